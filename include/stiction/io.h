@@ -1,0 +1,42 @@
+/* stiction/io.h -- scene files, tables and pictures: a library of its own (libstiction-io), so
+ * that someone who embeds the engine does not carry JSON.
+ */
+#ifndef STICTION_IO_H
+#define STICTION_IO_H
+
+#include <stiction/stiction.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Read a scene file. `sets` are overrides "PATH=VALUE", list members by name or number
+ * ("bodies/left/mass=2", "simulation/h=1e-3"), applied before anything is checked. On success both
+ * outputs are filled; strings in `def` live as long as the library. On failure err says
+ * "FILE:LINE: what is wrong, what was found, what was expected".                               */
+ST_API st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, st_Scene **scene,
+                               st_SystemDef *def, st_Error *err);
+/* The same from memory; `label` stands for the file in messages. */
+ST_API st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
+                                st_Scene **scene, st_SystemDef *def, st_Error *err);
+/* The JSON Schema of scene files, from the reader's own tables: malloc'd, free() it. NULL: no memory. */
+ST_API char *st_scene_schema(void);
+
+/* A table of a run, one line a step: time, step, energies, residual, every body's state. */
+typedef struct st_Csv st_Csv;
+ST_API st_Status st_csv_open(const char *path, const st_System *system, const st_Scene *scene, st_Csv **out,
+                             st_Error *err);
+ST_API st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err);
+ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err); /* NULL is fine */
+
+/* A picture of a planar run (successive positions) with its energies below, as SVG. */
+typedef struct st_Picture st_Picture;
+ST_API st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err);
+ST_API st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_StepInfo *info, st_Error *err);
+ST_API st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err);
+ST_API void st_picture_destroy(st_Picture *picture);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

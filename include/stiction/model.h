@@ -1,0 +1,94 @@
+/* stiction/model.h -- the system interface: what a scheme asks of a mechanical system.
+ *
+ * The rigid-body world of scene.h implements it; so can your own C code, with generalised
+ * coordinates q, velocities v and a mass matrix M(q), and gets all schemes and solvers:
+ *
+ *     M(q) dv/dt = k(t, q, v) + springs, dampers + joints + contacts,     dq/dt = v (or `move`)
+ *
+ * Rows are handed over one by one, through a sink. A row touches `count` velocities, index[k]
+ * with gradient[k]; nothing is kept of what is pointed to. See examples/cart_pendulum.c.
+ */
+#ifndef STICTION_MODEL_H
+#define STICTION_MODEL_H
+
+#include <stiction/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A joint: theta(t, q) = 0. d theta/dt = gradient . v + rate. */
+typedef struct st_JointRow {
+    double value; /* theta [m or rad]                                                  */
+    double rate;  /* partial d theta/dt [m/s]: 0 unless motion is prescribed in time   */
+    int count;
+    const int *index;
+    const double *gradient;
+} st_JointRow;
+
+/* A spring and damper in parallel: force -(stiffness phi + damping dphi/dt) along the gradient. */
+typedef struct st_SoftRow {
+    double value;     /* phi(t, q): elongation [m or rad]                              */
+    double stiffness; /* [N/m], >= 0                                                   */
+    double damping;   /* [N s/m], >= 0; not both may be 0                              */
+    int count;
+    const int *index;
+    const double *gradient;
+} st_SoftRow;
+
+/* A contact with a signed gap, continuous through touching. Rows: normal (the gap's gradient),
+ * then dim - 1 tangents, each `count` numbers. `a` and `b`, point and normal serve reports only. */
+typedef struct st_ContactRow {
+    uint64_t id; /* of the pair of features: the same from step to step                */
+    double gap;  /* [m], negative in overlap                                           */
+    double mu;   /* Coulomb friction, >= 0                                             */
+    int dim;     /* 1 frictionless, 2 in the plane, 3 in space                         */
+    int count;
+    const int *index;
+    const double *gradient; /* dim x count, row-major                                  */
+    int a, b;               /* bodies, by your own numbering; -1: the ground           */
+    st_Vec3 point, normal;  /* in the world; normal from a to b                        */
+} st_ContactRow;
+
+typedef struct st_Sink st_Sink;
+ST_API st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err);
+ST_API st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err);
+ST_API st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err);
+
+/* The table of functions. Start from st_model_def(); NULL is allowed where it says so. Each gets
+ * `ctx` first, writes only where it is told, and may be called at any (t, q, v) near the motion. */
+typedef struct st_Model {
+    int n_q, n_v;     /* coordinates, velocities                                       */
+    int n_blocks;     /* diagonal blocks of M; 0: one block of n_v                     */
+    const int *first; /* n_blocks + 1 offsets; NULL: one block of n_v                  */
+    void *ctx;
+
+    /* M(q): the diagonal blocks one after another, each row-major, symmetric positive definite. */
+    st_Status (*mass)(void *ctx, const double *q, double *M, st_Error *err);
+    /* k(t, q, v): all forces but springs, dampers, joints and contacts; Coriolis terms included. */
+    st_Status (*force)(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err);
+    /* Springs and dampers, always the same ones in the same order. NULL: none. */
+    st_Status (*soft)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
+    /* Joint rows, always the same ones in the same order. NULL: none. */
+    st_Status (*joints)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
+    /* Every contact whose gap is below `margin`, by increasing id. NULL: none. */
+    st_Status (*contacts)(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err);
+    /* Gyroscopic forces, energy-consistently: replaces v by v* (METHODS section 0). NULL: none. */
+    void (*gyroscopic)(void *ctx, double h, const double *q, double *v);
+    /* q_out = q moved for a time h at velocity v. NULL: q + h v (n_q = n_v). q_out may be q. */
+    void (*move)(void *ctx, const double *q, const double *v, double h, double *q_out);
+    /* d with move(q0, d, 1) = q1. NULL: q1 - q0. */
+    void (*difference)(void *ctx, const double *q0, const double *q1, double *d);
+    /* Potential of the forces in `force`, where they have one [J]. NULL: 0. */
+    double (*potential)(void *ctx, double t, const double *q);
+    /* Whose velocity number i is, for messages: `body "left"`. NULL: "velocity i". */
+    void (*name)(void *ctx, int i, char *out, size_t size);
+    uint32_t cookie; /* set by st_model_def(); leave alone                             */
+} st_Model;
+
+ST_API st_Model st_model_def(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

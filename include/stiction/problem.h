@@ -1,0 +1,148 @@
+/* stiction/problem.h -- the step problem and its solvers, usable with no mechanics around them.
+ *
+ * Every scheme asks, at every step, for a velocity v, joint impulses l and contact impulses r:
+ *
+ *     A v = f + H r + G l                     momentum
+ *     G' v + Cb l + g = 0                     joints; springs and dampers as soft rows
+ *     u  = H' v + C r + w                     relative velocity at the contacts, normal first
+ *     law_i( r_i , u_i ; mu_i )               contact by contact
+ *
+ * Signs are FCLib's. Eliminating v and l leaves  u = W r + b.
+ *
+ *     A   n_v x n_v   block-diagonal, positive definite (one full block: a user's own model)
+ *     H   n_v x n_r   contact Jacobians, one column a contact component
+ *     G   n_v x n_l   joint and soft-row Jacobians, one column a row
+ *     C   n_r x n_r   compliance of contacts, block-diagonal, positive semi-definite, mostly 0
+ *     Cb  n_l x n_l   compliance of joints; 0 is a rigid joint, 1/(h (h k + d)) a spring-damper
+ */
+#ifndef STICTION_PROBLEM_H
+#define STICTION_PROBLEM_H
+
+#include <stiction/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What holds between the impulse r = (r_n, r_T[, r_R]) and the velocity u of one contact.
+ *
+ *   frictionless  0 <= r_n _|_ u_n >= 0                                              dim 1
+ *   bounded       lo <= r <= hi;  u >= 0 at lo, u <= 0 at hi, u = 0 between          dim 1
+ *   coulomb       K ∋ r _|_ u + (mu |u_T| + mu_roll |u_R|) e_n ∈ K*                  dim 2, 3, 5
+ *   cone          K ∋ r _|_ u ∈ K*, the convex relaxation                            dim 2, 3, 5
+ *   pyramid       the same as coulomb with K replaced by a pyramid of m facets       dim 2, 3
+ *   box           |r_t|, |r_o| <= mu r_n each on its own, opposing u_t, u_o          dim 2, 3
+ *
+ * K = { |r_T| <= mu r_n, |r_R| <= mu_roll r_n }. Facet j of a pyramid points to the angle 2 pi j/m
+ * from the first tangent; in the plane (dim 2) m = 2.                                            */
+typedef enum st_Law {
+    ST_LAW_FRICTIONLESS = 0,
+    ST_LAW_BOUNDED,
+    ST_LAW_COULOMB,
+    ST_LAW_CONE,
+    ST_LAW_PYRAMID,
+    ST_LAW_BOX
+} st_Law;
+#define ST_N_LAWS 6
+
+ST_API const char *st_law_name(st_Law law);
+
+/* One contact: which law, and its numbers. Its rows are first .. first + dim - 1 of r, u and w. */
+typedef struct st_ContactLaw {
+    st_Law law;
+    int dim;        /* 1, 2, 3 or 5                                                    */
+    int first;      /* its first row                                                   */
+    int facets;     /* pyramid: even and >= 2; else ignored                            */
+    double mu;      /* friction, >= 0                                                  */
+    double mu_roll; /* rolling friction [m], dim 5                                     */
+    double lo, hi;  /* bounded: limits of the impulse [N s], may be infinite           */
+} st_ContactLaw;
+
+/* A sparse matrix, compressed by column, 0-based: column j holds entries p[j] .. p[j+1]-1. */
+typedef struct st_Sparse {
+    int n_rows, n_cols;
+    const int64_t *p; /* n_cols + 1                                                    */
+    const int *i;     /* row of each entry, no position twice in a column              */
+    const double *x;
+} st_Sparse;
+
+/* A block-diagonal matrix: block k covers rows and columns first[k] .. first[k+1]-1; its values
+ * stand row-major, one block after another. n_blocks = 0: the zero matrix.                      */
+typedef struct st_BlockDiag {
+    int n_blocks;
+    const int *first; /* n_blocks + 1                                                  */
+    const double *x;
+} st_BlockDiag;
+
+/* The problem is data of the caller's: nothing here is copied or changed by a solver. */
+typedef struct st_Problem {
+    int n_v, n_l, n_r, n_contacts;
+    st_BlockDiag A;
+    bool symmetric; /* A is symmetric; false: only its symmetric part is positive definite */
+    st_Sparse G, H;
+    st_BlockDiag Cb, C;
+    const double *f, *g, *w;      /* n_v, n_l, n_r                                     */
+    const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
+} st_Problem;
+
+/* ST_OK when sizes, indices, laws and numbers make sense; else which one does not. Says nothing
+ * about whether a solution exists.                                                              */
+ST_API st_Status st_problem_check(const st_Problem *problem, st_Error *err);
+
+/* Where the answer goes: arrays of the caller's, any of v, l, u may be NULL. */
+typedef struct st_Solution {
+    double *v, *l, *u; /* n_v, n_l, n_r: out                                            */
+    double *r;         /* n_r: in, the start if the def says warm_start; out, the answer */
+} st_Solution;
+
+/* How good an answer is: recomputed from the problem and r alone, by no solver. */
+typedef struct st_Residual {
+    double natural;         /* | r - P(r - rho u^) | / | rho b |, METHODS section 7    */
+    double joint;           /* max | G'v + Cb l + g | [m/s]                            */
+    double cone_violation;  /* how far the worst r_i is outside its set [N s]          */
+    double complementarity; /* sum over contacts of | r . u^ | [J]                     */
+    int worst_contact;      /* the one with the largest share of natural, -1: none     */
+} st_Residual;
+
+/* The one judge of every solver. v, l and u are recomputed; r is all that is looked at. */
+ST_API st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err);
+
+/* Start from st_solver_def(), change what you need. */
+typedef struct st_SolverDef {
+    const char *name;   /* a name of st_solver_name(), "auto" by default               */
+    double tolerance;   /* on st_Residual.natural                                      */
+    int max_iterations; /* of the iterative solvers (sweeps)                           */
+    bool warm_start;    /* start from the r that is handed in                          */
+    st_Allocator allocator;
+    uint32_t cookie; /* set by st_solver_def(); leave alone                            */
+} st_SolverDef;
+
+/* What happened. Not converging is an outcome with numbers, not an error status. */
+typedef struct st_SolveInfo {
+    const char *solver;   /* the one that answered                                     */
+    const char *fallback; /* the one that gave up before it, or NULL                   */
+    bool converged;       /* residual.natural <= tolerance, as recomputed              */
+    int iterations;       /* pivots or sweeps                                          */
+    int redundant_rows;   /* rows of G that depend on others and were left out         */
+    st_Residual residual;
+} st_SolveInfo;
+
+typedef struct st_Solver st_Solver; /* the workspace: grows to the largest problem seen */
+
+ST_API st_SolverDef st_solver_def(void);
+ST_API int st_solver_count(void);
+ST_API const char *st_solver_name(int index); /* NULL outside 0 .. count - 1 */
+/* What the named solver is for, in one line; NULL: no such solver. */
+ST_API const char *st_solver_help(const char *name);
+/* Can the named solver take problems with this law and dimension, and an A like this? */
+ST_API bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric);
+
+ST_API st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *err);
+ST_API st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution,
+                                 st_SolveInfo *info, st_Error *err);
+ST_API void st_solver_destroy(st_Solver *solver); /* NULL is fine */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

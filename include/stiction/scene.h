@@ -1,0 +1,189 @@
+/* stiction/scene.h -- the description of a rigid-body world: editable, no run-time state.
+ *
+ * Definitions come from a function with good defaults and are copied on use. The id {0} is the
+ * ground, wherever a body is asked for: it has shapes, joints and springs like any other, and
+ * does not move. Names are copied; they must be unique among objects of one kind; an object with
+ * no name gets one ("body1").
+ */
+#ifndef STICTION_SCENE_H
+#define STICTION_SCENE_H
+
+#include <stiction/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct st_Scene st_Scene;
+
+/* Ids of what is inside a scene, in order of adding: index1 = 1, 2, ... ; {0} is the ground or none. */
+typedef struct st_BodyId {
+    int32_t index1;
+} st_BodyId;
+typedef struct st_ShapeId {
+    int32_t index1;
+} st_ShapeId;
+typedef struct st_JointId {
+    int32_t index1;
+} st_JointId;
+typedef struct st_SpringId {
+    int32_t index1;
+} st_SpringId;
+typedef struct st_ForceId {
+    int32_t index1;
+} st_ForceId;
+#define ST_GROUND ((st_BodyId){0})
+
+/* Degrees of freedom taken out of the system: translations along world axes, rotations about body
+ * axes. A planar scene in x and y locks ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY in every body.       */
+enum {
+    ST_LOCK_X = 1,
+    ST_LOCK_Y = 2,
+    ST_LOCK_Z = 4,
+    ST_LOCK_RX = 8,
+    ST_LOCK_RY = 16,
+    ST_LOCK_RZ = 32,
+    ST_LOCK_ROTATION = 56,
+    ST_LOCK_ALL = 63
+};
+
+typedef struct st_BodyDef {
+    st_Pose pose;     /* of the centre of mass, in the world [m]                        */
+    st_Vec3 velocity; /* linear, world axes [m/s]                                       */
+    st_Vec3 spin;     /* angular velocity, body axes [rad/s]                            */
+    double mass;      /* [kg]; 0: from the shapes and their densities                   */
+    st_Mat3 inertia;  /* about the centre of mass, body axes [kg m^2]; 0: from the shapes */
+    uint32_t locks;   /* ST_LOCK_X | ...                                                */
+    bool fixed;       /* does not move, as if it were part of the ground                */
+    const char *name;
+    uint32_t cookie; /* set by st_body_def(); leave alone                               */
+} st_BodyDef;
+
+typedef enum st_ShapeType {
+    ST_SHAPE_POINT = 0, /* at pose.p                                                    */
+    ST_SHAPE_BAR,       /* a segment along the shape's x axis, `length` long            */
+    ST_SHAPE_SPHERE,    /* `radius`                                                     */
+    ST_SHAPE_BOX,       /* `half` extents along the shape's axes                        */
+    ST_SHAPE_PLANE      /* half space below the shape's z axis: solid where z < 0       */
+} st_ShapeType;
+#define ST_N_SHAPE_TYPES 5
+
+typedef struct st_ShapeDef {
+    st_ShapeType type;
+    st_Pose pose;   /* in the body                                                      */
+    double radius;  /* sphere [m]                                                       */
+    double length;  /* bar [m]                                                          */
+    st_Vec3 half;   /* box [m]                                                          */
+    double density; /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
+    double mu;      /* friction; a pair has the geometric mean of its two               */
+    const char *name;
+    uint32_t cookie;
+} st_ShapeDef;
+
+typedef enum st_JointType {
+    ST_JOINT_FIXED = 0, /* no relative motion                                           */
+    ST_JOINT_BALL,      /* common point                                                 */
+    ST_JOINT_REVOLUTE,  /* common point and axis                                        */
+    ST_JOINT_PRISMATIC, /* sliding along the axis, no rotation                          */
+    ST_JOINT_DISTANCE   /* points at a constant distance                                */
+} st_JointType;
+#define ST_N_JOINT_TYPES 5
+
+/* A joint between a and b, described in the world as the bodies stand in their defs. */
+typedef struct st_JointDef {
+    st_JointType type;
+    st_BodyId a, b;         /* one may be the ground                                    */
+    st_Vec3 point, point_b; /* in the world [m]; point_b for `distance` only            */
+    st_Vec3 axis;           /* in the world, any length: revolute, prismatic            */
+    double length;          /* distance [m]; 0: as it is at the start                   */
+    const char *name;
+    uint32_t cookie;
+} st_JointDef;
+
+typedef enum st_SpringType {
+    ST_SPRING_LINEAR = 0, /* between two points                                         */
+    ST_SPRING_ANGULAR     /* about an axis common to both bodies; counts whole turns    */
+} st_SpringType;
+
+/* Spring and damper in parallel; either may be 0. Points and axis are in the world, as the bodies
+ * stand in their defs. A linear spring of rest length 0 acts and damps in all three directions.  */
+typedef struct st_SpringDef {
+    st_SpringType type;
+    st_BodyId a, b;
+    st_Vec3 point_a, point_b; /* linear [m]                                             */
+    st_Vec3 axis;             /* angular: the sense in which b turns against a          */
+    double stiffness;         /* [N/m] or [N m/rad]                                     */
+    double damping;           /* [N s/m] or [N m s/rad]                                 */
+    double rest;              /* length [m] or angle from the start [rad]; NaN: as it is at the start */
+    const char *name;
+    uint32_t cookie;
+} st_SpringDef;
+
+typedef enum st_ProfileType {
+    ST_PROFILE_CONSTANT = 0, /* 1                                                       */
+    ST_PROFILE_HARMONIC,     /* cos(frequency t + phase)                                */
+    ST_PROFILE_TABLE         /* linear between (time, value) pairs, held outside        */
+} st_ProfileType;
+
+/* force(t) = force * profile(t) at a point of the body, and torque(t) likewise. */
+typedef struct st_ForceDef {
+    st_BodyId body;
+    st_Vec3 point;  /* in the body [m]                                                */
+    st_Vec3 force;  /* [N]                                                            */
+    st_Vec3 torque; /* [N m]                                                          */
+    bool body_axes; /* force and torque turn with the body; else world axes           */
+    st_ProfileType profile;
+    double frequency; /* harmonic [rad/s]                                               */
+    double phase;     /* harmonic [rad]                                                 */
+    int n_table;
+    const double *times, *values; /* n_table each, times increasing [s]; copied         */
+    const char *name;
+    uint32_t cookie;
+} st_ForceDef;
+
+ST_API st_BodyDef st_body_def(void);
+ST_API st_ShapeDef st_point_def(void);
+ST_API st_ShapeDef st_bar_def(double length);
+ST_API st_ShapeDef st_sphere_def(double radius);
+ST_API st_ShapeDef st_box_def(double half_x, double half_y, double half_z);
+ST_API st_ShapeDef st_plane_def(void); /* through the origin, normal along z */
+ST_API st_JointDef st_joint_def(st_JointType type);
+ST_API st_SpringDef st_spring_def(st_SpringType type);
+ST_API st_ForceDef st_force_def(void);
+
+/* Rotation that takes the z axis to a direction: for planes; the x axis: for bars. */
+ST_API st_Quat st_quat_from_z(st_Vec3 direction);
+ST_API st_Quat st_quat_from_x(st_Vec3 direction);
+
+ST_API st_Status st_scene_create(const st_Allocator *allocator, st_Scene **out, st_Error *err); /* NULL: default */
+ST_API st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err);
+ST_API st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out,
+                                    st_Error *err);
+ST_API st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err);
+ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err);
+ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
+ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
+
+/* What is inside. The pointers in a def that is read back live as long as the scene. */
+ST_API int st_scene_body_count(const st_Scene *scene);
+ST_API int st_scene_shape_count(const st_Scene *scene);
+ST_API int st_scene_joint_count(const st_Scene *scene);
+ST_API int st_scene_spring_count(const st_Scene *scene);
+ST_API int st_scene_force_count(const st_Scene *scene);
+ST_API st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out);
+ST_API st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body);
+ST_API st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out);
+ST_API st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out);
+ST_API st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out);
+ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name); /* {0}: none of that name */
+
+/* "box", "revolute", "harmonic", ...: the words scene files use; NULL outside the range. */
+ST_API const char *st_shape_type_name(st_ShapeType type);
+ST_API const char *st_joint_type_name(st_JointType type);
+ST_API const char *st_spring_type_name(st_SpringType type);
+ST_API const char *st_profile_type_name(st_ProfileType type);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,11 @@
+/* stiction/stiction.h -- the whole library. Files and programs: <stiction/io.h> beside it. */
+#ifndef STICTION_STICTION_H
+#define STICTION_STICTION_H
+
+#include <stiction/base.h>
+#include <stiction/model.h>
+#include <stiction/problem.h>
+#include <stiction/scene.h>
+#include <stiction/system.h>
+
+#endif

@@ -1,0 +1,167 @@
+/* stiction/system.h -- the simulation: choices, stepping, state and reports. */
+#ifndef STICTION_SYSTEM_H
+#define STICTION_SYSTEM_H
+
+#include <stiction/model.h>
+#include <stiction/problem.h>
+#include <stiction/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum st_Integrator {
+    ST_INTEGRATOR_EULER = 0, /* springs and dampers explicit                            */
+    ST_INTEGRATOR_IMPLICIT   /* linearly implicit Euler: springs and dampers as soft rows */
+} st_Integrator;
+
+typedef enum st_Drift {
+    ST_DRIFT_VELOCITY = 0, /* constraints on velocities only; positions drift           */
+    ST_DRIFT_GAP,          /* gap/h in the velocity constraints, correcting speed capped */
+    ST_DRIFT_PROJECTION    /* positions projected on joints and active gaps after the step */
+} st_Drift;
+
+typedef enum st_Events {
+    ST_EVENTS_OFF = 0,   /* fixed step                                                  */
+    ST_EVENTS_COLLISIONS /* a step ends where the first new contact closes, with its impact */
+} st_Events;
+
+/* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
+typedef struct st_SystemDef {
+    const char *preset; /* the last one applied                                         */
+    st_Integrator integrator;
+    st_Law law; /* coulomb, cone, pyramid, box; frictionless is called "none"           */
+    int facets; /* pyramid, in space                                                    */
+    st_Drift drift;
+    st_Events events;
+    double h;   /* step [s]                                                             */
+    double end; /* end time [s]                                                         */
+    st_Vec3 gravity;
+    const char *solver;      /* a name of st_solver_name()                              */
+    double tolerance;        /* of the solver, on the residual                          */
+    int max_iterations;      /* of iterative solvers                                    */
+    double margin;           /* contacts closer than this enter the step, drift gap [m] */
+    double correction_speed; /* cap on the speed that removes overlap, drift gap [m/s]  */
+    double active_gap;       /* a contact is active at gaps below this; drift velocity, projection [m] */
+    bool keep_springs;       /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
+    double speed_limit;      /* faster than this is called divergence [m/s, rad/s]      */
+    int threads;
+    st_Allocator allocator;
+    uint32_t cookie; /* set by st_system_def(); leave alone                             */
+} st_SystemDef;
+
+ST_API st_SystemDef st_system_def(void); /* the preset "default", h = 1/1000, end 1, g = 9.81 along -z */
+
+/* Presets: st_preset_name(0 .. count - 1); applying one sets every choice but h, end, gravity and
+ * what follows tolerance in the struct.                                                          */
+ST_API int st_preset_count(void);
+ST_API const char *st_preset_name(int index);
+ST_API const char *st_preset_help(int index);
+ST_API st_Status st_preset_apply(st_SystemDef *def, const char *preset, st_Error *err);
+
+/* The settings of a simulation as a table: scene files, --set, help and documentation all use it. */
+typedef enum st_SettingKind {
+    ST_SETTING_CHOICE, /* one word of `words`                                           */
+    ST_SETTING_NUMBER,
+    ST_SETTING_INTEGER,
+    ST_SETTING_BOOLEAN,
+    ST_SETTING_VECTOR /* three numbers                                                  */
+} st_SettingKind;
+
+typedef struct st_Setting {
+    const char *key; /* "integrator", "h", ...                                          */
+    st_SettingKind kind;
+    const char *unit;         /* "m/s", or ""                                           */
+    const char *help;         /* one line                                               */
+    const char *const *words; /* choices, NULL-terminated; else NULL                    */
+    double min, max;          /* numbers and integers: the inclusive range              */
+} st_Setting;
+
+/* A value of any kind: word for choices, number for numbers, integers and booleans (0, 1), vector. */
+typedef struct st_SettingValue {
+    const char *word;
+    double number;
+    st_Vec3 vector;
+} st_SettingValue;
+
+ST_API int st_setting_count(void);
+ST_API const st_Setting *st_setting(int index);            /* NULL outside               */
+ST_API const st_Setting *st_setting_find(const char *key); /* NULL: no such key          */
+ST_API st_Status st_setting_get(const st_SystemDef *def, const char *key, st_SettingValue *out, st_Error *err);
+ST_API st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingValue *value, st_Error *err);
+
+typedef struct st_System st_System; /* owns its state and memory */
+
+ST_API st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err);
+/* A system of the user's own. The model's table is copied, its ctx is not; q0 has n_q, v0 n_v numbers. */
+ST_API st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0,
+                                        const st_SystemDef *def, st_System **out, st_Error *err);
+ST_API void st_system_destroy(st_System *system); /* NULL is fine */
+
+/* One step. How good it is, is not an error: the caller decides. */
+typedef struct st_StepInfo {
+    uint32_t size;      /* set by st_step_info(): lets the struct grow                 */
+    double time;        /* reached [s]                                                 */
+    double h;           /* taken: shorter than asked when a collision ended the step   */
+    int contacts;       /* in the step problem                                         */
+    int joints;         /* joint rows, soft rows not counted                           */
+    int collisions;     /* located in this step                                        */
+    int overlapping;    /* contacts in overlap that got a compliance, drift gap        */
+    double penetration; /* deepest, over all contacts, after the step [m]              */
+    double joint_error; /* largest joint value after the step [m or rad]               */
+    double kinetic;     /* [J]                                                         */
+    double potential;   /* gravity and springs [J]                                     */
+    st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
+} st_StepInfo;
+
+ST_API st_StepInfo st_step_info(void);
+
+/* Advance by h, or to the first collision (events: collisions). Both infos may be NULL. On an error
+ * the state is what it was before the call.                                                      */
+ST_API st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+
+ST_API double st_system_time(const st_System *system);
+ST_API int st_system_n_q(const st_System *system);
+ST_API int st_system_n_v(const st_System *system);
+ST_API void st_system_state(const st_System *system, double *q, double *v); /* either may be NULL */
+ST_API st_Status st_system_set_state(st_System *system, double t, const double *q, const double *v, st_Error *err);
+ST_API uint64_t st_system_hash(const st_System *system); /* of time and state, bit for bit */
+ST_API st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err);
+
+/* Systems made from a scene. */
+ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out);
+/* velocity in world axes, spin in body axes */
+ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
+
+/* A contact of the last step problem. */
+typedef struct st_ContactReport {
+    uint64_t id;
+    st_BodyId a, b;
+    st_Vec3 point, normal; /* world; normal from a to b                                 */
+    double gap;            /* at the start of the step [m]                              */
+    int dim;
+    double velocity[5]; /* u: normal, tangents [m/s]                                    */
+    double impulse[5];  /* r: normal, tangents [N s]                                    */
+} st_ContactReport;
+
+ST_API int st_system_contact_count(const st_System *system);
+ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
+
+/* Where the time goes, summed over all steps [s]. */
+typedef enum st_Stage {
+    ST_STAGE_CONTACTS = 0, /* gaps and contact rows                                     */
+    ST_STAGE_ASSEMBLE,     /* mass, forces, joints, soft rows: the step problem         */
+    ST_STAGE_SOLVE,
+    ST_STAGE_MOVE,
+    ST_STAGE_EVENTS, /* finding collisions                                              */
+    ST_STAGE_PROJECT,
+    ST_STAGE_REPORT
+} st_Stage;
+#define ST_N_STAGES 7
+ST_API const char *st_stage_name(st_Stage stage);
+ST_API void st_system_profile(const st_System *system, double seconds[ST_N_STAGES]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* base/base.h -- what every file of the library may use: failing with a message, and memory. */
+#ifndef STI_BASE_H
+#define STI_BASE_H
+
+#include <math.h>
+#include <stiction/base.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define STI_PRINTF(text, args) __attribute__((format(printf, text, args)))
+#else
+#define STI_PRINTF(text, args)
+#endif
+
+/* Fill err (when there is one) and return status: `return sti_fail(err, ST_ERR_ARGUMENT, "...")`. */
+st_Status sti_fail(st_Error *err, st_Status status, const char *format, ...) STI_PRINTF(3, 4);
+
+/* Pass a failure on: the caller's caller gets the status, the message is already in err. */
+#define STI_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        st_Status sti_status_ = (call);                                                                                \
+        if (sti_status_ != ST_OK) return sti_status_;                                                                  \
+    } while (0)
+
+/* All memory is aligned for vector code and cache lines. */
+#define STI_ALIGN 64
+
+/* count * size zeroed bytes, or NULL when the allocator refuses or the product overflows. */
+void *sti_alloc(const st_Allocator *allocator, int64_t count, size_t size);
+void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t size);
+
+/* Make *memory hold at least `count` elements; old contents stay, new elements are zero, capacity at
+ * least doubles. On refusal nothing changes. Use through STI_GROW.                                */
+st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capacity, int64_t count, size_t size,
+                   st_Error *err);
+#define STI_GROW(allocator, pointer, capacity, count, err)                                                             \
+    sti_grow((allocator), (void **)&(pointer), &(capacity), (count), sizeof *(pointer), (err))
+#define STI_RELEASE(allocator, pointer, capacity)                                                                      \
+    do {                                                                                                               \
+        sti_free((allocator), (pointer), (capacity), sizeof *(pointer));                                               \
+        (pointer) = NULL;                                                                                              \
+        (capacity) = 0;                                                                                                \
+    } while (0)
+
+/* A cookie in a def: set by its def function, checked when the def is used. */
+#define STI_COOKIE 0x57104104u
+#define STI_CHECK_DEF(def, maker, err)                                                                                 \
+    do {                                                                                                               \
+        if ((def) == NULL || (def)->cookie != STI_COOKIE)                                                              \
+            return sti_fail((err), ST_ERR_ARGUMENT, "the def was not made by " maker "()");                            \
+    } while (0)
+
+#endif

@@ -1,0 +1,54 @@
+/* solve/reduce.h -- elimination of velocities, joints and soft rows from the step problem.
+ *
+ *     v = v_free + Y r,      u = W r + b,      W = H' Y + C,      b = H' v_free + w
+ *
+ * With S = G' inv(A) G + Cb (block LDL', symbolic part kept while the pattern holds),
+ *     l(r) = -inv(S) (g + G' inv(A) (f + H r)),     Y = inv(A) (H + G dl/dr).
+ * A column block of Y touches the velocities of the bodies joined to its contact's bodies, no others:
+ * without joints these are the contact's own bodies, and W is never formed unless asked for.
+ *
+ * Per contact c the columns of H and Y stand as small dense blocks over the velocities they touch:
+ *
+ *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
+ *     Y:  y_index, y_first, y_value, y_start likewise
+ */
+#ifndef STI_REDUCE_H
+#define STI_REDUCE_H
+
+#include "base/base.h"
+
+#include <stiction/problem.h>
+
+typedef struct sti_Reduction {
+    const st_Problem *problem;
+    const int64_t *h_first, *h_start, *y_first, *y_start; /* n_contacts + 1                       */
+    const int *h_index, *y_index;
+    const double *h_value, *y_value;
+    const double *v_free;     /* n_v: velocity with r = 0                                        */
+    const double *b;          /* n_r                                                             */
+    const double *W_diagonal; /* the diagonal blocks of W, C included, one after another: contact c's
+                               * dim x dim block, row-major, at W_start[c]                       */
+    const int64_t *W_start;   /* n_contacts + 1                                                  */
+    const double *rho;        /* n_contacts: dim / trace(W_cc), METHODS section 7; 1 where W_cc = 0 */
+    int redundant_rows;       /* rows of G found to depend on others                             */
+    struct sti_ReductionMemory *memory;
+} sti_Reduction;
+
+st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err);
+void sti_reduction_destroy(sti_Reduction *reduction);
+
+/* Reduce a (checked) problem, replacing what was there. No allocation when nothing has to grow. The
+ * problem must stay alive and unchanged while the reduction is used.                              */
+st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+
+/* W, n_r x n_r, row-major. */
+void sti_reduction_form_W(const sti_Reduction *reduction, double *W);
+
+/* u = W r + b without forming W; v (n_v) is work space and ends as v_free + Y r. */
+void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double *v, double *u);
+
+/* v and l for a given r, by a fresh solve with one step of iterative refinement: what a solution
+ * reports. l may be NULL. Returns max |G'v + Cb l + g|.                                           */
+double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l);
+
+#endif

@@ -1,0 +1,31 @@
+/* solve/solver.h -- what one solver is: a row of the table in solver.c. */
+#ifndef STI_SOLVER_H
+#define STI_SOLVER_H
+
+#include "solve/reduce.h"
+
+/* What a solver works on: the reduced problem, and r to be found. It reports iterations and whether
+ * it believes itself done; solver.c computes the residual and decides.                            */
+typedef struct sti_Task {
+    const st_Problem *problem;
+    const sti_Reduction *reduction;
+    double tolerance; /* on the natural residual                                                   */
+    int max_iterations;
+    double *r; /* in: where to start (0 unless warm); out: the answer                              */
+    int iterations;
+} sti_Task;
+
+typedef struct sti_SolverKind {
+    const char *name;
+    const char *help; /* one line: what it takes and what for                                      */
+    bool (*accepts)(st_Law law, int dim, bool symmetric);
+    st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
+    /* ST_OK whether or not it converged; other statuses for memory and the like. */
+    st_Status (*solve)(void *workspace, sti_Task *task, st_Error *err);
+    void (*destroy)(void *workspace);
+} sti_SolverKind;
+
+extern const sti_SolverKind sti_lemke; /* lemke.c */
+extern const sti_SolverKind sti_nsgs;  /* nsgs.c  */
+
+#endif
