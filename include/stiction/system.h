@@ -15,6 +15,14 @@ typedef enum st_Integrator {
     ST_INTEGRATOR_IMPLICIT   /* linearly implicit Euler: springs and dampers as soft rows */
 } st_Integrator;
 
+typedef enum st_ContactModel {
+    ST_CONTACT_RIGID = 0 /* no compliance: gaps close and stay closed                    */
+} st_ContactModel;
+
+typedef enum st_Impact {
+    ST_IMPACT_INELASTIC = 0 /* no rebound: the step problem with h = 0                    */
+} st_Impact;
+
 typedef enum st_Drift {
     ST_DRIFT_VELOCITY = 0, /* constraints on velocities only; positions drift           */
     ST_DRIFT_GAP,          /* gap/h in the velocity constraints, correcting speed capped */
@@ -30,9 +38,11 @@ typedef enum st_Events {
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
     st_Integrator integrator;
+    st_ContactModel contact;
     st_Law law; /* coulomb, cone, pyramid, box; frictionless is called "none"           */
     int facets; /* pyramid, in space                                                    */
     st_Drift drift;
+    st_Impact impact;
     st_Events events;
     double h;   /* step [s]                                                             */
     double end; /* end time [s]                                                         */
@@ -45,7 +55,6 @@ typedef struct st_SystemDef {
     double active_gap;       /* a contact is active at gaps below this; drift velocity, projection [m] */
     bool keep_springs;       /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
     double speed_limit;      /* faster than this is called divergence [m/s, rad/s]      */
-    int threads;
     st_Allocator allocator;
     uint32_t cookie; /* set by st_system_def(); leave alone                             */
 } st_SystemDef;

@@ -1,0 +1,87 @@
+/* math/quat.h -- unit quaternions (w, x, y, z), body to world, inline. */
+#ifndef STI_QUAT_H
+#define STI_QUAT_H
+
+#include "math/vec3.h"
+
+static inline st_Quat quat_product(st_Quat a, st_Quat b)
+{
+    return (st_Quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+}
+static inline st_Quat quat_conjugate(st_Quat q)
+{
+    return (st_Quat){q.w, -q.x, -q.y, -q.z};
+}
+static inline double quat_norm(st_Quat q)
+{
+    return sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+}
+static inline st_Quat quat_unit(st_Quat q)
+{
+    double s = 1.0 / quat_norm(q);
+    return (st_Quat){s * q.w, s * q.x, s * q.y, s * q.z};
+}
+/* The vector a of the body, in world axes. */
+static inline st_Vec3 rotate(st_Quat q, st_Vec3 a)
+{
+    st_Vec3 s = vec3(q.x, q.y, q.z), t = scale(2.0, cross(s, a));
+    return add(add(a, scale(q.w, t)), cross(s, t));
+}
+/* The vector a of the world, in body axes. */
+static inline st_Vec3 rotate_back(st_Quat q, st_Vec3 a)
+{
+    return rotate(quat_conjugate(q), a);
+}
+static inline st_Vec3 pose_point(st_Pose pose, st_Vec3 a)
+{
+    return add(pose.p, rotate(pose.q, a));
+}
+static inline st_Pose pose_product(st_Pose outer, st_Pose inner)
+{
+    return (st_Pose){pose_point(outer, inner.p), quat_product(outer.q, inner.q)};
+}
+
+/* Exponential map: the rotation by the vector a (axis times angle). sin(x)/x by its series near 0. */
+static inline st_Quat quat_exp(st_Vec3 a)
+{
+    double angle = norm(a), half = 0.5 * angle;
+    double s = angle < 1e-4 ? 0.5 - angle * angle / 48.0 : sin(half) / angle;
+    return (st_Quat){cos(half), s * a.x, s * a.y, s * a.z};
+}
+/* The shortest rotation vector a with quat_exp(a) = +-q. */
+static inline st_Vec3 quat_log(st_Quat q)
+{
+    if (q.w < 0) q = (st_Quat){-q.w, -q.x, -q.y, -q.z};
+    st_Vec3 s = vec3(q.x, q.y, q.z);
+    double sine = norm(s);
+    return scale(sine < 1e-8 ? 2.0 : 2.0 * atan2(sine, q.w) / sine, s);
+}
+
+/* Angle of the rotation q about the unit axis n (its twist), in (-pi, pi]. */
+static inline double quat_twist(st_Quat q, st_Vec3 n)
+{
+    double s = q.x * n.x + q.y * n.y + q.z * n.z, c = q.w;
+    if (c < 0) s = -s, c = -c;
+    return 2.0 * atan2(s, c);
+}
+
+static inline st_Mat3 quat_matrix(st_Quat q)
+{
+    st_Vec3 x = rotate(q, vec3(1, 0, 0)), y = rotate(q, vec3(0, 1, 0)), z = rotate(q, vec3(0, 0, 1));
+    return (st_Mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+}
+
+/* The shortest rotation that takes the unit vector a to the unit vector b. */
+static inline st_Quat quat_between(st_Vec3 a, st_Vec3 b)
+{
+    double c = dot(a, b);
+    if (c < -1.0 + 1e-12) { /* opposite: half a turn about any orthogonal axis */
+        st_Vec3 n = orthogonal(a);
+        return (st_Quat){0, n.x, n.y, n.z};
+    }
+    st_Vec3 s = cross(a, b);
+    return quat_unit((st_Quat){1.0 + c, s.x, s.y, s.z});
+}
+
+#endif

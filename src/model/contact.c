@@ -1,0 +1,89 @@
+/* model/contact.c -- from contact points to contact rows on the free velocities.
+ *
+ * The contact frame is (n, t1, t2), normal from body a to body b. Where both bodies move across one
+ * world axis e only (a planar scene), the contact has one tangent, e x n, and a block of size 2.
+ */
+#include "model/world.h"
+
+#include "collide/collide.h"
+
+/* Contact ids: shape i, shape j, feature. */
+static uint64_t contact_id(sti_Pair pair, int feature)
+{
+    return (uint64_t)pair.i << 34 | (uint64_t)pair.j << 4 | (uint64_t)feature;
+}
+
+static double combined_friction(double mu_a, double mu_b)
+{
+    return mu_a == mu_b ? mu_a : sqrt(mu_a * mu_b);
+}
+
+/* The world axis across which both bodies move, orthogonal to the normal; -1: a contact in space. */
+static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
+{
+    const double components[3] = {n.x, n.y, n.z};
+    unsigned common = a->planar & b->planar;
+    for (int e = 0; e < 3; e++)
+        if ((common >> e & 1u) != 0 && fabs(components[e]) < 1e-9) return e;
+    return -1;
+}
+
+static bool all_zero(const double *x, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (x[k] != 0) return false;
+    return true;
+}
+
+static st_Status push_point(const sti_World *world, const double *q, sti_Pair pair, const sti_ContactPoint *point,
+                            st_Sink *sink, st_Error *err)
+{
+    const st_ShapeDef *shape = world->scene->shape;
+    int a = world->scene->shape_body[pair.i], b = world->scene->shape_body[pair.j];
+    st_Vec3 n = point->normal;
+    int e = planar_axis(&world->body[a], &world->body[b], n);
+    st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
+    st_Vec3 direction[3] = {n, t1, cross(n, t1)};
+    double mu = combined_friction(shape[pair.i].mu, shape[pair.j].mu);
+    int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
+
+    sti_Rows rows;
+    sti_rows_begin(world, a, b, &rows);
+    if (rows.count == 0) return ST_OK; /* neither moves */
+    st_Vec3 lever_a = sub(point->point, sti_pose(q, a).p), lever_b = sub(point->point, sti_pose(q, b).p);
+    for (int k = 0; k < dim; k++) {
+        st_Vec3 d = direction[k];
+        sti_rows_set(world, q, a, b, k, (sti_Half){scale(-1, d), scale(-1, cross(lever_a, d))},
+                     (sti_Half){d, cross(lever_b, d)}, &rows);
+    }
+    /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
+    if (all_zero(rows.gradient + rows.count, (dim - 1) * rows.count)) dim = 1;
+    st_ContactRow row = {.id = contact_id(pair, point->feature),
+                         .gap = point->gap,
+                         .mu = mu,
+                         .dim = dim,
+                         .count = rows.count,
+                         .index = rows.index,
+                         .gradient = rows.gradient,
+                         .a = a,
+                         .b = b,
+                         .point = point->point,
+                         .normal = n};
+    return st_push_contact(sink, &row, err);
+}
+
+st_Status sti_contacts_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
+{
+    const st_ShapeDef *shape = world->scene->shape;
+    const int *shape_body = world->scene->shape_body;
+    for (int k = 0; k < world->n_pairs; k++) {
+        sti_Pair pair = world->pair[k];
+        st_Pose pose_i = pose_product(sti_pose(q, shape_body[pair.i]), shape[pair.i].pose);
+        st_Pose pose_j = pose_product(sti_pose(q, shape_body[pair.j]), shape[pair.j].pose);
+        sti_ContactPoint points[STI_MAX_POINTS];
+        int n = sti_collide(&shape[pair.i], pose_i, &shape[pair.j], pose_j, margin, points);
+        for (int p = 0; p < n; p++)
+            STI_TRY(push_point(world, q, pair, &points[p], sink, err));
+    }
+    return ST_OK;
+}

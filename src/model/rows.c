@@ -1,0 +1,35 @@
+/* model/rows.c -- rows of a Jacobian on the free velocities of two bodies. */
+#include "model/world.h"
+
+static int append_dofs(const sti_Body *body, int count, int *index)
+{
+    for (int k = 0; k < body->n_dofs; k++)
+        index[count++] = body->v_first + k;
+    return count;
+}
+
+void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows)
+{
+    rows->count = append_dofs(&world->body[a], 0, rows->index);
+    rows->count = append_dofs(&world->body[b], rows->count, rows->index);
+}
+
+/* Angular velocities are in body axes: angular . w_world = (R' angular) . w_body. */
+static double *put_half(const sti_Body *body, st_Quat orientation, sti_Half half, double *gradient)
+{
+    st_Vec3 angular = rotate_back(orientation, half.angular);
+    double full[6];
+    vec3_store(full, half.linear);
+    vec3_store(full + 3, angular);
+    for (int k = 0; k < body->n_dofs; k++)
+        *gradient++ = full[body->dof[k]];
+    return gradient;
+}
+
+void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
+                  sti_Rows *rows)
+{
+    double *gradient = rows->gradient + (ptrdiff_t)row * rows->count;
+    gradient = put_half(&world->body[a], sti_pose(q, a).q, on_a, gradient);
+    put_half(&world->body[b], sti_pose(q, b).q, on_b, gradient);
+}

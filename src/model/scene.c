@@ -1,0 +1,551 @@
+/* model/scene.c -- the description of a world: defaults, checks at the door, storage. */
+#include "model/scene.h"
+
+#include "math/quat.h"
+
+static const char *const kind_name[STI_N_KINDS] = {"body", "shape", "joint", "spring", "force"};
+
+/* ---- defaults --------------------------------------------------------------------------------- */
+
+static const st_Pose identity = {{0, 0, 0}, {1, 0, 0, 0}};
+
+st_BodyDef st_body_def(void)
+{
+    return (st_BodyDef){.pose = identity, .cookie = STI_COOKIE};
+}
+
+static st_ShapeDef shape_def(st_ShapeType type)
+{
+    return (st_ShapeDef){.type = type, .pose = identity, .density = 1000.0, .mu = 0.5, .cookie = STI_COOKIE};
+}
+
+st_ShapeDef st_point_def(void)
+{
+    return shape_def(ST_SHAPE_POINT);
+}
+
+st_ShapeDef st_bar_def(double length)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_BAR);
+    def.length = length;
+    def.density = 1.0; /* per metre */
+    return def;
+}
+
+st_ShapeDef st_sphere_def(double radius)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_SPHERE);
+    def.radius = radius;
+    return def;
+}
+
+st_ShapeDef st_box_def(double half_x, double half_y, double half_z)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_BOX);
+    def.half = vec3(half_x, half_y, half_z);
+    return def;
+}
+
+st_ShapeDef st_plane_def(void)
+{
+    return shape_def(ST_SHAPE_PLANE);
+}
+
+st_JointDef st_joint_def(st_JointType type)
+{
+    return (st_JointDef){.type = type, .axis = {0, 0, 1}, .cookie = STI_COOKIE};
+}
+
+st_SpringDef st_spring_def(st_SpringType type)
+{
+    return (st_SpringDef){.type = type, .axis = {0, 0, 1}, .rest = NAN, .cookie = STI_COOKIE};
+}
+
+st_ForceDef st_force_def(void)
+{
+    return (st_ForceDef){.profile = ST_PROFILE_CONSTANT, .frequency = 1.0, .cookie = STI_COOKIE};
+}
+
+static st_Quat quat_from_axis(st_Vec3 axis, st_Vec3 direction)
+{
+    double length = norm(direction);
+    return length > 0 && isfinite(length) ? quat_between(axis, scale(1.0 / length, direction)) : identity.q;
+}
+
+st_Quat st_quat_from_z(st_Vec3 direction)
+{
+    return quat_from_axis(vec3(0, 0, 1), direction);
+}
+
+st_Quat st_quat_from_x(st_Vec3 direction)
+{
+    return quat_from_axis(vec3(1, 0, 0), direction);
+}
+
+/* ---- words ------------------------------------------------------------------------------------ */
+
+static const char *word(const char *const *words, int n, int index)
+{
+    return index >= 0 && index < n ? words[index] : NULL;
+}
+
+const char *st_shape_type_name(st_ShapeType type)
+{
+    static const char *const words[] = {"point", "bar", "sphere", "box", "plane"};
+    return word(words, ST_N_SHAPE_TYPES, (int)type);
+}
+
+const char *st_joint_type_name(st_JointType type)
+{
+    static const char *const words[] = {"fixed", "ball", "revolute", "prismatic", "distance"};
+    return word(words, ST_N_JOINT_TYPES, (int)type);
+}
+
+const char *st_spring_type_name(st_SpringType type)
+{
+    static const char *const words[] = {"linear", "angular"};
+    return word(words, 2, (int)type);
+}
+
+const char *st_profile_type_name(st_ProfileType type)
+{
+    static const char *const words[] = {"constant", "harmonic", "table"};
+    return word(words, 3, (int)type);
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+st_Status st_scene_create(const st_Allocator *allocator, st_Scene **out, st_Error *err)
+{
+    st_Allocator a = allocator != NULL ? *allocator : st_default_allocator();
+    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create: nowhere to put the scene");
+    *out = NULL;
+    st_Scene *scene = sti_alloc(&a, 1, sizeof *scene);
+    if (scene == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene");
+    scene->allocator = a;
+    st_BodyDef ground = st_body_def();
+    ground.fixed = true;
+    ground.name = "ground";
+    st_Status status = st_scene_add_body(scene, &ground, NULL, err);
+    if (status != ST_OK) {
+        st_scene_destroy(scene);
+        return status;
+    }
+    *out = scene;
+    return ST_OK;
+}
+
+void st_scene_destroy(st_Scene *scene)
+{
+    if (scene == NULL) return;
+    st_Allocator a = scene->allocator;
+    for (int k = 0; k < scene->n_forces; k++) {
+        sti_free(&a, (void *)scene->force[k].times, scene->force[k].n_table, sizeof(double));
+        sti_free(&a, (void *)scene->force[k].values, scene->force[k].n_table, sizeof(double));
+    }
+    for (int kind = 0; kind < STI_N_KINDS; kind++)
+        sti_names_free(&a, &scene->names[kind]);
+    STI_RELEASE(&a, scene->body, scene->body_capacity);
+    STI_RELEASE(&a, scene->shape, scene->shape_capacity);
+    STI_RELEASE(&a, scene->shape_body, scene->shape_body_capacity);
+    STI_RELEASE(&a, scene->joint, scene->joint_capacity);
+    STI_RELEASE(&a, scene->spring, scene->spring_capacity);
+    STI_RELEASE(&a, scene->force, scene->force_capacity);
+    sti_free(&a, scene, 1, sizeof *scene);
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+/* The thing being added, for messages: kind "name", or kind number k where it has no name. */
+typedef struct Subject {
+    const char *kind, *name;
+    st_Error *err;
+} Subject;
+
+#define BAD(subject, format, ...)                                                                                      \
+    sti_fail((subject).err, ST_ERR_ARGUMENT, "%s \"%s\": " format, (subject).kind, (subject).name, __VA_ARGS__)
+
+static Subject subject_of(sti_ObjectKind kind, const char *name, st_Error *err)
+{
+    return (Subject){kind_name[kind], name != NULL && name[0] != '\0' ? name : "(unnamed)", err};
+}
+
+static st_Status check_finite(Subject s, const char *what, st_Vec3 v)
+{
+    if (vec3_finite(v)) return ST_OK;
+    return BAD(s, "%s is (%g, %g, %g), must be finite", what, v.x, v.y, v.z);
+}
+
+static st_Status check_positive(Subject s, const char *what, double x)
+{
+    if (isfinite(x) && x > 0) return ST_OK;
+    return BAD(s, "%s is %g, must be a finite number > 0", what, x);
+}
+
+static st_Status check_not_negative(Subject s, const char *what, double x)
+{
+    if (isfinite(x) && x >= 0) return ST_OK;
+    return BAD(s, "%s is %g, must be a finite number >= 0", what, x);
+}
+
+/* Any nonzero quaternion is taken and made a unit one: people write rounded digits. */
+static st_Status check_pose(Subject s, st_Pose *pose)
+{
+    STI_TRY(check_finite(s, "position", pose->p));
+    double length = quat_norm(pose->q);
+    if (!isfinite(length) || fabs(length - 1.0) > 1e-3)
+        return BAD(s, "orientation (%g, %g, %g, %g) has length %g, must be a unit quaternion", pose->q.w, pose->q.x,
+                   pose->q.y, pose->q.z, length);
+    pose->q = quat_unit(pose->q);
+    return ST_OK;
+}
+
+static st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
+{
+    double length = norm(*v);
+    if (!isfinite(length) || length <= 0)
+        return BAD(s, "%s is (%g, %g, %g), must be a finite vector of length > 0", what, v->x, v->y, v->z);
+    *v = scale(1.0 / length, *v);
+    return ST_OK;
+}
+
+static st_Status check_body_id(const st_Scene *scene, Subject s, const char *what, st_BodyId id)
+{
+    if (id.index1 >= 0 && id.index1 < scene->n_bodies) return ST_OK;
+    return BAD(s, "%s is body number %d, there are %d", what, id.index1, scene->n_bodies - 1);
+}
+
+/* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. With
+ * x = the smallest eigenvalue's sign tested by leading minors, relative to the trace.              */
+static st_Status check_inertia(Subject s, const st_BodyDef *def)
+{
+    const double *m = def->inertia.m;
+    double trace = m[0] + m[4] + m[8];
+    for (int k = 0; k < 9; k++)
+        if (!isfinite(m[k])) return BAD(s, "inertia has an entry %g, must be finite", m[k]);
+    for (int k = 0; k < 3; k++) {
+        bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
+        if (m[4 * k] < 0) return BAD(s, "inertia about axis %c is %g, must be >= 0", 'x' + k, m[4 * k]);
+        if (m[4 * k] == 0 && locked) return ST_OK; /* not given, and not needed */
+    }
+    double tiny = 1e-9 * trace;
+    if (fabs(m[1] - m[3]) > tiny || fabs(m[2] - m[6]) > tiny || fabs(m[5] - m[7]) > tiny)
+        return BAD(s, "inertia is not symmetric (trace %g)", trace);
+    double a = trace / 2 - m[0] + tiny, b = trace / 2 - m[4] + tiny, c = trace / 2 - m[8] + tiny;
+    double d = -m[1], e = -m[2], f = -m[5];
+    bool ok = a >= 0 && b >= 0 && c >= 0 && a * b - d * d >= 0 && b * c - f * f >= 0 && a * c - e * e >= 0 &&
+              a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
+    if (!ok)
+        return BAD(s,
+                   "inertia with diagonal (%g, %g, %g) violates the triangle inequality: no moment may exceed the sum "
+                   "of the other two",
+                   m[0], m[4], m[8]);
+    return ST_OK;
+}
+
+static bool mat3_is_zero(const st_Mat3 *A)
+{
+    for (int k = 0; k < 9; k++)
+        if (A->m[k] != 0) return false;
+    return true;
+}
+
+static st_Status check_body(Subject s, st_BodyDef *def)
+{
+    STI_TRY(check_pose(s, &def->pose));
+    STI_TRY(check_finite(s, "velocity", def->velocity));
+    STI_TRY(check_finite(s, "angular velocity", def->spin));
+    STI_TRY(check_not_negative(s, "mass", def->mass));
+    if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
+    if (mat3_is_zero(&def->inertia)) return ST_OK;
+    if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);
+    return check_inertia(s, def);
+}
+
+static st_Status check_shape(Subject s, st_ShapeDef *def)
+{
+    STI_TRY(check_pose(s, &def->pose));
+    STI_TRY(check_not_negative(s, "friction", def->mu));
+    STI_TRY(check_not_negative(s, "density", def->density));
+    switch (def->type) {
+    case ST_SHAPE_POINT:
+    case ST_SHAPE_PLANE:
+        return ST_OK;
+    case ST_SHAPE_BAR:
+        return check_positive(s, "length", def->length);
+    case ST_SHAPE_SPHERE:
+        return check_positive(s, "radius", def->radius);
+    case ST_SHAPE_BOX:
+        STI_TRY(check_positive(s, "x extent", def->half.x));
+        STI_TRY(check_positive(s, "y extent", def->half.y));
+        return check_positive(s, "z extent", def->half.z);
+    }
+    return BAD(s, "type is %d, not a shape", (int)def->type);
+}
+
+/* Joints and springs act between two bodies that can move against each other. */
+static st_Status check_ends(const st_Scene *scene, Subject s, st_BodyId a, st_BodyId b)
+{
+    STI_TRY(check_body_id(scene, s, "a", a));
+    STI_TRY(check_body_id(scene, s, "b", b));
+    if (a.index1 == b.index1)
+        return BAD(s, "both ends are at \"%s\", must be two bodies", scene->names[STI_BODY].name[a.index1]);
+    return ST_OK;
+}
+
+static st_Status check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
+{
+    if (st_joint_type_name(def->type) == NULL) return BAD(s, "type is %d, not a joint", (int)def->type);
+    STI_TRY(check_ends(scene, s, def->a, def->b));
+    STI_TRY(check_finite(s, "point", def->point));
+    STI_TRY(check_finite(s, "point_b", def->point_b));
+    if (def->type == ST_JOINT_REVOLUTE || def->type == ST_JOINT_PRISMATIC)
+        STI_TRY(check_direction(s, "axis", &def->axis));
+    if (def->type != ST_JOINT_DISTANCE) return ST_OK;
+    STI_TRY(check_not_negative(s, "length", def->length));
+    if (norm(sub(def->point_b, def->point)) == 0)
+        return BAD(s, "its two points coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
+                   def->point.x, def->point.y, def->point.z);
+    return ST_OK;
+}
+
+static st_Status check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
+{
+    STI_TRY(check_ends(scene, s, def->a, def->b));
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    if (def->stiffness == 0 && def->damping == 0)
+        return BAD(s, "stiffness and damping are both %g, one must be > 0", 0.0);
+    if (isinf(def->rest)) return BAD(s, "rest is %g, must be finite", def->rest);
+    if (def->type == ST_SPRING_ANGULAR) return check_direction(s, "axis", &def->axis);
+    if (def->type != ST_SPRING_LINEAR) return BAD(s, "type is %d, not a spring", (int)def->type);
+    STI_TRY(check_finite(s, "point_a", def->point_a));
+    STI_TRY(check_finite(s, "point_b", def->point_b));
+    double length = norm(sub(def->point_b, def->point_a));
+    if (isnan(def->rest)) def->rest = length;
+    STI_TRY(check_not_negative(s, "rest length", def->rest));
+    if (length == 0 && def->rest > 0)
+        return BAD(s, "its two ends coincide and its rest length is %g: it has no direction", def->rest);
+    return ST_OK;
+}
+
+static st_Status check_force(const st_Scene *scene, Subject s, const st_ForceDef *def)
+{
+    STI_TRY(check_body_id(scene, s, "body", def->body));
+    STI_TRY(check_finite(s, "point", def->point));
+    STI_TRY(check_finite(s, "force", def->force));
+    STI_TRY(check_finite(s, "torque", def->torque));
+    if (scene->body[def->body.index1].fixed)
+        return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
+    switch (def->profile) {
+    case ST_PROFILE_CONSTANT:
+        return ST_OK;
+    case ST_PROFILE_HARMONIC:
+        if (!isfinite(def->frequency) || !isfinite(def->phase))
+            return BAD(s, "frequency is %g and phase %g, must be finite", def->frequency, def->phase);
+        return ST_OK;
+    case ST_PROFILE_TABLE:
+        if (def->n_table < 1 || def->times == NULL || def->values == NULL)
+            return BAD(s, "its table has %d entries, must have at least 1", def->n_table);
+        for (int k = 0; k < def->n_table; k++) {
+            if (!isfinite(def->times[k]) || !isfinite(def->values[k]))
+                return BAD(s, "table entry %d is (%g, %g), must be finite", k + 1, def->times[k], def->values[k]);
+            if (k > 0 && def->times[k] <= def->times[k - 1])
+                return BAD(s, "table time %d is %g after %g, must increase", k + 1, def->times[k], def->times[k - 1]);
+        }
+        return ST_OK;
+    }
+    return BAD(s, "profile is %d, not a profile", (int)def->profile);
+}
+
+/* ---- adding ----------------------------------------------------------------------------------- */
+
+/* Room for one more object of a kind first, its name last: a refusal leaves the scene as it was. */
+static st_Status add_name(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored, st_Error *err)
+{
+    sti_Names *names = &scene->names[kind];
+    STI_TRY(sti_names_add(&scene->allocator, names, kind_name[kind], name, err));
+    *stored = names->name[names->n - 1];
+    return ST_OK;
+}
+
+st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_body_def", err);
+    st_BodyDef body = *def;
+    STI_TRY(check_body(subject_of(STI_BODY, def->name, err), &body));
+    STI_TRY(STI_GROW(&scene->allocator, scene->body, scene->body_capacity, scene->n_bodies + 1, err));
+    STI_TRY(add_name(scene, STI_BODY, def->name, &body.name, err));
+    scene->body[scene->n_bodies] = body;
+    if (out != NULL) out->index1 = scene->n_bodies;
+    scene->n_bodies++;
+    return ST_OK;
+}
+
+st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_point_def, st_bar_def, st_sphere_def, st_box_def or st_plane_def", err);
+    st_ShapeDef shape = *def;
+    Subject s = subject_of(STI_SHAPE, def->name, err);
+    STI_TRY(check_body_id(scene, s, "its body", body));
+    STI_TRY(check_shape(s, &shape));
+    STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
+    STI_TRY(add_name(scene, STI_SHAPE, def->name, &shape.name, err));
+    scene->shape[scene->n_shapes] = shape;
+    scene->shape_body[scene->n_shapes] = body.index1;
+    scene->n_shapes++;
+    if (out != NULL) out->index1 = scene->n_shapes;
+    return ST_OK;
+}
+
+st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_joint_def", err);
+    st_JointDef joint = *def;
+    STI_TRY(check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint));
+    STI_TRY(STI_GROW(&scene->allocator, scene->joint, scene->joint_capacity, scene->n_joints + 1, err));
+    STI_TRY(add_name(scene, STI_JOINT, def->name, &joint.name, err));
+    scene->joint[scene->n_joints++] = joint;
+    if (out != NULL) out->index1 = scene->n_joints;
+    return ST_OK;
+}
+
+st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_spring_def", err);
+    st_SpringDef spring = *def;
+    STI_TRY(check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
+    STI_TRY(STI_GROW(&scene->allocator, scene->spring, scene->spring_capacity, scene->n_springs + 1, err));
+    STI_TRY(add_name(scene, STI_SPRING, def->name, &spring.name, err));
+    scene->spring[scene->n_springs++] = spring;
+    if (out != NULL) out->index1 = scene->n_springs;
+    return ST_OK;
+}
+
+static double *copy_numbers(const st_Allocator *allocator, const double *x, int n)
+{
+    double *copy = sti_alloc(allocator, n, sizeof *copy);
+    if (copy != NULL) memcpy(copy, x, (size_t)n * sizeof *copy);
+    return copy;
+}
+
+st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_force_def", err);
+    st_ForceDef force = *def;
+    STI_TRY(check_force(scene, subject_of(STI_FORCE, def->name, err), def));
+    if (def->profile != ST_PROFILE_TABLE) force.n_table = 0, force.times = force.values = NULL;
+    STI_TRY(STI_GROW(&scene->allocator, scene->force, scene->force_capacity, scene->n_forces + 1, err));
+    STI_TRY(add_name(scene, STI_FORCE, def->name, &force.name, err));
+    if (force.n_table > 0) {
+        double *times = copy_numbers(&scene->allocator, def->times, def->n_table);
+        double *values = copy_numbers(&scene->allocator, def->values, def->n_table);
+        if (times == NULL || values == NULL) {
+            sti_free(&scene->allocator, times, def->n_table, sizeof *times);
+            sti_free(&scene->allocator, values, def->n_table, sizeof *values);
+            sti_names_remove_last(&scene->allocator, &scene->names[STI_FORCE]);
+            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a table of %d entries", def->n_table);
+        }
+        force.times = times;
+        force.values = values;
+    }
+    scene->force[scene->n_forces++] = force;
+    if (out != NULL) out->index1 = scene->n_forces;
+    return ST_OK;
+}
+
+static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *err)
+{
+    for (int k = 1; k < scene->n_bodies; k++)
+        STI_TRY(st_scene_add_body(copy, &scene->body[k], NULL, err));
+    for (int k = 0; k < scene->n_shapes; k++)
+        STI_TRY(st_scene_add_shape(copy, (st_BodyId){scene->shape_body[k]}, &scene->shape[k], NULL, err));
+    for (int k = 0; k < scene->n_joints; k++)
+        STI_TRY(st_scene_add_joint(copy, &scene->joint[k], NULL, err));
+    for (int k = 0; k < scene->n_springs; k++)
+        STI_TRY(st_scene_add_spring(copy, &scene->spring[k], NULL, err));
+    for (int k = 0; k < scene->n_forces; k++)
+        STI_TRY(st_scene_add_force(copy, &scene->force[k], NULL, err));
+    return ST_OK;
+}
+
+st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err)
+{
+    STI_TRY(st_scene_create(allocator, out, err));
+    st_Status status = copy_objects(scene, *out, err);
+    if (status != ST_OK) {
+        st_scene_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* ---- reading back ----------------------------------------------------------------------------- */
+
+int st_scene_body_count(const st_Scene *scene)
+{
+    return scene->n_bodies - 1;
+}
+
+int st_scene_shape_count(const st_Scene *scene)
+{
+    return scene->n_shapes;
+}
+
+int st_scene_joint_count(const st_Scene *scene)
+{
+    return scene->n_joints;
+}
+
+int st_scene_spring_count(const st_Scene *scene)
+{
+    return scene->n_springs;
+}
+
+int st_scene_force_count(const st_Scene *scene)
+{
+    return scene->n_forces;
+}
+
+st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out)
+{
+    if (id.index1 < 0 || id.index1 >= scene->n_bodies) return ST_ERR_ARGUMENT;
+    *out = scene->body[id.index1];
+    return ST_OK;
+}
+
+st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body)
+{
+    if (id.index1 < 1 || id.index1 > scene->n_shapes) return ST_ERR_ARGUMENT;
+    *out = scene->shape[id.index1 - 1];
+    if (body != NULL) body->index1 = scene->shape_body[id.index1 - 1];
+    return ST_OK;
+}
+
+st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out)
+{
+    if (id.index1 < 1 || id.index1 > scene->n_joints) return ST_ERR_ARGUMENT;
+    *out = scene->joint[id.index1 - 1];
+    return ST_OK;
+}
+
+st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out)
+{
+    if (id.index1 < 1 || id.index1 > scene->n_springs) return ST_ERR_ARGUMENT;
+    *out = scene->spring[id.index1 - 1];
+    return ST_OK;
+}
+
+st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out)
+{
+    if (id.index1 < 1 || id.index1 > scene->n_forces) return ST_ERR_ARGUMENT;
+    *out = scene->force[id.index1 - 1];
+    return ST_OK;
+}
+
+st_BodyId st_scene_find_body(const st_Scene *scene, const char *name)
+{
+    int index = sti_names_find(&scene->names[STI_BODY], name);
+    return (st_BodyId){index > 0 ? index : 0};
+}

@@ -1,0 +1,28 @@
+/* model/scene.h -- the scene's own arrays, for the world that is compiled from it. */
+#ifndef STI_MODEL_SCENE_H
+#define STI_MODEL_SCENE_H
+
+#include "base/names.h"
+
+#include <stiction/scene.h>
+
+typedef enum sti_ObjectKind { STI_BODY, STI_SHAPE, STI_JOINT, STI_SPRING, STI_FORCE, STI_N_KINDS } sti_ObjectKind;
+
+/* Body 0 is the ground, so that an id's index1 is the index. The others start at 0: id.index1 - 1.
+ * Names are in `names`, in the same order; the defs' own name pointers point there.               */
+struct st_Scene {
+    st_Allocator allocator;
+    sti_Names names[STI_N_KINDS];
+    st_BodyDef *body;
+    st_ShapeDef *shape;
+    int *shape_body; /* index of the body that shape k belongs to                                  */
+    st_JointDef *joint;
+    st_SpringDef *spring;
+    st_ForceDef *force; /* tables owned                                                            */
+    int n_bodies, n_shapes, n_joints, n_springs, n_forces;
+    int64_t body_capacity, shape_capacity, shape_body_capacity, joint_capacity, spring_capacity, force_capacity;
+};
+
+st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err);
+
+#endif

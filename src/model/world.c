@@ -1,0 +1,339 @@
+/* model/world.c -- a scene compiled into the system interface of model.h. */
+#include "model/world.h"
+
+#include "collide/collide.h"
+
+#include <stdio.h>
+
+/* ---- compiling -------------------------------------------------------------------------------- */
+
+/* Bit e: the body moves only across world axis e. All rotations locked, or all but the one about e
+ * with the body's own e axis along the world's (rotation locks are about body axes).              */
+static unsigned planar_axes(const st_BodyDef *def)
+{
+    unsigned axes = 0;
+    for (int e = 0; e < 3; e++) {
+        uint32_t needed = (uint32_t)(ST_LOCK_X << e) | (ST_LOCK_ROTATION & ~(uint32_t)(ST_LOCK_RX << e));
+        bool turns = (def->locks & (uint32_t)(ST_LOCK_RX << e)) == 0;
+        double along = fabs(dot(rotate(def->pose.q, vec3_axis(e)), vec3_axis(e)));
+        if (def->fixed || ((def->locks & needed) == needed && (!turns || along > 1.0 - 1e-12))) axes |= 1u << e;
+    }
+    return axes;
+}
+
+static st_Status compile_body(sti_World *world, int index, st_Error *err)
+{
+    const st_BodyDef *def = &world->scene->body[index];
+    sti_Body *body = &world->body[index];
+    body->v_first = world->n_v;
+    body->planar = planar_axes(def);
+    if (def->fixed || def->locks == ST_LOCK_ALL) {
+        body->planar = 7;
+        return ST_OK;
+    }
+    STI_TRY(sti_body_mass(world->scene, index, &body->mass, &body->inertia, err));
+    for (int d = 0; d < 6; d++)
+        if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = d;
+    for (int k = 0; k < body->n_dofs; k++)
+        world->v_body[world->n_v++] = index;
+    world->block_first[++world->n_blocks] = world->n_v;
+    return ST_OK;
+}
+
+/* A velocity along a locked degree of freedom would be lost: refuse it. */
+static st_Status initial_state(sti_World *world, st_Error *err)
+{
+    static const char *const dof_name[6] = {"x", "y", "z", "rx", "ry", "rz"};
+    for (int b = 1; b < world->n_bodies; b++) {
+        const st_BodyDef *def = &world->scene->body[b];
+        const sti_Body *body = &world->body[b];
+        double *q = world->q0 + (int64_t)STI_BODY_Q * (b - 1), full[6];
+        vec3_store(q, def->pose.p);
+        q[3] = def->pose.q.w, q[4] = def->pose.q.x, q[5] = def->pose.q.y, q[6] = def->pose.q.z;
+        vec3_store(full, def->velocity);
+        vec3_store(full + 3, def->spin);
+        for (int k = 0; k < body->n_dofs; k++) {
+            world->v0[body->v_first + k] = full[body->dof[k]];
+            full[body->dof[k]] = 0;
+        }
+        for (int d = 0; d < 6; d++)
+            if (full[d] != 0)
+                return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its velocity along %s is %g, but %s", def->name,
+                                dof_name[d], full[d], def->fixed ? "it is fixed" : "that is locked, must be 0");
+    }
+    return ST_OK;
+}
+
+static bool can_touch(const sti_World *world, int i, int j)
+{
+    const int *owner = world->scene->shape_body;
+    const st_ShapeDef *shape = world->scene->shape;
+    if (owner[i] == owner[j]) return false;
+    if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
+    bool forth = sti_collide_supports(shape[i].type, shape[j].type);
+    bool back = sti_collide_supports(shape[j].type, shape[i].type);
+    return forth && (!back || i < j); /* a symmetric pair once */
+}
+
+/* All pairs of shapes that can touch, by (i, j): contact ids come out increasing. */
+static st_Status compile_pairs(sti_World *world, st_Error *err)
+{
+    int n = world->scene->n_shapes;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            if (!can_touch(world, i, j)) continue;
+            STI_TRY(STI_GROW(&world->allocator, world->pair, world->pair_capacity, world->n_pairs + 1, err));
+            world->pair[world->n_pairs++] = (sti_Pair){i, j};
+        }
+    return ST_OK;
+}
+
+static void compile_springs(sti_World *world)
+{
+    world->n_q = STI_BODY_Q * (world->n_bodies - 1);
+    for (int k = 0; k < world->n_springs; k++) {
+        sti_spring_compile(world->scene, k, &world->spring[k]);
+        if (world->spring[k].type == ST_SPRING_ANGULAR) world->spring[k].q_angle = world->n_q++;
+    }
+}
+
+static st_Status compile(sti_World *world, st_Error *err)
+{
+    const st_Allocator *a = &world->allocator;
+    int n = world->n_bodies;
+    world->body = sti_alloc(a, n, sizeof *world->body);
+    world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
+    world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
+    world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
+    world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
+    world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
+    world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + world->n_springs, sizeof *world->q0);
+    if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
+        world->joint == NULL || world->spring == NULL || world->q0 == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
+    for (int b = 0; b < n; b++)
+        STI_TRY(compile_body(world, b, err));
+    for (int k = 0; k < world->n_joints; k++)
+        sti_joint_compile(world->scene, k, &world->joint[k]);
+    compile_springs(world);
+    STI_TRY(compile_pairs(world, err));
+    return initial_state(world, err);
+}
+
+st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
+                           st_Error *err)
+{
+    *out = NULL;
+    sti_World *world = sti_alloc(allocator, 1, sizeof *world);
+    if (world == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world");
+    world->allocator = *allocator;
+    world->gravity = gravity;
+    world->n_bodies = scene->n_bodies;
+    world->n_joints = scene->n_joints;
+    world->n_springs = scene->n_springs;
+    st_Status status = sti_scene_copy(scene, allocator, &world->scene, err);
+    if (status == ST_OK) status = compile(world, err);
+    if (status != ST_OK) {
+        sti_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return ST_OK;
+}
+
+void sti_world_destroy(sti_World *world)
+{
+    if (world == NULL) return;
+    st_Allocator a = world->allocator;
+    int n = world->n_bodies;
+    st_scene_destroy(world->scene);
+    sti_free(&a, world->body, n, sizeof *world->body);
+    sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
+    sti_free(&a, world->v_body, 6 * (int64_t)n, sizeof *world->v_body);
+    sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
+    sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
+    sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
+    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + world->n_springs, sizeof *world->q0);
+    STI_RELEASE(&a, world->pair, world->pair_capacity);
+    sti_free(&a, world, 1, sizeof *world);
+}
+
+/* ---- the system interface --------------------------------------------------------------------- */
+
+/* Entry (i, j) of a body's 6 x 6 mass matrix. */
+static double mass_entry(const sti_Body *body, int i, int j)
+{
+    if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
+    return body->inertia.m[3 * (i - 3) + (j - 3)];
+}
+
+static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err)
+{
+    (void)q, (void)err;
+    const sti_World *world = ctx;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        for (int i = 0; i < body->n_dofs; i++)
+            for (int j = 0; j < body->n_dofs; j++)
+                *M++ = mass_entry(body, body->dof[i], body->dof[j]);
+    }
+    return ST_OK;
+}
+
+static st_Status world_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
+{
+    (void)v, (void)err;
+    const sti_World *world = ctx;
+    memset(k, 0, (size_t)world->n_v * sizeof *k);
+    sti_forces_add(world, t, q, k);
+    return ST_OK;
+}
+
+static st_Status world_soft(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    (void)t;
+    return sti_springs_push(ctx, q, sink, err);
+}
+
+static st_Status world_joints(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    (void)t;
+    return sti_joints_push(ctx, q, sink, err);
+}
+
+static st_Status world_contacts(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err)
+{
+    (void)t;
+    return sti_contacts_push(ctx, q, margin, sink, err);
+}
+
+/* The velocity of body b with zeros at its locked degrees of freedom. */
+static void full_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *angular)
+{
+    double full[6] = {0};
+    for (int k = 0; k < body->n_dofs; k++)
+        full[body->dof[k]] = v[body->v_first + k];
+    *linear = vec3_load(full);
+    *angular = vec3_load(full + 3);
+}
+
+/* Solve A x = y for 1 to 3 unknowns by elimination; the pivots are positive: the symmetric part of A is
+ * an inertia.                                                                                     */
+static void solve_small(int n, double A[3][3], double *y)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double factor = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++)
+                A[i][j] -= factor * A[k][j];
+            y[i] -= factor * y[k];
+        }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++)
+            y[k] -= A[k][j] * y[j];
+        y[k] /= A[k][k];
+    }
+}
+
+/* (J - h [J w]x) w* = J w on the free rotations: |w*|_J <= |w|_J for any h (METHODS section 0). */
+static void gyroscopic_body(const sti_Body *body, double h, double *v)
+{
+    int axis[3], n = 0, start = 0;
+    for (int k = 0; k < body->n_dofs; k++) {
+        if (body->dof[k] < 3) start = k + 1;
+        if (body->dof[k] >= 3) axis[n++] = body->dof[k] - 3;
+    }
+    if (n < 2) return; /* about one axis nothing turns the momentum */
+    st_Vec3 linear, w;
+    full_velocity(body, v, &linear, &w);
+    st_Vec3 momentum = mat3_mul(&body->inertia, w);
+    double L[3], A[3][3], y[3];
+    vec3_store(L, momentum);
+    const double skew[3][3] = {{0, -L[2], L[1]}, {L[2], 0, -L[0]}, {-L[1], L[0], 0}};
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++)
+            A[i][j] = body->inertia.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
+        y[i] = L[axis[i]];
+    }
+    solve_small(n, A, y);
+    for (int i = 0; i < n; i++)
+        v[body->v_first + start + i] = y[i];
+}
+
+static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
+{
+    (void)q;
+    const sti_World *world = ctx;
+    for (int b = 1; b < world->n_bodies; b++)
+        gyroscopic_body(&world->body[b], h, v);
+}
+
+static void world_move(void *ctx, const double *q, const double *v, double h, double *q_out)
+{
+    const sti_World *world = ctx;
+    if (q_out != q) memcpy(q_out, q, (size_t)world->n_q * sizeof *q);
+    for (int b = 1; b < world->n_bodies; b++) {
+        if (world->body[b].n_dofs == 0) continue;
+        double *p = q_out + (int64_t)STI_BODY_Q * (b - 1);
+        st_Pose pose = sti_pose(q_out, b);
+        st_Vec3 linear, w;
+        full_velocity(&world->body[b], v, &linear, &w);
+        vec3_store(p, add(pose.p, scale(h, linear)));
+        st_Quat turned = quat_unit(quat_product(pose.q, quat_exp(scale(h, w))));
+        p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
+    }
+    for (int k = 0; k < world->n_springs; k++) /* nearest turn to where it was: h |w| < pi is assumed */
+        if (world->spring[k].type == ST_SPRING_ANGULAR)
+            q_out[world->spring[k].q_angle] = sti_spring_angle(world, &world->spring[k], q_out);
+}
+
+static void world_difference(void *ctx, const double *q0, const double *q1, double *d)
+{
+    const sti_World *world = ctx;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        st_Pose from = sti_pose(q0, b), to = sti_pose(q1, b);
+        double full[6];
+        vec3_store(full, sub(to.p, from.p));
+        vec3_store(full + 3, quat_log(quat_product(quat_conjugate(from.q), to.q)));
+        for (int k = 0; k < body->n_dofs; k++)
+            d[body->v_first + k] = full[body->dof[k]];
+    }
+}
+
+static double world_potential(void *ctx, double t, const double *q)
+{
+    (void)t;
+    const sti_World *world = ctx;
+    double sum = 0;
+    for (int b = 1; b < world->n_bodies; b++)
+        sum -= world->body[b].mass * dot(world->gravity, sti_pose(q, b).p);
+    return sum;
+}
+
+static void world_name(void *ctx, int i, char *out, size_t size)
+{
+    const sti_World *world = ctx;
+    snprintf(out, size, "body \"%s\"", world->scene->names[STI_BODY].name[world->v_body[i]]);
+}
+
+st_Model sti_world_model(sti_World *world)
+{
+    st_Model model = st_model_def();
+    model.n_q = world->n_q;
+    model.n_v = world->n_v;
+    model.n_blocks = world->n_blocks;
+    model.first = world->block_first;
+    model.ctx = world;
+    model.mass = world_mass;
+    model.force = world_force;
+    model.soft = world->n_springs > 0 ? world_soft : NULL;
+    model.joints = world->n_joints > 0 ? world_joints : NULL;
+    model.contacts = world->n_pairs > 0 ? world_contacts : NULL;
+    model.gyroscopic = world_gyroscopic;
+    model.move = world_move;
+    model.difference = world_difference;
+    model.potential = world_potential;
+    model.name = world_name;
+    return model;
+}

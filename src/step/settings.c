@@ -1,0 +1,298 @@
+/* step/settings.c -- presets, and every setting of a simulation with its words, range, unit and help.
+ * The one place that knows them: scene files, --set, help texts and documentation all read it here.
+ */
+#include "base/base.h"
+
+#include <stiction/system.h>
+
+#include <stdio.h>
+
+#define SPEED_OF_LIGHT 299792458.0 /* [m/s]: nothing here means to be faster */
+
+/* ---- presets ---------------------------------------------------------------------------------- */
+
+typedef struct Preset {
+    const char *help;
+    st_Integrator integrator;
+    st_Law law;
+    st_Drift drift;
+    st_Events events;
+} Preset;
+
+static const char *const preset_words[] = {"default", "anitescu-potra-1997", "anitescu-potra-2002", NULL};
+#define N_PRESETS ((int)(sizeof preset_words / sizeof preset_words[0]) - 1)
+
+static const Preset presets[N_PRESETS] = {
+    {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
+     ST_INTEGRATOR_IMPLICIT, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_EVENTS_OFF},
+    {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_LAW_PYRAMID,
+     ST_DRIFT_VELOCITY, ST_EVENTS_OFF},
+    {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
+     ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_EVENTS_COLLISIONS},
+};
+
+int st_preset_count(void)
+{
+    return N_PRESETS;
+}
+
+const char *st_preset_name(int index)
+{
+    return index >= 0 && index < N_PRESETS ? preset_words[index] : NULL;
+}
+
+const char *st_preset_help(int index)
+{
+    return index >= 0 && index < N_PRESETS ? presets[index].help : NULL;
+}
+
+/* "a", "b" or "c": a list of words for messages. */
+static void list_words(const char *const *words, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (int k = 0; words[k] != NULL && used < size; k++) {
+        const char *separator = k == 0 ? "" : (words[k + 1] == NULL ? " or " : ", ");
+        int n = snprintf(out + used, size - used, "%s\"%s\"", separator, words[k]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static st_Status bad_word(const char *key, const char *found, const char *const *words, st_Error *err)
+{
+    char list[300];
+    list_words(words, list, sizeof list);
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s is \"%s\", must be %s", key, found != NULL ? found : "", list);
+}
+
+static void apply(st_SystemDef *def, int index)
+{
+    const Preset *preset = &presets[index];
+    def->preset = preset_words[index];
+    def->integrator = preset->integrator;
+    def->contact = ST_CONTACT_RIGID;
+    def->law = preset->law;
+    def->facets = 8;
+    def->drift = preset->drift;
+    def->impact = ST_IMPACT_INELASTIC;
+    def->events = preset->events;
+    def->solver = "auto";
+}
+
+st_Status st_preset_apply(st_SystemDef *def, const char *preset, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_system_def", err);
+    for (int k = 0; k < N_PRESETS; k++)
+        if (preset != NULL && strcmp(preset, preset_words[k]) == 0) {
+            apply(def, k);
+            return ST_OK;
+        }
+    return bad_word("preset", preset, preset_words, err);
+}
+
+st_SystemDef st_system_def(void)
+{
+    st_SystemDef def = {.h = 1e-3,
+                        .end = 1.0,
+                        .gravity = {0, 0, -9.81},
+                        .tolerance = 1e-9,
+                        .max_iterations = 10000,
+                        .margin = 0.01,
+                        .correction_speed = 1.0,
+                        .active_gap = 1e-8,
+                        .keep_springs = false,
+                        .speed_limit = SPEED_OF_LIGHT,
+                        .allocator = st_default_allocator(),
+                        .cookie = STI_COOKIE};
+    apply(&def, 0);
+    return def;
+}
+
+/* ---- settings --------------------------------------------------------------------------------- */
+
+/* Words of the choices; a word's value in the def is its index, or what `values` says. */
+static const char *const integrator_words[] = {"euler", "implicit", NULL};
+static const char *const contact_words[] = {"rigid", NULL};
+static const char *const law_words[] = {"none", "coulomb", "cone", "pyramid", "box", NULL};
+static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CONE, ST_LAW_PYRAMID, ST_LAW_BOX};
+static const char *const drift_words[] = {"velocity", "gap", "projection", NULL};
+static const char *const impact_words[] = {"inelastic", NULL};
+static const char *const events_words[] = {"off", "collisions", NULL};
+static const char *const solver_words[] = {"auto", "lemke", "nsgs", NULL};
+
+typedef struct Entry {
+    st_Setting setting;
+    size_t offset;     /* in st_SystemDef                                                          */
+    const int *values; /* of a choice; NULL: the word's index                                      */
+} Entry;
+
+#define AT(field) offsetof(st_SystemDef, field)
+#define CHOICE(key, words, help)                                                                                       \
+    {                                                                                                                  \
+#key, ST_SETTING_CHOICE, "", help, words, 0, 0                                                                 \
+    }
+#define NUMBER(key, unit, min, max, help)                                                                              \
+    {                                                                                                                  \
+        {#key, ST_SETTING_NUMBER, unit, help, NULL, min, max}, AT(key), NULL                                           \
+    }
+#define SMALLEST 1e-300 /* "greater than 0" as an inclusive range */
+#define LARGEST  1e300
+
+static const Entry entries[] = {
+    {CHOICE(preset, preset_words, "sets all choices below, as a paper or a user would; keys beside it override"),
+     AT(preset), NULL},
+    {CHOICE(integrator, integrator_words, "euler: springs and dampers explicit; implicit: linearly implicit Euler"),
+     AT(integrator), NULL},
+    {CHOICE(contact, contact_words, "contact model"), AT(contact), NULL},
+    {CHOICE(law, law_words, "friction law: exact Coulomb cone, its convex relaxation, a pyramid of facets, a box"),
+     AT(law), law_values},
+    {{"facets", ST_SETTING_INTEGER, "", "facets of the pyramid in space, even; in the plane there are 2", NULL, 2, 256},
+     AT(facets),
+     NULL},
+    {CHOICE(drift, drift_words, "how joints and gaps are kept: on velocities only, by gap/h, or by projection"),
+     AT(drift), NULL},
+    {CHOICE(impact, impact_words, "impact law"), AT(impact), NULL},
+    {CHOICE(events, events_words, "off: fixed step; collisions: a step ends where a new contact closes"), AT(events),
+     NULL},
+    NUMBER(h, "s", SMALLEST, LARGEST, "step"),
+    NUMBER(end, "s", SMALLEST, LARGEST, "end time"),
+    {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -LARGEST, LARGEST}, AT(gravity), NULL},
+    {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL},
+    NUMBER(tolerance, "", 1e-16, 1.0, "residual at which a step problem counts as solved"),
+    {{"max_iterations", ST_SETTING_INTEGER, "", "sweeps of an iterative solver", NULL, 1, 1e9},
+     AT(max_iterations),
+     NULL},
+    NUMBER(margin, "m", 0.0, LARGEST, "drift gap: contacts closer than this enter the step problem"),
+    NUMBER(correction_speed, "m/s", 0.0, LARGEST, "drift gap: cap on the speed that removes overlap"),
+    NUMBER(active_gap, "m", 0.0, LARGEST, "drift velocity and projection: a contact is active below this gap"),
+    {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,
+      0, 1},
+     AT(keep_springs),
+     NULL},
+    NUMBER(speed_limit, "m/s", SMALLEST, LARGEST,
+           "a velocity beyond this (or beyond it in rad/s) is called divergence"),
+};
+#define N_ENTRIES ((int)(sizeof entries / sizeof entries[0]))
+
+int st_setting_count(void)
+{
+    return N_ENTRIES;
+}
+
+const st_Setting *st_setting(int index)
+{
+    return index >= 0 && index < N_ENTRIES ? &entries[index].setting : NULL;
+}
+
+static const Entry *find(const char *key)
+{
+    for (int k = 0; k < N_ENTRIES; k++)
+        if (key != NULL && strcmp(key, entries[k].setting.key) == 0) return &entries[k];
+    return NULL;
+}
+
+const st_Setting *st_setting_find(const char *key)
+{
+    const Entry *entry = find(key);
+    return entry != NULL ? &entry->setting : NULL;
+}
+
+/* Two choices are names in the def (preset, solver), the others enums. */
+static bool is_name(const Entry *entry)
+{
+    return entry->offset == AT(preset) || entry->offset == AT(solver);
+}
+
+static const char *choice_word(const Entry *entry, const void *field)
+{
+    if (is_name(entry)) return *(const char *const *)field;
+    int value = *(const int *)field;
+    for (int k = 0; entry->setting.words[k] != NULL; k++)
+        if ((entry->values != NULL ? entry->values[k] : k) == value) return entry->setting.words[k];
+    return NULL;
+}
+
+st_Status st_setting_get(const st_SystemDef *def, const char *key, st_SettingValue *out, st_Error *err)
+{
+    const Entry *entry = find(key);
+    if (entry == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "there is no setting \"%s\"", key != NULL ? key : "");
+    const void *field = (const char *)def + entry->offset;
+    *out = (st_SettingValue){0};
+    switch (entry->setting.kind) {
+    case ST_SETTING_CHOICE:
+        out->word = choice_word(entry, field);
+        break;
+    case ST_SETTING_NUMBER:
+        out->number = *(const double *)field;
+        break;
+    case ST_SETTING_INTEGER:
+        out->number = *(const int *)field;
+        break;
+    case ST_SETTING_BOOLEAN:
+        out->number = *(const bool *)field;
+        break;
+    case ST_SETTING_VECTOR:
+        out->vector = *(const st_Vec3 *)field;
+        break;
+    }
+    return ST_OK;
+}
+
+static st_Status set_choice(st_SystemDef *def, const Entry *entry, const char *word, st_Error *err)
+{
+    if (entry->offset == AT(preset)) return st_preset_apply(def, word, err);
+    void *field = (char *)def + entry->offset;
+    for (int k = 0; entry->setting.words[k] != NULL; k++) {
+        if (word == NULL || strcmp(word, entry->setting.words[k]) != 0) continue;
+        if (is_name(entry))
+            *(const char **)field = entry->setting.words[k];
+        else
+            *(int *)field = entry->values != NULL ? entry->values[k] : k;
+        return ST_OK;
+    }
+    return bad_word(entry->setting.key, word, entry->setting.words, err);
+}
+
+/* The range is inclusive; SMALLEST and LARGEST stand for "> 0" and "finite". NaN fails both comparisons. */
+static st_Status check_range(const st_Setting *setting, double x, st_Error *err)
+{
+    if (x >= setting->min && x <= setting->max) return ST_OK;
+    if (setting->max < LARGEST)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be from %g to %g", setting->key, x, setting->min,
+                        setting->max);
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a finite number %s", setting->key, x,
+                    setting->min == 0 ? ">= 0" : (setting->min > 0 ? "> 0" : ""));
+}
+
+st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingValue *value, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_system_def", err);
+    const Entry *entry = find(key);
+    if (entry == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "there is no setting \"%s\"", key != NULL ? key : "");
+    const st_Setting *setting = &entry->setting;
+    void *field = (char *)def + entry->offset;
+    double x = value->number;
+    switch (setting->kind) {
+    case ST_SETTING_CHOICE:
+        return set_choice(def, entry, value->word, err);
+    case ST_SETTING_NUMBER:
+        STI_TRY(check_range(setting, x, err));
+        *(double *)field = x;
+        return ST_OK;
+    case ST_SETTING_INTEGER:
+        STI_TRY(check_range(setting, x, err));
+        if (x != floor(x)) return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a whole number", key, x);
+        *(int *)field = (int)x;
+        return ST_OK;
+    case ST_SETTING_BOOLEAN:
+        *(bool *)field = x != 0;
+        return ST_OK;
+    case ST_SETTING_VECTOR:
+        STI_TRY(check_range(setting, value->vector.x, err));
+        STI_TRY(check_range(setting, value->vector.y, err));
+        STI_TRY(check_range(setting, value->vector.z, err));
+        *(st_Vec3 *)field = value->vector;
+        return ST_OK;
+    }
+    return ST_ERR_ARGUMENT;
+}

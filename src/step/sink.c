@@ -1,0 +1,136 @@
+#include "step/sink.h"
+
+st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
+                          const double *gradient, st_Error *err)
+{
+    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
+    STI_TRY(STI_GROW(allocator, rows->p, rows->p_capacity, rows->n_rows + 2, err));
+    STI_TRY(STI_GROW(allocator, rows->i, rows->i_capacity, start + count, err));
+    STI_TRY(STI_GROW(allocator, rows->x, rows->x_capacity, start + count, err));
+    if (count > 0) {
+        memcpy(rows->i + start, index, (size_t)count * sizeof *index);
+        memcpy(rows->x + start, gradient, (size_t)count * sizeof *gradient);
+    }
+    rows->p[rows->n_rows] = start;
+    rows->p[++rows->n_rows] = start + count;
+    return ST_OK;
+}
+
+void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows)
+{
+    STI_RELEASE(allocator, rows->p, rows->p_capacity);
+    STI_RELEASE(allocator, rows->i, rows->i_capacity);
+    STI_RELEASE(allocator, rows->x, rows->x_capacity);
+    rows->n_rows = 0;
+}
+
+void sti_sink_clear_constraints(st_Sink *sink)
+{
+    sink->joint_rows.n_rows = sink->soft_rows.n_rows = 0;
+}
+
+void sti_sink_clear_contacts(st_Sink *sink)
+{
+    sink->contact_rows.n_rows = sink->n_contacts = 0;
+}
+
+void sti_sink_free(st_Sink *sink)
+{
+    const st_Allocator *a = &sink->allocator;
+    sti_rows_free(a, &sink->joint_rows);
+    sti_rows_free(a, &sink->soft_rows);
+    sti_rows_free(a, &sink->contact_rows);
+    STI_RELEASE(a, sink->joint, sink->joint_capacity);
+    STI_RELEASE(a, sink->soft, sink->soft_capacity);
+    STI_RELEASE(a, sink->contact, sink->contact_capacity);
+}
+
+/* A model may be anyone's: what it hands over is checked as it comes. */
+static st_Status check_row(const st_Sink *sink, const char *what, int number, int n_rows, int count, const int *index,
+                           const double *gradient, st_Error *err)
+{
+    if (count < 0 || count > sink->n_v || (count > 0 && (index == NULL || gradient == NULL)))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's %s %d touches %d velocities, there are %d", what, number,
+                        count, sink->n_v);
+    for (int k = 0; k < count; k++)
+        if (index[k] < 0 || index[k] >= sink->n_v)
+            return sti_fail(err, ST_ERR_ARGUMENT, "the model's %s %d names velocity %d, there are %d", what, number,
+                            index[k], sink->n_v);
+    for (int k = 0; k < n_rows * count; k++)
+        if (!isfinite(gradient[k]))
+            return sti_fail(err, ST_ERR_NUMERIC, "the model's %s %d has %g in its gradient", what, number, gradient[k]);
+    return ST_OK;
+}
+
+st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
+{
+    int n = sink->joint_rows.n_rows;
+    STI_TRY(check_row(sink, "joint row", n, 1, row->count, row->index, row->gradient, err));
+    if (!isfinite(row->value) || !isfinite(row->rate))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's joint row %d has value %g and rate %g", n, row->value,
+                        row->rate);
+    STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, n + 1, err));
+    STI_TRY(sti_rows_append(&sink->allocator, &sink->joint_rows, row->count, row->index, row->gradient, err));
+    sink->joint[n] = (sti_JointEntry){row->value, row->rate};
+    return ST_OK;
+}
+
+st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
+{
+    int n = sink->soft_rows.n_rows;
+    STI_TRY(check_row(sink, "soft row", n, 1, row->count, row->index, row->gradient, err));
+    if (!isfinite(row->value) || !(row->stiffness >= 0) || !(row->damping >= 0) ||
+        !isfinite(row->stiffness + row->damping) || row->stiffness + row->damping == 0)
+        return sti_fail(
+            err, ST_ERR_NUMERIC,
+            "the model's soft row %d has value %g, stiffness %g and damping %g: the latter two must be >= 0 "
+            "and not both 0",
+            n, row->value, row->stiffness, row->damping);
+    STI_TRY(STI_GROW(&sink->allocator, sink->soft, sink->soft_capacity, n + 1, err));
+    STI_TRY(sti_rows_append(&sink->allocator, &sink->soft_rows, row->count, row->index, row->gradient, err));
+    sink->soft[n] = (sti_SoftEntry){row->value, row->stiffness, row->damping};
+    return ST_OK;
+}
+
+st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
+{
+    int n = sink->n_contacts;
+    if (row->dim < 1 || row->dim > 3)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has dim %d, must be 1, 2 or 3", n, row->dim);
+    STI_TRY(check_row(sink, "contact", n, row->dim, row->count, row->index, row->gradient, err));
+    if (!isfinite(row->gap) || !isfinite(row->mu) || row->mu < 0)
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has gap %g and friction %g", n, row->gap, row->mu);
+    if (n > 0 && row->id <= sink->contact[n - 1].id)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
+                        (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, n + 1, err));
+    int first_row = sink->contact_rows.n_rows;
+    for (int k = 0; k < row->dim; k++)
+        STI_TRY(sti_rows_append(&sink->allocator, &sink->contact_rows, row->count, row->index,
+                                row->gradient + (ptrdiff_t)k * row->count, err));
+    sink->contact[n] = (sti_ContactEntry){.id = row->id,
+                                          .gap = row->gap,
+                                          .mu = row->mu,
+                                          .dim = row->dim,
+                                          .first_row = first_row,
+                                          .a = row->a,
+                                          .b = row->b,
+                                          .point = row->point,
+                                          .normal = row->normal};
+    sink->n_contacts++;
+    return ST_OK;
+}
+
+int sti_sink_find(const st_Sink *sink, uint64_t id)
+{
+    int lo = 0, hi = sink->n_contacts - 1;
+    while (lo <= hi) {
+        int middle = lo + (hi - lo) / 2;
+        if (sink->contact[middle].id == id) return middle;
+        if (sink->contact[middle].id < id)
+            lo = middle + 1;
+        else
+            hi = middle - 1;
+    }
+    return -1;
+}

@@ -1,0 +1,67 @@
+/* step/sink.h -- where a model's rows are collected: joints, soft rows and contacts at one (t, q). */
+#ifndef STI_SINK_H
+#define STI_SINK_H
+
+#include "base/base.h"
+
+#include <stiction/model.h>
+
+/* Sparse rows, one after another: row k has entries p[k] .. p[k+1]-1. A Jacobian's rows are the columns
+ * of G or H, so that this is the compressed form the step problem wants.                          */
+typedef struct sti_RowList {
+    int n_rows;
+    int64_t *p;
+    int *i;
+    double *x;
+    int64_t p_capacity, i_capacity, x_capacity;
+} sti_RowList;
+
+typedef struct sti_JointEntry {
+    double value, rate;
+} sti_JointEntry;
+
+typedef struct sti_SoftEntry {
+    double value, stiffness, damping;
+} sti_SoftEntry;
+
+typedef struct sti_ContactEntry {
+    uint64_t id;
+    double gap, mu;
+    int dim, first_row; /* in contact_rows                                                         */
+    int a, b;
+    st_Vec3 point, normal;
+} sti_ContactEntry;
+
+struct st_Sink {
+    st_Allocator allocator;
+    int n_v;
+    sti_RowList joint_rows, soft_rows, contact_rows;
+    sti_JointEntry *joint;
+    sti_SoftEntry *soft;
+    sti_ContactEntry *contact;
+    int n_contacts;
+    int64_t joint_capacity, soft_capacity, contact_capacity;
+};
+
+/* Empty the part that is about to be filled again. */
+void sti_sink_clear_constraints(st_Sink *sink);
+void sti_sink_clear_contacts(st_Sink *sink);
+void sti_sink_free(st_Sink *sink);
+
+st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
+                          const double *gradient, st_Error *err);
+void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
+
+/* gradient . v of row k. */
+static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v)
+{
+    double sum = 0;
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
+        sum += rows->x[e] * v[rows->i[e]];
+    return sum;
+}
+
+/* Index of the contact with this id, or -1: contacts stand by increasing id. */
+int sti_sink_find(const st_Sink *sink, uint64_t id);
+
+#endif
