@@ -1,0 +1,48 @@
+/* base/tolerance.h -- the library's own small numbers, each with its reason. What a user may want to
+ * set is not here but in the defs.
+ */
+#ifndef STI_TOLERANCE_H
+#define STI_TOLERANCE_H
+
+/* Two halves of a symmetric block may differ by this much relative to sqrt(a_ii a_jj). Inertias
+ * rotated in floating point differ by a few 1e-16; a block that is meant to be nonsymmetric (a
+ * gyroscopic term of one step) differs by 1e-6 and more.                                          */
+#define STI_SYMMETRY_TOLERANCE 1e-10
+
+/* A pivot of S below this fraction of its own diagonal entry marks a row that depends on others. With
+ * rows scaled to a unit diagonal, rounding leaves a few 1e-16 times the length of the elimination
+ * (1e-13 seen); a mechanism that is truly independent but as thin as 1e-5 rad leaves 1e-10. Larger,
+ * and thin mechanisms lose a joint; smaller, and the noise of a redundant row is taken for a pivot
+ * and comes back as an impulse of 1e13.                                                           */
+#define STI_REDUNDANT_PIVOT 1e-12
+
+/* A pivot of A below this fraction of its own diagonal entry: A is not positive definite, or so nearly
+ * that no digit of the answer would be right. A block of size n has rounding of about n 1e-16 there. */
+#define STI_DEFINITE_PIVOT 1e-14
+
+/* Overlap [m] beyond which a contact under gap drift counts as overlapping. Resting contacts hover around
+ * 0 within the solver's tolerance times h, far below this; larger, and a pinched body has no solution. */
+#define STI_OVERLAP 1e-10
+
+/* Normal compliance of an overlapping contact, relative to its mobility: leaves 1e-8 of the impulse's own
+ * velocity, invisible, and makes a pinched body solvable. Below 1e-12 the pinch is solved to no digits. */
+#define STI_OVERLAP_COMPLIANCE 1e-8
+
+/* A contact leaves the active set at separation speeds above this, relative to 1 m/s plus the largest
+ * velocity: rounding leaves 1e-16 of it, gravity at h = 1e-6 gives 1e-5 m/s.                        */
+#define STI_SEPARATION_SPEED 1e-10
+
+/* A collision is located until the gap is below this [m], a hundredth of the smallest active_gap in use. */
+#define STI_COLLISION_GAP 1e-14
+
+/* Collisions in a row that advance time by less than 1e-9 of the step, before the run is called stuck.
+ * Simultaneous contacts of one body arrive as a handful of such events.                             */
+#define STI_MAX_STALLED 100
+
+/* A projection ends when joints and gaps are closed to this [m, rad]: rounding of coordinates of size 1 to
+ * 10. It converges quadratically: 3 rounds are usual, 20 mean that the constraints contradict.      */
+#define STI_PROJECTION_ERROR  2e-15
+#define STI_PROJECTION_ROUNDS 20
+#define STI_PROJECTION_FAILED 1e-10
+
+#endif

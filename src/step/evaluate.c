@@ -1,0 +1,108 @@
+/* step/evaluate.c -- the model at a position: rows, errors, energies. */
+#include "step/system.h"
+
+st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+{
+    const st_Model *model = &system->model;
+    sti_sink_clear_constraints(sink);
+    if (model->joints != NULL) STI_TRY(model->joints(model->ctx, t, q, sink, err));
+    if (model->soft != NULL) STI_TRY(model->soft(model->ctx, t, q, sink, err));
+    sti_lap(system, ST_STAGE_ASSEMBLE);
+    sti_sink_clear_contacts(sink);
+    if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
+    sti_lap(system, ST_STAGE_CONTACTS);
+    return ST_OK;
+}
+
+double sti_sink_joint_error(const st_Sink *sink)
+{
+    double worst = 0;
+    for (int k = 0; k < sink->joint_rows.n_rows; k++)
+        worst = fmax(worst, fabs(sink->joint[k].value));
+    return worst;
+}
+
+double sti_sink_penetration(const st_Sink *sink)
+{
+    double worst = 0;
+    for (int k = 0; k < sink->n_contacts; k++)
+        worst = fmax(worst, -sink->contact[k].gap);
+    return worst;
+}
+
+double sti_energy_kinetic(st_System *system, const double *q, const double *v)
+{
+    const st_Model *model = &system->model;
+    const double *M = system->step.M;
+    if (model->mass(model->ctx, q, system->step.M, NULL) != ST_OK) return NAN;
+    double sum = 0;
+    for (int b = 0; b < model->n_blocks; b++)
+        for (int i = model->first[b]; i < model->first[b + 1]; i++)
+            for (int j = model->first[b]; j < model->first[b + 1]; j++)
+                sum += 0.5 * *M++ * v[i] * v[j];
+    return sum;
+}
+
+double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q)
+{
+    const st_Model *model = &system->model;
+    double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
+    for (int k = 0; k < sink->soft_rows.n_rows; k++)
+        sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value;
+    return sum;
+}
+
+void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out)
+{
+    const st_Model *model = &system->model;
+    if (model->move != NULL) {
+        model->move(model->ctx, q, v, h, q_out);
+        return;
+    }
+    for (int i = 0; i < model->n_v; i++)
+        q_out[i] = q[i] + h * v[i];
+}
+
+void sti_difference(const st_System *system, const double *q0, const double *q1, double *d)
+{
+    const st_Model *model = &system->model;
+    if (model->difference != NULL) {
+        model->difference(model->ctx, q0, q1, d);
+        return;
+    }
+    for (int i = 0; i < model->n_v; i++)
+        d[i] = q1[i] - q0[i];
+}
+
+bool sti_ids_contain(const sti_IdSet *set, uint64_t id)
+{
+    int lo = 0, hi = set->n - 1;
+    while (lo <= hi) {
+        int middle = lo + (hi - lo) / 2;
+        if (set->id[middle] == id) return true;
+        if (set->id[middle] < id)
+            lo = middle + 1;
+        else
+            hi = middle - 1;
+    }
+    return false;
+}
+
+st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err)
+{
+    if (sti_ids_contain(set, id)) return ST_OK;
+    STI_TRY(STI_GROW(allocator, set->id, set->capacity, set->n + 1, err));
+    int k = set->n++;
+    for (; k > 0 && set->id[k - 1] > id; k--)
+        set->id[k] = set->id[k - 1];
+    set->id[k] = id;
+    return ST_OK;
+}
+
+st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err)
+{
+    STI_TRY(STI_GROW(allocator, to->id, to->capacity, from->n, err));
+    if (from->n > 0) memcpy(to->id, from->id, (size_t)from->n * sizeof *to->id);
+    to->n = from->n;
+    return ST_OK;
+}

@@ -1,0 +1,375 @@
+/* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
+#include "step/system.h"
+
+#include <stdio.h>
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+st_Model st_model_def(void)
+{
+    return (st_Model){.cookie = STI_COOKIE};
+}
+
+st_StepInfo st_step_info(void)
+{
+    return (st_StepInfo){.size = sizeof(st_StepInfo)};
+}
+
+/* A def may have been filled by hand: every number goes through its own check once more. */
+static st_Status check_def(const st_SystemDef *def, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_system_def", err);
+    st_SystemDef copy = *def;
+    for (int k = 1; k < st_setting_count(); k++) { /* 0 is the preset, which would set the others */
+        st_SettingValue value;
+        STI_TRY(st_setting_get(def, st_setting(k)->key, &value, err));
+        STI_TRY(st_setting_set(&copy, st_setting(k)->key, &value, err));
+    }
+    if (def->facets % 2 != 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "facets is %d, must be even: facets come in opposite pairs", def->facets);
+    const int dims[] = {1, 2, 3};
+    for (int k = 0; k < 3; k++) {
+        st_Law law = dims[k] == 1 ? ST_LAW_FRICTIONLESS : def->law;
+        if (law == ST_LAW_FRICTIONLESS && k > 0) continue;
+        if (!st_solver_accepts(def->solver, law, dims[k], true))
+            return sti_fail(err, ST_ERR_UNSUPPORTED,
+                            "solver \"%s\" does not take the law \"%s\": choose another solver (%s)", def->solver,
+                            st_law_name(law), "\"auto\" picks one");
+    }
+    return ST_OK;
+}
+
+static st_Status check_model(const st_Model *model, st_Error *err)
+{
+    STI_CHECK_DEF(model, "st_model_def", err);
+    if (model->n_v < 1 || model->n_q < 1)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model has %d coordinates and %d velocities, must have at least 1",
+                        model->n_q, model->n_v);
+    if (model->mass == NULL || model->force == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model has no function for %s",
+                        model->mass == NULL ? "mass" : "force");
+    if (model->n_q != model->n_v && (model->move == NULL || model->difference == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the model has %d coordinates and %d velocities, so it needs `move` and `difference`",
+                        model->n_q, model->n_v);
+    if (model->n_blocks > 0 &&
+        (model->first == NULL || model->first[0] != 0 || model->first[model->n_blocks] != model->n_v))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's %d mass blocks do not cover its %d velocities",
+                        model->n_blocks, model->n_v);
+    for (int b = 0; b < model->n_blocks; b++)
+        if (model->first[b + 1] <= model->first[b])
+            return sti_fail(err, ST_ERR_ARGUMENT, "the model's mass block %d starts at %d and ends at %d", b,
+                            model->first[b], model->first[b + 1]);
+    return ST_OK;
+}
+
+static st_Status create_solver(const st_SystemDef *def, const char *name, st_Solver **out, st_Error *err)
+{
+    st_SolverDef solver = st_solver_def();
+    solver.name = name;
+    solver.tolerance = def->tolerance;
+    solver.max_iterations = def->max_iterations;
+    solver.warm_start = true;
+    solver.allocator = def->allocator;
+    return st_solver_create(&solver, out, err);
+}
+
+static st_Status allocate(st_System *s, st_Error *err)
+{
+    const st_Allocator *a = &s->allocator;
+    int n_q = s->model.n_q, n_v = s->model.n_v;
+    double **vectors[] = {&s->q,      &s->q_new,  &s->q_target,     &s->v,      &s->v_new,       &s->work_v,
+                          &s->work_k, &s->step.f, &s->projection.f, &s->step.M, &s->projection.M};
+    const int sizes[] = {n_q, n_q, n_q, n_v, n_v, n_v, n_v, n_v, n_v, s->n_M, s->n_M};
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        *vectors[k] = sti_alloc(a, sizes[k], sizeof(double));
+        if (*vectors[k] == NULL)
+            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
+    }
+    s->diagonal = sti_alloc(a, n_v, sizeof *s->diagonal);
+    if (s->diagonal == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
+    return ST_OK;
+}
+
+/* The mass matrix's layout: one block where the model names none. */
+static void lay_out_mass(st_System *s)
+{
+    st_Model *model = &s->model;
+    if (model->n_blocks == 0) {
+        s->whole[1] = model->n_v;
+        model->n_blocks = 1;
+        model->first = s->whole;
+    }
+    for (int b = 0; b < model->n_blocks; b++)
+        s->n_M += (model->first[b + 1] - model->first[b]) * (model->first[b + 1] - model->first[b]);
+}
+
+static void find_diagonal(st_System *s)
+{
+    int64_t start = 0;
+    for (int b = 0; b < s->model.n_blocks; b++) {
+        int first = s->model.first[b], n = s->model.first[b + 1] - first;
+        for (int k = 0; k < n; k++)
+            s->diagonal[first + k] = start + (int64_t)k * (n + 1);
+        start += (int64_t)n * n;
+    }
+}
+
+static st_Status start(st_System *s, const double *q0, const double *v0, st_Error *err)
+{
+    lay_out_mass(s);
+    STI_TRY(allocate(s, err));
+    find_diagonal(s);
+    s->here.allocator = s->trial.allocator = s->allocator;
+    s->here.n_v = s->trial.n_v = s->model.n_v;
+    STI_TRY(create_solver(&s->def, s->def.solver, &s->solver, err));
+    STI_TRY(create_solver(&s->def, "auto", &s->projector, err));
+    return st_system_set_state(s, 0.0, q0, v0, err);
+}
+
+static st_Status create(const st_SystemDef *def, const st_Model *model, sti_World *world, const double *q0,
+                        const double *v0, st_System **out, st_Error *err)
+{
+    st_System *s = sti_alloc(&def->allocator, 1, sizeof *s);
+    if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
+    s->def = *def;
+    s->allocator = def->allocator;
+    s->model = *model;
+    st_Status status = start(s, q0, v0, err);
+    if (status != ST_OK) {
+        st_system_destroy(s);
+        return status;
+    }
+    s->world = world;
+    *out = s;
+    return ST_OK;
+}
+
+st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err)
+{
+    sti_World *world;
+    if (scene == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create: scene and out must be given");
+    *out = NULL;
+    STI_TRY(check_def(def, err));
+    STI_TRY(sti_world_create(scene, def->gravity, &def->allocator, &world, err));
+    st_Status status;
+    if (world->n_v == 0) {
+        status =
+            sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
+    } else {
+        st_Model model = sti_world_model(world);
+        status = create(def, &model, world, world->q0, world->v0, out, err);
+    }
+    if (status != ST_OK) sti_world_destroy(world);
+    return status;
+}
+
+st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0, const st_SystemDef *def,
+                                 st_System **out, st_Error *err)
+{
+    if (out == NULL || q0 == NULL || v0 == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_create_model: q0, v0 and out must be given");
+    *out = NULL;
+    STI_TRY(check_def(def, err));
+    STI_TRY(check_model(model, err));
+    return create(def, model, NULL, q0, v0, out, err);
+}
+
+void sti_assembly_free(const st_Allocator *a, sti_Assembly *x)
+{
+    sti_rows_free(a, &x->G);
+    sti_rows_free(a, &x->H);
+    STI_RELEASE(a, x->g, x->g_capacity);
+    STI_RELEASE(a, x->w, x->w_capacity);
+    STI_RELEASE(a, x->Cb, x->Cb_capacity);
+    STI_RELEASE(a, x->C, x->C_capacity);
+    STI_RELEASE(a, x->Cb_first, x->Cb_first_capacity);
+    STI_RELEASE(a, x->C_first, x->C_first_capacity);
+    STI_RELEASE(a, x->law, x->law_capacity);
+    STI_RELEASE(a, x->chosen, x->chosen_capacity);
+    STI_RELEASE(a, x->r, x->r_capacity);
+    STI_RELEASE(a, x->u, x->u_capacity);
+    STI_RELEASE(a, x->l, x->l_capacity);
+}
+
+void st_system_destroy(st_System *s)
+{
+    if (s == NULL) return;
+    st_Allocator a = s->allocator;
+    int n_q = s->model.n_q, n_v = s->model.n_v;
+    double *by_q[] = {s->q, s->q_new, s->q_target};
+    double *by_v[] = {s->v, s->v_new, s->work_v, s->work_k, s->step.f, s->projection.f};
+    for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)
+        sti_free(&a, by_q[k], n_q, sizeof(double));
+    for (size_t k = 0; k < sizeof by_v / sizeof by_v[0]; k++)
+        sti_free(&a, by_v[k], n_v, sizeof(double));
+    sti_free(&a, s->step.M, s->n_M, sizeof(double));
+    sti_free(&a, s->projection.M, s->n_M, sizeof(double));
+    sti_free(&a, s->diagonal, n_v, sizeof *s->diagonal);
+    sti_sink_free(&s->here);
+    sti_sink_free(&s->trial);
+    sti_assembly_free(&a, &s->step);
+    sti_assembly_free(&a, &s->projection);
+    STI_RELEASE(&a, s->active.id, s->active.capacity);
+    STI_RELEASE(&a, s->active_new.id, s->active_new.capacity);
+    STI_RELEASE(&a, s->missed.id, s->missed.capacity);
+    STI_RELEASE(&a, s->chosen, s->chosen_capacity);
+    STI_RELEASE(&a, s->previous, s->previous_capacity);
+    st_solver_destroy(s->solver);
+    st_solver_destroy(s->projector);
+    sti_world_destroy(s->world);
+    sti_free(&a, s, 1, sizeof *s);
+}
+
+/* ---- state ------------------------------------------------------------------------------------ */
+
+double st_system_time(const st_System *system)
+{
+    return system->t;
+}
+
+int st_system_n_q(const st_System *system)
+{
+    return system->model.n_q;
+}
+
+int st_system_n_v(const st_System *system)
+{
+    return system->model.n_v;
+}
+
+void st_system_state(const st_System *system, double *q, double *v)
+{
+    if (q != NULL) memcpy(q, system->q, (size_t)system->model.n_q * sizeof *q);
+    if (v != NULL) memcpy(v, system->v, (size_t)system->model.n_v * sizeof *v);
+}
+
+static st_Status check_numbers(const char *what, const double *x, int n, st_Error *err)
+{
+    for (int k = 0; k < n; k++)
+        if (!isfinite(x[k])) return sti_fail(err, ST_ERR_ARGUMENT, "%s number %d is %g, must be finite", what, k, x[k]);
+    return ST_OK;
+}
+
+st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
+{
+    double margin = fmax(s->def.margin, s->def.active_gap);
+    STI_TRY(check_numbers("time", &t, 1, err));
+    STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
+    STI_TRY(check_numbers("velocity", v, s->model.n_v, err));
+    STI_TRY(sti_evaluate(s, &s->trial, t, q, margin, err));
+    s->active_new.n = 0;
+    for (int c = 0; c < s->trial.n_contacts; c++)
+        if (s->trial.contact[c].gap <= s->def.active_gap)
+            STI_TRY(sti_ids_add(&s->allocator, &s->active_new, s->trial.contact[c].id, err));
+    STI_TRY(sti_ids_copy(&s->allocator, &s->active, &s->active_new, err));
+    memmove(s->q, q, (size_t)s->model.n_q * sizeof *q);
+    memmove(s->v, v, (size_t)s->model.n_v * sizeof *v);
+    st_Sink sink = s->here;
+    s->here = s->trial;
+    s->trial = sink;
+    s->t = t;
+    s->stalled = s->n_previous = 0;
+    s->step.problem.n_contacts = 0;
+    return ST_OK;
+}
+
+uint64_t st_system_hash(const st_System *system)
+{
+    const struct {
+        const void *data;
+        size_t size;
+    } parts[] = {{&system->t, sizeof system->t},
+                 {system->q, (size_t)system->model.n_q * sizeof(double)},
+                 {system->v, (size_t)system->model.n_v * sizeof(double)}};
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
+        for (size_t k = 0; k < parts[p].size; k++)
+            hash = (hash ^ ((const unsigned char *)parts[p].data)[k]) * 0x100000001b3u;
+    return hash;
+}
+
+st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
+{
+    double k = sti_energy_kinetic(system, system->q, system->v);
+    double p = sti_energy_potential(system, &system->here, system->t, system->q);
+    if (kinetic != NULL) *kinetic = k;
+    if (potential != NULL) *potential = p;
+    if (!isfinite(k) || !isfinite(p)) return sti_fail(err, ST_ERR_NUMERIC, "the energy is %g + %g, not finite", k, p);
+    return ST_OK;
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static const sti_Body *find_body(const st_System *system, st_BodyId body)
+{
+    const sti_World *world = system->world;
+    return world != NULL && body.index1 >= 0 && body.index1 < world->n_bodies ? &world->body[body.index1] : NULL;
+}
+
+st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
+{
+    if (find_body(system, body) == NULL) return ST_ERR_ARGUMENT;
+    *out = sti_pose(system->q, body.index1);
+    return ST_OK;
+}
+
+st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin)
+{
+    const sti_Body *b = find_body(system, body);
+    if (b == NULL) return ST_ERR_ARGUMENT;
+    double full[6] = {0};
+    for (int k = 0; k < b->n_dofs; k++)
+        full[b->dof[k]] = system->v[b->v_first + k];
+    if (velocity != NULL) *velocity = vec3_load(full);
+    if (spin != NULL) *spin = vec3_load(full + 3);
+    return ST_OK;
+}
+
+/* ---- contacts and time ------------------------------------------------------------------------ */
+
+int st_system_contact_count(const st_System *system)
+{
+    return system->step.problem.n_contacts;
+}
+
+st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
+{
+    const sti_Assembly *step = &system->step;
+    if (index < 0 || index >= step->problem.n_contacts) return ST_ERR_ARGUMENT;
+    const sti_ContactEntry *entry = &step->chosen[index].entry;
+    const st_ContactLaw *law = &step->law[index];
+    *out = (st_ContactReport){.id = entry->id,
+                              .a = {entry->a},
+                              .b = {entry->b},
+                              .point = entry->point,
+                              .normal = entry->normal,
+                              .gap = entry->gap,
+                              .dim = law->dim};
+    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out->impulse, step->r + law->first, (size_t)law->dim * sizeof(double));
+    return ST_OK;
+}
+
+void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
+{
+    if (system->world != NULL) {
+        char *const *name = system->world->scene->names[STI_BODY].name;
+        snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
+    } else {
+        snprintf(out, size, "contact %llu", (unsigned long long)contact->id);
+    }
+}
+
+const char *st_stage_name(st_Stage stage)
+{
+    static const char *const names[ST_N_STAGES] = {"contacts", "assemble", "solve", "move",
+                                                   "events",   "project",  "report"};
+    return (int)stage >= 0 && (int)stage < ST_N_STAGES ? names[stage] : NULL;
+}
+
+void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
+{
+    memcpy(seconds, system->seconds, sizeof system->seconds);
+}
