@@ -93,7 +93,7 @@ install_packages() {
         say "    apt-get install $*"
         return 1
     fi
-    if ! apt-cache show --no-all-versions "$@" >/dev/null 2>&1; then
+    if ! apt-get --simulate install "$@" >/dev/null 2>&1; then # a new machine has no list of packages yet
         say "fetching the list of packages (apt-get update)"
         apt update
     fi
