@@ -7,10 +7,14 @@ program=$1
 scene=examples/anitescu-potra-2002/bars_A0_mu0.15_g10.json
 
 mkdir -p demo
-if ! "$program" run "$scene" -o demo/bars.csv --picture demo/bars.svg; then
-    echo "demo: $program run $scene failed" >&2
+rm -f demo/bars.csv demo/bars.svg
+"$program" run "$scene" -o demo/bars.csv --picture demo/bars.svg || {
+    echo "demo: $program run $scene ended with status $?" >&2
     exit 1
-fi
+}
+for file in demo/bars.csv demo/bars.svg; do
+    [ -s $file ] || { echo "demo: $program did not write $file" >&2 && exit 1; }
+done
 cat <<END
 
 The results are in

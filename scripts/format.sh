@@ -13,4 +13,4 @@ fi
 mode=-i
 [ "${1:-}" != --check ] || mode='--dry-run --Werror'
 # shellcheck disable=SC2086 # the mode is one or two words
-git ls-files -z --cached --others --exclude-standard '*.c' '*.h' | xargs -0 clang-format $mode
+find . -path './build*' -prune -o -name '*.[ch]' -print | xargs clang-format $mode

@@ -28,6 +28,7 @@ for file in bin/stiction include/stiction/stiction.h include/stiction/io.h share
     [ -f "$shared/$file" ] || fail "$file was not installed"
 done
 lib=$(dirname "$(find "$shared" -name libstiction.a)")
+libdir=${lib#"$shared"/}
 [ "$("$shared/bin/stiction" --version)" = "stiction $version" ] || fail "stiction --version does not print $version"
 [ "$(readelf -d "$lib/libstiction.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = "libstiction.so.${version%.*}" ] ||
     fail "the soname of libstiction.so is not libstiction.so.${version%.*}"
@@ -41,34 +42,45 @@ done
 sort stiction.exports stiction-io.exports | uniq -d >twice
 [ ! -s twice ] || fail "exported by both libraries: $(cat twice)"
 
-# A prefix without shared libraries is what makes -lstiction and stiction::... static.
+# Where there is no shared library, -lstiction means the static one.
 cp -R "$shared" "$static"
 find "$static" -name '*.so*' -exec rm {} +
 
 echo "* programs built with pkg-config"
 # build_and_run KIND PREFIX PKG_CONFIG_OPTION
 build_and_run() {
-    PKG_CONFIG_PATH=$(dirname "$(find "$2" -name stiction.pc)")
-    export PKG_CONFIG_PATH
+    export PKG_CONFIG_PATH="$2/$libdir/pkgconfig"
     for package in stiction stiction-io; do
         [ "$(pkg-config --modversion $package)" = "$version" ] || fail "$package.pc has another version than base.h"
         # pkg-config escapes the space in the prefix for a shell: hence eval.
         eval "$CC -std=c17 '$here/use_$package.c' -o use_$package-$1 $(pkg-config "$3" --cflags --libs $package)" ||
             fail "$package, $1, with pkg-config"
-        LD_LIBRARY_PATH="$2/lib" "./use_$package-$1" "$version" || fail "the $1 program of $package"
+        LD_LIBRARY_PATH="$2/$libdir" "./use_$package-$1" "$version" || fail "the $1 program of $package"
     done
 }
 build_and_run shared "$shared" --print-errors
 build_and_run static "$static" --static
-LD_LIBRARY_PATH="$shared/lib" ldd use_stiction-shared | grep -q libstiction || fail "the shared program is not shared"
-! ldd use_stiction-io-static | grep libstiction || fail "the static program needs the libraries above"
+
+# linked_as KIND PROGRAM
+linked_as() {
+    kind=static
+    ! readelf -d "$2" | grep -q 'NEEDED.*libstiction' || kind=shared
+    [ $kind = "$1" ] || fail "$2 is a $kind program"
+}
+linked_as shared use_stiction-shared
+linked_as shared use_stiction-io-shared
+linked_as static use_stiction-static
+linked_as static use_stiction-io-static
 
 echo "* programs built with the CMake package"
 "$CMAKE" -S "$here" -B outside -DCMAKE_PREFIX_PATH="$shared" -DCMAKE_C_COMPILER="$CC" -DVERSION="$version" \
     >cmake.log 2>&1 || { cat cmake.log && fail "find_package(stiction)"; }
 "$CMAKE" --build outside >cmake.log 2>&1 || { cat cmake.log && fail "building against the CMake package"; }
-for program in outside/use_*; do
-    "$program" "$version" || fail "$program"
+for program in use_stiction use_io; do
+    linked_as shared outside/$program
+    linked_as static outside/${program}_static
+    outside/$program "$version" || fail "$program, shared, with CMake"
+    outside/${program}_static "$version" || fail "$program, static, with CMake"
 done
 
 echo "* headers alone, beside <sys/stat.h>, in C17 and C++17"
