@@ -13,4 +13,4 @@ fi
 mode=-i
 [ "${1:-}" != --check ] || mode='--dry-run --Werror'
 # shellcheck disable=SC2086 # the mode is one or two words
-find . -path './build*' -prune -o -name '*.[ch]' -print | xargs clang-format $mode
+find . -path './build*' -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format $mode

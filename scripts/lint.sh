@@ -10,8 +10,8 @@ scripts/format.sh --check
 
 echo "lint: clang-tidy"
 # What it finds goes to stdout; stderr only counts the warnings in other people's headers.
-find src cli examples tests -name '*.c' ! -path 'tests/install/*' |
-    xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$build" 2>/dev/null
+find src cli examples tests -name '*.c' ! -path 'tests/install/*' -print0 |
+    xargs -0 -P "$jobs" -n 1 clang-tidy --quiet -p "$build" 2>/dev/null
 
 echo "lint: cppcheck"
 cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr --std=c11 -j "$jobs" \

@@ -91,7 +91,7 @@ for header in "$shared"/include/stiction/*.h; do
     printf '#include <sys/stat.h>\n#include <%s>\n' "$name" >after.c
     printf '#include <%s>\n#include <sys/stat.h>\n' "$name" >before.c
     for file in alone after before; do
-        "$CC" -std=c17 -Wall -Wextra -Wpedantic -Werror -I "$shared/include" -c $file.c -o header.o ||
+        "$CC" -std=c17 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wpedantic -Werror -I "$shared/include" -c $file.c -o header.o ||
             fail "$name in C17, $file"
         cp $file.c $file.cpp
         if command -v "$CXX" >/dev/null; then
