@@ -14,6 +14,9 @@
 
 /* Fill err (when there is one) and return status: `return sti_fail(err, ST_ERR_ARGUMENT, "...")`. */
 st_Status sti_fail(st_Error *err, st_Status status, const char *format, ...) STI_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* it does not look into status.c: say here that a failure is never ST_OK */
+#define sti_fail(err, status, ...) (__extension__({ (sti_fail)((err), (status), __VA_ARGS__), (status); }))
+#endif
 
 /* Pass a failure on: the caller's caller gets the status, the message is already in err. */
 #define STI_TRY(call)                                                                                                  \

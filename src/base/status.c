@@ -19,7 +19,7 @@ const char *st_status_name(st_Status status)
     return (int)status >= 0 && (int)status < n ? names[status] : "unknown";
 }
 
-st_Status sti_fail(st_Error *err, st_Status status, const char *format, ...)
+st_Status(sti_fail)(st_Error *err, st_Status status, const char *format, ...)
 {
     if (err != NULL) {
         va_list args;

@@ -1,0 +1,78 @@
+# The front door: everything is one word after `make`. CMake does the building; without make,
+# `cmake -S . -B build && cmake --build build` works as in any other project.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+CMAKE_FLAGS ?=
+
+BUILD := build
+SANITIZED := build-san
+CONFIGURE = cmake --log-level=WARNING -S . -DST_WERROR=ON $(CMAKE_FLAGS)
+COMPILE = env -u MAKELEVEL cmake --build $(1) --parallel $(JOBS)
+CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout $(TIMEOUT)
+
+# cmake starts a make of its own, which must not take itself for a part of this one.
+unexport MAKEFLAGS MFLAGS
+.NOTPARALLEL:
+.PHONY: all demo test test-full plain-tests sanitized-tests install format lint docs clean help setup setup-tests
+
+all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
+	@$(call COMPILE,$(BUILD))
+
+demo: all ## run the main example; leaves a table and a picture in demo/
+	@scripts/demo.sh $(BUILD)/bin/stiction
+
+test: TIMEOUT := 120
+test: sanitized-tests ## every test, plain and under sanitizers
+	@scripts/format.sh --check --lenient
+
+test-full: export ST_TEST_FULL := 1
+test-full: TIMEOUT := 7200
+test-full: sanitized-tests ## the same with the large random sweeps
+
+plain-tests: $(BUILD)/.configured-tests
+	@$(call COMPILE,$(BUILD))
+	@cd $(BUILD) && $(CTEST)
+
+sanitized-tests: plain-tests $(SANITIZED)/.configured-tests
+	@$(call COMPILE,$(SANITIZED))
+	@cd $(SANITIZED) && $(CTEST)
+
+install: all ## headers, libraries, program, pkg-config, CMake package: PREFIX=/usr/local DESTDIR=
+	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+format: ## clang-format every C file in place
+	@scripts/setup.sh lint
+	@scripts/format.sh
+
+lint: $(BUILD)/.configured-tests ## clang-format, clang-tidy, cppcheck and shellcheck: all clean
+	@scripts/setup.sh lint
+	@scripts/lint.sh $(BUILD) $(JOBS)
+
+docs: all ## regenerate what in docs/ comes from the program
+	@scripts/docs.sh $(BUILD)/bin/stiction
+
+clean: ## remove everything that was built
+	@rm -rf $(BUILD) $(SANITIZED) demo
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+setup:
+	@scripts/setup.sh build
+
+setup-tests:
+	@scripts/setup.sh build test
+
+# Configured once; after that cmake itself sees when it must look again.
+$(BUILD)/.configured: Makefile | setup
+	@$(CONFIGURE) -B $(BUILD) -DST_TESTS=OFF >/dev/null
+	@touch $@
+
+$(BUILD)/.configured-tests: Makefile | setup-tests
+	@$(CONFIGURE) -B $(BUILD) -DST_TESTS=ON >/dev/null
+	@touch $(BUILD)/.configured $@
+
+$(SANITIZED)/.configured-tests: Makefile | setup-tests
+	@$(CONFIGURE) -B $(SANITIZED) -DST_TESTS=ON -DST_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug >/dev/null
+	@touch $@

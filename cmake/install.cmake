@@ -1,0 +1,22 @@
+# What `make install` puts beside libraries and program: headers, scenes, the schema, and the two
+# ways other builds find us. All paths in them are relative to where they lie, so that an installed
+# tree can be moved, and `cmake --install build --prefix ...` needs no new configuration.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/stiction DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction FILES_MATCHING PATTERN "*.schema.json")
+
+set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH PC_PREFIX ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH PC_INCLUDEDIR ${pkgconfig_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+foreach(name stiction stiction-io)
+  configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/cmake/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stiction)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/stiction-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/stiction-config.cmake ${PROJECT_BINARY_DIR}/cmake/stiction-config-version.cmake
+        DESTINATION ${package_dir})
+install(EXPORT stiction-targets NAMESPACE stiction:: DESTINATION ${package_dir})

@@ -1,0 +1,22 @@
+#!/bin/sh
+# lint.sh BUILD JOBS -- every static check we have; the first kind that complains ends it.
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+jobs=$2
+
+echo "lint: clang-format"
+scripts/format.sh --check
+
+echo "lint: clang-tidy"
+# What it finds goes to stdout; stderr only counts the warnings in other people's headers.
+find src cli examples tests -name '*.c' ! -path 'tests/install/*' -print0 |
+    xargs -0 -P "$jobs" -n 1 clang-tidy --quiet -p "$build" 2>/dev/null
+
+echo "lint: cppcheck"
+# unknownEvaluationOrder takes the `.name = value` of compound literals for assignments.
+cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr --std=c11 -j "$jobs" \
+    -I include -I src --suppress=unknownEvaluationOrder src cli tests examples
+
+echo "lint: shellcheck"
+shellcheck scripts/*.sh tests/*/*.sh .ci/run

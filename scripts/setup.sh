@@ -1,0 +1,136 @@
+#!/bin/sh
+# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, lint.
+#
+# Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
+# named with its reason; elsewhere they are listed, and we stop.
+set -eu
+
+# group | Debian package | what for | elsewhere: a command, or a header and a library
+needs='
+build|gcc|compiles C|command cc
+build|libc6-dev|the headers of the C library|header math.h m
+build|cmake|configures the build|command cmake
+build|pkg-config|finds libraries|command pkg-config
+build|libsuitesparse-dev|AMD, which orders sparse factorisations|header suitesparse/amd.h amd
+build|libjansson-dev|reads and writes JSON|header jansson.h jansson
+test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
+lint|clang-format|checks the layout of the code|command clang-format
+lint|clang-tidy|looks for mistakes|command clang-tidy
+lint|cppcheck|looks for mistakes|command cppcheck
+lint|shellcheck|looks for mistakes in shell scripts|command shellcheck
+'
+
+say() {
+    printf 'setup: %s\n' "$*" >&2
+}
+
+# The lines of $needs that belong to the groups asked for.
+wanted() {
+    for group in "$@"; do
+        printf '%s' "$needs" | grep "^$group|" || { say "no such group: $group" && return 1; }
+    done
+}
+
+# have command NAME, or have header FILE LIBRARY: does this machine have it, from wherever?
+have() {
+    case $1 in
+    command)
+        command -v "$2" >/dev/null 2>&1 || { [ "$2" = cc ] && command -v "${CC:-gcc}" >/dev/null 2>&1; }
+        ;;
+    header)
+        for header in "$2" "${2##*/}"; do
+            printf '#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n%s\n' \
+                "#include <$header>
+                int main(void) { return 0; }" >"$scratch/try.c"
+            # shellcheck disable=SC2046 # pkg-config prints several words
+            "${CC:-cc}" $(pkg-config --cflags --libs "$3" 2>/dev/null) "$scratch/try.c" -o "$scratch/try" "-l$3" \
+                >/dev/null 2>&1 && return 0
+        done
+        return 1
+        ;;
+    esac
+}
+
+# Reads lines of $needs, writes those that this machine cannot serve.
+missing() {
+    while IFS='|' read -r group package why how; do
+        # shellcheck disable=SC2086 # $how is a few words on purpose
+        have $how || printf '%s|%s|%s|%s\n' "$group" "$package" "$why" "$how"
+    done
+}
+
+# Reads lines of $needs, writes those whose package dpkg does not know as installed.
+not_installed() {
+    lines=$(cat)
+    # shellcheck disable=SC2046,SC2016 # one word a package; dpkg-query expands ${...} itself
+    installed=$(dpkg-query -W -f '|${db:Status-Status} ${Package}|' \
+        $(printf '%s\n' "$lines" | cut -d'|' -f2) 2>/dev/null || true)
+    printf '%s\n' "$lines" | while IFS='|' read -r group package why how; do
+        case $installed in
+        *"|installed $package|"*) ;;
+        *) printf '%s|%s|%s|%s\n' "$group" "$package" "$why" "$how" ;;
+        esac
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif [ -t 0 ]; then
+        sudo "$@"
+    else
+        sudo -n "$@" # nobody is there to type a password
+    fi
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
+}
+
+install_packages() {
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null 2>&1; then
+        say "you are not root and there is no sudo; as root, run"
+        say "    apt-get install $*"
+        return 1
+    fi
+    if ! apt-get --simulate install "$@" >/dev/null 2>&1; then # a new machine has no list of packages yet
+        say "fetching the list of packages (apt-get update)"
+        apt update
+    fi
+    say "installing: apt-get install $*"
+    install="install -y --no-install-recommends"
+    # shellcheck disable=SC2086 # $install is several words
+    apt $install "$@" >/dev/null && return
+    say "trying again with a fresh list of packages (apt-get update)"
+    # shellcheck disable=SC2086
+    apt update && apt $install "$@" >/dev/null && return
+    say "apt-get could not install: $*"
+    return 1
+}
+
+# What is missing? Packages first, because that is quick; then by hand what no package brought.
+list=$(wanted "$@")
+apt=$(command -v apt-get || true)
+if [ -n "$apt" ]; then
+    list=$(printf '%s\n' "$list" | not_installed)
+    [ -n "$list" ] || exit 0
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+list=$(printf '%s\n' "$list" | missing)
+[ -n "$list" ] || exit 0
+
+if [ -n "$apt" ]; then
+    say "these Debian packages are missing:"
+else
+    say "these are missing; there is no apt-get here to install them (Debian's names for them are given):"
+fi
+printf '%s\n' "$list" | while IFS='|' read -r group package why how; do
+    printf '  %-20s %s\n' "$package" "$why" >&2
+done
+if [ -z "$apt" ]; then
+    say "install them in this system's way and run make again"
+    exit 1
+fi
+# shellcheck disable=SC2046 # one word a package
+install_packages $(printf '%s\n' "$list" | cut -d'|' -f2)

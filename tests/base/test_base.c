@@ -1,0 +1,122 @@
+/* Status, messages and memory: src/base. */
+#include "base/base.h"
+#include "check.h"
+
+static void version_is_that_of_the_header(void **state)
+{
+    (void)state;
+    char expected[32];
+    snprintf(expected, sizeof expected, "%d.%d.%d", ST_VERSION_MAJOR, ST_VERSION_MINOR, ST_VERSION_PATCH);
+    assert_string_equal(st_version(), expected);
+}
+
+static void every_status_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (int i = ST_OK; i <= ST_ERR_EVENTS; i++) {
+        assert_string_not_equal(st_status_name((st_Status)i), "unknown");
+        for (int j = ST_OK; j < i; j++)
+            assert_string_not_equal(st_status_name((st_Status)i), st_status_name((st_Status)j));
+    }
+    assert_string_equal(st_status_name((st_Status)(ST_ERR_EVENTS + 1)), "unknown");
+}
+
+static void a_failure_returns_its_status_and_fills_the_error(void **state)
+{
+    (void)state;
+    st_Error err = {.status = ST_OK, .line = 7};
+    assert_int_equal(sti_fail(&err, ST_ERR_ARGUMENT, "mass is %g, must be > 0", -1.0), ST_ERR_ARGUMENT);
+    assert_int_equal(err.status, ST_ERR_ARGUMENT);
+    assert_int_equal(err.line, 0);
+    assert_string_equal(err.message, "mass is -1, must be > 0");
+    assert_int_equal(sti_fail(NULL, ST_ERR_FILE, "nobody reads this"), ST_ERR_FILE);
+}
+
+static void a_message_too_long_is_cut_and_ended(void **state)
+{
+    (void)state;
+    st_Error err;
+    char text[2 * sizeof err.message];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    sti_fail(&err, ST_ERR_FORMAT, "%s", text);
+    assert_int_equal(strlen(err.message), sizeof err.message - 1);
+}
+
+static void memory_is_zeroed_and_aligned(void **state)
+{
+    (void)state;
+    st_Allocator allocator = st_default_allocator();
+    for (int64_t count = 1; count < 300; count += 37) {
+        unsigned char *bytes = sti_alloc(&allocator, count, 1);
+        assert_non_null(bytes);
+        assert_int_equal((uintptr_t)bytes % STI_ALIGN, 0);
+        for (int64_t i = 0; i < count; i++)
+            assert_int_equal(bytes[i], 0);
+        sti_free(&allocator, bytes, count, 1);
+    }
+}
+
+static void impossible_sizes_are_refused(void **state)
+{
+    (void)state;
+    st_Allocator allocator = st_default_allocator();
+    assert_null(sti_alloc(&allocator, 0, 8));
+    assert_null(sti_alloc(&allocator, -1, 8));
+    assert_null(sti_alloc(&allocator, INT64_MAX, 8));                      /* the product overflows */
+    assert_null(sti_alloc(&allocator, INT64_MAX, 2));                      /* it fits, with no room for alignment */
+    assert_null(sti_alloc(&allocator, (int64_t)(SIZE_MAX / 32) - 100, 8)); /* no machine has it     */
+}
+
+static void growing_keeps_what_was_there(void **state)
+{
+    (void)state;
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {.status = ST_OK};
+    int *list = NULL;
+    int64_t capacity = 0;
+    for (int n = 1; n <= 1000; n++) {
+        check_ok(STI_GROW(&allocator, list, capacity, n, &err), err);
+        assert_int_equal(list[n - 1], 0);
+        list[n - 1] = n;
+    }
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(list[i], i + 1);
+    assert_true(capacity < 2 * 1000); /* it doubles, no more */
+    STI_RELEASE(&allocator, list, capacity);
+    assert_null(list);
+    assert_int_equal(capacity, 0);
+}
+
+static void a_refused_growth_changes_nothing(void **state)
+{
+    (void)state;
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {.status = ST_OK};
+    double *list = NULL;
+    int64_t capacity = 0;
+    check_ok(STI_GROW(&allocator, list, capacity, 3, &err), err);
+    list[2] = 0.5;
+    const double *before = list;
+    assert_int_equal(STI_GROW(&allocator, list, capacity, INT64_MAX, &err), ST_ERR_MEMORY);
+    assert_int_equal(err.status, ST_ERR_MEMORY);
+    assert_ptr_equal(list, before);
+    assert_int_equal(capacity, 3);
+    assert_true(list[2] == 0.5);
+    STI_RELEASE(&allocator, list, capacity);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_is_that_of_the_header),
+        cmocka_unit_test(every_status_has_a_name_of_its_own),
+        cmocka_unit_test(a_failure_returns_its_status_and_fills_the_error),
+        cmocka_unit_test(a_message_too_long_is_cut_and_ended),
+        cmocka_unit_test(memory_is_zeroed_and_aligned),
+        cmocka_unit_test(impossible_sizes_are_refused),
+        cmocka_unit_test(growing_keeps_what_was_there),
+        cmocka_unit_test(a_refused_growth_changes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

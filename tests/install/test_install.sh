@@ -1,0 +1,104 @@
+#!/bin/sh
+# test_install.sh BUILD -- install into an empty prefix and use it from outside the tree: programs
+# through pkg-config and through the CMake package, shared and static; what the shared libraries
+# export; the public headers alone, in C17 and C++17. CC, CXX and CMAKE may name the tools.
+set -eu
+build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+: "${CC:=cc}" "${CXX:=c++}" "${CMAKE:=cmake}"
+version=$(sed -n 's/^#define ST_VERSION_[A-Z]* //p' "$source/include/stiction/base.h" | paste -sd.)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "FAILED: $*"
+    exit 1
+}
+
+# The prefix has a space in it, as a user's might.
+shared="$work/the shared"
+static="$work/the static"
+"$CMAKE" --install "$build" --prefix "$shared" >install.log || fail "cmake --install"
+
+echo "* what is installed"
+for file in bin/stiction include/stiction/stiction.h include/stiction/io.h share/stiction/examples/hello.c; do
+    [ -f "$shared/$file" ] || fail "$file was not installed"
+done
+lib=$(dirname "$(find "$shared" -name libstiction.a)")
+libdir=${lib#"$shared"/}
+[ "$("$shared/bin/stiction" --version)" = "stiction $version" ] || fail "stiction --version does not print $version"
+[ "$(readelf -d "$lib/libstiction.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = "libstiction.so.${version%.*}" ] ||
+    fail "the soname of libstiction.so is not libstiction.so.${version%.*}"
+
+echo "* only st_* is exported"
+for library in stiction stiction-io; do
+    nm -D --defined-only "$lib/lib$library.so" | awk '{ print $3 }' >"$library.exports"
+    [ -s "$library.exports" ] || fail "lib$library.so exports nothing"
+    ! grep -v '^st_[a-z]' "$library.exports" || fail "lib$library.so exports the names above"
+done
+sort stiction.exports stiction-io.exports | uniq -d >twice
+[ ! -s twice ] || fail "exported by both libraries: $(cat twice)"
+
+# Where there is no shared library, -lstiction means the static one.
+cp -R "$shared" "$static"
+find "$static" -name '*.so*' -exec rm {} +
+
+echo "* programs built with pkg-config"
+# build_and_run KIND PREFIX PKG_CONFIG_OPTION
+build_and_run() {
+    export PKG_CONFIG_PATH="$2/$libdir/pkgconfig"
+    for package in stiction stiction-io; do
+        [ "$(pkg-config --modversion $package)" = "$version" ] || fail "$package.pc has another version than base.h"
+        # pkg-config escapes the space in the prefix for a shell: hence eval.
+        eval "$CC -std=c17 '$here/use_$package.c' -o use_$package-$1 $(pkg-config "$3" --cflags --libs $package)" ||
+            fail "$package, $1, with pkg-config"
+        LD_LIBRARY_PATH="$2/$libdir" "./use_$package-$1" "$version" || fail "the $1 program of $package"
+    done
+}
+build_and_run shared "$shared" --print-errors
+build_and_run static "$static" --static
+
+# linked_as KIND PROGRAM
+linked_as() {
+    kind=static
+    ! readelf -d "$2" | grep -q 'NEEDED.*libstiction' || kind=shared
+    [ $kind = "$1" ] || fail "$2 is a $kind program"
+}
+linked_as shared use_stiction-shared
+linked_as shared use_stiction-io-shared
+linked_as static use_stiction-static
+linked_as static use_stiction-io-static
+
+echo "* programs built with the CMake package"
+"$CMAKE" -S "$here" -B outside -DCMAKE_PREFIX_PATH="$shared" -DCMAKE_C_COMPILER="$CC" -DVERSION="$version" \
+    >cmake.log 2>&1 || { cat cmake.log && fail "find_package(stiction)"; }
+"$CMAKE" --build outside >cmake.log 2>&1 || { cat cmake.log && fail "building against the CMake package"; }
+for program in use_stiction use_io; do
+    linked_as shared outside/$program
+    linked_as static outside/${program}_static
+    outside/$program "$version" || fail "$program, shared, with CMake"
+    outside/${program}_static "$version" || fail "$program, static, with CMake"
+done
+
+echo "* headers alone, beside <sys/stat.h>, in C17 and C++17"
+for header in "$shared"/include/stiction/*.h; do
+    name=stiction/${header##*/}
+    echo "#include <$name>" >alone.c
+    # That header defines st_atime and friends as macros: ours must bear it before and after.
+    printf '#include <sys/stat.h>\n#include <%s>\n' "$name" >after.c
+    printf '#include <%s>\n#include <sys/stat.h>\n' "$name" >before.c
+    for file in alone after before; do
+        "$CC" -std=c17 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wpedantic -Werror -I "$shared/include" -c $file.c -o header.o ||
+            fail "$name in C17, $file"
+        cp $file.c $file.cpp
+        if command -v "$CXX" >/dev/null; then
+            "$CXX" -std=c++17 -Wall -Wextra -Werror -I "$shared/include" -c $file.cpp -o header.o ||
+                fail "$name in C++17, $file"
+        fi
+    done
+done
+command -v "$CXX" >/dev/null || echo "  (no C++ compiler here: C17 only)"
+echo "all is well"
