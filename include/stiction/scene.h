@@ -155,7 +155,9 @@ ST_API st_ForceDef st_force_def(void);
 ST_API st_Quat st_quat_from_z(st_Vec3 direction);
 ST_API st_Quat st_quat_from_x(st_Vec3 direction);
 
-ST_API st_Status st_scene_create(const st_Allocator *allocator, st_Scene **out, st_Error *err); /* NULL: default */
+ST_API st_Status st_scene_create(st_Scene **out, st_Error *err);
+/* The same with memory from elsewhere. */
+ST_API st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err);
 ST_API st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err);
 ST_API st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out,
                                     st_Error *err);

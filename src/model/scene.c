@@ -115,9 +115,15 @@ const char *st_profile_type_name(st_ProfileType type)
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-st_Status st_scene_create(const st_Allocator *allocator, st_Scene **out, st_Error *err)
+st_Status st_scene_create(st_Scene **out, st_Error *err)
 {
-    st_Allocator a = allocator != NULL ? *allocator : st_default_allocator();
+    st_Allocator allocator = st_default_allocator();
+    return st_scene_create_with(&allocator, out, err);
+}
+
+st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err)
+{
+    st_Allocator a = *allocator;
     if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create: nowhere to put the scene");
     *out = NULL;
     st_Scene *scene = sti_alloc(&a, 1, sizeof *scene);
@@ -472,7 +478,7 @@ static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *e
 
 st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err)
 {
-    STI_TRY(st_scene_create(allocator, out, err));
+    STI_TRY(st_scene_create_with(allocator, out, err));
     st_Status status = copy_objects(scene, *out, err);
     if (status != ST_OK) {
         st_scene_destroy(*out);
