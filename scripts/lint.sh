@@ -16,7 +16,7 @@ find src cli examples tests -name '*.c' ! -path 'tests/install/*' -print0 |
 echo "lint: cppcheck"
 # unknownEvaluationOrder takes the `.name = value` of compound literals for assignments.
 cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr --std=c11 -j "$jobs" \
-    -I include -I src --suppress=unknownEvaluationOrder src cli tests examples
+    -I include -I src --suppress=unknownEvaluationOrder --library=scripts/cppcheck.cfg src cli tests examples
 
 echo "lint: shellcheck"
 shellcheck scripts/*.sh tests/*/*.sh .ci/run
