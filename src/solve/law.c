@@ -1,0 +1,219 @@
+/* law.c -- the laws of one contact: projections, shifted velocities, natural map.
+ *
+ * Impulses x = (n, t) or (n, t, o) or (n, t, o, R1, R2), normal first. The sets are
+ *
+ *     frictionless   n >= 0
+ *     bounded        lo <= n <= hi
+ *     coulomb, cone  K = { |x_T| <= mu n, |x_R| <= mu_roll n }
+ *     pyramid        K = { x_T in mu n conv(d_1 .. d_m) }, n >= 0
+ *     box            n >= 0; |t|, |o| <= mu n, where n is not moved by t and o
+ *
+ * mu = 0 needs no case of its own: every formula below stays finite and gives x_T = 0.
+ * The natural map r - P(r - rho u^) is that of METHODS.md section 7; it vanishes exactly at the
+ * solutions of the law, since K ∋ r _|_ u^ ∈ K* is r = P(r - rho u^) for any rho > 0.
+ */
+#include "solve/law.h"
+
+static const double pi = 3.14159265358979323846;
+
+static double clip(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* |x| of one or two components. */
+static double length(const double *x, int n)
+{
+    return n == 1 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]);
+}
+
+static int n_tangents(const st_ContactLaw *contact)
+{
+    return contact->dim == 2 ? 1 : 2;
+}
+
+/* Shorten x to the length limit >= 0 where it is longer. */
+static void shorten(double *x, int n, double now, double limit)
+{
+    if (now <= limit) return;
+    for (int k = 0; k < n; k++)
+        x[k] = limit * (x[k] / now);
+}
+
+/* On { |x_T| <= mu n, |x_R| <= mu_roll n }. With T = |x_T|, R = |x_R| the new normal part a is the
+ * smallest point of
+ *     (a - n)^2 + max(0, T - mu a)^2 + max(0, R - mu_roll a)^2,      a >= 0,
+ * a convex function. Start with both terms active and drop those that turn out not to be. Dropping is
+ * final: a term that is negative but counted makes the slope too large, so the true a only grows, and
+ * what is inactive at a smaller a stays inactive. Hence at most three rounds.                      */
+static void project_cone(const st_ContactLaw *contact, double *x)
+{
+    const int nt = n_tangents(contact);
+    const double mu = contact->mu, mu_roll = contact->dim == 5 ? contact->mu_roll : 0.0;
+    const double T = length(x + 1, nt), R = contact->dim == 5 ? length(x + 3, 2) : 0.0;
+    if (x[0] >= 0.0 && T <= mu * x[0] && R <= mu_roll * x[0]) return;
+
+    bool slides = true, rolls = true;
+    double a = 0.0;
+    for (int round = 0; round < 3; round++) {
+        a = (x[0] + (slides ? mu * T : 0.0) + (rolls ? mu_roll * R : 0.0)) /
+            (1.0 + (slides ? mu * mu : 0.0) + (rolls ? mu_roll * mu_roll : 0.0));
+        bool drops = (slides && T < mu * a) || (rolls && R < mu_roll * a);
+        if (!drops) break;
+        slides = slides && T >= mu * a;
+        rolls = rolls && R >= mu_roll * a;
+    }
+    if (a < 0.0) a = 0.0;
+    x[0] = a;
+    shorten(x + 1, nt, T, mu * a);
+    if (contact->dim == 5) shorten(x + 3, 2, R, mu_roll * a);
+}
+
+/* cos and sin of 2 pi j/m, reduced by octants in integers: opposite facets are exactly opposite and
+ * the axes exactly on the axes, so that the impulses of a balanced pyramid balance to the last bit. */
+static void direction(int j, int m, double d[2])
+{
+    const int64_t quarter = 4 * (int64_t)j / m, rest = 4 * (int64_t)j - quarter * m; /* angle (q + rest/m) pi/2 */
+    const bool upper = 2 * rest > m;
+    const double angle = 0.5 * pi * (double)(upper ? m - rest : rest) / (double)m;
+    const double c = upper ? sin(angle) : cos(angle), s = upper ? cos(angle) : sin(angle);
+    switch (quarter & 3) {
+    case 0:
+        d[0] = c, d[1] = s;
+        break;
+    case 1:
+        d[0] = -s, d[1] = c;
+        break;
+    case 2:
+        d[0] = -c, d[1] = -s;
+        break;
+    default:
+        d[0] = s, d[1] = -c;
+        break;
+    }
+}
+
+void sti_law_facet(const st_ContactLaw *contact, int j, double d[2])
+{
+    if (contact->dim == 2) {
+        d[0] = j % 2 == 0 ? 1.0 : -1.0;
+        d[1] = 0.0;
+    } else {
+        direction(j, contact->facets, d);
+    }
+}
+
+/* The facet direction that x_T leans to most. */
+static void nearest_facet(const st_ContactLaw *contact, const double *t, double d[2])
+{
+    const int m = contact->facets;
+    const double turns = atan2(t[1], t[0]) / (2.0 * pi); /* -1/2 .. 1/2 */
+    const int j = (int)lround(turns * m);
+    direction(j < 0 ? j + m : j, m, d);
+}
+
+/* On the pyramid in space. The polygon conv(d_j) is symmetric about the line of every vertex and of
+ * every edge's middle, and projecting on a convex set never crosses a line of symmetry. So the answer
+ * lies in x's own half sector, between the nearest vertex d and the middle e of the edge beside it:
+ *
+ *            d         coordinates there:  a along e, s along the edge, towards the vertex,
+ *           /|         c = cos(pi/m), k = sin(pi/m)
+ *          / | s       the pyramid:        a <= mu c n   (the edge),   s <= mu k n   (its end)
+ *         /__|____ e
+ *            a
+ *
+ * Outside, the answer is the projection on the wedge { a = mu c n, 0 <= s <= mu k n }: inside the wedge,
+ * on its vertex ray (1, mu d), or 0. With m = 2 the edge passes through the axis (c = 0): the same
+ * formulas hold, and only there can s be too long where a is not.                                  */
+static void project_pyramid(const st_ContactLaw *contact, double *x)
+{
+    const int m = contact->facets;
+    const double mu = contact->mu, n = x[0];
+    const double c = m == 2 ? 0.0 : cos(pi / m), k = m == 2 ? 1.0 : sin(pi / m);
+    double d[2];
+    nearest_facet(contact, x + 1, d);
+    const double along = d[0] * x[1] + d[1] * x[2], across = d[0] * x[2] - d[1] * x[1];
+    const double side = across < 0.0 ? -1.0 : 1.0;
+    const double a = c * along + k * fabs(across), s = k * along - c * fabs(across);
+    if (n >= 0.0 && a <= mu * c * n && s <= mu * k * n) return;
+
+    const double on_edge = (n + mu * c * a) / (1.0 + mu * c * mu * c);
+    if (on_edge >= 0.0 && s <= mu * k * on_edge) {
+        const double edge_a = mu * c * on_edge, t = c * edge_a + k * s, o = side * (k * edge_a - c * s);
+        x[0] = on_edge;
+        x[1] = d[0] * t - d[1] * o;
+        x[2] = d[1] * t + d[0] * o;
+        return;
+    }
+    const double on_ray = fmax(0.0, (n + mu * along) / (1.0 + mu * mu));
+    x[0] = on_ray;
+    x[1] = mu * on_ray * d[0];
+    x[2] = mu * on_ray * d[1];
+}
+
+/* n >= 0, then each tangential part by mu times `limit`. */
+static void clip_box(const st_ContactLaw *contact, double limit, double *x)
+{
+    x[0] = fmax(0.0, x[0]);
+    for (int k = 1; k < contact->dim; k++)
+        x[k] = clip(x[k], -contact->mu * limit, contact->mu * limit);
+}
+
+void sti_law_project(const st_ContactLaw *contact, double *x)
+{
+    switch (contact->law) {
+    case ST_LAW_FRICTIONLESS:
+        x[0] = fmax(0.0, x[0]);
+        break;
+    case ST_LAW_BOUNDED:
+        x[0] = clip(x[0], contact->lo, contact->hi);
+        break;
+    case ST_LAW_COULOMB:
+    case ST_LAW_CONE:
+        project_cone(contact, x);
+        break;
+    case ST_LAW_PYRAMID:
+        if (contact->dim == 2)
+            project_cone(contact, x); /* in the plane the pyramid is the cone */
+        else
+            project_pyramid(contact, x);
+        break;
+    case ST_LAW_BOX:
+        clip_box(contact, fmax(0.0, x[0]), x);
+        break;
+    }
+}
+
+/* max_j (-d_j' u_T): the facets are balanced, so the sign is free. */
+static double widest_facet(const st_ContactLaw *contact, const double *u)
+{
+    if (contact->dim == 2) return fabs(u[1]);
+    double d[2];
+    nearest_facet(contact, u + 1, d);
+    return d[0] * u[1] + d[1] * u[2];
+}
+
+void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifted)
+{
+    double shift = 0.0;
+    if (contact->law == ST_LAW_COULOMB) shift = contact->mu * length(u + 1, n_tangents(contact));
+    if (contact->law == ST_LAW_COULOMB && contact->dim == 5) shift += contact->mu_roll * length(u + 3, 2);
+    if (contact->law == ST_LAW_PYRAMID) shift = contact->mu * widest_facet(contact, u);
+    for (int k = 0; k < contact->dim; k++)
+        shifted[k] = u[k];
+    shifted[0] += shift;
+}
+
+void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out)
+{
+    double x[5];
+    sti_law_shift(contact, u, x);
+    for (int k = 0; k < contact->dim; k++)
+        x[k] = r[k] - rho * x[k];
+    if (contact->law == ST_LAW_BOX)
+        clip_box(contact, fmax(0.0, r[0]), x); /* the bound on friction is mu times r_n itself */
+    else
+        sti_law_project(contact, x);
+    for (int k = 0; k < contact->dim; k++)
+        out[k] = r[k] - x[k];
+}
