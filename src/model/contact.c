@@ -28,11 +28,15 @@ static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
     return -1;
 }
 
-static bool all_zero(const double *x, int n)
+/* Are the tangent rows nothing but rounding of the normal one? */
+static bool nothing_slides(const sti_Rows *rows, int dim)
 {
-    for (int k = 0; k < n; k++)
-        if (x[k] != 0) return false;
-    return true;
+    double along = 0, across = 0;
+    for (int k = 0; k < rows->count; k++)
+        along = fmax(along, fabs(rows->gradient[k]));
+    for (int k = rows->count; k < dim * rows->count; k++)
+        across = fmax(across, fabs(rows->gradient[k]));
+    return across <= 1e-12 * along;
 }
 
 static st_Status push_point(const sti_World *world, const double *q, sti_Pair pair, const sti_ContactPoint *point,
@@ -57,7 +61,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
                      (sti_Half){d, cross(lever_b, d)}, &rows);
     }
     /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
-    if (all_zero(rows.gradient + rows.count, (dim - 1) * rows.count)) dim = 1;
+    if (nothing_slides(&rows, dim)) dim = 1;
     st_ContactRow row = {.id = contact_id(pair, point->feature),
                          .gap = point->gap,
                          .mu = mu,
