@@ -21,6 +21,8 @@ ST_API st_Status st_scene_parse(const char *text, size_t length, const char *lab
                                 st_Scene **scene, st_SystemDef *def, st_Error *err);
 /* The JSON Schema of scene files, from the reader's own tables: malloc'd, free() it. NULL: no memory. */
 ST_API char *st_scene_schema(void);
+/* The tables of every key as Markdown, from the same tables; as above. */
+ST_API char *st_scene_reference(void);
 
 /* A table of a run, one line a step: time, step, energies, residual, every body's state. */
 typedef struct st_Csv st_Csv;

@@ -1,0 +1,220 @@
+/* scene/build.c -- from the tree to a scene and a system def: settings, ground, bodies, joints, springs, forces. */
+#include "scene/reader.h"
+
+#include <stdio.h>
+
+/* ---- simulation ------------------------------------------------------------------------------- */
+
+/* A word must be one of the known ones; gives the library's own copy of it, which lives long enough. */
+static st_Status read_word(const sti_Object *object, const char *key, const json_t *value, const sti_Place *place,
+                           const char *(*known)(const void *from, int index), const void *from, const char **out)
+{
+    const char *word = json_string_value(value), *candidate;
+    sti_Nearest nearest = {.word = word != NULL ? word : ""};
+    for (int i = 0; (candidate = known(from, i)) != NULL; i++) {
+        if (word != NULL && strcmp(word, candidate) == 0) {
+            *out = candidate;
+            return ST_OK;
+        }
+        sti_nearest_try(&nearest, candidate);
+    }
+    char text[400], found[80];
+    sti_found_text(value, found, sizeof found);
+    sti_nearest_text(&nearest, "must be one of", text, sizeof text);
+    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, key, found, text);
+}
+
+static const char *known_word(const void *words, int index)
+{
+    return ((const char *const *)words)[index];
+}
+
+static const char *known_preset(const void *unused, int index)
+{
+    (void)unused;
+    return index < st_preset_count() ? st_preset_name(index) : NULL;
+}
+
+static st_Status unknown_setting(const sti_Object *object, const char *key, const sti_Place *place)
+{
+    char text[400];
+    sti_Nearest nearest = {.word = key};
+    sti_nearest_try(&nearest, "preset");
+    for (int i = 0; i < st_setting_count(); i++)
+        sti_nearest_try(&nearest, st_setting(i)->key);
+    sti_nearest_text(&nearest, "known keys", text, sizeof text);
+    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s", object->who, key, text);
+}
+
+static st_Status setting_value(const sti_Object *object, const st_Setting *setting, const json_t *value,
+                               const sti_Place *place, st_SettingValue *out)
+{
+    bool number = json_is_number(value);
+    *out = (st_SettingValue){.number = json_number_value(value)};
+    switch (setting->kind) {
+    case ST_SETTING_CHOICE:
+        return read_word(object, setting->key, value, place, known_word, setting->words, &out->word);
+    case ST_SETTING_NUMBER:
+        return number ? ST_OK : sti_wrong(object, place, setting->key, value, "a number");
+    case ST_SETTING_INTEGER:
+        if (number && floor(out->number) == out->number) return ST_OK;
+        return sti_wrong(object, place, setting->key, value, "a whole number");
+    case ST_SETTING_BOOLEAN:
+        out->number = json_is_true(value) ? 1.0 : 0.0;
+        return json_is_boolean(value) ? ST_OK : sti_wrong(object, place, setting->key, value, "true or false");
+    case ST_SETTING_VECTOR:
+        return sti_vector_read(object, setting->key, value, place, &out->vector);
+    }
+    return ST_OK;
+}
+
+static st_Status read_setting(sti_Reader *reader, const sti_Object *object, const char *key, const json_t *value)
+{
+    sti_Place place = {object->place, key, 0};
+    const st_Setting *setting = st_setting_find(key);
+    st_SettingValue read;
+    if (setting == NULL) return unknown_setting(object, key, &place);
+    STI_TRY(setting_value(object, setting, value, &place, &read));
+    st_Error why = {0};
+    st_Status status = st_setting_set(&reader->def, key, &read, &why);
+    if (status == ST_OK) return ST_OK;
+    return sti_report(reader, &place, ST_ERR_FORMAT, "%s: %s", object->who, why.message);
+}
+
+/* The preset first, wherever it stands; then the other keys override single choices. */
+static st_Status read_simulation(sti_Reader *reader)
+{
+    sti_Place place = {NULL, "simulation", 0};
+    sti_Object object = {.reader = reader, .place = &place, .who = "simulation"};
+    json_t *simulation = json_object_get(reader->root, "simulation"), *value;
+    const char *key, *preset;
+
+    value = json_object_get(simulation, "preset");
+    if (value != NULL) {
+        sti_Place preset_place = {&place, "preset", 0};
+        STI_TRY(read_word(&object, "preset", value, &preset_place, known_preset, NULL, &preset));
+        STI_TRY(st_preset_apply(&reader->def, preset, reader->err));
+    }
+    json_object_foreach(simulation, key, value)
+    {
+        if (strcmp(key, "preset") != 0) STI_TRY(read_setting(reader, &object, key, value));
+    }
+    return ST_OK;
+}
+
+/* ---- lists of objects ------------------------------------------------------------------------- */
+
+/* The body's place, where a point of it was left out. The ground has none of its own. */
+static st_Status default_point(const sti_Object *object, const char *key, const char *end, st_BodyId body, st_Vec3 *out)
+{
+    st_BodyDef def;
+    if (sti_object_has(object, key)) return ST_OK;
+    if (body.index1 == 0)
+        return sti_report(
+            object->reader, object->place, ST_ERR_FORMAT,
+            "%s: \"%s\" is missing: end %s is at the ground, which has no place of its own; must be three "
+            "numbers [x, y, z]",
+            object->who, key, end);
+    st_Status status = st_scene_body(object->reader->scene, body, &def);
+    if (status == ST_OK) *out = def.pose.p;
+    return status;
+}
+
+/* Each adds one object that was read; what the core refuses is completed with file and line. */
+typedef st_Status (*AddObject)(sti_Reader *reader, sti_Object *object, st_BodyId owner);
+
+static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
+{
+    return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
+}
+
+static st_Status add_joint(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    st_JointDef *def = &object->def.joint;
+    if (def->type == ST_JOINT_DISTANCE) {
+        STI_TRY(default_point(object, "point", "a", def->a, &def->point));
+        STI_TRY(default_point(object, "point_b", "b", def->b, &def->point_b));
+    } else {
+        /* needed where it matters; elsewhere any point of a body will do */
+        st_BodyId body = def->a.index1 != 0 ? def->a : def->b;
+        if (body.index1 != 0) STI_TRY(default_point(object, "point", "a", body, &def->point));
+    }
+    return sti_complete(object, st_scene_add_joint(reader->scene, def, NULL, reader->err));
+}
+
+static st_Status add_spring(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    st_SpringDef *def = &object->def.spring;
+    if (def->type == ST_SPRING_LINEAR) {
+        STI_TRY(default_point(object, "point_a", "a", def->a, &def->point_a));
+        STI_TRY(default_point(object, "point_b", "b", def->b, &def->point_b));
+    }
+    return sti_complete(object, st_scene_add_spring(reader->scene, def, NULL, reader->err));
+}
+
+static st_Status add_force(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_complete(object, st_scene_add_force(reader->scene, &object->def.force, NULL, reader->err));
+}
+
+/* Read and add every member of a list. `family` ("of body \"left\"") and `owner`: whose shapes they are. */
+static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Place *place, const sti_Kind *kind,
+                          AddObject add, const char *family, st_BodyId owner)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        sti_Place at = {place, NULL, i};
+        sti_Object object = {.reader = reader, .kind = kind, .place = &at, .json = json_array_get(list, i)};
+        st_Status status = sti_object_read(&object, family);
+        if (status == ST_OK) status = add(reader, &object, owner);
+        sti_object_free(&object);
+        if (status != ST_OK) return status;
+    }
+    return ST_OK;
+}
+
+static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    const st_BodyDef *def = &object->def.body;
+    sti_Place name_place = {object->place, "name", 0}, shapes_place = {object->place, "shapes", 0};
+    st_BodyId id;
+    char family[sizeof object->who + 4];
+
+    if (def->name != NULL && strcmp(def->name, "ground") == 0)
+        return sti_report(reader, &name_place, ST_ERR_FORMAT,
+                          "%s: the name \"ground\" is taken: it stands for what does not move", object->who);
+    STI_TRY(sti_complete(object, st_scene_add_body(reader->scene, def, &id, reader->err)));
+    snprintf(family, sizeof family, "of %s", object->who);
+    return add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
+                    id);
+}
+
+st_Status sti_build(sti_Reader *reader)
+{
+    static const struct {
+        const char *list;
+        const sti_Kind *kind;
+        AddObject add;
+        const char *family;
+    } lists[] = {
+        /* bodies before what refers to them */
+        {"ground", &sti_shape_kind, add_shape, "of the ground"},
+        {"bodies", &sti_body_kind, add_body, ""},
+        {"joints", &sti_joint_kind, add_joint, ""},
+        {"springs", &sti_spring_kind, add_spring, ""},
+        {"forces", &sti_force_kind, add_force, ""},
+    };
+    sti_Object scene = {.reader = reader, .kind = &sti_scene_kind, .json = reader->root};
+
+    STI_TRY(sti_object_read(&scene, ""));
+    STI_TRY(read_simulation(reader));
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+        sti_Place place = {NULL, lists[k].list, 0};
+        const json_t *list = json_object_get(reader->root, lists[k].list);
+        STI_TRY(add_list(reader, list, &place, lists[k].kind, lists[k].add, lists[k].family, ST_GROUND));
+    }
+    return ST_OK;
+}

@@ -1,0 +1,355 @@
+/* scene/keys.c -- what scene files may say: one table a kind of object. */
+#include "scene/reader.h"
+
+#define BIT(variant)   (1u << (variant))
+#define FIELD(def, of) offsetof(st_##def##Def, of)
+#define COUNT(table)   ((int)(sizeof(table) / sizeof(table)[0]))
+
+/* Rows: key, value, variants, needed in, range, field, unit, help [, when left out [, kind of members]]. */
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+#define POINT  BIT(ST_SHAPE_POINT)
+#define BAR    BIT(ST_SHAPE_BAR)
+#define SPHERE BIT(ST_SHAPE_SPHERE)
+#define BOX    BIT(ST_SHAPE_BOX)
+#define PLANE  BIT(ST_SHAPE_PLANE)
+
+static const sti_Key shape_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Shape, type), "", "the shape", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Shape, name), "", "unique among all shapes",
+     "shape1, shape2, ...", NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, pose.p), "m", "of its middle, in the body",
+     NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, BAR | BOX | PLANE, 0, STI_FINITE, FIELD(Shape, pose.q), "", "in the body", NULL,
+     NULL},
+    {"direction", STI_VALUE_ALONG, BAR, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+     "the bar's, in the body, any length; in place of orientation", "the body's x axis", NULL},
+    {"normal", STI_VALUE_NORMAL, PLANE, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+     "out of the solid, in the body, any length; in place of orientation", "the body's z axis", NULL},
+    {"radius", STI_VALUE_NUMBER, SPHERE, SPHERE, STI_POSITIVE, FIELD(Shape, radius), "m", "", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, BAR, BAR, STI_POSITIVE, FIELD(Shape, length), "m", "from end to end", NULL, NULL},
+    {"size", STI_VALUE_EXTENTS, BOX, BOX, STI_POSITIVE, FIELD(Shape, half), "m",
+     "full extents along the shape's x, y, z", NULL, NULL},
+    {"density", STI_VALUE_NUMBER, SPHERE | BOX, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m^3",
+     "used where the body's mass is left out", NULL, NULL},
+    {"density", STI_VALUE_NUMBER, BAR, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m",
+     "used where the body's mass is left out", NULL, NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
+     "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
+};
+
+static const char *shape_word(int variant)
+{
+    return st_shape_type_name((st_ShapeType)variant);
+}
+
+static void shape_defaults(int variant, sti_Def *def)
+{
+    switch ((st_ShapeType)variant) {
+    case ST_SHAPE_POINT:
+        def->shape = st_point_def();
+        break;
+    case ST_SHAPE_BAR:
+        def->shape = st_bar_def(1.0);
+        break;
+    case ST_SHAPE_SPHERE:
+        def->shape = st_sphere_def(1.0);
+        break;
+    case ST_SHAPE_BOX:
+        def->shape = st_box_def(0.5, 0.5, 0.5);
+        break;
+    case ST_SHAPE_PLANE:
+        def->shape = st_plane_def();
+        break;
+    }
+}
+
+const sti_Kind sti_shape_kind = {
+    "shape",        "Shapes",          "What touches: members of a body's `shapes`, and of `ground`.",
+    shape_keys,     COUNT(shape_keys), shape_word,
+    shape_defaults,
+};
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static const sti_Key body_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Body, name), "", "unique among bodies; `ground` is taken",
+     "body1, body2, ...", NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, pose.p), "m",
+     "of the centre of mass, in the world", NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, FIELD(Body, pose.q), "", "body to world", NULL, NULL},
+    {"velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, velocity), "m/s",
+     "of the centre of mass, world axes", NULL, NULL},
+    {"angular_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, spin), "rad/s", "body axes", NULL, NULL},
+    {"mass", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Body, mass), "kg", "",
+     "from the shapes and their densities", NULL},
+    {"inertia", STI_VALUE_INERTIA, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Body, inertia), "kg m^2",
+     "about the centre of mass, body axes: one number for all three axes, [Ixx, Iyy, Izz], or three rows",
+     "from the shapes", NULL},
+    {"locks", STI_VALUE_LOCKS, STI_ANY, 0, STI_FINITE, FIELD(Body, locks), "",
+     "degrees of freedom taken out: translations along world axes (x, y, z), rotations about body axes (rx, ry, rz), "
+     "or several at once (rotation, planar-xy, ...)",
+     NULL, NULL},
+    {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Body, fixed), "",
+     "does not move, as if it were part of the ground", NULL, NULL},
+    {"shapes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what touches; a body may have none", "none",
+     &sti_shape_kind},
+};
+
+static void body_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->body = st_body_def();
+}
+
+const sti_Kind sti_body_kind = {
+    "body", "Bodies", "The rigid bodies.", body_keys, COUNT(body_keys), NULL, body_defaults,
+};
+
+static const struct {
+    const char *word;
+    uint32_t locks;
+} lock_words[] = {
+    {"x", ST_LOCK_X},
+    {"y", ST_LOCK_Y},
+    {"z", ST_LOCK_Z},
+    {"rx", ST_LOCK_RX},
+    {"ry", ST_LOCK_RY},
+    {"rz", ST_LOCK_RZ},
+    {"rotation", ST_LOCK_ROTATION},
+    {"planar-xy", ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY}, /* moves in the plane, turns about its normal */
+    {"planar-xz", ST_LOCK_Y | ST_LOCK_RX | ST_LOCK_RZ},
+    {"planar-yz", ST_LOCK_X | ST_LOCK_RY | ST_LOCK_RZ},
+};
+
+const char *sti_lock_word(int index, uint32_t *locks)
+{
+    if (index < 0 || index >= COUNT(lock_words)) return NULL;
+    if (locks != NULL) *locks = lock_words[index].locks;
+    return lock_words[index].word;
+}
+
+/* ---- joints ----------------------------------------------------------------------------------- */
+
+#define FIXED     BIT(ST_JOINT_FIXED)
+#define BALL      BIT(ST_JOINT_BALL)
+#define REVOLUTE  BIT(ST_JOINT_REVOLUTE)
+#define PRISMATIC BIT(ST_JOINT_PRISMATIC)
+#define DISTANCE  BIT(ST_JOINT_DISTANCE)
+
+static const sti_Key joint_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Joint, type), "", "what it allows", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Joint, name), "", "unique among joints",
+     "joint1, joint2, ...", NULL},
+    {"a", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Joint, a), "", "the one body", "the ground", NULL},
+    {"b", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Joint, b), "", "the other body", "the ground", NULL},
+    {"point", STI_VALUE_VECTOR, BALL | REVOLUTE, BALL | REVOLUTE, STI_FINITE, FIELD(Joint, point), "m",
+     "common to both bodies, in the world at the start", NULL, NULL},
+    {"point", STI_VALUE_VECTOR, FIXED | PRISMATIC, 0, STI_FINITE, FIELD(Joint, point), "m",
+     "in the world at the start; where the reaction is taken", "the position of a, or of b where a is the ground",
+     NULL},
+    {"point", STI_VALUE_VECTOR, DISTANCE, 0, STI_FINITE, FIELD(Joint, point), "m", "of a, in the world at the start",
+     "the position of a; needed where a is the ground", NULL},
+    {"point_b", STI_VALUE_VECTOR, DISTANCE, 0, STI_FINITE, FIELD(Joint, point_b), "m",
+     "of b, in the world at the start", "the position of b; needed where b is the ground", NULL},
+    {"axis", STI_VALUE_DIRECTION, REVOLUTE | PRISMATIC, REVOLUTE | PRISMATIC, STI_FINITE, FIELD(Joint, axis), "",
+     "in the world at the start, any length", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, DISTANCE, 0, STI_POSITIVE, FIELD(Joint, length), "m", "the distance kept",
+     "as it is at the start", NULL},
+};
+
+static const char *joint_word(int variant)
+{
+    return st_joint_type_name((st_JointType)variant);
+}
+
+static void joint_defaults(int variant, sti_Def *def)
+{
+    def->joint = st_joint_def((st_JointType)variant);
+}
+
+const sti_Kind sti_joint_kind = {
+    "joint",
+    "Joints",
+    "Between two bodies, or a body and the ground, described as the bodies stand at the start.",
+    joint_keys,
+    COUNT(joint_keys),
+    joint_word,
+    joint_defaults,
+};
+
+/* ---- springs ---------------------------------------------------------------------------------- */
+
+#define LINEAR  BIT(ST_SPRING_LINEAR)
+#define ANGULAR BIT(ST_SPRING_ANGULAR)
+
+static const sti_Key spring_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Spring, type), "", "between two points, or about an axis",
+     NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Spring, name), "", "unique among springs",
+     "spring1, spring2, ...", NULL},
+    {"a", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Spring, a), "", "the one body", "the ground", NULL},
+    {"b", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Spring, b), "", "the other body", "the ground", NULL},
+    {"point_a", STI_VALUE_VECTOR, LINEAR, 0, STI_FINITE, FIELD(Spring, point_a), "m", "of a, in the world at the start",
+     "the position of a; needed where a is the ground", NULL},
+    {"point_b", STI_VALUE_VECTOR, LINEAR, 0, STI_FINITE, FIELD(Spring, point_b), "m", "of b, in the world at the start",
+     "the position of b; needed where b is the ground", NULL},
+    {"axis", STI_VALUE_DIRECTION, ANGULAR, ANGULAR, STI_FINITE, FIELD(Spring, axis), "",
+     "the sense in which b turns against a, in the world at the start, any length", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, LINEAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness), "N/m",
+     "stiffness and damping may not both be 0", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, ANGULAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness), "N m/rad",
+     "stiffness and damping may not both be 0", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, LINEAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping), "N s/m", "", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, ANGULAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping), "N m s/rad", "", NULL, NULL},
+    {"rest", STI_VALUE_NUMBER, LINEAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, rest), "m",
+     "length without force; with 0 it acts and damps in all three directions", "the length at the start", NULL},
+    {"rest", STI_VALUE_NUMBER, ANGULAR, 0, STI_FINITE, FIELD(Spring, rest), "rad",
+     "angle without torque, counted from the start", "0", NULL},
+};
+
+static const char *spring_word(int variant)
+{
+    return st_spring_type_name((st_SpringType)variant);
+}
+
+static void spring_defaults(int variant, sti_Def *def)
+{
+    def->spring = st_spring_def((st_SpringType)variant);
+}
+
+const sti_Kind sti_spring_kind = {
+    "spring",
+    "Springs and dampers",
+    "A spring and a damper in parallel between two bodies, or a body and the ground; a stiffness of 0 makes it a "
+    "damper, a damping of 0 a spring.",
+    spring_keys,
+    COUNT(spring_keys),
+    spring_word,
+    spring_defaults,
+};
+
+/* ---- forces ----------------------------------------------------------------------------------- */
+
+#define HARMONIC BIT(ST_PROFILE_HARMONIC)
+#define TABLE    BIT(ST_PROFILE_TABLE)
+
+static const sti_Key force_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Force, name), "", "unique among forces",
+     "force1, force2, ...", NULL},
+    {"body", STI_VALUE_BODY, STI_ANY, STI_ANY, STI_FINITE, FIELD(Force, body), "", "the body it acts on", NULL, NULL},
+    {"point", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, point), "m", "where it acts, in the body", NULL,
+     NULL},
+    {"force", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, force), "N", "times the profile", NULL, NULL},
+    {"torque", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, torque), "N m", "times the profile", NULL, NULL},
+    {"axes", STI_VALUE_AXES, STI_ANY, 0, STI_FINITE, FIELD(Force, body_axes), "",
+     "of force and torque: those of the world, or of the body, turning with it", NULL, NULL},
+    {"profile", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Force, profile), "",
+     "in time: 1, cos(frequency t + phase), or a table", NULL, NULL},
+    {"frequency", STI_VALUE_NUMBER, HARMONIC, HARMONIC, STI_FINITE, FIELD(Force, frequency), "rad/s", "", NULL, NULL},
+    {"phase", STI_VALUE_NUMBER, HARMONIC, 0, STI_FINITE, FIELD(Force, phase), "rad", "", NULL, NULL},
+    {"table", STI_VALUE_TABLE, TABLE, TABLE, STI_FINITE, 0, "s, 1",
+     "[[time, value], ...], times increasing; linear between, held before and after", NULL, NULL},
+};
+
+static const char *profile_word(int variant)
+{
+    return st_profile_type_name((st_ProfileType)variant);
+}
+
+static void force_defaults(int variant, sti_Def *def)
+{
+    def->force = st_force_def();
+    def->force.profile = (st_ProfileType)variant;
+}
+
+const sti_Kind sti_force_kind = {
+    "force",        "Forces",          "A force at a point of a body and a torque on it, both times a profile in time.",
+    force_keys,     COUNT(force_keys), profile_word,
+    force_defaults,
+};
+
+/* ---- the scene -------------------------------------------------------------------------------- */
+
+static const sti_Key scene_keys[] = {
+    {"$schema", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "for editors; not read", "none", NULL},
+    {"name", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "a short title", "none", NULL},
+    {"description", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "what it shows, what to look for", "none", NULL},
+    {"simulation", STI_VALUE_SIMULATION, STI_ANY, 0, STI_FINITE, 0, "", "a preset and single settings", "the defaults",
+     NULL},
+    {"ground", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "shapes that do not move, in the world", "none",
+     &sti_shape_kind},
+    {"bodies", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "", "the rigid bodies, at least one", NULL,
+     &sti_body_kind},
+    {"joints", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_joint_kind},
+    {"springs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "springs and dampers", "none", &sti_spring_kind},
+    {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_force_kind},
+};
+
+const sti_Kind sti_scene_kind = {
+    "scene", "The scene", "The file is one object.", scene_keys, COUNT(scene_keys), NULL, NULL,
+};
+
+/* ---- asking the tables ------------------------------------------------------------------------ */
+
+int sti_variant_count(const sti_Kind *kind)
+{
+    int n = 0;
+    while (kind->variant_name != NULL && n < 32 && kind->variant_name(n) != NULL)
+        n++;
+    return n > 0 ? n : 1;
+}
+
+const sti_Key *sti_variant_key(const sti_Kind *kind)
+{
+    for (int k = 0; k < kind->n_keys; k++)
+        if (kind->keys[k].value == STI_VALUE_VARIANT) return &kind->keys[k];
+    return NULL;
+}
+
+bool sti_key_in(const sti_Key *key, int variant)
+{
+    return (key->in & BIT(variant)) != 0;
+}
+
+const char *sti_expected(const sti_Key *key)
+{
+    static const char *const number[] = {"a number", "a number >= 0", "a number > 0"};
+    switch (key->value) {
+    case STI_VALUE_TEXT:
+    case STI_VALUE_NAME:
+        return "a string";
+    case STI_VALUE_NUMBER:
+        return number[key->range];
+    case STI_VALUE_BOOLEAN:
+        return "true or false";
+    case STI_VALUE_VECTOR:
+        return "three numbers [x, y, z]";
+    case STI_VALUE_DIRECTION:
+    case STI_VALUE_NORMAL:
+    case STI_VALUE_ALONG:
+        return "three numbers [x, y, z], not all 0";
+    case STI_VALUE_EXTENTS:
+        return "three numbers > 0 [x, y, z]";
+    case STI_VALUE_ROTATION:
+        return "a unit quaternion [w, x, y, z] or {\"axis\": [x, y, z], \"angle\": rad}";
+    case STI_VALUE_INERTIA:
+        return "a number > 0, [Ixx, Iyy, Izz] or three rows of three numbers";
+    case STI_VALUE_LOCKS:
+        return "a list of x, y, z, rx, ry, rz, rotation, planar-xy, planar-xz, planar-yz";
+    case STI_VALUE_AXES:
+        return "\"world\" or \"body\"";
+    case STI_VALUE_BODY:
+        return "the name of a body, or \"ground\"";
+    case STI_VALUE_VARIANT:
+        return "a word";
+    case STI_VALUE_TABLE:
+        return "a list of [time, value] pairs";
+    case STI_VALUE_LIST:
+        return "a list of objects";
+    case STI_VALUE_SIMULATION:
+        return "an object";
+    }
+    return "something else";
+}

@@ -1,0 +1,159 @@
+/* scene/object.c -- reading an object by its table: known keys, needed keys, one value after another. */
+#include "scene/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool sti_object_has(const sti_Object *object, const char *key)
+{
+    return json_object_get(object->json, key) != NULL;
+}
+
+void sti_object_free(sti_Object *object)
+{
+    free(object->table);
+    object->table = NULL;
+}
+
+/* `body "left"`, `shape "foot" of body "left"`; things without a name by their number. */
+static void name_object(sti_Object *object, const char *family)
+{
+    const char *name = json_string_value(json_object_get(object->json, "name"));
+    char *who = object->who;
+    who[0] = '\0';
+    if (object->place == NULL)
+        sti_append(who, sizeof object->who, "scene");
+    else if (name != NULL && name[0] != '\0')
+        sti_append(who, sizeof object->who, "%s \"%.60s\"", object->kind->word, name);
+    else if (family[0] != '\0')
+        sti_append(who, sizeof object->who, "%s %zu", object->kind->word, object->place->index);
+    else
+        sti_place_text(object->place, who, sizeof object->who);
+    if (family[0] != '\0') sti_append(who, sizeof object->who, " %s", family);
+}
+
+/* The word that tells variants apart comes first: the other keys depend on it. */
+static st_Status read_variant(sti_Object *object)
+{
+    const sti_Key *key = sti_variant_key(object->kind);
+    object->variant = 0;
+    if (key == NULL) return ST_OK;
+
+    const json_t *value = json_object_get(object->json, key->key);
+    const char *word = json_string_value(value);
+    sti_Place place = {object->place, key->key, 0};
+    sti_Nearest nearest = {.word = word != NULL ? word : ""};
+    for (int v = 0; v < sti_variant_count(object->kind); v++) {
+        const char *name = object->kind->variant_name(v);
+        if (word != NULL && strcmp(word, name) == 0) {
+            object->variant = v;
+            return ST_OK;
+        }
+        sti_nearest_try(&nearest, name);
+    }
+    if (value == NULL && key->needed == 0) return ST_OK;
+
+    char text[400], found[80];
+    sti_nearest_text(&nearest, "must be one of", text, sizeof text);
+    if (value == NULL)
+        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing%s", object->who,
+                          key->key, text);
+    sti_found_text(value, found, sizeof found);
+    return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, key->key, found, text);
+}
+
+/* `a revolute joint`, or `a body` where there are no variants. */
+static void what_it_is(const sti_Object *object, char *out, size_t size)
+{
+    const sti_Key *key = sti_variant_key(object->kind);
+    const char *variant = key != NULL ? object->kind->variant_name(object->variant) : "";
+    if (key == NULL)
+        snprintf(out, size, "a %s", object->kind->word);
+    else if (strcmp(key->key, "type") == 0)
+        snprintf(out, size, "%s %s %s", strchr("aeiou", variant[0]) != NULL ? "an" : "a", variant, object->kind->word);
+    else
+        snprintf(out, size, "a %s of %s %s", object->kind->word, key->key, variant);
+}
+
+static const sti_Key *find_key(const sti_Object *object, const char *name, bool *elsewhere)
+{
+    *elsewhere = false;
+    for (int k = 0; k < object->kind->n_keys; k++) {
+        const sti_Key *key = &object->kind->keys[k];
+        if (strcmp(key->key, name) != 0) continue;
+        if (sti_key_in(key, object->variant)) return key;
+        *elsewhere = true;
+    }
+    return NULL;
+}
+
+/* Every key must be one of the table's, for this variant. */
+static st_Status check_known(const sti_Object *object)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)object->json, name, value)
+    {
+        bool elsewhere;
+        if (find_key(object, name, &elsewhere) != NULL) continue;
+        sti_Nearest nearest = {.word = name};
+        for (int k = 0; k < object->kind->n_keys; k++)
+            if (sti_key_in(&object->kind->keys[k], object->variant))
+                sti_nearest_try(&nearest, object->kind->keys[k].key);
+        if (elsewhere) nearest.best = NULL; /* well spelled, at the wrong thing */
+        char text[400], what[80];
+        what_it_is(object, what, sizeof what);
+        sti_nearest_text(&nearest, "known keys", text, sizeof text);
+        sti_Place place = {object->place, name, 0};
+        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->who, what,
+                          name, text);
+    }
+    return ST_OK;
+}
+
+/* Keys that say the same thing in different words: an orientation and a direction. */
+static st_Status check_not_twice(const sti_Object *object, int k)
+{
+    const sti_Key *key = &object->kind->keys[k];
+    if (key->value != STI_VALUE_NORMAL && key->value != STI_VALUE_ALONG) return ST_OK;
+    for (int i = 0; i < k; i++) {
+        const sti_Key *other = &object->kind->keys[i];
+        if (other->offset != key->offset || other->value != STI_VALUE_ROTATION || !sti_object_has(object, other->key))
+            continue;
+        sti_Place place = {object->place, key->key, 0};
+        return sti_report(object->reader, &place, ST_ERR_FORMAT,
+                          "%s: has both \"%s\" and \"%s\", must have one of them", object->who, other->key, key->key);
+    }
+    return ST_OK;
+}
+
+st_Status sti_object_read(sti_Object *object, const char *family)
+{
+    name_object(object, family);
+    if (!json_is_object(object->json)) {
+        char found[80];
+        sti_found_text(object->json, found, sizeof found);
+        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s is %s, must be an object", object->who,
+                          found);
+    }
+    STI_TRY(read_variant(object));
+    if (object->kind->defaults != NULL) object->kind->defaults(object->variant, &object->def);
+    STI_TRY(check_known(object));
+
+    for (int k = 0; k < object->kind->n_keys; k++) {
+        const sti_Key *key = &object->kind->keys[k];
+        if (!sti_key_in(key, object->variant)) continue;
+        const json_t *value = json_object_get(object->json, key->key);
+        if (value != NULL) {
+            sti_Place place = {object->place, key->key, 0};
+            STI_TRY(check_not_twice(object, k));
+            STI_TRY(sti_value_read(object, key, value, &place));
+        } else if ((key->needed & (1u << object->variant)) != 0) {
+            char what[80];
+            what_it_is(object, what, sizeof what);
+            return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing, %s needs it: %s",
+                              object->who, key->key, what, sti_expected(key));
+        }
+    }
+    return ST_OK;
+}

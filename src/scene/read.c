@@ -1,0 +1,148 @@
+/* scene/read.c -- the doors of the reader: a file or a text in, a scene and a system def out. */
+#include "scene/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+#include <sys/stat.h>
+
+#define FILE_MAX ((size_t)1 << 30) /* bytes: a million bodies take about a fifth of it */
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+/* What people write that JSON does not have. */
+static const char *hint_for(const json_error_t *error, const char *text, size_t length)
+{
+    const char *near = strstr(error->text, "near '");
+    size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
+    char bad = at < length ? text[at] : '\0';
+    near = near != NULL ? near + 6 : "";
+    if (*near == '-' || *near == '+') near++;
+    if (strncmp(near, "NaN", 3) == 0 || strncmp(near, "nan", 3) == 0 || strncmp(near, "Inf", 3) == 0 ||
+        strncmp(near, "inf", 3) == 0)
+        return "; expected a finite number: JSON has no NaN and no Infinity";
+    if (*near == '/' || *near == '#') return "; JSON has no comments";
+    if (*near == '\'') return "; strings take double quotes";
+    if (bad == '}' || bad == ']') return "; is there a comma too many before it?";
+    return "";
+}
+
+static st_Status report_syntax(const sti_Reader *reader, const json_error_t *error)
+{
+    char path[160], where[200] = "";
+    size_t position = error->position > 0 ? (size_t)error->position - 1 : 0;
+    int line = error->line > 0 ? error->line : 1;
+    if (json_error_code(error) == json_error_out_of_memory)
+        return sti_report_line(reader, line, ST_ERR_MEMORY, "out of memory");
+    sti_path_at(reader->text, reader->length, position, path, sizeof path);
+    if (path[0] != '\0') snprintf(where, sizeof where, " at %s", path);
+    if (json_error_code(error) == json_error_duplicate_key)
+        return sti_report_line(reader, line, ST_ERR_FORMAT, "key given twice%s, must be once", where);
+    return sti_report_line(reader, line, ST_ERR_FORMAT, "not JSON%s: %s%s", where, error->text,
+                           hint_for(error, reader->text, reader->length));
+}
+
+static bool is_blank(const char *text, size_t length)
+{
+    while (length > 0 && (text[length - 1] == ' ' || (text[length - 1] >= '\t' && text[length - 1] <= '\r')))
+        length--;
+    return length == 0;
+}
+
+static st_Status read_tree(sti_Reader *reader)
+{
+    json_error_t error;
+    if (reader->length >= 2 && (memcmp(reader->text, "\xff\xfe", 2) == 0 || memcmp(reader->text, "\xfe\xff", 2) == 0))
+        return sti_report_line(reader, 1, ST_ERR_FORMAT, "the text is UTF-16, must be UTF-8");
+    if (reader->length >= 3 && memcmp(reader->text, "\xef\xbb\xbf", 3) == 0) {
+        reader->text += 3; /* the mark some editors put before UTF-8 */
+        reader->length -= 3;
+    }
+    if (is_blank(reader->text, reader->length))
+        return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
+    /* Every number as a double: 100000000000000000000 is a fine stiffness. */
+    reader->root = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    return reader->root != NULL ? ST_OK : report_syntax(reader, &error);
+}
+
+/* ---- doors ------------------------------------------------------------------------------------ */
+
+static st_Status read_all(sti_Reader *reader, const char *const *sets, int n_sets)
+{
+    STI_TRY(read_tree(reader));
+    if (n_sets > 0) {
+        reader->sets = calloc((size_t)n_sets, sizeof *reader->sets);
+        if (reader->sets == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
+    }
+    for (int k = 0; k < n_sets; k++)
+        STI_TRY(sti_set_apply(reader, sets[k]));
+    STI_TRY(st_scene_create(NULL, &reader->scene, reader->err));
+    return sti_build(reader);
+}
+
+st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
+                         st_Scene **scene, st_SystemDef *def, st_Error *err)
+{
+    sti_Reader reader = {.label = label != NULL ? label : "scene", .text = text, .length = length, .err = err};
+    if (text == NULL || scene == NULL || def == NULL || (n_sets > 0 && sets == NULL))
+        return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_parse: text, scene, def or sets is NULL");
+    *scene = NULL;
+    reader.def = st_system_def();
+    st_Status status = read_all(&reader, sets, n_sets);
+    if (status == ST_OK) {
+        *scene = reader.scene;
+        *def = reader.def;
+    } else {
+        st_scene_destroy(reader.scene);
+    }
+    for (int k = 0; k < reader.n_sets; k++)
+        free(reader.sets[k].path);
+    free(reader.sets);
+    json_decref(reader.root);
+    return status;
+}
+
+/* The whole file in one malloc'd block. Read to its end rather than by its size: a pipe has none. */
+static st_Status read_file(const sti_Reader *reader, FILE *file, char **text, size_t *length)
+{
+    size_t capacity = 0;
+    for (*length = 0;;) {
+        if (*length == capacity) {
+            capacity = capacity == 0 ? (size_t)1 << 16 : 2 * capacity;
+            char *larger = realloc(*text, capacity);
+            if (larger == NULL)
+                return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for %zu bytes of it", capacity);
+            *text = larger;
+        }
+        size_t got = fread(*text + *length, 1, capacity - *length, file);
+        *length += got;
+        if (ferror(file)) return sti_report_line(reader, 0, ST_ERR_FILE, "cannot be read: %s", strerror(errno));
+        if (got == 0) return ST_OK;
+        if (*length > FILE_MAX)
+            return sti_report_line(reader, 0, ST_ERR_FILE, "is larger than 1 GiB, the limit for scenes");
+    }
+}
+
+st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, st_Scene **scene, st_SystemDef *def,
+                        st_Error *err)
+{
+    sti_Reader reader = {.label = path != NULL ? path : "(no path)", .err = err};
+    struct stat about;
+    char *text = NULL;
+    size_t length = 0;
+    if (path == NULL) return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_read: path is NULL");
+    if (scene != NULL) *scene = NULL;
+
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return sti_report_line(&reader, 0, ST_ERR_FILE, "cannot be opened: %s", strerror(errno));
+    st_Status status;
+    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode))
+        status = sti_report_line(&reader, 0, ST_ERR_FILE, "is a directory, must be a scene file");
+    else
+        status = read_file(&reader, file, &text, &length);
+    fclose(file);
+    if (status == ST_OK) status = st_scene_parse(text, length, path, sets, n_sets, scene, def, err);
+    free(text);
+    return status;
+}

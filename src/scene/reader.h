@@ -1,0 +1,174 @@
+/* scene/reader.h -- inside the scene reader: the tables of keys that drive reader, schema and reference,
+ * and messages that know where they stand.
+ *
+ *     text --jansson--> tree --sets--> tree --tables--> defs --st_scene_add_*--> scene
+ *     read.c            sets.c         object.c, value.c     build.c
+ *
+ * keys.c holds one table a kind of object. What the reader accepts, what the schema says (schema.c) and
+ * what the reference says (reference.c) all come from it, so they cannot disagree.
+ */
+#ifndef STI_SCENE_READER_H
+#define STI_SCENE_READER_H
+
+#include "base/base.h"
+#include "scene/locate.h"
+
+#include <jansson.h>
+#include <stiction/scene.h>
+#include <stiction/system.h>
+
+/* ---- the tables ------------------------------------------------------------------------------- */
+
+typedef enum sti_ValueKind {
+    STI_VALUE_TEXT,      /* string, only checked: nothing keeps it                                */
+    STI_VALUE_NAME,      /* string -> const char *, borrowed from the tree                         */
+    STI_VALUE_NUMBER,    /* number -> double                                                       */
+    STI_VALUE_BOOLEAN,   /* true, false -> bool                                                    */
+    STI_VALUE_VECTOR,    /* three numbers -> st_Vec3                                               */
+    STI_VALUE_DIRECTION, /* three numbers, not all 0 -> st_Vec3                                    */
+    STI_VALUE_EXTENTS,   /* three numbers > 0, full extents -> st_Vec3 of half extents             */
+    STI_VALUE_ROTATION,  /* [w, x, y, z] or {axis, angle} -> st_Quat                               */
+    STI_VALUE_NORMAL,    /* direction -> st_Quat that takes z there                                */
+    STI_VALUE_ALONG,     /* direction -> st_Quat that takes x there                                */
+    STI_VALUE_INERTIA,   /* number, three numbers or 3 x 3 rows -> st_Mat3                         */
+    STI_VALUE_LOCKS,     /* word or list of words -> uint32_t                                      */
+    STI_VALUE_AXES,      /* "world", "body" -> bool                                                */
+    STI_VALUE_BODY,      /* name of a body, or "ground" -> st_BodyId                               */
+    STI_VALUE_VARIANT,   /* word that tells the variants of an object apart; read before the rest  */
+    STI_VALUE_TABLE,     /* [[time, value], ...] -> n_table, times, values of an st_ForceDef       */
+    STI_VALUE_LIST,      /* list of objects of the kind `member`, built by build.c                 */
+    STI_VALUE_SIMULATION /* the object of the settings table in system.h                           */
+} sti_ValueKind;
+
+typedef enum sti_Range { STI_FINITE, STI_NOT_NEGATIVE, STI_POSITIVE } sti_Range;
+
+struct sti_Kind;
+
+/* One key of one kind of object. A key whose meaning depends on the variant has a row for each. */
+typedef struct sti_Key {
+    const char *key;
+    sti_ValueKind value;
+    uint32_t in;                   /* variants that have it: bit 1 << variant; STI_ANY: all              */
+    uint32_t needed;               /* variants that cannot do without                                    */
+    sti_Range range;               /* numbers                                                            */
+    size_t offset;                 /* of its field in the def                                            */
+    const char *unit;              /* "m/s", or ""                                                       */
+    const char *help;              /* one line                                                           */
+    const char *fallback;          /* what it is when left out, where the def's own value does not say   */
+    const struct sti_Kind *member; /* lists                                                        */
+} sti_Key;
+#define STI_ANY 0xffffffffu
+
+typedef union sti_Def {
+    st_BodyDef body;
+    st_ShapeDef shape;
+    st_JointDef joint;
+    st_SpringDef spring;
+    st_ForceDef force;
+} sti_Def;
+
+typedef struct sti_Kind {
+    const char *word;  /* "body"                                                                   */
+    const char *title; /* "Bodies"                                                                 */
+    const char *help;  /* a sentence or two                                                        */
+    const sti_Key *keys;
+    int n_keys;
+    const char *(*variant_name)(int variant);    /* NULL past the last; NULL pointer: no variants     */
+    void (*defaults)(int variant, sti_Def *def); /* from the st_*_def() functions; may be NULL     */
+} sti_Kind;
+
+extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_spring_kind, sti_force_kind;
+
+int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
+const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
+bool sti_key_in(const sti_Key *key, int variant);
+/* A word of the locks list, or of its shorthands; NULL past the last. */
+const char *sti_lock_word(int index, uint32_t *locks);
+/* "a number > 0": what a value of this key must be; the words of messages. */
+const char *sti_expected(const sti_Key *key);
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* An override. `path` is resolved: list members by number. */
+typedef struct sti_Set {
+    const char *text; /* as it was given                                                           */
+    char *path;       /* malloc'd                                                                  */
+} sti_Set;
+
+typedef struct sti_Reader {
+    const char *label; /* stands for the file in messages                                          */
+    const char *text;
+    size_t length;
+    json_t *root;
+    sti_Set *sets; /* those applied so far                                                         */
+    int n_sets;
+    st_Scene *scene;
+    st_SystemDef def;
+    st_Error *err; /* may be NULL                                                                  */
+} sti_Reader;
+
+/* An object being read. */
+typedef struct sti_Object {
+    const sti_Reader *reader;
+    const sti_Kind *kind;
+    const sti_Place *place;
+    const json_t *json;
+    char who[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
+    int variant;
+    sti_Def def;
+    double *table; /* of a force: owned, free with sti_object_free                              */
+} sti_Object;
+
+/* Fail with "LABEL:LINE: message", or "LABEL: --set ...: message" where the place came from a set. */
+st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status status, const char *format, ...)
+    STI_PRINTF(4, 5);
+/* The same where there is no tree to find a place in; line 0: "LABEL: message". */
+st_Status sti_report_line(const sti_Reader *reader, int line, st_Status status, const char *format, ...)
+    STI_PRINTF(4, 5);
+/* An override that could not be applied at all: ST_ERR_ARGUMENT. */
+st_Status sti_report_set(const sti_Reader *reader, const char *set, const char *format, ...) STI_PRINTF(3, 4);
+/* Pass on what the core said of an object; a failure, which is in `reader->err`, is completed: who, file,
+ * and the line of the key it speaks of.                                                           */
+st_Status sti_complete(const sti_Object *object, st_Status status);
+/* `WHO: KEY is FOUND, must be EXPECTED`. */
+st_Status sti_wrong(const sti_Object *object, const sti_Place *place, const char *what, const json_t *found,
+                    const char *expected);
+
+/* Fill `object` (json, place, reader and kind are given) from its members. `family`: "of body "left"", or "". */
+st_Status sti_object_read(sti_Object *object, const char *family);
+bool sti_object_has(const sti_Object *object, const char *key);
+void sti_object_free(sti_Object *object);
+
+/* Read one value into the object's def; the object's variant and the key's range apply. */
+st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place);
+st_Status sti_vector_read(const sti_Object *object, const char *what, const json_t *value, const sti_Place *place,
+                          st_Vec3 *out);
+
+/* "PATH=VALUE" applied to the tree, and noted in `sets`, which has room for it. */
+st_Status sti_set_apply(sti_Reader *reader, const char *text);
+
+/* Tree to scene and system def. */
+st_Status sti_build(sti_Reader *reader);
+
+/* ---- words for messages ----------------------------------------------------------------------- */
+
+/* Append to a text of `size` bytes; what does not fit is cut. */
+void sti_append(char *out, size_t size, const char *format, ...) STI_PRINTF(3, 4);
+/* The shortest decimal that reads back as x. */
+void sti_number_text(double x, char out[32]);
+/* `"heavy"`, `-1`, `a list of 2`, `an object`: a value as a message shows it. */
+void sti_found_text(const json_t *value, char *out, size_t size);
+
+/* The candidate nearest to `word` by edit distance. Start with {.word = word}. */
+typedef struct sti_Nearest {
+    const char *word;
+    const char *best; /* NULL: none is near */
+    int distance;
+    int n;            /* candidates seen     */
+    char listed[256]; /* "a, b, c, ..."      */
+} sti_Nearest;
+void sti_nearest_try(sti_Nearest *nearest, const char *candidate);
+/* `; did you mean "mass"? Known: a, b, c`: what to say after a word that is not known. */
+void sti_nearest_text(const sti_Nearest *nearest, const char *known, char *out, size_t size);
+
+#endif

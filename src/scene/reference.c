@@ -1,0 +1,136 @@
+/* scene/reference.c -- the tables of keys as Markdown: the generated part of docs/scene.md. */
+#include "scene/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+
+/* A cell must stay one cell. */
+static void put_cell(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+/* A default as JSON, in code marks; "-" where there is none. */
+static void put_default(FILE *out, json_t *value)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
+    if (text != NULL)
+        fprintf(out, "`%s`", text);
+    else
+        fputs("-", out);
+    free(text);
+    json_decref(value);
+}
+
+static void put_setting(FILE *out, const st_Setting *setting)
+{
+    static const char *const kinds[] = {"word", "number", "whole number", "true or false", "three numbers [x, y, z]"};
+    fprintf(out, "| `%s` | ", setting->key);
+    if (setting->kind == ST_SETTING_CHOICE) {
+        for (int i = 0; setting->words[i] != NULL; i++)
+            fprintf(out, "%s`%s`", i > 0 ? ", " : "", setting->words[i]);
+    } else {
+        fputs(kinds[setting->kind], out);
+    }
+    bool ranged = setting->kind == ST_SETTING_NUMBER || setting->kind == ST_SETTING_INTEGER;
+    if (ranged && isfinite(setting->min)) fprintf(out, ", at least %g", setting->min);
+    if (ranged && isfinite(setting->max)) fprintf(out, ", at most %g", setting->max);
+    fprintf(out, " | %s | ", setting->unit);
+    put_default(out, sti_default_setting(setting));
+    fputs(" | ", out);
+    put_cell(out, setting->help);
+    fputs(" |\n", out);
+}
+
+static void put_simulation(FILE *out)
+{
+    fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
+          "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
+          out);
+    fputs("| `preset` | a name of the table below |  | `\"default\"` | " STI_PRESET_HELP " |\n", out);
+    for (int i = 0; i < st_setting_count(); i++)
+        put_setting(out, st_setting(i));
+    fputs("\n| preset | is |\n|---|---|\n", out);
+    for (int i = 0; i < st_preset_count(); i++) {
+        fprintf(out, "| `%s` | ", st_preset_name(i));
+        put_cell(out, st_preset_help(i));
+        fputs(" |\n", out);
+    }
+}
+
+/* "`bar`, `box`": the variants in a set, or nothing where it is all of them. */
+static void put_variants(FILE *out, const sti_Kind *kind, uint32_t set)
+{
+    if (set == STI_ANY) return;
+    const char *comma = "";
+    for (int v = 0; v < sti_variant_count(kind); v++) {
+        if ((set & (1u << v)) == 0) continue;
+        fprintf(out, "%s`%s`", comma, kind->variant_name(v));
+        comma = ", ";
+    }
+}
+
+static int first_variant(const sti_Key *key)
+{
+    int v = 0;
+    while (v < 31 && (key->in & (1u << v)) == 0)
+        v++;
+    return v;
+}
+
+static void put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
+{
+    bool needed = key->needed != 0;
+    fprintf(out, "| `%s` | ", key->key);
+    if (sti_variant_key(kind) != NULL) {
+        put_variants(out, kind, key->in);
+        fputs(" | ", out);
+    }
+    if (key->value == STI_VALUE_VARIANT)
+        put_variants(out, kind, (1u << sti_variant_count(kind)) - 1u);
+    else
+        put_cell(out, sti_expected(key));
+    fprintf(out, " | %s | ", key->unit);
+    if (needed)
+        fputs("**needed**", out);
+    else if (key->fallback != NULL)
+        put_cell(out, key->fallback);
+    else
+        put_default(out, sti_default_value(kind, key, first_variant(key)));
+    fputs(" | ", out);
+    put_cell(out, key->help);
+    fputs(" |\n", out);
+}
+
+static void put_kind(FILE *out, const sti_Kind *kind)
+{
+    const sti_Key *variant = sti_variant_key(kind);
+    fprintf(out, "\n### %s\n\n%s\n\n", kind->title, kind->help);
+    if (variant != NULL)
+        fprintf(out, "| key | for %s | value | unit | left out | meaning |\n|---|---|---|---|---|---|\n", variant->key);
+    else
+        fputs("| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n", out);
+    for (int k = 0; k < kind->n_keys; k++)
+        put_key(out, kind, &kind->keys[k]);
+}
+
+char *st_scene_reference(void)
+{
+    static const sti_Kind *const kinds[] = {&sti_scene_kind, &sti_body_kind,   &sti_shape_kind,
+                                            &sti_joint_kind, &sti_spring_kind, &sti_force_kind};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) return NULL;
+    put_simulation(out);
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        put_kind(out, kinds[k]);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) != 0 || failed) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

@@ -1,0 +1,166 @@
+/* scene/report.c -- failing with file and line, or with the --set that did it. */
+#include "scene/reader.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Paths can be longer than a message: their end says more than their beginning. */
+#define LABEL_MAX 160
+
+/* The last override that gave `place` its value: the one whose path is the place's or leads to it. */
+static const sti_Set *set_behind(const sti_Reader *reader, const sti_Place *place)
+{
+    char path[1024];
+    sti_place_text(place, path, sizeof path);
+    for (int k = reader->n_sets - 1; k >= 0; k--) {
+        size_t n = strlen(reader->sets[k].path);
+        if (strncmp(path, reader->sets[k].path, n) == 0 && (path[n] == '\0' || path[n] == '/')) return &reader->sets[k];
+    }
+    return NULL;
+}
+
+/* One line whatever a file's keys and names hold; "..." where it was cut. */
+static void tidy(char *message, size_t size, bool cut)
+{
+    for (char *c = message; *c != '\0'; c++)
+        if (iscntrl((unsigned char)*c)) *c = '?';
+    if (!cut || size < 8) return;
+    size_t n = size - 4;
+    while (n > 0 && ((unsigned char)message[n] & 0xc0) == 0x80) /* not inside a UTF-8 character */
+        n--;
+    memcpy(message + n, "...", 4);
+}
+
+/* "LABEL: --set SET: message", or "LABEL:LINE: message", or "LABEL: message" where line is 0. */
+static st_Status report(const sti_Reader *reader, const char *set, int line, st_Status status, const char *format,
+                        va_list args)
+{
+    st_Error *err = reader->err;
+    const char *label = reader->label;
+    size_t length = strlen(label), size = sizeof err->message;
+    const char *dots = length > LABEL_MAX ? "..." : "";
+    if (length > LABEL_MAX) label += length - LABEL_MAX;
+
+    char *message = err->message;
+    message[0] = '\0';
+    sti_append(message, size, "%s%s:", dots, label);
+    if (set != NULL)
+        sti_append(message, size, " --set %.120s:", set);
+    else if (line > 0)
+        sti_append(message, size, "%d:", line);
+    sti_append(message, size, " ");
+    size_t used = strlen(message);
+    int more = vsnprintf(message + used, size - used, format, args);
+    tidy(message, size, more >= 0 && used + (size_t)more >= size);
+    err->status = status;
+    err->line = set == NULL ? line : 0;
+    return status;
+}
+
+st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status status, const char *format, ...)
+{
+    if (reader->err == NULL) return status;
+    const sti_Set *set = set_behind(reader, place);
+    va_list args;
+    va_start(args, format);
+    report(reader, set != NULL ? set->text : NULL, set != NULL ? 0 : sti_locate(reader->text, reader->length, place),
+           status, format, args);
+    va_end(args);
+    return status;
+}
+
+st_Status sti_report_line(const sti_Reader *reader, int line, st_Status status, const char *format, ...)
+{
+    if (reader->err == NULL) return status;
+    va_list args;
+    va_start(args, format);
+    report(reader, NULL, line, status, format, args);
+    va_end(args);
+    return status;
+}
+
+st_Status sti_report_set(const sti_Reader *reader, const char *set, const char *format, ...)
+{
+    if (reader->err == NULL) return ST_ERR_ARGUMENT;
+    va_list args;
+    va_start(args, format);
+    report(reader, set, 0, ST_ERR_ARGUMENT, format, args);
+    va_end(args);
+    return ST_ERR_ARGUMENT;
+}
+
+st_Status sti_wrong(const sti_Object *object, const sti_Place *place, const char *what, const json_t *found,
+                    const char *expected)
+{
+    char text[80];
+    sti_found_text(found, text, sizeof text);
+    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s, must be %s", object->who, what, text,
+                      expected);
+}
+
+/* Where `word` stands in `text` as a whole word, or NULL. */
+static const char *find_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
+        bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        bool ends = !(isalnum((unsigned char)at[n]) || at[n] == '_');
+        if (starts && ends) return at;
+    }
+    return NULL;
+}
+
+/* The key of the object that a message of the core speaks of first, or NULL. */
+static const char *blamed_key(const sti_Object *object, const char *message)
+{
+    const char *first = NULL, *blamed = NULL;
+    for (int k = 0; k < object->kind->n_keys; k++) {
+        const char *key = object->kind->keys[k].key;
+        const char *at = sti_object_has(object, key) ? find_word(message, key) : NULL;
+        if (at != NULL && (first == NULL || at < first)) {
+            first = at;
+            blamed = key;
+        }
+    }
+    return blamed;
+}
+
+/* The line of an earlier member of the same top-level list with the same name; 0: there is none. */
+static int line_of_namesake(const sti_Object *object)
+{
+    const sti_Place *place = object->place;
+    const char *name = json_string_value(json_object_get(object->json, "name"));
+    if (name == NULL || place == NULL || place->up == NULL || place->up->up != NULL) return 0;
+    const json_t *list = json_object_get(object->reader->root, place->up->key);
+    for (size_t i = 0; i < place->index; i++) {
+        const char *other = json_string_value(json_object_get(json_array_get(list, i), "name"));
+        if (other != NULL && strcmp(other, name) == 0)
+            return sti_locate(object->reader->text, object->reader->length, &(sti_Place){place->up, NULL, i});
+    }
+    return 0;
+}
+
+st_Status sti_complete(const sti_Object *object, st_Status status)
+{
+    const st_Error *err = object->reader->err;
+    if (status == ST_OK || status == ST_ERR_MEMORY || err == NULL) return status;
+
+    int line = line_of_namesake(object);
+    sti_Place name_place = {object->place, "name", 0};
+    if (line > 0)
+        return sti_report(object->reader, &name_place, ST_ERR_FORMAT,
+                          "%s: its name is used twice, first at line %d; names of one kind must differ", object->who,
+                          line);
+
+    /* The core opens with the thing's name as well: ours also knows things without one. */
+    char message[sizeof err->message];
+    memcpy(message, err->message, sizeof message);
+    const char *rest = message, *after = strstr(message, "\": ");
+    size_t word = strlen(object->kind->word);
+    if (strncmp(message, object->kind->word, word) == 0 && message[word] == ' ' && after != NULL) rest = after + 3;
+    const char *key = blamed_key(object, rest);
+    sti_Place key_place = {object->place, key, 0};
+    return sti_report(object->reader, key != NULL ? &key_place : object->place, ST_ERR_FORMAT, "%s: %s", object->who,
+                      rest);
+}

@@ -1,0 +1,303 @@
+/* scene/value.c -- from JSON values to the fields of defs, one function a kind of value. */
+#include "scene/reader.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The three places a value is read with: whose it is, what it is called, where it stands. */
+typedef struct Value {
+    const sti_Object *object;
+    const sti_Key *key;
+    const json_t *json;
+    const sti_Place *place;
+} Value;
+
+static st_Status wrong(const Value *v)
+{
+    return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
+}
+
+/* Exactly `count` numbers; `what` is the name of the list in messages, `expected` what it must be. */
+static st_Status read_numbers(const sti_Object *object, const char *what, const json_t *list, const sti_Place *place,
+                              size_t count, const char *expected, double *out)
+{
+    if (!json_is_array(list) || json_array_size(list) != count) return sti_wrong(object, place, what, list, expected);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(list, i);
+        sti_Place at = {place, NULL, i};
+        char name[80];
+        snprintf(name, sizeof name, "%.60s[%zu]", what, i);
+        if (!json_is_number(number)) return sti_wrong(object, &at, name, number, "a number");
+        out[i] = json_number_value(number);
+    }
+    return ST_OK;
+}
+
+st_Status sti_vector_read(const sti_Object *object, const char *what, const json_t *value, const sti_Place *place,
+                          st_Vec3 *out)
+{
+    double x[3];
+    STI_TRY(read_numbers(object, what, value, place, 3, "three numbers [x, y, z]", x));
+    *out = (st_Vec3){x[0], x[1], x[2]};
+    return ST_OK;
+}
+
+static st_Status read_vector(const Value *v, st_Vec3 *out)
+{
+    double x[3];
+    STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+    *out = (st_Vec3){x[0], x[1], x[2]};
+    return ST_OK;
+}
+
+static st_Status read_direction(const Value *v, st_Vec3 *out)
+{
+    STI_TRY(read_vector(v, out));
+    if (out->x != 0 || out->y != 0 || out->z != 0) return ST_OK;
+    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [0, 0, 0], must be %s", v->object->who,
+                      v->key->key, sti_expected(v->key));
+}
+
+static st_Status read_name(const Value *v, const char **out)
+{
+    const char *name = json_string_value(v->json);
+    if (name == NULL) return wrong(v);
+    bool control = false;
+    for (const char *c = name; *c != '\0'; c++)
+        control = control || iscntrl((unsigned char)*c);
+    if (name[0] == '\0' || control)
+        return sti_wrong(v->object, v->place, v->key->key, v->json, "a word without control characters, not empty");
+    *out = name;
+    return ST_OK;
+}
+
+static st_Status read_number(const Value *v, double *out)
+{
+    if (!json_is_number(v->json)) return wrong(v);
+    double x = json_number_value(v->json);
+    if ((v->key->range == STI_POSITIVE && !(x > 0)) || (v->key->range == STI_NOT_NEGATIVE && !(x >= 0)))
+        return wrong(v);
+    *out = x;
+    return ST_OK;
+}
+
+static st_Status read_boolean(const Value *v, bool *out)
+{
+    if (!json_is_boolean(v->json)) return wrong(v);
+    *out = json_is_true(v->json);
+    return ST_OK;
+}
+
+static st_Status read_extents(const Value *v, st_Vec3 *half)
+{
+    double x[3];
+    STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+    for (size_t i = 0; i < 3; i++) {
+        sti_Place at = {v->place, NULL, i};
+        char name[80];
+        snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
+        if (!(x[i] > 0)) return sti_wrong(v->object, &at, name, json_array_get(v->json, i), "a number > 0");
+    }
+    *half = (st_Vec3){x[0] / 2, x[1] / 2, x[2] / 2};
+    return ST_OK;
+}
+
+/* {"axis": [x, y, z], "angle": rad}: q = (cos(angle/2), sin(angle/2) axis/|axis|). */
+static st_Status read_axis_angle(const Value *v, st_Quat *out)
+{
+    const json_t *angle = json_object_get(v->json, "angle");
+    sti_Place axis_place = {v->place, "axis", 0}, angle_place = {v->place, "angle", 0};
+    st_Vec3 axis;
+    if (json_object_get(v->json, "axis") == NULL || angle == NULL || json_object_size(v->json) != 2)
+        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
+                          "%s: %s as an object must have the keys \"axis\" and \"angle\" and no other", v->object->who,
+                          v->key->key);
+    STI_TRY(
+        sti_vector_read(v->object, "axis of its orientation", json_object_get(v->json, "axis"), &axis_place, &axis));
+    if (!json_is_number(angle))
+        return sti_wrong(v->object, &angle_place, "angle of its orientation", angle, "a number");
+    double length = hypot(hypot(axis.x, axis.y), axis.z), half = json_number_value(angle) / 2;
+    if (!(length > 0) || !isfinite(length))
+        return sti_report(v->object->reader, &axis_place, ST_ERR_FORMAT,
+                          "%s: axis of its orientation is [%g, %g, %g], must have a length > 0", v->object->who, axis.x,
+                          axis.y, axis.z);
+    double s = sin(half) / length;
+    *out = (st_Quat){cos(half), s * axis.x, s * axis.y, s * axis.z};
+    return ST_OK;
+}
+
+static st_Status read_rotation(const Value *v, st_Quat *out)
+{
+    double x[4];
+    if (json_is_object(v->json)) return read_axis_angle(v, out);
+    STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 4, sti_expected(v->key), x));
+    *out = (st_Quat){x[0], x[1], x[2], x[3]};
+    return ST_OK;
+}
+
+static st_Status read_inertia(const Value *v, st_Mat3 *out)
+{
+    double x[3];
+    *out = (st_Mat3){{0}};
+    if (json_is_number(v->json)) {
+        double about = json_number_value(v->json);
+        if (!(about > 0)) return wrong(v);
+        out->m[0] = out->m[4] = out->m[8] = about;
+        return ST_OK;
+    }
+    if (!json_is_array(v->json) || json_array_size(v->json) != 3) return wrong(v);
+    if (!json_is_array(json_array_get(v->json, 0))) {
+        STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+        out->m[0] = x[0], out->m[4] = x[1], out->m[8] = x[2];
+        return ST_OK;
+    }
+    for (size_t row = 0; row < 3; row++) {
+        sti_Place at = {v->place, NULL, row};
+        char name[80];
+        snprintf(name, sizeof name, "%s[%zu]", v->key->key, row);
+        STI_TRY(read_numbers(v->object, name, json_array_get(v->json, row), &at, 3, "a row of three numbers",
+                             out->m + 3 * row));
+    }
+    return ST_OK;
+}
+
+static st_Status read_lock(const Value *v, const json_t *word, const sti_Place *place, uint32_t *out)
+{
+    sti_Nearest nearest = {.word = json_is_string(word) ? json_string_value(word) : ""};
+    const char *name;
+    uint32_t locks;
+    for (int i = 0; (name = sti_lock_word(i, &locks)) != NULL; i++) {
+        if (json_is_string(word) && strcmp(nearest.word, name) == 0) {
+            *out |= locks;
+            return ST_OK;
+        }
+        sti_nearest_try(&nearest, name);
+    }
+    char text[400], found[80];
+    sti_found_text(word, found, sizeof found);
+    sti_nearest_text(&nearest, "must be one of", text, sizeof text);
+    return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s has %s%s", v->object->who, v->key->key, found,
+                      text);
+}
+
+static st_Status read_locks(const Value *v, uint32_t *out)
+{
+    *out = 0;
+    if (json_is_string(v->json)) return read_lock(v, v->json, v->place, out);
+    if (!json_is_array(v->json)) return wrong(v);
+    for (size_t i = 0; i < json_array_size(v->json); i++) {
+        sti_Place at = {v->place, NULL, i};
+        STI_TRY(read_lock(v, json_array_get(v->json, i), &at, out));
+    }
+    return ST_OK;
+}
+
+static st_Status read_axes(const Value *v, bool *body_axes)
+{
+    const char *word = json_string_value(v->json);
+    if (word == NULL || (strcmp(word, "world") != 0 && strcmp(word, "body") != 0)) return wrong(v);
+    *body_axes = strcmp(word, "body") == 0;
+    return ST_OK;
+}
+
+static st_Status read_body(const Value *v, st_BodyId *out)
+{
+    const char *name = json_string_value(v->json);
+    if (name == NULL) return wrong(v);
+    *out = st_scene_find_body(v->object->reader->scene, name);
+    if (out->index1 > 0 || strcmp(name, "ground") == 0) return ST_OK;
+
+    sti_Nearest nearest = {.word = name};
+    for (int i = 1; i <= st_scene_body_count(v->object->reader->scene); i++) {
+        st_BodyDef body;
+        if (st_scene_body(v->object->reader->scene, (st_BodyId){i}, &body) == ST_OK)
+            sti_nearest_try(&nearest, body.name);
+    }
+    char text[400];
+    sti_nearest_text(&nearest, "bodies", text, sizeof text);
+    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
+                      "%s: %s is \"%.60s\", there is no body of that name%s", v->object->who, v->key->key, name, text);
+}
+
+/* One array for both columns: the object owns it until the core has copied it. */
+static st_Status read_table(sti_Object *object, const Value *v)
+{
+    size_t n = json_array_size(v->json); /* 0 for anything but a list */
+    if (n == 0 || n > INT_MAX / 2) return wrong(v);
+    object->table = malloc(2 * n * sizeof *object->table);
+    if (object->table == NULL)
+        return sti_report(object->reader, v->place, ST_ERR_MEMORY, "out of memory for a table of %zu rows", n);
+    double *times = object->table, *values = times + n;
+    for (size_t i = 0; i < n; i++) {
+        sti_Place at = {v->place, NULL, i};
+        char name[40];
+        double row[2];
+        snprintf(name, sizeof name, "table[%zu]", i);
+        STI_TRY(read_numbers(object, name, json_array_get(v->json, i), &at, 2, "a pair [time, value]", row));
+        if (i > 0 && !(row[0] > times[i - 1]))
+            return sti_report(object->reader, &at, ST_ERR_FORMAT,
+                              "%s: time of table[%zu] is %g, must be > %g, the time before it", object->who, i, row[0],
+                              times[i - 1]);
+        times[i] = row[0];
+        values[i] = row[1];
+    }
+    object->def.force.n_table = (int)n;
+    object->def.force.times = times;
+    object->def.force.values = values;
+    return ST_OK;
+}
+
+static st_Status read_turned(const Value *v, st_Quat (*turn)(st_Vec3), st_Quat *out)
+{
+    st_Vec3 direction;
+    STI_TRY(read_direction(v, &direction));
+    *out = turn(direction);
+    return ST_OK;
+}
+
+st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+{
+    Value v = {object, key, value, place};
+    void *field = (char *)&object->def + key->offset;
+    switch (key->value) {
+    case STI_VALUE_TEXT:
+        return json_is_string(value) ? ST_OK : wrong(&v);
+    case STI_VALUE_NAME:
+        return read_name(&v, field);
+    case STI_VALUE_NUMBER:
+        return read_number(&v, field);
+    case STI_VALUE_BOOLEAN:
+        return read_boolean(&v, field);
+    case STI_VALUE_VECTOR:
+        return read_vector(&v, field);
+    case STI_VALUE_DIRECTION:
+        return read_direction(&v, field);
+    case STI_VALUE_EXTENTS:
+        return read_extents(&v, field);
+    case STI_VALUE_ROTATION:
+        return read_rotation(&v, field);
+    case STI_VALUE_NORMAL:
+        return read_turned(&v, st_quat_from_z, field);
+    case STI_VALUE_ALONG:
+        return read_turned(&v, st_quat_from_x, field);
+    case STI_VALUE_INERTIA:
+        return read_inertia(&v, field);
+    case STI_VALUE_LOCKS:
+        return read_locks(&v, field);
+    case STI_VALUE_AXES:
+        return read_axes(&v, field);
+    case STI_VALUE_BODY:
+        return read_body(&v, field);
+    case STI_VALUE_TABLE:
+        return read_table(object, &v);
+    case STI_VALUE_LIST:
+        return json_is_array(value) ? ST_OK : wrong(&v);
+    case STI_VALUE_SIMULATION:
+        return json_is_object(value) ? ST_OK : wrong(&v);
+    case STI_VALUE_VARIANT:
+        return ST_OK; /* read before everything else */
+    }
+    return ST_OK;
+}
