@@ -77,7 +77,7 @@ static st_Status read_all(sti_Reader *reader, const char *const *sets, int n_set
     }
     for (int k = 0; k < n_sets; k++)
         STI_TRY(sti_set_apply(reader, sets[k]));
-    STI_TRY(st_scene_create(NULL, &reader->scene, reader->err));
+    STI_TRY(st_scene_create(&reader->scene, reader->err));
     return sti_build(reader);
 }
 
