@@ -1,6 +1,6 @@
-/* Finds the member "description" of the outermost object of a JSON file. This is a scanner, not a
- * reader: it knows strings and nesting, no more. A file it cannot make sense of has no description,
- * and the scene reader says why when the scene is run.
+/* Finds a text member of the outermost object of a JSON file. This is a scanner, not a
+ * reader: it knows strings and nesting, no more. A file it cannot make sense of has no such
+ * member, and the scene reader says why when the scene is run.
  */
 #include "describe.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGEST 65536 /* bytes looked at: descriptions stand near the top */
+#define LARGEST 65536 /* bytes looked at: name and description stand near the top */
 
 /* Copy the string whose opening quote is at `text` to `out`; returns what follows its closing quote,
  * or NULL where it does not close. Escapes of control characters become spaces.                    */
@@ -36,8 +36,8 @@ static const char *skip_space(const char *text)
     return text + strspn(text, " \t\r\n");
 }
 
-/* The description, in out (size bytes), "" if there is none. */
-static void find_description(const char *text, char *out, size_t size)
+/* The text of member `key`, in out (size bytes), "" if there is none. */
+static void find_member(const char *text, const char *key, char *out, size_t size)
 {
     int depth = 0;
     out[0] = '\0';
@@ -47,7 +47,7 @@ static void find_description(const char *text, char *out, size_t size)
             text = read_string(text, out, size);
             if (text == NULL) break;
             text = skip_space(text);
-            wanted = wanted && *text == ':' && strcmp(out, "description") == 0;
+            wanted = wanted && *text == ':' && strcmp(out, key) == 0;
             if (!wanted) continue;
             text = skip_space(text + 1);
             if (*text == '"' && read_string(text, out, size) != NULL) return;
@@ -59,7 +59,7 @@ static void find_description(const char *text, char *out, size_t size)
     out[0] = '\0';
 }
 
-char *scene_description(const char *path)
+char *scene_member(const char *path, const char *key)
 {
     char *text = malloc(LARGEST), *out = calloc(1, LARGEST);
     if (text == NULL || out == NULL) {
@@ -71,7 +71,7 @@ char *scene_description(const char *path)
     if (file != NULL) {
         size_t length = fread(text, 1, LARGEST - 1, file);
         text[length] = '\0';
-        find_description(text, out, LARGEST);
+        find_member(text, key, out, LARGEST);
         fclose(file);
     }
     free(text);

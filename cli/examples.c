@@ -34,19 +34,37 @@ const Command examples_command = {
     .main = examples_main,
 };
 
+/* The folder of an example below the gallery, as the text and its length: "" for none. */
+static int group(const Gallery *gallery, const Example *example, const char **out)
+{
+    *out = example->path + strlen(gallery->folder) + 1;
+    const char *slash = strrchr(*out, '/');
+    return slash != NULL ? (int)(slash - *out) : 0;
+}
+
+/* One line each: the first sentence, or as much as fits. */
+static void list_one(const Example *example, int width)
+{
+    int room = 140 - width, length = (int)strlen(example->description);
+    const char *stop = strstr(example->description, ". ");
+    if (stop != NULL) length = (int)(stop - example->description);
+    printf("  %-*s  %.*s%s\n", width, example->name, length < room ? length : room, example->description,
+           length > room ? "..." : "");
+}
+
 static int list(const Gallery *gallery)
 {
-    int width = 0;
+    const char *last = "", *folder = "";
+    int width = 0, last_length = 0;
     for (int i = 0; i < gallery->count; i++)
         if ((int)strlen(gallery->example[i].name) > width) width = (int)strlen(gallery->example[i].name);
     for (int i = 0; i < gallery->count; i++) {
-        const Example *example = &gallery->example[i];
-        /* One line each: the first sentence, or as much as fits. */
-        int room = 140 - width, length = (int)strlen(example->description);
-        const char *stop = strstr(example->description, ". ");
-        if (stop != NULL) length = (int)(stop - example->description);
-        printf("  %-*s  %.*s%s\n", width, example->name, length < room ? length : room, example->description,
-               length > room ? "..." : "");
+        int length = group(gallery, &gallery->example[i], &folder);
+        if (length != last_length || strncmp(folder, last, (size_t)length) != 0)
+            printf("%s%.*s%s\n", i > 0 ? "\n" : "", length, folder, length > 0 ? "/" : "");
+        last = folder;
+        last_length = length;
+        list_one(&gallery->example[i], width);
     }
     printf("\n%d scenes in %s\nrun one: stiction run NAME      copy one: stiction examples NAME -o .\n", gallery->count,
            gallery->folder);

@@ -65,7 +65,7 @@ static int add_example(Gallery *gallery, const char *path)
     const char *base = strrchr(path, '/') + 1;
     example->path = join(path, "", "");
     example->name = join(base, "", "");
-    example->description = scene_description(path);
+    example->description = scene_member(path, "description");
     gallery->count++;
     if (example->path == NULL || example->name == NULL || example->description == NULL) return -1;
     example->name[strlen(base) - strlen(".json")] = '\0';

@@ -40,14 +40,19 @@ static bool find_file(const char *word, Loaded *loaded, st_Error *err)
     return ok;
 }
 
+/* By its own "name", or by that of its file. */
 static bool name_scene(Loaded *loaded, st_Error *err)
 {
     const char *slash = strrchr(loaded->path, '/');
-    loaded->name = strdup(slash != NULL ? slash + 1 : loaded->path);
-    loaded->description = scene_description(loaded->path);
+    loaded->name = scene_member(loaded->path, "name");
+    loaded->description = scene_member(loaded->path, "description");
+    if (loaded->name != NULL && loaded->name[0] == '\0') {
+        free(loaded->name);
+        loaded->name = strdup(slash != NULL ? slash + 1 : loaded->path);
+        size_t length = loaded->name != NULL ? strlen(loaded->name) : 0;
+        if (length > 5 && strcmp(loaded->name + length - 5, ".json") == 0) loaded->name[length - 5] = '\0';
+    }
     if (loaded->name == NULL || loaded->description == NULL) return fail(err, ST_ERR_MEMORY, "out of memory");
-    size_t length = strlen(loaded->name);
-    if (length > 5 && strcmp(loaded->name + length - 5, ".json") == 0) loaded->name[length - 5] = '\0';
     return true;
 }
 

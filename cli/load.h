@@ -8,7 +8,7 @@
 
 typedef struct Loaded {
     char *path; /* of the scene file                        */
-    char *name; /* of the file, without folder and ".json"  */
+    char *name; /* its own, or that of the file             */
     char *description;
     st_Scene *scene;
     st_SystemDef def;

@@ -39,7 +39,9 @@ static void print_range(const st_Setting *setting)
     printf("%s", kind_names[setting->kind]);
     if (setting->unit[0] != '\0') printf(" [%s]", setting->unit);
     if (setting->kind != ST_SETTING_NUMBER && setting->kind != ST_SETTING_INTEGER) return;
-    if (above && below)
+    if (setting->min > 0 && setting->min < 1e-200) /* positive, however small */
+        printf(", > 0");
+    else if (above && below)
         printf(", %g to %g", setting->min, setting->max);
     else if (above)
         printf(", at least %g", setting->min);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEPARATING 1e-9 /* [m/s]: faster than this, a contact opens */
+
 const char *outcome_name(Outcome outcome)
 {
     static const char *const names[] = {"finished", "diverged", "interrupted", "failed"};
@@ -48,7 +50,7 @@ static void add_collision(Tally *tally, double time, const st_ContactReport *con
         (Collision){time, contact->a, contact->b, contact->point, contact->dim > 0 ? contact->impulse[0] : 0};
 }
 
-/* The contacts that closed: those of the impact that the step before did not have. */
+/* The contacts that closed: those of the impact that were not closed before. */
 static void find_collisions(Tally *tally, const st_System *system, double time)
 {
     int n = st_system_contact_count(system);
@@ -59,7 +61,8 @@ static void find_collisions(Tally *tally, const st_System *system, double time)
     }
 }
 
-static void keep_touching(Tally *tally, const st_System *system)
+/* Contacts that stay closed: all of an impact, and of a step those that do not separate. */
+static void keep_touching(Tally *tally, const st_System *system, bool impact)
 {
     int n = st_system_contact_count(system);
     if (n > tally->touching_capacity) {
@@ -71,7 +74,8 @@ static void keep_touching(Tally *tally, const st_System *system)
     tally->n_touching = 0;
     for (int i = 0; i < n; i++) {
         st_ContactReport contact;
-        if (st_system_contact(system, i, &contact) == ST_OK) tally->touching[tally->n_touching++] = contact.id;
+        if (st_system_contact(system, i, &contact) != ST_OK) continue;
+        if (impact || contact.velocity[0] <= SEPARATING) tally->touching[tally->n_touching++] = contact.id;
     }
 }
 
@@ -94,7 +98,7 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->kinetic = info->kinetic;
     tally->potential = info->potential;
     if (info->collisions > 0) find_collisions(tally, system, info->time);
-    if (tally->locating) keep_touching(tally, system);
+    if (tally->locating) keep_touching(tally, system, info->collisions > 0);
 }
 
 void tally_free(Tally *tally)

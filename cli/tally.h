@@ -26,7 +26,7 @@ typedef struct Tally {
     bool locating;                                  /* collisions are located: remember who touches */
     Collision *list;
     int n_list, capacity;
-    uint64_t *touching; /* ids of the contacts of the step before, as they were reported */
+    uint64_t *touching; /* ids of the contacts that stayed closed in the step before */
     int n_touching, touching_capacity;
     Outcome outcome;
     char message[600]; /* why it did not finish; "" */
