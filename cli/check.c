@@ -1,0 +1,149 @@
+/* stiction check: read a scene, make its system, and say what is in it. */
+#include "choices.h"
+#include "load.h"
+
+#include <stdlib.h>
+
+typedef struct CheckOptions {
+    TextList sets;
+    bool json;
+} CheckOptions;
+
+static const Option options[] = {
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+     offsetof(CheckOptions, sets)},
+    {"json", 0, OPTION_FLAG, NULL, "print one JSON document", offsetof(CheckOptions, json)},
+};
+
+static int check_main(int argc, char *const *argv);
+
+const Command check_command = {
+    .name = "check",
+    .words = "SCENE",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "read a scene and say what is in it, or what is wrong",
+    .details = "Nothing is run. Exit status: 0 the scene can be run; 2 it cannot, the message says where and why. "
+               "stiction settings lists the simulation settings.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = check_main,
+};
+
+#define N_KINDS 6
+
+typedef struct Contents {
+    const char *kind[N_KINDS];
+    int count[N_KINDS];
+    int shapes[ST_N_SHAPE_TYPES], joints[ST_N_JOINT_TYPES];
+} Contents;
+
+static void take_stock(const Loaded *loaded, Contents *contents)
+{
+    const st_Scene *scene = loaded->scene;
+    *contents =
+        (Contents){.kind = {"bodies", "dofs", "shapes", "joints", "springs", "forces"},
+                   .count = {st_scene_body_count(scene), st_system_n_v(loaded->system), st_scene_shape_count(scene),
+                             st_scene_joint_count(scene), st_scene_spring_count(scene), st_scene_force_count(scene)}};
+    for (int i = 1; i <= st_scene_shape_count(scene); i++) {
+        st_ShapeDef shape;
+        if (st_scene_shape(scene, (st_ShapeId){i}, &shape, NULL) == ST_OK) contents->shapes[shape.type]++;
+    }
+    for (int i = 1; i <= st_scene_joint_count(scene); i++) {
+        st_JointDef joint;
+        if (st_scene_joint(scene, (st_JointId){i}, &joint) == ST_OK) contents->joints[joint.type]++;
+    }
+}
+
+/* " (2 bar, 1 plane)" after the count of shapes and joints. */
+static void print_kinds(const int *count, int n, const char *(*name)(int))
+{
+    const char *separator = " (";
+    for (int k = 0; k < n; k++)
+        if (count[k] > 0) {
+            printf("%s%d %s", separator, count[k], name(k));
+            separator = ", ";
+        }
+    if (separator[0] == ',') putchar(')');
+}
+
+static const char *shape_name(int type)
+{
+    return st_shape_type_name((st_ShapeType)type);
+}
+
+static const char *joint_name(int type)
+{
+    return st_joint_type_name((st_JointType)type);
+}
+
+static void print_text(const Loaded *loaded, const Contents *contents)
+{
+    printf("%s\n", loaded->path);
+    if (loaded->description[0] != '\0') print_wrapped(stdout, loaded->description, 2);
+    for (int k = 0; k < N_KINDS; k++) {
+        printf("  %-10s %d", contents->kind[k], contents->count[k]);
+        if (contents->kind[k][0] == 's' && contents->kind[k][1] == 'h')
+            print_kinds(contents->shapes, ST_N_SHAPE_TYPES, shape_name);
+        if (contents->kind[k][0] == 'j') print_kinds(contents->joints, ST_N_JOINT_TYPES, joint_name);
+        putchar('\n');
+    }
+    printf("  %-10s %s\n", "preset", loaded->def.preset);
+    print_choices(stdout, &loaded->def, 4);
+    printf("ok\n");
+}
+
+static void print_document(const Loaded *loaded, const Contents *contents)
+{
+    Json json;
+    json_begin(&json, stdout);
+    json_open_object(&json, NULL);
+    json_text(&json, "scene", loaded->name);
+    json_text(&json, "file", loaded->path);
+    json_text(&json, "description", loaded->description);
+    json_text(&json, "status", "ok");
+    for (int k = 0; k < N_KINDS; k++)
+        json_integer(&json, contents->kind[k], contents->count[k]);
+    json_text(&json, "preset", loaded->def.preset);
+    json_choices(&json, "choices", &loaded->def);
+    json_close_object(&json);
+    json_end(&json);
+}
+
+static void print_failure(const char *word, const st_Error *err)
+{
+    Json json;
+    json_begin(&json, stdout);
+    json_open_object(&json, NULL);
+    json_text(&json, "file", word);
+    json_text(&json, "status", st_status_name(err->status));
+    json_integer(&json, "line", err->line);
+    json_text(&json, "message", err->message);
+    json_close_object(&json);
+    json_end(&json);
+}
+
+static int check_main(int argc, char *const *argv)
+{
+    CheckOptions o = {0};
+    Loaded loaded = {0};
+    Contents contents;
+    st_Error err = {0};
+    const char *words[MAX_WORDS];
+    int status = command_read(&check_command, argc, argv, &o, words);
+    if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) {
+        if (o.json) print_failure(words[0], &err);
+        status = complain(STATUS_INPUT, "%s", err.message);
+    }
+    if (status < 0) {
+        take_stock(&loaded, &contents);
+        if (o.json)
+            print_document(&loaded, &contents);
+        else
+            print_text(&loaded, &contents);
+        status = STATUS_OK;
+    }
+    unload(&loaded);
+    free((void *)o.sets.item);
+    return status;
+}

@@ -1,0 +1,76 @@
+#include "choices.h"
+
+#include "command.h"
+
+#include <string.h>
+
+/* The value as a person reads it. */
+static void value_text(const st_Setting *setting, const st_SettingValue *value, char *out, size_t size)
+{
+    switch (setting->kind) {
+    case ST_SETTING_CHOICE:
+        snprintf(out, size, "%s", value->word != NULL ? value->word : "");
+        break;
+    case ST_SETTING_BOOLEAN:
+        snprintf(out, size, "%s", value->number != 0 ? "true" : "false");
+        break;
+    case ST_SETTING_VECTOR:
+        snprintf(out, size, "(%g, %g, %g)", value->vector.x, value->vector.y, value->vector.z);
+        break;
+    case ST_SETTING_NUMBER:
+    case ST_SETTING_INTEGER:
+        snprintf(out, size, "%g", value->number);
+        break;
+    }
+}
+
+void print_choices(FILE *out, const st_SystemDef *def, int indent)
+{
+    int column = 0;
+    for (int i = 0; i < st_setting_count(); i++) {
+        const st_Setting *setting = st_setting(i);
+        st_SettingValue value = {0};
+        char text[128], item[256];
+        if (strcmp(setting->key, "preset") == 0) continue; /* the summary says it first */
+        if (st_setting_get(def, setting->key, &value, NULL) != ST_OK) continue;
+        value_text(setting, &value, text, sizeof text);
+        int length = snprintf(item, sizeof item, "%s %s%s%s", setting->key, text, setting->unit[0] != '\0' ? " " : "",
+                              setting->unit);
+        if (column > 0 && column + 2 + length > LINE_WIDTH) { /* key and value stay together */
+            fputs(",\n", out);
+            column = 0;
+        }
+        if (column > 0)
+            column += fprintf(out, ", %s", item);
+        else
+            column = fprintf(out, "%*s%s", indent, "", item);
+    }
+    fputc('\n', out);
+}
+
+void json_choices(Json *json, const char *key, const st_SystemDef *def)
+{
+    json_open_object(json, key);
+    for (int i = 0; i < st_setting_count(); i++) {
+        const st_Setting *setting = st_setting(i);
+        st_SettingValue value = {0};
+        if (st_setting_get(def, setting->key, &value, NULL) != ST_OK) continue;
+        double vector[3] = {value.vector.x, value.vector.y, value.vector.z};
+        switch (setting->kind) {
+        case ST_SETTING_CHOICE:
+            json_text(json, setting->key, value.word);
+            break;
+        case ST_SETTING_BOOLEAN:
+            json_boolean(json, setting->key, value.number != 0);
+            break;
+        case ST_SETTING_VECTOR:
+            json_numbers(json, setting->key, vector, 3);
+            break;
+        case ST_SETTING_NUMBER:
+        case ST_SETTING_INTEGER:
+            json_number(json, setting->key, value.number);
+            break;
+        }
+    }
+    json_close_object(json);
+}

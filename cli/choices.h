@@ -1,0 +1,12 @@
+/* cli/choices.h -- every setting of a simulation, from the library's table. */
+#ifndef CLI_CHOICES_H
+#define CLI_CHOICES_H
+
+#include "json.h"
+
+#include <stiction/stiction.h>
+
+void print_choices(FILE *out, const st_SystemDef *def, int indent);
+void json_choices(Json *json, const char *key, const st_SystemDef *def);
+
+#endif

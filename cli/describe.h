@@ -1,0 +1,8 @@
+/* cli/describe.h -- "name" and "description" of a scene file, without reading the whole scene. */
+#ifndef CLI_DESCRIBE_H
+#define CLI_DESCRIBE_H
+
+/* malloc'd; "" where the file has none or is no scene; NULL where memory ran out. */
+char *scene_member(const char *path, const char *key);
+
+#endif

@@ -1,0 +1,174 @@
+/* stiction examples: the gallery. List it, show one, copy one out. */
+#include "command.h"
+#include "gallery.h"
+#include "json.h"
+#include "outputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct ExamplesOptions {
+    const char *copy;
+    bool force, json;
+} ExamplesOptions;
+
+static const Option options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE|DIR", "copy the example there", offsetof(ExamplesOptions, copy)},
+    {"force", 'f', OPTION_FLAG, NULL, "overwrite a file that is there", offsetof(ExamplesOptions, force)},
+    {"json", 0, OPTION_FLAG, NULL, "list as one JSON document", offsetof(ExamplesOptions, json)},
+};
+
+static int examples_main(int argc, char *const *argv);
+
+const Command examples_command = {
+    .name = "examples",
+    .words = "[NAME]",
+    .max_words = 1,
+    .summary = "list the example scenes, show one, copy one out",
+    .details = "An example runs by its name: stiction run NAME. The folder is the installed one or the source tree's; "
+               "the environment variable STICTION_EXAMPLES overrides it.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = examples_main,
+};
+
+/* The folder of an example below the gallery, as the text and its length: "" for none. */
+static int group(const Gallery *gallery, const Example *example, const char **out)
+{
+    *out = example->path + strlen(gallery->folder) + 1;
+    const char *slash = strrchr(*out, '/');
+    return slash != NULL ? (int)(slash - *out) : 0;
+}
+
+/* One line each: the first sentence, or as much as fits. */
+static void list_one(const Example *example, int width)
+{
+    int room = 140 - width, length = (int)strlen(example->description);
+    const char *stop = strstr(example->description, ". ");
+    if (stop != NULL) length = (int)(stop - example->description);
+    printf("  %-*s  %.*s%s\n", width, example->name, length < room ? length : room, example->description,
+           length > room ? "..." : "");
+}
+
+static int list(const Gallery *gallery)
+{
+    const char *last = "", *folder = "";
+    int width = 0, last_length = 0;
+    for (int i = 0; i < gallery->count; i++)
+        if ((int)strlen(gallery->example[i].name) > width) width = (int)strlen(gallery->example[i].name);
+    for (int i = 0; i < gallery->count; i++) {
+        int length = group(gallery, &gallery->example[i], &folder);
+        if (length != last_length || strncmp(folder, last, (size_t)length) != 0)
+            printf("%s%.*s%s\n", i > 0 ? "\n" : "", length, folder, length > 0 ? "/" : "");
+        last = folder;
+        last_length = length;
+        list_one(&gallery->example[i], width);
+    }
+    printf("\n%d scenes in %s\nrun one: stiction run NAME      copy one: stiction examples NAME -o .\n", gallery->count,
+           gallery->folder);
+    return STATUS_OK;
+}
+
+static int list_json(const Gallery *gallery)
+{
+    Json json;
+    json_begin(&json, stdout);
+    json_open_object(&json, NULL);
+    json_text(&json, "folder", gallery->folder);
+    json_open_array(&json, "examples");
+    for (int i = 0; i < gallery->count; i++) {
+        json_open_object(&json, NULL);
+        json_text(&json, "name", gallery->example[i].name);
+        json_text(&json, "file", gallery->example[i].path);
+        json_text(&json, "description", gallery->example[i].description);
+        json_close_object(&json);
+    }
+    json_close_array(&json);
+    json_close_object(&json);
+    json_end(&json);
+    return STATUS_OK;
+}
+
+/* Bytes from one stream to the other; 0, or the reason it stopped. */
+static int copy_stream(FILE *from, FILE *to)
+{
+    char block[16384];
+    size_t n = 0;
+    errno = 0;
+    while ((n = fread(block, 1, sizeof block, from)) > 0)
+        if (fwrite(block, 1, n, to) != n) return errno != 0 ? errno : EIO;
+    return ferror(from) ? EIO : 0;
+}
+
+static int copy_file(const Example *example, const char *path, bool force)
+{
+    struct stat info;
+    if (!force && stat(path, &info) == 0)
+        return complain(STATUS_INPUT, "examples: %s exists already, --force overwrites it", path);
+    if (same_file(path, example->path)) return complain(STATUS_INPUT, "examples: %s is the example itself", path);
+    if (!output_possible(path)) return STATUS_INPUT;
+    FILE *from = fopen(example->path, "rb");
+    if (from == NULL) return complain(STATUS_INPUT, "%s: cannot be read: %s", example->path, strerror(errno));
+    FILE *to = fopen(path, "wb");
+    int reason = to == NULL ? errno : copy_stream(from, to);
+    if (to != NULL && fclose(to) != 0 && reason == 0) reason = errno;
+    fclose(from);
+    if (reason != 0) return complain(STATUS_FAILED, "%s: writing failed: %s", path, strerror(reason));
+    printf("%s\n", path);
+    return STATUS_OK;
+}
+
+/* Into a folder under its own name, or to the file named. */
+static int copy_out(const Example *example, const char *target, bool force)
+{
+    struct stat info;
+    if (stat(target, &info) != 0 || !S_ISDIR(info.st_mode)) return copy_file(example, target, force);
+    size_t size = strlen(target) + strlen(example->name) + sizeof "/.json";
+    char *path = malloc(size);
+    if (path == NULL) return complain(STATUS_FAILED, "out of memory");
+    const char *slash = target[strlen(target) - 1] == '/' ? "" : "/";
+    snprintf(path, size, "%s%s%s.json", target, slash, example->name);
+    int status = copy_file(example, path, force);
+    free(path);
+    return status;
+}
+
+static int show(const Gallery *gallery, const char *name, const ExamplesOptions *o)
+{
+    const Example *example = gallery_find(gallery, name);
+    if (example == NULL) {
+        const char *near = gallery_suggest(gallery, name);
+        return complain(STATUS_INPUT, "examples: no example \"%s\" in %s%s%s%s", name, gallery->folder,
+                        near != NULL ? ", did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+    }
+    if (o->copy != NULL) return copy_out(example, o->copy, o->force);
+    printf("%s\n", example->path);
+    if (example->description[0] != '\0') print_wrapped(stdout, example->description, 2);
+    return STATUS_OK;
+}
+
+static int examples_main(int argc, char *const *argv)
+{
+    ExamplesOptions o = {0};
+    Gallery gallery = {0};
+    const char *words[MAX_WORDS];
+    int status = command_read(&examples_command, argc, argv, &o, words);
+    if (status >= 0) return status;
+    const char *wanted = getenv("STICTION_EXAMPLES");
+    if (gallery_open(&gallery) != 0)
+        status = complain(STATUS_FAILED, "out of memory");
+    else if (gallery.folder == NULL && wanted != NULL && wanted[0] != '\0')
+        status = complain(STATUS_INPUT, "examples: STICTION_EXAMPLES is \"%s\", which is not a folder", wanted);
+    else if (gallery.folder == NULL)
+        status = complain(STATUS_INPUT, "examples: the folder of examples was not found; set STICTION_EXAMPLES");
+    else if (words[0] == NULL && o.copy != NULL)
+        status = complain(STATUS_INPUT, "examples: -o needs the NAME of an example");
+    else if (words[0] != NULL)
+        status = show(&gallery, words[0], &o);
+    else
+        status = o.json ? list_json(&gallery) : list(&gallery);
+    gallery_close(&gallery);
+    return status;
+}

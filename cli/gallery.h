@@ -1,0 +1,23 @@
+/* cli/gallery.h -- the example scenes: where they are, what they are called, what they say. */
+#ifndef CLI_GALLERY_H
+#define CLI_GALLERY_H
+
+typedef struct Example {
+    char *name;        /* of the file, without folder and ".json"                       */
+    char *path;        /* to open                                                       */
+    char *description; /* of the scene itself; "" where it has none                     */
+} Example;
+
+typedef struct Gallery {
+    char *folder; /* NULL: not found */
+    Example *example;
+    int count; /* sorted by path */
+} Gallery;
+
+/* Look under $STICTION_EXAMPLES, the installed folder, or the source tree's. 0, or -1: out of memory. */
+int gallery_open(Gallery *gallery);
+void gallery_close(Gallery *gallery);
+const Example *gallery_find(const Gallery *gallery, const char *name); /* NULL: none */
+const char *gallery_suggest(const Gallery *gallery, const char *name); /* NULL: none near */
+
+#endif

@@ -1,0 +1,148 @@
+#include "json.h"
+
+#include <math.h>
+#include <string.h>
+
+void json_begin(Json *json, FILE *out)
+{
+    memset(json, 0, sizeof *json);
+    json->out = out;
+    json->empty[0] = true;
+}
+
+/* Length of the UTF-8 sequence at s, 0 when it is not one (overlong, surrogate, cut off, stray). */
+static int utf8_length(const unsigned char *s)
+{
+    int n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 0;
+    if (s[0] >= 0xf0 && s[0] < 0xf5) n = 4;
+    for (int k = 1; k < n; k++)
+        if ((s[k] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)) return 0;
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)) return 0;
+    return n;
+}
+
+/* Quoted and escaped. File names are bytes: what is not UTF-8 becomes U+FFFD, the document stays JSON. */
+static void write_text(FILE *out, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    fputc('"', out);
+    while (*s != '\0') {
+        static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+        const char *special = strchr(plain, *s);
+        int length = utf8_length(s);
+        if (special != NULL)
+            fprintf(out, "\\%c", letter[special - plain]);
+        else if (*s < 0x20 || *s == 0x7f)
+            fprintf(out, "\\u%04x", (unsigned)*s);
+        else if (length == 0)
+            fputs("\xef\xbf\xbd", out);
+        else
+            fwrite(s, 1, (size_t)length, out);
+        s += length > 0 ? length : 1;
+    }
+    fputc('"', out);
+}
+
+/* Comma, line break, indent and key: all that stands before a value. */
+static void lead(Json *json, const char *key)
+{
+    int depth = json->depth;
+    if (!json->empty[depth]) fputc(',', json->out);
+    if (depth > 0) {
+        if (!json->flat[depth])
+            fprintf(json->out, "\n%*s", 2 * depth, "");
+        else if (!json->empty[depth])
+            fputc(' ', json->out);
+    }
+    json->empty[depth] = false;
+    if (key != NULL) {
+        write_text(json->out, key);
+        fputs(": ", json->out);
+    }
+}
+
+static void open_level(Json *json, const char *key, char bracket, bool flat)
+{
+    lead(json, key);
+    fputc(bracket, json->out);
+    if (json->depth < JSON_DEEPEST - 1) json->depth++;
+    json->empty[json->depth] = true;
+    json->flat[json->depth] = flat;
+}
+
+static void close_level(Json *json, char bracket)
+{
+    bool line_break = !json->empty[json->depth] && !json->flat[json->depth];
+    if (json->depth > 0) json->depth--;
+    if (line_break) fprintf(json->out, "\n%*s", 2 * json->depth, "");
+    fputc(bracket, json->out);
+}
+
+void json_open_object(Json *json, const char *key)
+{
+    open_level(json, key, '{', json->flat[json->depth]);
+}
+
+void json_open_flat_object(Json *json, const char *key)
+{
+    open_level(json, key, '{', true);
+}
+
+void json_open_array(Json *json, const char *key)
+{
+    open_level(json, key, '[', json->flat[json->depth]);
+}
+
+void json_close_object(Json *json)
+{
+    close_level(json, '}');
+}
+
+void json_close_array(Json *json)
+{
+    close_level(json, ']');
+}
+
+void json_end(Json *json)
+{
+    fputc('\n', json->out);
+}
+
+void json_text(Json *json, const char *key, const char *text)
+{
+    lead(json, key);
+    if (text != NULL)
+        write_text(json->out, text);
+    else
+        fputs("null", json->out);
+}
+
+void json_number(Json *json, const char *key, double value)
+{
+    lead(json, key);
+    if (isfinite(value))
+        fprintf(json->out, "%.17g", value);
+    else
+        fputs("null", json->out);
+}
+
+void json_integer(Json *json, const char *key, long long value)
+{
+    lead(json, key);
+    fprintf(json->out, "%lld", value);
+}
+
+void json_boolean(Json *json, const char *key, bool value)
+{
+    lead(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void json_numbers(Json *json, const char *key, const double *values, int count)
+{
+    open_level(json, key, '[', true);
+    for (int i = 0; i < count; i++)
+        json_number(json, NULL, values[i]);
+    json_close_array(json);
+}

@@ -1,0 +1,80 @@
+#include "load.h"
+
+#include "describe.h"
+#include "gallery.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool fail(st_Error *err, st_Status status, const char *text)
+{
+    err->status = status;
+    err->line = 0;
+    snprintf(err->message, sizeof err->message, "%s", text);
+    return false;
+}
+
+/* The file that `word` means. Where there is neither file nor example, say so here. */
+static bool find_file(const char *word, Loaded *loaded, st_Error *err)
+{
+    struct stat info;
+    Gallery gallery = {0};
+    bool missing = stat(word, &info) != 0 && errno == ENOENT;
+    bool ok = true;
+    if (missing && gallery_open(&gallery) != 0) ok = fail(err, ST_ERR_MEMORY, "out of memory");
+    const Example *example = missing && ok ? gallery_find(&gallery, word) : NULL;
+    if (missing && ok && example == NULL) {
+        const char *near = gallery_suggest(&gallery, word);
+        fail(err, ST_ERR_FILE, "");
+        snprintf(err->message, sizeof err->message, "%s: no such file, and no example of that name%s%s%s", word,
+                 near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+        ok = false;
+    }
+    if (ok) {
+        loaded->path = strdup(example != NULL ? example->path : word);
+        if (loaded->path == NULL) ok = fail(err, ST_ERR_MEMORY, "out of memory");
+    }
+    gallery_close(&gallery);
+    return ok;
+}
+
+/* By its own "name", or by that of its file. */
+static bool name_scene(Loaded *loaded, st_Error *err)
+{
+    const char *slash = strrchr(loaded->path, '/');
+    loaded->name = scene_member(loaded->path, "name");
+    loaded->description = scene_member(loaded->path, "description");
+    if (loaded->name != NULL && loaded->name[0] == '\0') {
+        free(loaded->name);
+        loaded->name = strdup(slash != NULL ? slash + 1 : loaded->path);
+        size_t length = loaded->name != NULL ? strlen(loaded->name) : 0;
+        if (length > 5 && strcmp(loaded->name + length - 5, ".json") == 0) loaded->name[length - 5] = '\0';
+    }
+    if (loaded->name == NULL || loaded->description == NULL) return fail(err, ST_ERR_MEMORY, "out of memory");
+    return true;
+}
+
+bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
+{
+    *loaded = (Loaded){0};
+    if (!find_file(word, loaded, err) || !name_scene(loaded, err)) return false;
+    if (st_scene_read(loaded->path, sets->item, sets->count, &loaded->scene, &loaded->def, err) != ST_OK) return false;
+    if (st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK) return true;
+    /* The reader's messages begin with the file; so must those of the engine. */
+    char message[sizeof err->message];
+    snprintf(message, sizeof message, "%s", err->message);
+    snprintf(err->message, sizeof err->message, "%s: %.300s", loaded->path, message);
+    return false;
+}
+
+void unload(Loaded *loaded)
+{
+    st_system_destroy(loaded->system);
+    st_scene_destroy(loaded->scene);
+    free(loaded->description);
+    free(loaded->name);
+    free(loaded->path);
+    *loaded = (Loaded){0};
+}

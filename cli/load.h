@@ -1,0 +1,22 @@
+/* cli/load.h -- from a word of the command line to a system that can step. */
+#ifndef CLI_LOAD_H
+#define CLI_LOAD_H
+
+#include "command.h"
+
+#include <stiction/io.h>
+
+typedef struct Loaded {
+    char *path; /* of the scene file                        */
+    char *name; /* its own, or that of the file             */
+    char *description;
+    st_Scene *scene;
+    st_SystemDef def;
+    st_System *system;
+} Loaded;
+
+/* `word` is a file, or the name of an example where there is no such file. False: err says why. */
+bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err);
+void unload(Loaded *loaded);
+
+#endif

@@ -1,0 +1,91 @@
+/* stiction -- the program. One file a command; this one has their table and hands over. */
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stiction/stiction.h>
+#include <string.h>
+
+const Command *const commands[] = {&run_command,      &check_command,  &examples_command,
+                                   &settings_command, &schema_command, NULL};
+
+static void print_help(FILE *out)
+{
+    fprintf(out, "usage: stiction COMMAND [options]\n\n"
+                 "Rigid bodies with contact, friction, impacts, joints and stiff forces.\n\ncommands:\n");
+    for (int i = 0; commands[i] != NULL; i++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->words);
+        fprintf(out, "  %-24s%s\n", left, commands[i]->summary);
+    }
+    fprintf(out, "\n  stiction COMMAND --help   what a command does, and its options\n"
+                 "  stiction --version        the version of the program and its library\n\n"
+                 "Start with: stiction examples\n");
+}
+
+static int unknown_command(const char *word)
+{
+    enum { MOST = 32 };
+    const char *names[MOST];
+    int n = 0;
+    while (n < MOST && commands[n] != NULL) {
+        names[n] = commands[n]->name;
+        n++;
+    }
+    const char *near = suggest(word, names, n);
+    const char *kind = word[0] == '-' ? "option" : "command";
+    if (near != NULL) return complain(STATUS_INPUT, "unknown %s \"%s\", did you mean %s?", kind, word, near);
+    return complain(STATUS_INPUT, "unknown %s \"%s\", see stiction --help", kind, word);
+}
+
+static int dispatch(int argc, char *const *argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return STATUS_INPUT;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return STATUS_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("stiction %s\n", st_version());
+        return STATUS_OK;
+    }
+    for (int i = 0; commands[i] != NULL; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->main(argc - 1, argv + 1);
+    if (strcmp(argv[1], "help") == 0) {
+        for (int i = 0; argc > 2 && commands[i] != NULL; i++)
+            if (strcmp(argv[2], commands[i]->name) == 0) {
+                command_help(commands[i], stdout);
+                return STATUS_OK;
+            }
+        if (argc > 2) return unknown_command(argv[2]);
+        print_help(stdout);
+        return STATUS_OK;
+    }
+    return unknown_command(argv[1]);
+}
+
+/* Did all of the standard output arrive? A reader that closed its end is no failure. */
+static int finish_output(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (errno == 0) { /* an earlier write failed: ask again for the reason */
+        clearerr(stdout);
+        fputc('\n', stdout);
+        if (fflush(stdout) == 0) errno = EIO;
+    }
+    if (errno == EPIPE) return status;
+    complain(STATUS_FAILED, "cannot write to the standard output: %s", strerror(errno));
+    return status == STATUS_OK ? STATUS_FAILED : status;
+}
+
+int main(int argc, char **argv)
+{
+    /* `stiction run ... | head -1` must not kill a run whose table is still being written: with the
+     * signal ignored, writes to the closed pipe fail with EPIPE instead.                         */
+    signal(SIGPIPE, SIG_IGN);
+    return finish_output(dispatch(argc, argv));
+}

@@ -1,0 +1,49 @@
+#include "outputs.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The folder that a new file would be made in; malloc'd. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) return strdup(".");
+    if (slash == path) return strdup("/");
+    return strndup(path, (size_t)(slash - path));
+}
+
+bool output_possible(const char *path)
+{
+    struct stat info;
+    int reason = 0;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            reason = EISDIR;
+        else if (access(path, W_OK) != 0)
+            reason = errno;
+    } else if (errno != ENOENT || path[0] == '\0' || path[strlen(path) - 1] == '/') {
+        reason = errno;
+    } else {
+        char *folder = folder_of(path);
+        if (folder == NULL)
+            reason = ENOMEM;
+        else if (access(folder, W_OK | X_OK) != 0)
+            reason = errno;
+        free(folder);
+    }
+    if (reason != 0) complain(STATUS_INPUT, "%s: cannot be written: %s", path, strerror(reason));
+    return reason == 0;
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    if (strcmp(a, b) == 0) return true;
+    if (stat(a, &x) != 0 || stat(b, &y) != 0) return false;
+    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}

@@ -1,0 +1,17 @@
+/* cli/report.h -- a run told at its end: for people, and for programs. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "tally.h"
+
+typedef struct Outputs {
+    const char *table, *picture; /* files written, or NULL */
+} Outputs;
+
+void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
+void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);
+
+/* The name of a body, "ground" for none. Lives as long as the scene. */
+const char *body_name(const st_Scene *scene, st_BodyId id);
+
+#endif

@@ -1,0 +1,232 @@
+/* stiction run: a scene from its start to its end.
+ *
+ * Nothing is written before scene, choices and outputs are known to be good (exit status 2 until
+ * then). From there on what was computed is kept, however the run ends.
+ */
+#include "outputs.h"
+#include "progress.h"
+#include "report.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct RunOptions {
+    TextList sets;
+    const char *table, *picture;
+    bool json, quiet;
+    long every;
+    double rate;
+} RunOptions;
+
+static const Option options[] = {
+    {"set", 0, OPTION_LIST, "PATH=VALUE",
+     "override a value of the scene, as often as needed:\n"
+     "--set simulation/h=0.001 --set bodies/left/mass=2",
+     offsetof(RunOptions, sets)},
+    {"output", 'o', OPTION_TEXT, "FILE.csv", "write a table, one line a step", offsetof(RunOptions, table)},
+    {"every", 0, OPTION_COUNT, "N", "of the table, only every N-th step (and the last)", offsetof(RunOptions, every)},
+    {"rate", 0, OPTION_NUMBER, "HZ", "of the table, only so many lines a simulated second", offsetof(RunOptions, rate)},
+    {"picture", 0, OPTION_TEXT, "FILE.svg", "draw the motion, coordinates and energies", offsetof(RunOptions, picture)},
+    {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the summary", offsetof(RunOptions, json)},
+    {"quiet", 'q', OPTION_FLAG, NULL, "no progress line and no summary", offsetof(RunOptions, quiet)},
+};
+
+static int run_main(int argc, char *const *argv);
+
+const Command run_command = {
+    .name = "run",
+    .words = "SCENE",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "run a scene; progress, then a summary",
+    .details = "SCENE is a scene file, or the name of an example (stiction examples) where there is no such file. "
+               "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written, what was "
+               "computed is kept; 2 something is wrong with the command line, the scene or an output, nothing was "
+               "touched; 130, 143 interrupted (Ctrl-C, SIGTERM) after the current step, what was computed is kept.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = run_main,
+};
+
+typedef struct Run {
+    const RunOptions *options;
+    Loaded loaded;
+    st_Csv *csv;
+    st_Picture *picture;
+    Tally tally;
+    Progress progress;
+    double next_line; /* --rate: the time of the next line of the table [s] */
+    bool line_due;    /* the last state is not in the table yet             */
+} Run;
+
+/* Set by the signal handler only: the one thing in the program that is not passed by argument. */
+static volatile sig_atomic_t caught_signal;
+
+static void catch_signal(int number)
+{
+    caught_signal = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {0};
+    action.sa_handler = catch_signal;
+    action.sa_flags = (int)SA_RESETHAND; /* a second one ends the program at once */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void end_run(Run *run, Outcome outcome, const char *message)
+{
+    run->tally.outcome = outcome;
+    snprintf(run->tally.message, sizeof run->tally.message, "%s", message);
+}
+
+/* Length of the next step, 0 at the end. A rest within 1e-9 h of a full step is taken whole, and one
+ * below 1e-9 h is no step: rounding of the time must not make a sliver.                            */
+static double next_step(double time, double h, double end)
+{
+    double rest = end - time;
+    if (rest <= 1e-9 * h) return 0;
+    return rest < h * (1 + 1e-9) ? rest : h;
+}
+
+static bool line_wanted(Run *run, const st_StepInfo *info)
+{
+    const RunOptions *o = run->options;
+    if (o->every > 0) return run->tally.steps % o->every == 0;
+    if (!(o->rate > 0)) return true;
+    /* Half a ten-thousandth early is on time: 100 lines a second of steps of 0.01 s take them all. */
+    if (info->time < run->next_line - 5e-5 / o->rate) return false;
+    run->next_line = (floor(info->time * o->rate + 5e-5) + 1) / o->rate;
+    return true;
+}
+
+static bool record(Run *run, const st_StepInfo *info, bool last, st_Error *err)
+{
+    if (run->picture != NULL && !last && st_picture_add(run->picture, run->loaded.system, info, err) != ST_OK)
+        return false;
+    if (run->csv == NULL) return true;
+    run->line_due = last ? false : !line_wanted(run, info);
+    return run->line_due || st_csv_write(run->csv, run->loaded.system, info, err) == ST_OK;
+}
+
+static void simulate(Run *run)
+{
+    const st_SystemDef *def = &run->loaded.def;
+    st_System *system = run->loaded.system;
+    st_Error err = {0};
+    st_StepInfo info;
+    bool ok = tally_start(&run->tally, &run->loaded, &info, &err) && record(run, &info, false, &err);
+    double h = 0;
+    while (ok && caught_signal == 0 && (h = next_step(st_system_time(system), def->h, def->end)) > 0) {
+        double before = st_system_time(system);
+        if (before + h <= before) {
+            snprintf(err.message, sizeof err.message, "step %g s is below the resolution of time at t = %g s", h,
+                     before);
+            err.status = ST_ERR_NUMERIC;
+            ok = false;
+            break;
+        }
+        st_StepInfo next = st_step_info();
+        ok = st_system_step(system, h, &next, &err) == ST_OK;
+        if (!ok) break;
+        info = next;
+        tally_step(&run->tally, system, &info);
+        ok = record(run, &info, false, &err);
+        progress_step(&run->progress, run->tally.steps, &info);
+    }
+    if (!ok) end_run(run, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
+    if (ok && caught_signal != 0) end_run(run, RUN_INTERRUPTED, caught_signal == SIGINT ? "interrupted" : "terminated");
+    /* With --every and --rate, the last state is still due. */
+    if (run->line_due && !record(run, &info, true, &err) && ok) end_run(run, RUN_FAILED, err.message);
+}
+
+/* Everything that may be refused, before anything is touched. -1: go on. */
+static int prepare(Run *run, const char *word)
+{
+    const RunOptions *o = run->options;
+    st_Error err = {0};
+    if (o->every > 0 && o->rate > 0) return complain(STATUS_INPUT, "run: --every and --rate exclude each other");
+    if ((o->every > 0 || o->rate > 0) && o->table == NULL)
+        return complain(STATUS_INPUT, "run: --%s is about the table, -o FILE.csv is missing",
+                        o->every > 0 ? "every" : "rate");
+    if (!load(word, &o->sets, &run->loaded, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    const char *files[2] = {o->table, o->picture};
+    for (int k = 0; k < 2; k++) {
+        if (files[k] == NULL) continue;
+        if (same_file(files[k], run->loaded.path))
+            return complain(STATUS_INPUT, "run: the output %s is the scene itself", files[k]);
+        if (!output_possible(files[k])) return STATUS_INPUT;
+    }
+    if (o->table != NULL && o->picture != NULL && same_file(o->table, o->picture))
+        return complain(STATUS_INPUT, "run: table and picture are the same file, %s", o->table);
+    if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
+        return complain(STATUS_INPUT, "%s", err.message);
+    if (o->table != NULL && st_csv_open(o->table, run->loaded.system, run->loaded.scene, &run->csv, &err) != ST_OK)
+        return complain(STATUS_INPUT, "%s", err.message);
+    return -1;
+}
+
+/* Close the table and write the picture; the first thing that went wrong is the one told. */
+static void finish_outputs(Run *run)
+{
+    st_Error err = {0};
+    if (st_csv_close(run->csv, &err) != ST_OK && run->tally.outcome != RUN_FAILED)
+        end_run(run, RUN_FAILED, err.message);
+    run->csv = NULL;
+    if (run->picture != NULL && st_picture_write(run->picture, run->options->picture, &err) != ST_OK &&
+        run->tally.outcome != RUN_FAILED)
+        end_run(run, RUN_FAILED, err.message);
+}
+
+static int tell(const Run *run)
+{
+    const RunOptions *o = run->options;
+    Outputs outputs = {o->table, o->picture};
+    if (o->json)
+        print_json(stdout, &run->loaded, &run->tally, &outputs);
+    else if (!o->quiet)
+        print_summary(stdout, &run->loaded, &run->tally, &outputs);
+    fflush(stdout);
+    switch (run->tally.outcome) {
+    case RUN_FINISHED:
+        return STATUS_OK;
+    case RUN_INTERRUPTED:
+        return complain(128 + (int)caught_signal, "%s at t = %g s, what was computed is kept", run->tally.message,
+                        st_system_time(run->loaded.system));
+    case RUN_DIVERGED:
+    case RUN_FAILED:
+        break;
+    }
+    return complain(STATUS_FAILED, "%s", run->tally.message);
+}
+
+static int run_main(int argc, char *const *argv)
+{
+    RunOptions o = {0};
+    Run run = {.options = &o};
+    const char *words[MAX_WORDS];
+    int status = command_read(&run_command, argc, argv, &o, words);
+    if (status < 0) status = prepare(&run, words[0]);
+    if (status < 0) {
+        catch_signals();
+        progress_start(&run.progress, o.quiet, st_system_time(run.loaded.system), run.loaded.def.end);
+        double wall = wall_seconds(), cpu = cpu_seconds();
+        simulate(&run);
+        run.tally.wall = wall_seconds() - wall;
+        run.tally.cpu = cpu_seconds() - cpu;
+        progress_end(&run.progress);
+        finish_outputs(&run);
+        status = tell(&run);
+    }
+    tally_free(&run.tally);
+    st_csv_close(run.csv, NULL);
+    st_picture_destroy(run.picture);
+    unload(&run.loaded);
+    free((void *)o.sets.item);
+    return status;
+}

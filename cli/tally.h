@@ -1,0 +1,42 @@
+/* cli/tally.h -- what is counted over a run, and how it ended. */
+#ifndef CLI_TALLY_H
+#define CLI_TALLY_H
+
+#include "load.h"
+
+/* Collisions kept with their bodies; the rest are counted only. */
+#define MOST_COLLISIONS 10000
+
+typedef struct Collision {
+    double time;
+    st_BodyId a, b;
+    st_Vec3 point;
+    double impulse; /* normal [N s] */
+} Collision;
+
+typedef enum Outcome { RUN_FINISHED, RUN_DIVERGED, RUN_INTERRUPTED, RUN_FAILED } Outcome;
+
+typedef struct Tally {
+    long long steps, collisions, failures, fallbacks, overlapping;
+    int max_contacts;
+    double worst_gap, worst_joint_error, worst_residual;
+    double kinetic_start, potential_start, kinetic, potential;
+    double largest_increase, largest_increase_time; /* of the total energy over one step */
+    double wall, cpu;                               /* [s] */
+    bool locating;                                  /* collisions are located: remember who touches */
+    Collision *list;
+    int n_list, capacity;
+    uint64_t *touching; /* ids of the contacts that stayed closed in the step before */
+    int n_touching, touching_capacity;
+    Outcome outcome;
+    char message[600]; /* why it did not finish; "" */
+} Tally;
+
+/* Where the run starts: fills *info as for a step of length 0. */
+bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error *err);
+void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info);
+void tally_free(Tally *tally);
+
+const char *outcome_name(Outcome outcome);
+
+#endif

@@ -1,0 +1,77 @@
+#include "record/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)
+{
+    snprintf(out, STI_NUMBER_SIZE, "%.*g", digits, value);
+    /* The program that embeds us may have set a locale with a decimal comma. */
+    char *comma = strchr(out, ',');
+    if (comma != NULL) *comma = '.';
+    return out;
+}
+
+st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
+{
+    *out = fopen(path, "w");
+    if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    return ST_OK;
+}
+
+st_Status sti_file_failed(const char *path, st_Error *err)
+{
+    return sti_fail(err, ST_ERR_FILE, "%s: writing failed: %s", path, strerror(errno != 0 ? errno : EIO));
+}
+
+st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
+{
+    errno = 0;
+    /* The stream is closed whatever happens; the reason kept is the first one. */
+    int failed = ferror(file);
+    if (fflush(file) != 0) failed = 1;
+    int reason = errno;
+    if (fclose(file) != 0 && !failed) {
+        failed = 1;
+        reason = errno;
+    }
+    errno = reason;
+    return failed ? sti_file_failed(path, err) : ST_OK;
+}
+
+/* Bytes of the character at s that XML 1.0 may hold, 0 when it may not. */
+static int xml_length(const unsigned char *s)
+{
+    int n = 0;
+    if (s[0] < 0x80) return s[0] >= 0x20 || s[0] == '\t' || s[0] == '\n' ? 1 : 0;
+    if (s[0] >= 0xc2 && s[0] < 0xe0) n = 2;
+    if (s[0] >= 0xe0 && s[0] < 0xf0) n = 3;
+    if (s[0] >= 0xf0 && s[0] < 0xf5) n = 4;
+    for (int k = 1; k < n; k++)
+        if ((s[k] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)) return 0; /* overlong, surrogate */
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)) return 0; /* overlong, too large */
+    if (s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe) return 0;                    /* U+FFFE, U+FFFF      */
+    return n;
+}
+
+void sti_write_xml(FILE *file, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s != '\0') {
+        int length = xml_length(s);
+        if (*s == '<')
+            fputs("&lt;", file);
+        else if (*s == '>')
+            fputs("&gt;", file);
+        else if (*s == '&')
+            fputs("&amp;", file);
+        else if (*s == '"')
+            fputs("&quot;", file);
+        else if (length == 0)
+            fputs("\xef\xbf\xbd", file);
+        else
+            fwrite(s, 1, (size_t)length, file);
+        s += length > 0 ? length : 1;
+    }
+}
