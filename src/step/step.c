@@ -20,6 +20,11 @@ static double clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+void sti_start_lap(st_System *system)
+{
+    system->lap = clock_seconds();
+}
+
 void sti_lap(st_System *system, st_Stage stage)
 {
     double now = clock_seconds();
@@ -276,7 +281,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     st_StepInfo local = st_step_info();
     double taken;
     if (!isfinite(h) || h <= 0) return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be a finite number > 0", h);
-    system->lap = clock_seconds();
+    sti_start_lap(system);
     STI_TRY(advance(system, h, &taken, &local, err));
     accept(system, system->t + taken);
     report(system, taken, &local);

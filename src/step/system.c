@@ -255,6 +255,7 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
     double margin = fmax(s->def.margin, s->def.active_gap);
+    sti_start_lap(s);
     STI_TRY(check_numbers("time", &t, 1, err));
     STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
     STI_TRY(check_numbers("velocity", v, s->model.n_v, err));

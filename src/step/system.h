@@ -83,6 +83,7 @@ struct st_System {
 };
 
 /* Add the time since the last lap to a stage. */
+void sti_start_lap(st_System *system);
 void sti_lap(st_System *system, st_Stage stage);
 
 /* evaluate.c: fill a sink at (t, q). */
