@@ -21,4 +21,8 @@
  * that no digit of the answer would be right. A block of size n has rounding of about n 1e-16 there. */
 #define STI_DEFINITE_PIVOT 1e-14
 
+/* A sum smaller than this fraction of its terms is rounding: a row of H has 12 entries, 1e-16 each, and
+ * v_free comes out of a solve that loses a digit.                                                  */
+#define STI_NOISE 1e-14
+
 #endif
