@@ -10,15 +10,20 @@
 #define STI_SYMMETRY_TOLERANCE 1e-10
 
 /* A pivot of S below this fraction of its own diagonal entry marks a row that depends on others. With
- * rows scaled to a unit diagonal, rounding leaves a few 1e-16 times the length of the elimination
- * (1e-13 seen); a mechanism that is truly independent but as thin as 1e-5 rad leaves 1e-10. Larger,
- * and thin mechanisms lose a joint; smaller, and the noise of a redundant row is taken for a pivot
- * and comes back as an impulse of 1e13.                                                           */
+ * rows scaled to a unit diagonal, rounding leaves about 1e-16/d there, d the smallest independent pivot
+ * before it: 1e-13 seen for d > 1e-3. Larger, and thin mechanisms lose a joint (a light body between two
+ * that are r times heavier has pivots of 1/r: ratios up to 1e11 pass); smaller, and redundant rows are
+ * taken for pivots. One that slips through (d < 1e-4) brings arbitrary impulses along the dependent
+ * rows, which push nothing: velocities and residuals stay right.                                  */
 #define STI_REDUNDANT_PIVOT 1e-12
 
 /* A pivot of A below this fraction of its own diagonal entry: A is not positive definite, or so nearly
  * that no digit of the answer would be right. A block of size n has rounding of about n 1e-16 there. */
 #define STI_DEFINITE_PIVOT 1e-14
+
+/* A sum smaller than this fraction of its terms is rounding: a row of H has 12 entries, 1e-16 each, and
+ * v_free comes out of a solve that loses a digit.                                                  */
+#define STI_NOISE 1e-14
 
 /* Overlap [m] beyond which a contact under gap drift counts as overlapping. Resting contacts hover around
  * 0 within the solver's tolerance times h, far below this; larger, and a pinched body has no solution. */

@@ -2,35 +2,34 @@
 
 #include "base/tolerance.h"
 
-/* A = L L', lower triangle, diagonal stored as 1/l_cc. Returns the row of a pivot that fails, or -1. */
-static int64_t cholesky(const double *a, int64_t n, double *l, double *pivot)
+/* A = L D L', L unit lower, D on the diagonal. Returns the row of a pivot that fails, or -1. */
+static int64_t ldl(const double *a, int64_t n, double *l, double *pivot)
 {
-    for (int64_t c = 0; c < n; c++)
-        for (int64_t i = c; i < n; i++) {
+    for (int64_t c = 0; c < n; c++) {
+        double d = a[c * n + c];
+        for (int64_t k = 0; k < c; k++)
+            d -= l[c * n + k] * l[c * n + k] * l[k * n + k];
+        *pivot = l[c * n + c] = d;
+        if (!(d > STI_DEFINITE_PIVOT * a[c * n + c])) return c; /* also for NaN */
+        for (int64_t i = c + 1; i < n; i++) {
             double sum = a[i * n + c];
             for (int64_t k = 0; k < c; k++)
-                sum -= l[i * n + k] * l[c * n + k];
-            if (i > c) {
-                l[i * n + c] = sum * l[c * n + c];
-                continue;
-            }
-            *pivot = sum;
-            if (!(sum > STI_DEFINITE_PIVOT * a[c * n + c])) return c; /* also for NaN */
-            l[c * n + c] = 1.0 / sqrt(sum);
+                sum -= l[i * n + k] * l[k * n + k] * l[c * n + k];
+            l[i * n + c] = sum / d;
         }
+    }
     return -1;
 }
 
-/* A = L U, U with its diagonal (stored as 1/u_cc) and L unit lower. */
+/* A = L U, L unit lower. */
 static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 {
     memcpy(f, a, (size_t)n * (size_t)n * sizeof *f);
     for (int64_t c = 0; c < n; c++) {
         *pivot = f[c * n + c];
         if (!(*pivot > 0.0)) return c;
-        f[c * n + c] = 1.0 / *pivot;
         for (int64_t i = c + 1; i < n; i++) {
-            const double factor = f[i * n + c] *= f[c * n + c];
+            const double factor = f[i * n + c] /= *pivot;
             for (int64_t k = c + 1; k < n; k++)
                 f[i * n + k] -= factor * f[c * n + k];
         }
@@ -41,11 +40,11 @@ static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 /* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
 static int64_t factor_block(const sti_BlockFactor *factor, const double *a, int64_t n, double *f, double *pivot)
 {
-    if (factor->symmetric) return cholesky(a, n, f, pivot);
+    if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             factor->work[i * n + j] = 0.5 * (a[i * n + j] + a[j * n + i]);
-    const int64_t bad = cholesky(factor->work, n, f, pivot);
+    const int64_t bad = ldl(factor->work, n, f, pivot);
     return bad >= 0 ? bad : lu(a, n, f, pivot);
 }
 
@@ -90,16 +89,13 @@ void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k];
     const double *f = factor->value + factor->start[k];
-    for (int64_t i = 0; i < n; i++) {
-        double sum = x[i];
+    for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
-            sum -= f[i * n + j] * x[j];
-        x[i] = factor->symmetric ? sum * f[i * n + i] : sum;
-    }
+            x[i] -= f[i * n + j] * x[j];
     for (int64_t i = n - 1; i >= 0; i--) {
-        double sum = x[i];
+        if (factor->symmetric) x[i] /= f[i * n + i];
         for (int64_t j = i + 1; j < n; j++)
-            sum -= (factor->symmetric ? f[j * n + i] : f[i * n + j]) * x[j];
-        x[i] = sum * f[i * n + i];
+            x[i] -= (factor->symmetric ? f[j * n + i] : f[i * n + j]) * x[j];
+        if (!factor->symmetric) x[i] /= f[i * n + i];
     }
 }

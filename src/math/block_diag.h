@@ -6,9 +6,10 @@
 
 #include <stiction/problem.h>
 
-/* Per block k, size n: Cholesky A = L L' where symmetric, else A = L U without row exchanges (pivots
- * stay positive as long as the symmetric part is positive definite). Row-major at value[start[k]];
- * the diagonal holds reciprocals. Nothing ever mixes two blocks, so masses 1 and 1e8 do not meet.  */
+/* Per block k, size n: A = L D L' where symmetric, else A = L U without row exchanges (pivots stay
+ * positive as long as the symmetric part is positive definite); row-major at value[start[k]]. No square
+ * roots: with a diagonal block x is exactly a/m, to the last bit. Nothing ever mixes two blocks, so
+ * masses 1 and 1e8 do not meet.                                                                    */
 typedef struct sti_BlockFactor {
     st_Allocator allocator;
     int n_blocks;

@@ -7,6 +7,7 @@
  */
 #include "solve/residual.h"
 
+#include "base/tolerance.h"
 #include "solve/law.h"
 
 /* u = H'v + C r + w, by the problem's own matrices. */
@@ -62,13 +63,31 @@ static double complementarity(const st_ContactLaw *contact, const double *r, con
     return fabs(sum);
 }
 
+/* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
+ * noise cannot serve as a scale (two bodies that fly side by side).                                */
+static double scale_of(const sti_Reduction *reduction)
+{
+    const st_Problem *p = reduction->problem;
+    double square = 0.0, terms = 0.0;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
+            double term = fabs(p->w[j]);
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                term += fabs(p->H.x[e] * reduction->v_free[p->H.i[e]]);
+            square += reduction->rho[c] * reduction->rho[c] * reduction->b[j] * reduction->b[j];
+            terms += reduction->rho[c] * reduction->rho[c] * term * term;
+        }
+    return sqrt(square) > STI_NOISE * sqrt(terms) ? sqrt(square) : 0.0;
+}
+
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
 {
     const st_Problem *p = reduction->problem;
     *out = (st_Residual){.worst_contact = -1};
     out->joint = sti_reduction_velocity(reduction, r, v_work, NULL);
     contact_velocity(p, r, v_work, u_work);
-    double error = 0.0, scale = 0.0, worst = 0.0;
+    double error = 0.0, worst = 0.0;
+    const double scale = scale_of(reduction);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const double *rc = r + contact->first, *uc = u_work + contact->first, rho = reduction->rho[c];
@@ -76,7 +95,6 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v_wor
         sti_law_natural(contact, rc, uc, rho, natural);
         const double share = square_norm(natural, contact->dim);
         error += share;
-        scale += rho * rho * square_norm(reduction->b + contact->first, contact->dim);
         if (share > worst || !(share >= 0.0)) { /* NaN is the worst of all */
             worst = share;
             out->worst_contact = c;
@@ -84,7 +102,7 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v_wor
         out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
         out->complementarity += complementarity(contact, rc, uc);
     }
-    out->natural = scale > 0.0 ? sqrt(error) / sqrt(scale) : sqrt(error);
+    out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
 }
 
 st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err)
