@@ -1,6 +1,6 @@
 /* The schema against the reader, and both documents against what the library generates.
  *
- * ST_UPDATE_DOCS=1 build/bin/test_schema, from the root of the tree, writes docs/scene.schema.json and the
+ * ST_UPDATE_DOCS=1 build/tests/test_schema, from the root of the tree, writes docs/scene.schema.json and the
  * generated part of docs/scene.md anew.
  */
 #include "scene_check.h"
@@ -9,7 +9,7 @@
 
 #define SCHEMA_FILE "docs/scene.schema.json"
 #define GUIDE_FILE  "docs/scene.md"
-#define BEGIN_MARK  "<!-- generated: ST_UPDATE_DOCS=1 build/bin/test_schema -->\n"
+#define BEGIN_MARK  "<!-- generated: ST_UPDATE_DOCS=1 build/tests/test_schema -->\n"
 #define END_MARK    "<!-- end of generated -->\n"
 
 /* ---- a validator of the part of JSON Schema that our schema uses; an unknown word fails the test ---- */
@@ -273,7 +273,7 @@ static void test_schema_file_is_current(void **state)
     if (updating()) write_text(SCHEMA_FILE, generated, strlen(generated), "", "");
     char *stored = file_text(SCHEMA_FILE, &length);
     if (strcmp(stored, generated) != 0)
-        fail_msg(SCHEMA_FILE " is not what the library generates: run ST_UPDATE_DOCS=1 build/bin/test_schema");
+        fail_msg(SCHEMA_FILE " is not what the library generates: run ST_UPDATE_DOCS=1 build/tests/test_schema");
     free(stored);
     free(generated);
 }
@@ -291,7 +291,7 @@ static void test_reference_is_current(void **state)
     if (updating())
         write_text(GUIDE_FILE, stored, (size_t)(begin - stored), generated, end);
     else if ((size_t)(end - begin) != strlen(generated) || memcmp(begin, generated, strlen(generated)) != 0)
-        fail_msg(GUIDE_FILE " is not what the library generates: run ST_UPDATE_DOCS=1 build/bin/test_schema");
+        fail_msg(GUIDE_FILE " is not what the library generates: run ST_UPDATE_DOCS=1 build/tests/test_schema");
     free(stored);
     free(generated);
 }
