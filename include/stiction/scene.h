@@ -179,6 +179,9 @@ ST_API st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_Sprin
 ST_API st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out);
 ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name); /* {0}: none of that name */
 
+/* What a body that moves has, given or from its shapes; fails where a free direction has nothing to move. */
+ST_API st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err);
+
 /* "box", "revolute", "harmonic", ...: the words scene files use; NULL outside the range. */
 ST_API const char *st_shape_type_name(st_ShapeType type);
 ST_API const char *st_joint_type_name(st_JointType type);

@@ -112,3 +112,13 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
     }
     return check_free_directions(def, *mass, inertia, err);
 }
+
+st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err)
+{
+    if (id.index1 < 1 || id.index1 >= scene->n_bodies)
+        return sti_fail(err, ST_ERR_ARGUMENT, "body number %d, there are %d", id.index1, scene->n_bodies - 1);
+    *mass = scene->body[id.index1].mass;
+    *inertia = scene->body[id.index1].inertia;
+    if (scene->body[id.index1].fixed) return ST_OK;
+    return sti_body_mass(scene, id.index1, mass, inertia, err);
+}

@@ -5,41 +5,29 @@
 
 /* ---- simulation ------------------------------------------------------------------------------- */
 
-/* A word must be one of the known ones; gives the library's own copy of it, which lives long enough. */
-static st_Status read_word(const sti_Object *object, const char *key, const json_t *value, const sti_Place *place,
-                           const char *(*known)(const void *from, int index), const void *from, const char **out)
+/* A word must be one of the setting's; gives the table's own copy, which lives as long as the library. */
+static st_Status read_word(const sti_Object *object, const st_Setting *setting, const json_t *value,
+                           const sti_Place *place, const char **out)
 {
-    const char *word = json_string_value(value), *candidate;
+    const char *word = json_string_value(value);
     sti_Nearest nearest = {.word = word != NULL ? word : ""};
-    for (int i = 0; (candidate = known(from, i)) != NULL; i++) {
-        if (word != NULL && strcmp(word, candidate) == 0) {
-            *out = candidate;
+    for (int i = 0; setting->words[i] != NULL; i++) {
+        if (word != NULL && strcmp(word, setting->words[i]) == 0) {
+            *out = setting->words[i];
             return ST_OK;
         }
-        sti_nearest_try(&nearest, candidate);
+        sti_nearest_try(&nearest, setting->words[i]);
     }
     char text[400], found[80];
     sti_found_text(value, found, sizeof found);
     sti_nearest_text(&nearest, "must be one of", text, sizeof text);
-    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, key, found, text);
-}
-
-static const char *known_word(const void *words, int index)
-{
-    return ((const char *const *)words)[index];
-}
-
-static const char *known_preset(const void *unused, int index)
-{
-    (void)unused;
-    return index < st_preset_count() ? st_preset_name(index) : NULL;
+    return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: %s is %s%s", object->who, setting->key, found, text);
 }
 
 static st_Status unknown_setting(const sti_Object *object, const char *key, const sti_Place *place)
 {
     char text[400];
     sti_Nearest nearest = {.word = key};
-    sti_nearest_try(&nearest, "preset");
     for (int i = 0; i < st_setting_count(); i++)
         sti_nearest_try(&nearest, st_setting(i)->key);
     sti_nearest_text(&nearest, "known keys", text, sizeof text);
@@ -53,7 +41,7 @@ static st_Status setting_value(const sti_Object *object, const st_Setting *setti
     *out = (st_SettingValue){.number = json_number_value(value)};
     switch (setting->kind) {
     case ST_SETTING_CHOICE:
-        return read_word(object, setting->key, value, place, known_word, setting->words, &out->word);
+        return read_word(object, setting, value, place, &out->word);
     case ST_SETTING_NUMBER:
         return number ? ST_OK : sti_wrong(object, place, setting->key, value, "a number");
     case ST_SETTING_INTEGER:
@@ -87,14 +75,10 @@ static st_Status read_simulation(sti_Reader *reader)
     sti_Place place = {NULL, "simulation", 0};
     sti_Object object = {.reader = reader, .place = &place, .who = "simulation"};
     json_t *simulation = json_object_get(reader->root, "simulation"), *value;
-    const char *key, *preset;
+    const char *key;
 
     value = json_object_get(simulation, "preset");
-    if (value != NULL) {
-        sti_Place preset_place = {&place, "preset", 0};
-        STI_TRY(read_word(&object, "preset", value, &preset_place, known_preset, NULL, &preset));
-        STI_TRY(st_preset_apply(&reader->def, preset, reader->err));
-    }
+    if (value != NULL) STI_TRY(read_setting(reader, &object, "preset", value));
     json_object_foreach(simulation, key, value)
     {
         if (strcmp(key, "preset") != 0) STI_TRY(read_setting(reader, &object, key, value));
@@ -175,6 +159,21 @@ static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Plac
     return ST_OK;
 }
 
+/* A velocity along a degree of freedom that is taken out would be lost. */
+static st_Status check_locked_velocity(const sti_Object *object)
+{
+    const st_BodyDef *def = &object->def.body;
+    const double velocity[6] = {def->velocity.x, def->velocity.y, def->velocity.z,
+                                def->spin.x,     def->spin.y,     def->spin.z};
+    for (size_t i = 0; i < 6; i++) {
+        if (velocity[i] == 0 || (!def->fixed && (def->locks & (1u << i)) == 0)) continue;
+        sti_Place place = {object->place, i < 3 ? "velocity" : "angular_velocity", 0}, at = {&place, NULL, i % 3};
+        return sti_report(object->reader, &at, ST_ERR_FORMAT, "%s: %s[%zu] is %g, must be 0: %s", object->who,
+                          place.key, i % 3, velocity[i], def->fixed ? "the body is fixed" : "that direction is locked");
+    }
+    return ST_OK;
+}
+
 static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unused)
 {
     (void)unused;
@@ -186,10 +185,15 @@ static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unus
     if (def->name != NULL && strcmp(def->name, "ground") == 0)
         return sti_report(reader, &name_place, ST_ERR_FORMAT,
                           "%s: the name \"ground\" is taken: it stands for what does not move", object->who);
+    STI_TRY(check_locked_velocity(object));
     STI_TRY(sti_complete(object, st_scene_add_body(reader->scene, def, &id, reader->err)));
     snprintf(family, sizeof family, "of %s", object->who);
-    return add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
-                    id);
+    STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
+                     id));
+    /* Whether every free direction has a mass shows only now; asked here, the answer has a line. */
+    double mass;
+    st_Mat3 inertia;
+    return sti_complete(object, st_scene_body_mass(reader->scene, id, &mass, &inertia, reader->err));
 }
 
 st_Status sti_build(sti_Reader *reader)

@@ -4,8 +4,6 @@
 
 #include "scene/reader.h"
 
-#define STI_PRESET_HELP "sets every choice; the other keys of simulation then override single ones"
-
 /* NULL: none, or it is told in words (key->fallback). New references. */
 json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant);
 json_t *sti_default_setting(const st_Setting *setting);

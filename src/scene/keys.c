@@ -341,13 +341,13 @@ const char *sti_expected(const sti_Key *key)
     case STI_VALUE_AXES:
         return "\"world\" or \"body\"";
     case STI_VALUE_BODY:
-        return "the name of a body, or \"ground\"";
+        return key->needed != 0 ? "the name of a body" : "the name of a body, or \"ground\"";
     case STI_VALUE_VARIANT:
         return "a word";
     case STI_VALUE_TABLE:
         return "a list of [time, value] pairs";
     case STI_VALUE_LIST:
-        return "a list of objects";
+        return key->needed != 0 ? "a list of at least one object" : "a list of objects";
     case STI_VALUE_SIMULATION:
         return "an object";
     }

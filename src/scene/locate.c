@@ -133,11 +133,14 @@ typedef struct Frame {
     Token key, name; /* object: last key; value of "name" */
 } Frame;
 
+/* Past a string; the position may cut it before its closing quote. */
 static void read_string(Cursor *c, Frame *frame)
 {
-    const char *begin = c->at;
+    const char *begin = c->at + 1;
     skip_string(c);
-    Token token = {begin + 1, (size_t)(c->at - begin) > 2 ? (size_t)(c->at - begin) - 2 : 0};
+    size_t length = (size_t)(c->at - begin);
+    if (length > 0 && begin[length - 1] == '"') length--;
+    Token token = {begin, length};
     if (frame == NULL || frame->list) return;
     if (frame->at_key) {
         frame->key = token;

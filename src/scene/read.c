@@ -17,6 +17,7 @@ static const char *hint_for(const json_error_t *error, const char *text, size_t 
     const char *near = strstr(error->text, "near '");
     size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
     char bad = at < length ? text[at] : '\0';
+    if (json_error_code(error) == json_error_invalid_utf8) return "; the text must be UTF-8";
     near = near != NULL ? near + 6 : "";
     if (*near == '-' || *near == '+') near++;
     if (strncmp(near, "NaN", 3) == 0 || strncmp(near, "nan", 3) == 0 || strncmp(near, "Inf", 3) == 0 ||

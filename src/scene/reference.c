@@ -24,6 +24,9 @@ static void put_default(FILE *out, json_t *value)
     json_decref(value);
 }
 
+/* The settings table says "finite" by a limit of 1e300 and "> 0" by one of 1e-300. */
+#define UNBOUNDED 1e290
+
 static void put_setting(FILE *out, const st_Setting *setting)
 {
     static const char *const kinds[] = {"word", "number", "whole number", "true or false", "three numbers [x, y, z]"};
@@ -35,8 +38,11 @@ static void put_setting(FILE *out, const st_Setting *setting)
         fputs(kinds[setting->kind], out);
     }
     bool ranged = setting->kind == ST_SETTING_NUMBER || setting->kind == ST_SETTING_INTEGER;
-    if (ranged && isfinite(setting->min)) fprintf(out, ", at least %g", setting->min);
-    if (ranged && isfinite(setting->max)) fprintf(out, ", at most %g", setting->max);
+    if (ranged && setting->min > 0 && setting->min < 1 / UNBOUNDED)
+        fputs(" > 0", out);
+    else if (ranged && setting->min > -UNBOUNDED)
+        fprintf(out, " >= %g", setting->min);
+    if (ranged && setting->max < UNBOUNDED) fprintf(out, ", <= %g", setting->max);
     fprintf(out, " | %s | ", setting->unit);
     put_default(out, sti_default_setting(setting));
     fputs(" | ", out);
@@ -49,7 +55,6 @@ static void put_simulation(FILE *out)
     fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
           "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
           out);
-    fputs("| `preset` | a name of the table below |  | `\"default\"` | " STI_PRESET_HELP " |\n", out);
     for (int i = 0; i < st_setting_count(); i++)
         put_setting(out, st_setting(i));
     fputs("\n| preset | is |\n|---|---|\n", out);

@@ -111,14 +111,17 @@ static const char *find_word(const char *text, const char *word)
     return NULL;
 }
 
-/* The key of the object that a message of the core speaks of first, or NULL. */
+/* The key of the object that a message of the core speaks of, or NULL: one that an override gave, else the
+ * one it names first.                                                                                 */
 static const char *blamed_key(const sti_Object *object, const char *message)
 {
     const char *first = NULL, *blamed = NULL;
     for (int k = 0; k < object->kind->n_keys; k++) {
         const char *key = object->kind->keys[k].key;
         const char *at = sti_object_has(object, key) ? find_word(message, key) : NULL;
-        if (at != NULL && (first == NULL || at < first)) {
+        if (at == NULL) continue;
+        if (set_behind(object->reader, &(sti_Place){object->place, key, 0}) != NULL) return key;
+        if (first == NULL || at < first) {
             first = at;
             blamed = key;
         }

@@ -202,6 +202,13 @@ static json_t *kind_schema(const sti_Kind *kind)
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
+static json_t *limited(json_t *schema, const st_Setting *setting)
+{
+    json_object_set_new(schema, "minimum", sti_json_number(setting->min));
+    json_object_set_new(schema, "maximum", sti_json_number(setting->max));
+    return schema;
+}
+
 static json_t *setting_schema(const st_Setting *setting)
 {
     json_t *schema = NULL;
@@ -211,13 +218,11 @@ static json_t *setting_schema(const st_Setting *setting)
     case ST_SETTING_NUMBER:
     case ST_SETTING_INTEGER:
         schema = json_pack("{s:s}", "type", setting->kind == ST_SETTING_NUMBER ? "number" : "integer");
-        if (isfinite(setting->min)) json_object_set_new(schema, "minimum", sti_json_number(setting->min));
-        if (isfinite(setting->max)) json_object_set_new(schema, "maximum", sti_json_number(setting->max));
-        return schema;
+        return limited(schema, setting);
     case ST_SETTING_BOOLEAN:
         return json_pack("{s:s}", "type", "boolean");
     case ST_SETTING_VECTOR:
-        return numbers_schema(3, STI_FINITE);
+        return list_schema(limited(json_pack("{s:s}", "type", "number"), setting), 3, 3);
     }
     return json_object();
 }
@@ -243,12 +248,7 @@ json_t *sti_default_setting(const st_Setting *setting)
 
 static json_t *simulation_schema(void)
 {
-    json_t *properties = json_object(), *presets = json_array();
-    for (int i = 0; i < st_preset_count(); i++)
-        json_array_append_new(presets, json_string(st_preset_name(i)));
-    json_object_set_new(
-        properties, "preset",
-        json_pack("{s:o, s:s, s:s}", "enum", presets, "description", STI_PRESET_HELP, "default", "default"));
+    json_t *properties = json_object();
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);
         json_t *schema = setting_schema(setting), *fallback = sti_default_setting(setting);

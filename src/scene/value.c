@@ -27,7 +27,7 @@ static st_Status read_numbers(const sti_Object *object, const char *what, const 
     for (size_t i = 0; i < count; i++) {
         const json_t *number = json_array_get(list, i);
         sti_Place at = {place, NULL, i};
-        char name[80];
+        char name[96];
         snprintf(name, sizeof name, "%.60s[%zu]", what, i);
         if (!json_is_number(number)) return sti_wrong(object, &at, name, number, "a number");
         out[i] = json_number_value(number);
@@ -96,7 +96,7 @@ static st_Status read_extents(const Value *v, st_Vec3 *half)
     STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     for (size_t i = 0; i < 3; i++) {
         sti_Place at = {v->place, NULL, i};
-        char name[80];
+        char name[96];
         snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
         if (!(x[i] > 0)) return sti_wrong(v->object, &at, name, json_array_get(v->json, i), "a number > 0");
     }
@@ -155,7 +155,7 @@ static st_Status read_inertia(const Value *v, st_Mat3 *out)
     }
     for (size_t row = 0; row < 3; row++) {
         sti_Place at = {v->place, NULL, row};
-        char name[80];
+        char name[96];
         snprintf(name, sizeof name, "%s[%zu]", v->key->key, row);
         STI_TRY(read_numbers(v->object, name, json_array_get(v->json, row), &at, 3, "a row of three numbers",
                              out->m + 3 * row));
@@ -293,7 +293,7 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
     case STI_VALUE_TABLE:
         return read_table(object, &v);
     case STI_VALUE_LIST:
-        return json_is_array(value) ? ST_OK : wrong(&v);
+        return json_is_array(value) && (key->needed == 0 || json_array_size(value) > 0) ? ST_OK : wrong(&v);
     case STI_VALUE_SIMULATION:
         return json_is_object(value) ? ST_OK : wrong(&v);
     case STI_VALUE_VARIANT:
