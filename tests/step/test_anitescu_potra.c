@@ -119,7 +119,7 @@ static void sticking_intervals(void **state)
     }
     assert_int_equal(n, 6);
     for (int k = 0; k < 6; k++)
-        check_close(edges[k], expected[k], 0.05 + 1e-9); /* to the step */
+        check_close(edges[k], expected[k], 1e-9); /* sums of 0.05 */
     close_scene(&run);
 }
 
