@@ -22,16 +22,17 @@
  * from users' own models, which are small.
  *
  * Refinement: a light body between heavy ones makes S nearly singular (pivots of 1e-8 at a mass ratio
- * of 1e8) and v the small difference of inv(A) a and Z l. One step on the residuals of (1) and (2),
- * not on S, returns the lost digits, because those residuals see neither cancellation.
+ * of 1e8) and v the small difference of inv(A) a and Z l. A step on the residuals of (1) and (2), not on
+ * S, returns the lost digits, because those residuals see neither cancellation.
  */
 #include "solve/saddle.h"
 
 #include "base/tolerance.h"
 #include "math/block_ldl.h"
 
-#define MAX_GROUP_ROWS 6
-#define REFINEMENTS    1
+#define MAX_GROUP_ROWS  6
+#define MAX_REFINEMENTS 3
+#define REFINED_ENOUGH  1e-9
 
 #define ARRAY(type, name)                                                                                              \
     type *name;                                                                                                        \
@@ -682,20 +683,34 @@ static void residuals(const Memory *m, const Part *part, const double *a, const 
     }
 }
 
+/* v, l <- v, l + correction. Returns the largest correction of v relative to the largest v. */
+static double correct(const Memory *m, const Part *part, double *v, double *l)
+{
+    double step = 0.0, size = 0.0;
+    for (int k = 0; k < part->n_blocks; k++)
+        for (int row = m->problem->A.first[part->block[k]]; row < m->problem->A.first[part->block[k] + 1]; row++) {
+            v[row] += m->step_v[row];
+            step = fmax(step, fabs(m->step_v[row]));
+            size = fmax(size, fabs(v[row]));
+        }
+    for (int k = 0; k < part->n_groups; k++)
+        for (int row = m->row_first[part->group[k]]; row < m->row_first[part->group[k] + 1]; row++)
+            l[row] += m->step_l[row];
+    return size > 0.0 ? step / size : 0.0;
+}
+
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l)
 {
     const Memory *m = saddle->memory;
     const Part part = part_of(m, mechanism);
     solve_once(m, &part, a, c, v, l);
-    for (int step = 0; step < REFINEMENTS && part.n_groups > 0; step++) {
+    if (part.n_groups == 0) return;
+    /* A correction of relative size e leaves an error of about e^2: mostly one step is enough. */
+    double moved = 1.0;
+    for (int step = 0; step < MAX_REFINEMENTS && moved > REFINED_ENOUGH; step++) {
         residuals(m, &part, a, c, v, l);
         solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l);
-        for (int k = 0; k < part.n_blocks; k++)
-            for (int row = m->problem->A.first[part.block[k]]; row < m->problem->A.first[part.block[k] + 1]; row++)
-                v[row] += m->step_v[row];
-        for (int k = 0; k < part.n_groups; k++)
-            for (int row = m->row_first[part.group[k]]; row < m->row_first[part.group[k] + 1]; row++)
-                l[row] += m->step_l[row];
+        moved = correct(m, &part, v, l);
     }
 }
 

@@ -33,7 +33,7 @@ st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Er
 
 /* Solve within one mechanism, or STI_WHOLE, with iterative refinement. a, v are n_v long, c, l n_l
  * long; only the entries of the mechanism are read and written. Rows found to depend on others get
- * l = 0. c may be NULL: zeros.                                                                      */
+ * l = 0. c may be NULL: zeros. (A not symmetric: l is set to 0 outside.) */
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
 
 /* x <- inv(A_k) x for the rows of block k alone: all there is to solve for a free body. */
