@@ -37,7 +37,7 @@ static void check_against(Made *m, int n_l, int redundant, double tolerance)
     assert_int_equal(s->redundant_rows, redundant);
     double W[MAX_R * MAX_R], v[MAX_V], l[MAX_L], u[MAX_R], r[MAX_R] = {0};
     sti_reduction_form_W(s, W);
-    const double v_scale = largest(ref->v_free, m->n_v), W_scale = largest(&ref->W[0][0], MAX_R * MAX_R);
+    const double v_scale = largest(ref->v_free, m->n_v), W_scale = largest(&ref->W[0][0], (int64_t)MAX_R * MAX_R);
     for (int i = 0; i < m->n_v; i++)
         check_close(s->v_free[i], ref->v_free[i], tolerance * v_scale);
     for (int i = 0; i < m->n_r; i++) {
@@ -51,7 +51,7 @@ static void check_against(Made *m, int n_l, int redundant, double tolerance)
         for (int i = 0; i < dim; i++) {
             trace += ref->W[first + i][first + i];
             for (int j = 0; j < dim; j++)
-                check_close(s->W_diagonal[s->W_start[c] + i * dim + j], ref->W[first + i][first + j],
+                check_close(s->W_diagonal[s->W_start[c] + (int64_t)i * dim + j], ref->W[first + i][first + j],
                             tolerance * W_scale);
             double column[MAX_V] = {0}, scale = 0.0;
             const int64_t count = s->y_first[c + 1] - s->y_first[c];
