@@ -1,6 +1,7 @@
 #include "json.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void json_begin(Json *json, FILE *out)
@@ -120,11 +121,14 @@ void json_text(Json *json, const char *key, const char *text)
 
 void json_number(Json *json, const char *key, double value)
 {
+    char text[40] = "null";
     lead(json, key);
-    if (isfinite(value))
-        fprintf(json->out, "%.17g", value);
-    else
-        fputs("null", json->out);
+    /* 17 digits always give the same bits back; most numbers people type need fewer. */
+    for (int digits = 15; digits <= 17 && isfinite(value); digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, json->out);
 }
 
 void json_integer(Json *json, const char *key, long long value)

@@ -25,7 +25,7 @@ void json_close_object(Json *json);
 void json_close_array(Json *json);
 
 void json_text(Json *json, const char *key, const char *text); /* NULL: null */
-void json_number(Json *json, const char *key, double value);   /* 17 digits; not finite: null */
+void json_number(Json *json, const char *key, double value);   /* exact, up to 17 digits; not finite: null */
 void json_integer(Json *json, const char *key, long long value);
 void json_boolean(Json *json, const char *key, bool value);
 void json_numbers(Json *json, const char *key, const double *values, int count);
