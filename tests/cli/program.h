@@ -18,25 +18,28 @@
 #include <unistd.h>
 
 #define MOST_ARGUMENTS 24
+#define MOST_PATHS     1024
+#define PATH_SIZE      128
 #define TEXT_SIZE      (1 << 20)
 
 typedef struct Program {
     char folder[64];
     int status;      /* exit status; -1: ended by a signal */
     char *out, *err; /* TEXT_SIZE each */
+    char *paths;     /* MOST_PATHS texts of PATH_SIZE */
+    int n_paths;
 } Program;
 
-/* FOLDER/NAME, in one of a few rotating buffers. */
-static const char *in_folder(const Program *p, const char *name)
+/* FOLDER/NAME; every path stays until the test ends. */
+static inline const char *in_folder(Program *p, const char *name)
 {
-    static char path[8][256];
-    static int next;
-    char *out = path[next++ % 8];
-    snprintf(out, 256, "%s/%s", p->folder, name);
+    assert_true(p->n_paths < MOST_PATHS);
+    char *out = p->paths + (size_t)p->n_paths++ * PATH_SIZE;
+    snprintf(out, PATH_SIZE, "%s/%s", p->folder, name);
     return out;
 }
 
-static void write_file(const char *path, const char *text)
+static inline void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -45,7 +48,7 @@ static void write_file(const char *path, const char *text)
 }
 
 /* The whole file, cut at TEXT_SIZE; "" where there is none. */
-static void read_file(const char *path, char *out)
+static inline void read_file(const char *path, char *out)
 {
     FILE *file = fopen(path, "r");
     size_t n = file != NULL ? fread(out, 1, TEXT_SIZE - 1, file) : 0;
@@ -53,31 +56,33 @@ static void read_file(const char *path, char *out)
     if (file != NULL) fclose(file);
 }
 
-static int setup(void **state)
+static inline int setup(void **state)
 {
     Program *p = calloc(1, sizeof *p);
     if (p == NULL) return -1;
     strcpy(p->folder, "/tmp/stiction-test-XXXXXX");
     p->out = calloc(2, TEXT_SIZE);
-    if (p->out == NULL || mkdtemp(p->folder) == NULL || getenv("ST_PROGRAM") == NULL) return -1;
+    p->paths = calloc(MOST_PATHS, PATH_SIZE);
+    if (p->out == NULL || p->paths == NULL || mkdtemp(p->folder) == NULL || getenv("ST_PROGRAM") == NULL) return -1;
     p->err = p->out + TEXT_SIZE;
     *state = p;
     return 0;
 }
 
-static int teardown(void **state)
+static inline int teardown(void **state)
 {
     Program *p = *state;
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", p->folder);
     int status = system(command);
+    free(p->paths);
     free(p->out);
     free(p);
     return status;
 }
 
 /* Start the program with stdout on `out_fd` (closed here); returns its process. */
-static pid_t start(const Program *p, const char *const *arguments, int out_fd)
+static inline pid_t start(Program *p, const char *const *arguments, int out_fd)
 {
     const char *argv[MOST_ARGUMENTS + 2] = {getenv("ST_PROGRAM")};
     for (int k = 0; k < MOST_ARGUMENTS && arguments[k] != NULL; k++)
@@ -96,7 +101,7 @@ static pid_t start(const Program *p, const char *const *arguments, int out_fd)
     return child;
 }
 
-static void finish(Program *p, pid_t child)
+static inline void finish(Program *p, pid_t child)
 {
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -105,20 +110,20 @@ static void finish(Program *p, pid_t child)
     read_file(in_folder(p, ".err"), p->err);
 }
 
-static int out_file(const Program *p)
+static inline int out_file(Program *p)
 {
     int fd = open(in_folder(p, ".out"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(fd >= 0);
     return fd;
 }
 
-static void run_arguments(Program *p, const char *const *arguments)
+static inline void run_arguments(Program *p, const char *const *arguments)
 {
     finish(p, start(p, arguments, out_file(p)));
 }
 #define RUN(p, ...) run_arguments((p), (const char *const[]){__VA_ARGS__, NULL})
 
-static int count_lines(const char *text)
+static inline int count_lines(const char *text)
 {
     int n = 0;
     for (; *text != '\0'; text++)
@@ -138,7 +143,7 @@ static int count_lines(const char *text)
     } while (0)
 
 /* What was printed must be one JSON document and nothing else. */
-static json_t *printed_json(const Program *p)
+static inline json_t *printed_json(const Program *p)
 {
     json_error_t error;
     json_t *root = json_loads(p->out, JSON_REJECT_DUPLICATES, &error);
@@ -146,18 +151,18 @@ static json_t *printed_json(const Program *p)
     return root;
 }
 
-static double number_of(const json_t *object, const char *key)
+static inline double number_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_number(value)) fail_msg("\"%s\" is not a number", key);
     return json_number_value(value);
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static inline const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     if (text == NULL) fail_msg("\"%s\" is not a text", key);
-    return text;
+    return text != NULL ? text : "";
 }
 
 /* A ball of 2 kg, its lowest point 1 m above the table. */

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-static const char *ball(const Program *p)
+static const char *ball(Program *p)
 {
     const char *path = in_folder(p, "drop.json");
     write_file(path, BALL_SCENE);

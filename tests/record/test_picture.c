@@ -44,6 +44,7 @@ static void add_body(Fixture *f, st_ShapeDef shape, const char *name, double x, 
     body.locks = ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY;
     body.pose.p = (st_Vec3){x, y, 0};
     body.velocity.x = 1;
+    body.spin.z = shape.type == ST_SHAPE_BAR ? 1 : 0;
     body.name = name;
     check_ok(st_scene_add_body(f->scene, &body, &id, &err), err);
     check_ok(st_scene_add_shape(f->scene, id, &shape, NULL, &err), err);
