@@ -2,6 +2,8 @@
  * (the sanitizer build watches).                                                                     */
 #include "scene_check.h"
 
+#include <jansson.h>
+
 #define N_MUTATIONS 4000
 
 static const char *const tokens[] = {"{",        "}",        "[",     "]",  ",",   ":",     "\"",
@@ -112,11 +114,77 @@ static void test_mutated_overrides(void **state)
     }
 }
 
+/* ---- the n-th allocation of jansson fails, for every n ---- */
+
+static int allocations_left; /* a test's own: jansson's allocator is global, too */
+
+static void *failing_malloc(size_t size)
+{
+    return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static bool parse_with_sets(void)
+{
+    st_Error err = {0};
+    st_Scene *scene = NULL;
+    st_SystemDef def;
+    const char *const sets[] = {"simulation/h=1e-3", "bodies/one/velocity=[1, 2, 0]", "description=words"};
+    bool ok = st_scene_parse(every_key, strlen(every_key), "test.json", sets, 3, &scene, &def, &err) == ST_OK;
+    assert_true(ok == (scene != NULL));
+    assert_true(ok || strlen(err.message) > 0);
+    st_scene_destroy(scene);
+    return ok;
+}
+
+static char *whole_text[2];
+
+static bool same_text(int which)
+{
+    char *text = which == 0 ? st_scene_schema() : st_scene_reference();
+    bool ok = text != NULL;
+    if (ok) assert_string_equal(text, whole_text[which]); /* never a part of it */
+    free(text);
+    return ok;
+}
+
+static bool same_schema(void)
+{
+    return same_text(0);
+}
+
+static bool same_reference(void)
+{
+    return same_text(1);
+}
+
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    static bool (*const calls[])(void) = {parse_with_sets, same_schema, same_reference};
+    whole_text[0] = st_scene_schema();
+    whole_text[1] = st_scene_reference();
+    for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) {
+        int n = 0;
+        bool ok = false;
+        json_set_alloc_funcs(failing_malloc, free);
+        for (; !ok && n < 100000; n++) {
+            allocations_left = n;
+            ok = calls[k]();
+        }
+        json_set_alloc_funcs(malloc, free);
+        assert_true(ok);
+        assert_true(n > 50); /* some did fail */
+    }
+    free(whole_text[0]);
+    free(whole_text[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_mutated_overrides),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
