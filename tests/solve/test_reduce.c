@@ -331,6 +331,17 @@ static void test_nonsymmetric(void **state)
             m->G[i][m->n_l] = m->G[i][2] - 2.0 * m->G[i][7];
         m->g[m->n_l++] = m->g[2] - 2.0 * m->g[7];
         check_against(m, n_l, 1, 1e-11);
+        for (int i = 0; i < m->n_v; i++) { /* whatever the unit of mass */
+            m->f[i] *= 1e14;
+            for (int j = 0; j < m->n_v; j++)
+                m->A[i][j] *= 1e14;
+        }
+        check_against(m, n_l, 1, 1e-11);
+        for (int i = 0; i < m->n_v; i++) {
+            m->f[i] *= 1e-14;
+            for (int j = 0; j < m->n_v; j++)
+                m->A[i][j] *= 1e-14;
+        }
         m->n_l = n_l;
         m->n_a = 1; /* now as one full block */
         m->a_first[1] = m->n_v;
