@@ -326,6 +326,9 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     STI_TRY(build_W_diagonal(m, err));
     export_pointers(reduction);
     sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
+    for (int row = 0; row < problem->n_v; row++)
+        if (!isfinite(m->v_free[row]))
+            return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
     for (int c = 0; c < problem->n_contacts; c++)
         for (int d = 0; d < problem->contact[c].dim; d++) {
             const int row = problem->contact[c].first + d;
