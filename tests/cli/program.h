@@ -94,7 +94,7 @@ static inline pid_t start(Program *p, const char *const *arguments, int out_fd)
         int err_fd = open(in_folder(p, ".err"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(out_fd, STDOUT_FILENO);
         dup2(err_fd, STDERR_FILENO);
-        execv(argv[0], (char *const *)argv);
+        if (argv[0] != NULL) execv(argv[0], (char *const *)argv);
         _exit(127);
     }
     close(out_fd);
