@@ -16,4 +16,8 @@
  * and comes back as an impulse of 1e13.                                                           */
 #define STI_REDUNDANT_PIVOT 1e-12
 
+/* A pivot of A below this fraction of its own diagonal entry: A is not positive definite, or so nearly
+ * that no digit of the answer would be right. A block of size n has rounding of about n 1e-16 there. */
+#define STI_DEFINITE_PIVOT 1e-14
+
 #endif

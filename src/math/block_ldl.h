@@ -29,5 +29,8 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
                                st_Error *err);
 /* Solve S y = y in place. */
 void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y);
+/* The same for the unknowns connected with `block` only; the rest of y is neither read nor changed.
+ * What many small mechanisms in one matrix need: the cost is that of one of them.                 */
+void sti_block_ldl_solve_component(const sti_BlockLdl *ldl, int block, double *y);
 
 #endif

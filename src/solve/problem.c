@@ -87,7 +87,7 @@ typedef struct Kind {
     bool positive; /* diagonal entries > 0, else >= 0 */
 } Kind;
 
-static st_Status check_block(const Kind *kind, const double *x, int k, int size, st_Error *err)
+static st_Status check_block(const Kind *kind, const double *x, int k, int64_t size, st_Error *err)
 {
     for (int a = 0; a < size; a++) {
         for (int b = 0; b < size; b++)
@@ -127,9 +127,9 @@ static st_Status check_blocks(const Kind *kind, const st_BlockDiag *m, int n, st
         return BAD("%s: its blocks end at row %d, must end at %d", kind->name, m->first[m->n_blocks], n);
     const double *x = m->x;
     for (int k = 0; k < m->n_blocks; k++) {
-        const int size = m->first[k + 1] - m->first[k];
+        const int64_t size = m->first[k + 1] - m->first[k];
         STI_TRY(check_block(kind, x, k, size, err));
-        x += (int64_t)size * size;
+        x += size * size;
     }
     return ST_OK;
 }

@@ -1,0 +1,105 @@
+#include "math/block_diag.h"
+
+#include "base/tolerance.h"
+
+/* A = L L', lower triangle, diagonal stored as 1/l_cc. Returns the row of a pivot that fails, or -1. */
+static int64_t cholesky(const double *a, int64_t n, double *l, double *pivot)
+{
+    for (int64_t c = 0; c < n; c++)
+        for (int64_t i = c; i < n; i++) {
+            double sum = a[i * n + c];
+            for (int64_t k = 0; k < c; k++)
+                sum -= l[i * n + k] * l[c * n + k];
+            if (i > c) {
+                l[i * n + c] = sum * l[c * n + c];
+                continue;
+            }
+            *pivot = sum;
+            if (!(sum > STI_DEFINITE_PIVOT * a[c * n + c])) return c; /* also for NaN */
+            l[c * n + c] = 1.0 / sqrt(sum);
+        }
+    return -1;
+}
+
+/* A = L U, U with its diagonal (stored as 1/u_cc) and L unit lower. */
+static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
+{
+    memcpy(f, a, (size_t)n * (size_t)n * sizeof *f);
+    for (int64_t c = 0; c < n; c++) {
+        *pivot = f[c * n + c];
+        if (!(*pivot > 0.0)) return c;
+        f[c * n + c] = 1.0 / *pivot;
+        for (int64_t i = c + 1; i < n; i++) {
+            const double factor = f[i * n + c] *= f[c * n + c];
+            for (int64_t k = c + 1; k < n; k++)
+                f[i * n + k] -= factor * f[c * n + k];
+        }
+    }
+    return -1;
+}
+
+/* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
+static int64_t factor_block(const sti_BlockFactor *factor, const double *a, int64_t n, double *f, double *pivot)
+{
+    if (factor->symmetric) return cholesky(a, n, f, pivot);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            factor->work[i * n + j] = 0.5 * (a[i * n + j] + a[j * n + i]);
+    const int64_t bad = cholesky(factor->work, n, f, pivot);
+    return bad >= 0 ? bad : lu(a, n, f, pivot);
+}
+
+st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, bool symmetric, const char *name,
+                           st_Error *err)
+{
+    const int n_blocks = matrix->n_blocks;
+    STI_TRY(STI_GROW(&factor->allocator, factor->start, factor->start_size, n_blocks + 1, err));
+    int64_t largest = 0;
+    factor->start[0] = 0;
+    for (int k = 0; k < n_blocks; k++) {
+        const int64_t size = matrix->first[k + 1] - matrix->first[k];
+        factor->start[k + 1] = factor->start[k] + size * size;
+        largest = size * size > largest ? size * size : largest;
+    }
+    STI_TRY(STI_GROW(&factor->allocator, factor->value, factor->value_size, factor->start[n_blocks], err));
+    if (!symmetric) STI_TRY(STI_GROW(&factor->allocator, factor->work, factor->work_size, largest, err));
+    factor->n_blocks = n_blocks;
+    factor->symmetric = symmetric;
+    factor->first = matrix->first;
+    for (int k = 0; k < n_blocks; k++) {
+        double pivot = 0.0;
+        const int64_t at = factor->start[k];
+        const int64_t bad =
+            factor_block(factor, matrix->x + at, matrix->first[k + 1] - matrix->first[k], factor->value + at, &pivot);
+        if (bad >= 0)
+            return sti_fail(err, ST_ERR_NUMERIC,
+                            "%s block %d (rows %d to %d) is not positive definite: pivot %lld is %g", name, k,
+                            matrix->first[k], matrix->first[k + 1] - 1, (long long)bad, pivot);
+    }
+    return ST_OK;
+}
+
+void sti_block_factor_release(sti_BlockFactor *factor)
+{
+    STI_RELEASE(&factor->allocator, factor->start, factor->start_size);
+    STI_RELEASE(&factor->allocator, factor->value, factor->value_size);
+    STI_RELEASE(&factor->allocator, factor->work, factor->work_size);
+}
+
+void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)
+{
+    const int64_t n = factor->first[k + 1] - factor->first[k];
+    const double *f = factor->value + factor->start[k];
+    for (int64_t i = 0; i < n; i++) {
+        double sum = x[i];
+        for (int64_t j = 0; j < i; j++)
+            sum -= f[i * n + j] * x[j];
+        x[i] = factor->symmetric ? sum * f[i * n + i] : sum;
+    }
+    for (int64_t i = n - 1; i >= 0; i--) {
+        double sum = x[i];
+        for (int64_t j = i + 1; j < n; j++)
+            sum -= (factor->symmetric ? f[j * n + i] : f[i * n + j]) * x[j];
+        x[i] = sum * f[i * n + i];
+    }
+}

@@ -1,0 +1,32 @@
+/* math/block_diag.h -- factors of a block-diagonal matrix with positive definite symmetric part. */
+#ifndef STI_BLOCK_DIAG_H
+#define STI_BLOCK_DIAG_H
+
+#include "base/base.h"
+
+#include <stiction/problem.h>
+
+/* Per block k, size n: Cholesky A = L L' where symmetric, else A = L U without row exchanges (pivots
+ * stay positive as long as the symmetric part is positive definite). Row-major at value[start[k]];
+ * the diagonal holds reciprocals. Nothing ever mixes two blocks, so masses 1 and 1e8 do not meet.  */
+typedef struct sti_BlockFactor {
+    st_Allocator allocator;
+    int n_blocks;
+    bool symmetric;
+    const int *first; /* of the matrix factorised                                                    */
+    int64_t *start;   /* n_blocks + 1: also where the block stands in the matrix itself              */
+    double *value;
+    double *work; /* one block                                                                   */
+    int64_t start_size, value_size, work_size;
+} sti_BlockFactor;
+
+/* Starts as {.allocator = ...}; grows as needed. ST_ERR_NUMERIC, naming the block, when it is not
+ * positive definite. `name` is the matrix in messages.                                             */
+st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, bool symmetric, const char *name,
+                           st_Error *err);
+void sti_block_factor_release(sti_BlockFactor *factor);
+
+/* x <- inv(A_k) x for one block; x has the block's own rows. */
+void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x);
+
+#endif

@@ -1,0 +1,415 @@
+/* reduce.c -- the step problem with velocities and joints eliminated: u = W r + b.
+ *
+ *     Y = dv/dr: column by column the saddle point system with a = column of H, c = 0 (saddle.h)
+ *     v_free:    the same with a = f, c = -g
+ *     W = H'Y + C, b = H'v_free + w; of W only the diagonal blocks are formed
+ *
+ * A column of Y reaches the blocks of A that its contact touches, and the whole mechanism of each of
+ * them that has joints. Contacts on free bodies so cost the same however large the problem is; a
+ * contact on a mechanism of n velocities costs O(n) memory and a solve over that mechanism.
+ */
+#include "solve/reduce.h"
+
+#include "solve/saddle.h"
+
+#define ARRAY(type, name)                                                                                              \
+    type *name;                                                                                                        \
+    int64_t name##_size
+#define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
+
+typedef struct sti_ReductionMemory {
+    st_Allocator allocator;
+    const st_Problem *problem;
+    sti_Saddle *saddle;
+    ARRAY(int64_t, h_first);
+    ARRAY(int64_t, h_start);
+    ARRAY(int, h_index);
+    ARRAY(double, h_value);
+    ARRAY(int64_t, y_first);
+    ARRAY(int64_t, y_start);
+    ARRAY(int, y_index);
+    ARRAY(double, y_value);
+    ARRAY(double, v_free);
+    ARRAY(double, b);
+    ARRAY(double, W_diagonal);
+    ARRAY(int64_t, W_start);
+    ARRAY(double, rho);
+    ARRAY(int64_t, place);  /* n_v: where a velocity stands in the contact being built, -1 between contacts */
+    ARRAY(int, block_seen); /* by block of A: the last contact that put it into Y, plus 1                   */
+    ARRAY(double, side_v);  /* right-hand side over velocities; 0 between uses where stated                 */
+    ARRAY(double, side_l);  /* right-hand side over joint rows                                              */
+    ARRAY(double, out_v);
+    ARRAY(double, out_l);
+} Memory;
+
+st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err)
+{
+    sti_Reduction *reduction = sti_alloc(allocator, 1, sizeof *reduction);
+    Memory *m = sti_alloc(allocator, 1, sizeof *m);
+    if (reduction == NULL || m == NULL) {
+        sti_free(allocator, reduction, 1, sizeof *reduction);
+        sti_free(allocator, m, 1, sizeof *m);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory: a reduction");
+    }
+    m->allocator = *allocator;
+    reduction->memory = m;
+    const st_Status status = sti_saddle_create(allocator, &m->saddle, err);
+    if (status != ST_OK) {
+        sti_reduction_destroy(reduction);
+        return status;
+    }
+    *out = reduction;
+    return ST_OK;
+}
+
+void sti_reduction_destroy(sti_Reduction *reduction)
+{
+    if (reduction == NULL) return;
+    Memory *m = reduction->memory;
+    sti_saddle_destroy(m->saddle);
+    RELEASE(h_first);
+    RELEASE(h_start);
+    RELEASE(h_index);
+    RELEASE(h_value);
+    RELEASE(y_first);
+    RELEASE(y_start);
+    RELEASE(y_index);
+    RELEASE(y_value);
+    RELEASE(v_free);
+    RELEASE(b);
+    RELEASE(W_diagonal);
+    RELEASE(W_start);
+    RELEASE(rho);
+    RELEASE(place);
+    RELEASE(block_seen);
+    RELEASE(side_v);
+    RELEASE(side_l);
+    RELEASE(out_v);
+    RELEASE(out_l);
+    st_Allocator allocator = m->allocator;
+    sti_free(&allocator, m, 1, sizeof *m);
+    sti_free(&allocator, reduction, 1, sizeof *reduction);
+}
+
+/* ------------------------------------------------------------------ H by contacts */
+
+/* The velocities contact c touches, ascending: the union of its columns, which are nearly the same and
+ * nearly sorted, so that the insertion hardly ever moves anything.                                 */
+static st_Status collect_rows(Memory *m, const st_ContactLaw *contact, int64_t begin, int64_t *end, st_Error *err)
+{
+    const st_Sparse *H = &m->problem->H;
+    *end = begin;
+    GROW(h_index, begin + H->p[contact->first + contact->dim] - H->p[contact->first]);
+    for (int64_t e = H->p[contact->first]; e < H->p[contact->first + contact->dim]; e++) {
+        if (m->place[H->i[e]] >= 0) continue;
+        m->place[H->i[e]] = 0;
+        int64_t at = (*end)++;
+        for (; at > begin && m->h_index[at - 1] > H->i[e]; at--)
+            m->h_index[at] = m->h_index[at - 1];
+        m->h_index[at] = H->i[e];
+    }
+    return ST_OK;
+}
+
+static st_Status build_H(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    GROW(h_first, p->n_contacts + 1);
+    GROW(h_start, p->n_contacts + 1);
+    m->h_first[0] = m->h_start[0] = 0;
+    for (int row = 0; row < p->n_v; row++)
+        m->place[row] = -1;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int64_t begin = m->h_first[c];
+        int64_t end = begin;
+        STI_TRY(collect_rows(m, contact, begin, &end, err));
+        const int64_t count = end - begin;
+        GROW(h_value, m->h_start[c] + contact->dim * count);
+        double *value = m->h_value + m->h_start[c];
+        memset(value, 0, (size_t)(contact->dim * count) * sizeof *value);
+        for (int64_t k = begin; k < end; k++)
+            m->place[m->h_index[k]] = k - begin;
+        for (int d = 0; d < contact->dim; d++)
+            for (int64_t e = p->H.p[contact->first + d]; e < p->H.p[contact->first + d + 1]; e++)
+                value[d * count + m->place[p->H.i[e]]] = p->H.x[e];
+        for (int64_t k = begin; k < end; k++)
+            m->place[m->h_index[k]] = -1;
+        m->h_first[c + 1] = end;
+        m->h_start[c + 1] = m->h_start[c] + contact->dim * count;
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ Y by contacts */
+
+static st_Status reach_block(Memory *m, int block, int c, int64_t *end, st_Error *err)
+{
+    const int *first = m->problem->A.first;
+    if (m->block_seen[block] == c + 1) return ST_OK;
+    m->block_seen[block] = c + 1;
+    GROW(y_index, *end + first[block + 1] - first[block]);
+    for (int row = first[block]; row < first[block + 1]; row++)
+        m->y_index[(*end)++] = row;
+    return ST_OK;
+}
+
+/* The velocities that move when contact c pushes. */
+static st_Status reach(Memory *m, int c, int64_t *end, st_Error *err)
+{
+    const sti_Saddle *s = m->saddle;
+    for (int64_t k = m->h_first[c]; k < m->h_first[c + 1]; k++) {
+        const int block = s->block_of[m->h_index[k]], mechanism = s->mechanism_of[block];
+        if (m->block_seen[block] == c + 1) continue;
+        if (s->group_first[mechanism + 1] == s->group_first[mechanism]) {
+            STI_TRY(reach_block(m, block, c, end, err));
+            continue;
+        }
+        for (int t = s->mechanism_first[mechanism]; t < s->mechanism_first[mechanism + 1]; t++)
+            STI_TRY(reach_block(m, s->mechanism_block[t], c, end, err));
+    }
+    return ST_OK;
+}
+
+/* One column of Y: side_v holds the column of H, and is 0 elsewhere over the reach. The reach is whole
+ * mechanisms and free blocks one after another; each is solved once, at its first row.             */
+static void solve_column(Memory *m, int64_t begin, int64_t end)
+{
+    const sti_Saddle *s = m->saddle;
+    const int *first = m->problem->A.first;
+    for (int64_t k = begin; k < end;) {
+        const int block = s->block_of[m->y_index[k]], mechanism = s->mechanism_of[block];
+        if (s->group_first[mechanism + 1] == s->group_first[mechanism]) {
+            const int size = first[block + 1] - first[block];
+            memcpy(m->out_v + first[block], m->side_v + first[block], (size_t)size * sizeof *m->out_v);
+            sti_saddle_solve_block(s, block, m->out_v + first[block]);
+            k += size;
+            continue;
+        }
+        sti_saddle_solve(s, mechanism, m->side_v, NULL, m->out_v, m->out_l);
+        for (int t = s->mechanism_first[mechanism]; t < s->mechanism_first[mechanism + 1]; t++)
+            k += first[s->mechanism_block[t] + 1] - first[s->mechanism_block[t]];
+    }
+}
+
+static st_Status build_Y(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    GROW(y_first, p->n_contacts + 1);
+    GROW(y_start, p->n_contacts + 1);
+    GROW(block_seen, p->A.n_blocks);
+    if (p->A.n_blocks > 0) memset(m->block_seen, 0, (size_t)p->A.n_blocks * sizeof *m->block_seen);
+    if (p->n_v > 0) memset(m->side_v, 0, (size_t)p->n_v * sizeof *m->side_v);
+    m->y_first[0] = m->y_start[0] = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int64_t begin = m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+        int64_t end = begin;
+        STI_TRY(reach(m, c, &end, err));
+        const int64_t count = end - begin;
+        GROW(y_value, m->y_start[c] + p->contact[c].dim * count);
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const double *h = m->h_value + m->h_start[c] + d * h_count;
+            double *y = m->y_value + m->y_start[c] + d * count;
+            for (int64_t k = 0; k < h_count; k++)
+                m->side_v[m->h_index[m->h_first[c] + k]] = h[k];
+            solve_column(m, begin, end);
+            for (int64_t k = 0; k < count; k++)
+                y[k] = m->out_v[m->y_index[begin + k]];
+        }
+        for (int64_t k = 0; k < h_count; k++)
+            m->side_v[m->h_index[m->h_first[c] + k]] = 0.0;
+        m->y_first[c + 1] = end;
+        m->y_start[c + 1] = m->y_start[c] + p->contact[c].dim * count;
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ W and b */
+
+/* Component d of H_c'v. */
+static double row_of_H(const Memory *m, int c, int d, const double *v)
+{
+    const int64_t count = m->h_first[c + 1] - m->h_first[c];
+    const int *index = m->h_index + m->h_first[c];
+    const double *h = m->h_value + m->h_start[c] + d * count;
+    double sum = 0.0;
+    for (int64_t k = 0; k < count; k++)
+        sum += h[k] * v[index[k]];
+    return sum;
+}
+
+/* The entries of C that lie in diagonal blocks of W. Blocks of C may join several contacts (a patch), so
+ * they are walked row by row beside the contacts.                                                  */
+static void add_own_compliance(Memory *m)
+{
+    const st_Problem *p = m->problem;
+    const double *x = p->C.x;
+    int c = 0;
+    for (int k = 0; k < p->C.n_blocks; k++) {
+        const int size = p->C.first[k + 1] - p->C.first[k];
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++, x += size) {
+            while (i >= p->contact[c].first + p->contact[c].dim)
+                c++;
+            const st_ContactLaw *contact = &p->contact[c];
+            double *W = m->W_diagonal + m->W_start[c] + (int64_t)(i - contact->first) * contact->dim;
+            for (int d = 0; d < contact->dim; d++) {
+                const int j = contact->first + d - p->C.first[k];
+                if (j >= 0 && j < size) W[d] += x[j];
+            }
+        }
+    }
+}
+
+static st_Status build_W_diagonal(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    GROW(W_start, p->n_contacts + 1);
+    m->W_start[0] = 0;
+    for (int c = 0; c < p->n_contacts; c++)
+        m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
+    GROW(W_diagonal, m->W_start[p->n_contacts]);
+    GROW(rho, p->n_contacts);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int dim = p->contact[c].dim;
+        const int64_t count = m->y_first[c + 1] - m->y_first[c];
+        for (int d = 0; d < dim; d++) {
+            for (int64_t k = 0; k < count; k++) /* out_v need not be cleared: H_c reads only what Y_c wrote */
+                m->out_v[m->y_index[m->y_first[c] + k]] = m->y_value[m->y_start[c] + d * count + k];
+            for (int e = 0; e < dim; e++)
+                m->W_diagonal[m->W_start[c] + (int64_t)e * dim + d] = row_of_H(m, c, e, m->out_v);
+        }
+    }
+    add_own_compliance(m);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int dim = p->contact[c].dim;
+        double trace = 0.0;
+        for (int d = 0; d < dim; d++)
+            trace += m->W_diagonal[m->W_start[c] + (int64_t)d * dim + d];
+        m->rho[c] = trace > 0.0 ? dim / trace : 1.0;
+        if (!isfinite(trace) || !isfinite(m->rho[c]))
+            return sti_fail(err, ST_ERR_NUMERIC, "contact %d: the trace of its block of W is %g", c, trace);
+    }
+    return ST_OK;
+}
+
+static void export_pointers(sti_Reduction *reduction)
+{
+    const Memory *m = reduction->memory;
+    reduction->h_first = m->h_first;
+    reduction->h_start = m->h_start;
+    reduction->h_index = m->h_index;
+    reduction->h_value = m->h_value;
+    reduction->y_first = m->y_first;
+    reduction->y_start = m->y_start;
+    reduction->y_index = m->y_index;
+    reduction->y_value = m->y_value;
+    reduction->v_free = m->v_free;
+    reduction->b = m->b;
+    reduction->W_diagonal = m->W_diagonal;
+    reduction->W_start = m->W_start;
+    reduction->rho = m->rho;
+    reduction->redundant_rows = m->saddle->redundant_rows;
+}
+
+st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
+{
+    Memory *m = reduction->memory;
+    m->problem = reduction->problem = problem;
+    GROW(place, problem->n_v);
+    GROW(side_v, problem->n_v);
+    GROW(out_v, problem->n_v);
+    GROW(v_free, problem->n_v);
+    GROW(side_l, problem->n_l);
+    GROW(out_l, problem->n_l);
+    GROW(b, problem->n_r);
+    STI_TRY(sti_saddle_factor(m->saddle, problem, err));
+    STI_TRY(build_H(m, err));
+    STI_TRY(build_Y(m, err));
+    STI_TRY(build_W_diagonal(m, err));
+    export_pointers(reduction);
+    sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
+    for (int c = 0; c < problem->n_contacts; c++)
+        for (int d = 0; d < problem->contact[c].dim; d++) {
+            const int row = problem->contact[c].first + d;
+            m->b[row] = row_of_H(m, c, d, m->v_free) + problem->w[row];
+            if (!isfinite(m->b[row]))
+                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c, d,
+                                m->b[row]);
+        }
+    return ST_OK;
+}
+
+/* u += C r. */
+static void add_compliance(const st_Problem *p, const double *r, double *u)
+{
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                u[i] += *x++ * r[j];
+}
+
+void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double *v, double *u)
+{
+    const Memory *m = reduction->memory;
+    const st_Problem *p = m->problem;
+    if (p->n_v > 0) memcpy(v, m->v_free, (size_t)p->n_v * sizeof *v);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int64_t count = m->y_first[c + 1] - m->y_first[c];
+        const int *index = m->y_index + m->y_first[c];
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const double amount = r[p->contact[c].first + d], *y = m->y_value + m->y_start[c] + d * count;
+            if (amount == 0.0) continue; /* open contacts are many */
+            for (int64_t k = 0; k < count; k++)
+                v[index[k]] += y[k] * amount;
+        }
+    }
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int d = 0; d < p->contact[c].dim; d++)
+            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + p->w[p->contact[c].first + d];
+    add_compliance(p, r, u);
+}
+
+void sti_reduction_form_W(const sti_Reduction *reduction, double *W)
+{
+    const Memory *m = reduction->memory;
+    const st_Problem *p = m->problem;
+    const int64_t n = p->n_r;
+    double *v = m->out_v;
+    if (p->n_v > 0) memset(v, 0, (size_t)p->n_v * sizeof *v);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int64_t count = m->y_first[c + 1] - m->y_first[c];
+        const int *index = m->y_index + m->y_first[c];
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const double *y = m->y_value + m->y_start[c] + d * count;
+            for (int64_t k = 0; k < count; k++)
+                v[index[k]] = y[k];
+            for (int other = 0; other < p->n_contacts; other++)
+                for (int e = 0; e < p->contact[other].dim; e++)
+                    W[(p->contact[other].first + e) * n + p->contact[c].first + d] = row_of_H(m, other, e, v);
+        }
+        for (int64_t k = 0; k < count; k++)
+            v[index[k]] = 0.0;
+    }
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int64_t i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                W[i * n + j] += *x++;
+}
+
+double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l)
+{
+    const Memory *m = reduction->memory;
+    const st_Problem *p = m->problem;
+    if (p->n_v > 0) memcpy(m->side_v, p->f, (size_t)p->n_v * sizeof *m->side_v);
+    for (int row = 0; row < p->n_l; row++)
+        m->side_l[row] = -p->g[row];
+    for (int j = 0; r != NULL && j < p->n_r; j++)
+        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+            m->side_v[p->H.i[e]] += p->H.x[e] * r[j];
+    sti_saddle_solve(m->saddle, STI_WHOLE, m->side_v, m->side_l, v, m->out_l);
+    if (l != NULL && p->n_l > 0) memcpy(l, m->out_l, (size_t)p->n_l * sizeof *l);
+    return sti_saddle_joint_residual(m->saddle, v, m->out_l);
+}

@@ -1,0 +1,116 @@
+/* residual.c -- how far an r is from solving the step problem; METHODS.md section 7.
+ *
+ *     e = | r - P(r - rho u^) |_2 / | rho b |_2,     rho_i = dim_i / trace(W_ii)
+ *
+ * u is recomputed from r through the unreduced equations (momentum and joints, with refinement), so that
+ * an error of the reduction counts too. Beside e stand the figures physics can check.
+ */
+#include "solve/residual.h"
+
+#include "solve/law.h"
+
+/* u = H'v + C r + w, by the problem's own matrices. */
+static void contact_velocity(const st_Problem *p, const double *r, const double *v, double *u)
+{
+    for (int j = 0; j < p->n_r; j++) {
+        double sum = p->w[j];
+        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+            sum += p->H.x[e] * v[p->H.i[e]];
+        u[j] = sum;
+    }
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                u[i] += *x++ * r[j];
+}
+
+static double square_norm(const double *x, int n)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+/* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest. */
+static double distance(const st_ContactLaw *contact, const double *r)
+{
+    double x[5];
+    memcpy(x, r, (size_t)contact->dim * sizeof *x);
+    sti_law_project(contact, x);
+    for (int k = 0; k < contact->dim; k++)
+        x[k] -= r[k];
+    return sqrt(square_norm(x, contact->dim));
+}
+
+/* | r . u^ |, the power the law leaves undone. A bounded row does work at its limits: what counts is the
+ * distance from the limit that the sign of u asks for.                                             */
+static double complementarity(const st_ContactLaw *contact, const double *r, const double *u)
+{
+    double shifted[5], sum = 0.0;
+    if (contact->law == ST_LAW_BOUNDED) {
+        const double limit = u[0] > 0.0 ? contact->lo : contact->hi;
+        return u[0] == 0.0 ? 0.0 : isfinite(limit) ? fabs((r[0] - limit) * u[0]) : fabs(r[0] * u[0]);
+    }
+    sti_law_shift(contact, u, shifted);
+    if (contact->law == ST_LAW_BOX) /* each tangent on its own: friction mu r_n |u_t| is its due */
+        for (int k = 1; k < contact->dim; k++)
+            sum += contact->mu * r[0] * fabs(u[k]);
+    for (int k = 0; k < contact->dim; k++)
+        sum += r[k] * shifted[k];
+    return fabs(sum);
+}
+
+void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
+{
+    const st_Problem *p = reduction->problem;
+    *out = (st_Residual){.worst_contact = -1};
+    out->joint = sti_reduction_velocity(reduction, r, v_work, NULL);
+    contact_velocity(p, r, v_work, u_work);
+    double error = 0.0, scale = 0.0, worst = 0.0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const double *rc = r + contact->first, *uc = u_work + contact->first, rho = reduction->rho[c];
+        double natural[5];
+        sti_law_natural(contact, rc, uc, rho, natural);
+        const double share = square_norm(natural, contact->dim);
+        error += share;
+        scale += rho * rho * square_norm(reduction->b + contact->first, contact->dim);
+        if (share > worst || !(share >= 0.0)) { /* NaN is the worst of all */
+            worst = share;
+            out->worst_contact = c;
+        }
+        out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
+        out->complementarity += complementarity(contact, rc, uc);
+    }
+    out->natural = scale > 0.0 ? sqrt(error) / sqrt(scale) : sqrt(error);
+}
+
+st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err)
+{
+    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the residual's destination is NULL");
+    STI_TRY(st_problem_check(problem, err));
+    if (r == NULL && problem->n_r > 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "r is missing: NULL, expected %d numbers", problem->n_r);
+    for (int j = 0; j < problem->n_r; j++)
+        if (!isfinite(r[j])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", j, r[j]);
+
+    const st_Allocator allocator = st_default_allocator();
+    sti_Reduction *reduction = NULL;
+    double *work = NULL;
+    const int64_t n_work = (int64_t)problem->n_v + problem->n_r + 1;
+    st_Status status = sti_reduction_create(&allocator, &reduction, err);
+    if (status == ST_OK) status = sti_reduce(reduction, problem, err);
+    if (status != ST_OK) goto done;
+    work = sti_alloc(&allocator, n_work, sizeof *work);
+    if (work == NULL) {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", problem->n_r);
+        goto done;
+    }
+    sti_residual(reduction, r, work, work + problem->n_v, out);
+done:
+    sti_free(&allocator, work, n_work, sizeof *work);
+    sti_reduction_destroy(reduction);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* solve/saddle.h -- velocities and joint impulses together: the saddle point system
+ *
+ *      A v - G l  = a
+ *     G' v + Cb l = c
+ *
+ * solved for many right-hand sides, mechanism by mechanism. A mechanism is a set of blocks of A tied
+ * together by columns of G (or by off-diagonal entries of Cb); a free body is one by itself.
+ */
+#ifndef STI_SADDLE_H
+#define STI_SADDLE_H
+
+#include "math/block_diag.h"
+
+/* The whole system, instead of one mechanism. */
+#define STI_WHOLE (-1)
+
+typedef struct sti_Saddle {
+    const int *block_of;     /* n_v: the block of A a velocity belongs to                       */
+    const int *mechanism_of; /* per block of A                                                  */
+    int n_mechanisms;
+    const int *mechanism_first; /* n_mechanisms + 1: its blocks of A are mechanism_block[...], ascending */
+    const int *mechanism_block;
+    const int *group_first; /* n_mechanisms + 1: how many groups of joint rows; none: a free body */
+    int redundant_rows;
+    struct sti_SaddleMemory *memory;
+} sti_Saddle;
+
+st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err);
+void sti_saddle_destroy(sti_Saddle *saddle);
+
+/* Factorise the system of a (checked) problem, which must stay alive. */
+st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Error *err);
+
+/* Solve within one mechanism, or STI_WHOLE, with iterative refinement. a, v are n_v long, c, l n_l
+ * long; only the entries of the mechanism are read and written. Rows found to depend on others get
+ * l = 0. c may be NULL: zeros.                                                                      */
+void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
+
+/* x <- inv(A_k) x for the rows of block k alone: all there is to solve for a free body. */
+void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x);
+
+/* max |G'v + Cb l + g| over all rows. */
+double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, const double *l);
+
+#endif
