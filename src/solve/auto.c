@@ -44,7 +44,7 @@ static double judge(const Auto *a, const sti_Task *task)
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, a->v, a->u, &residual);
-    return residual.natural;
+    return sti_residual_measure(task->reduction, &residual);
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)

@@ -8,4 +8,11 @@
  * r, by a fresh solve with refinement. No allocation.                                              */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out);
 
+/* What the tolerance is compared with: natural, or where the reduction asks for all errors the largest. */
+static inline double sti_residual_measure(const sti_Reduction *reduction, const st_Residual *residual)
+{
+    if (!reduction->all_errors) return residual->natural;
+    return fmax(residual->natural, fmax(residual->error, residual->error_rho));
+}
+
 #endif
