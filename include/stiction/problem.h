@@ -163,6 +163,36 @@ ST_API st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem 
                                        st_SolveInfo *info, st_Error *err);
 ST_API void st_solver_destroy(st_Solver *solver); /* NULL is fine */
 
+/* ------------------------------------------------------------------ linear complementarity problems
+ *
+ *     z >= 0,   M z + q >= 0,   z'(M z + q) = 0;       rows marked free: (M z + q)_i = 0, z_i of any sign
+ *
+ * M is any square matrix, definite or not. Not every such problem has a solution, and to say so is an
+ * answer where it can be proved.                                                                   */
+typedef struct st_LcpProblem {
+    int n;
+    st_Sparse M;
+    const double *q;  /* n                                                             */
+    const bool *free; /* n flags, or NULL: none                                        */
+} st_LcpProblem;
+
+typedef enum st_LcpOutcome {
+    ST_LCP_SOLVED = 0,
+    ST_LCP_NO_SOLUTION, /* proved: no z solves it                                      */
+    ST_LCP_FAILED       /* none found: there may be one                                */
+} st_LcpOutcome;
+
+typedef struct st_LcpInfo {
+    st_LcpOutcome outcome;
+    int pivots;
+    double error; /* | min(z, M z + q) |, of free rows | M z + q |, over | q |; absolute where q = 0 */
+} st_LcpInfo;
+
+/* ST_OK whatever the outcome; z gets the best found. Solved: error <= tolerance. */
+ST_API st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z, st_LcpInfo *info,
+                              st_Error *err);
+ST_API st_Status st_lcp_residual(const st_LcpProblem *problem, const double *z, double *error, st_Error *err);
+
 #ifdef __cplusplus
 }
 #endif
