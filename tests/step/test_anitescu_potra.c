@@ -176,14 +176,13 @@ static double angle(const Run *run, const char *body)
 static void compare_bars(const Run *run, const Reference *ref, int row)
 {
     const char *bodies[2] = {"bar1", "bar2"};
+    const char *columns[2][3] = {{"q_x1", "q_y1", "q_a1"}, {"q_x2", "q_y2", "q_a2"}};
     for (int b = 0; b < 2; b++) {
-        char x[8], y[8], a[8];
-        snprintf(x, sizeof x, "q_x%d", b + 1), snprintf(y, sizeof y, "q_y%d", b + 1),
-            snprintf(a, sizeof a, "q_a%d", b + 1);
         st_Vec3 p = position(run, bodies[b]);
-        check_close(p.x, reference_at(ref, row, x), 1e-7);
-        check_close(p.y, reference_at(ref, row, y), 1e-7);
-        check_close(remainder(angle(run, bodies[b]) - reference_at(ref, row, a), 6.283185307179586), 0, 1e-7);
+        double turned = angle(run, bodies[b]) - reference_at(ref, row, columns[b][2]);
+        check_close(p.x, reference_at(ref, row, columns[b][0]), 1e-7);
+        check_close(p.y, reference_at(ref, row, columns[b][1]), 1e-7);
+        check_close(remainder(turned, 6.283185307179586), 0, 1e-7);
     }
 }
 
