@@ -33,6 +33,11 @@
  * velocity, invisible, and makes a pinched body solvable. Below 1e-12 the pinch is solved to no digits. */
 #define STI_OVERLAP_COMPLIANCE 1e-8
 
+/* Contact velocities below this fraction of the system's fastest count as idle: residuals are relative to
+ * this at least. At a tolerance of 1e-9 that asks for 1e-15 of the fastest, which is rounding; smaller,
+ * and steps in which contacts have nothing to do (a take-off, an impact at rest) never converge.    */
+#define STI_IDLE_SPEED 1e-6
+
 /* A contact leaves the active set at separation speeds above this, relative to 1 m/s plus the largest
  * velocity: rounding leaves 1e-16 of it, gravity at h = 1e-6 gives 1e-5 m/s.                        */
 #define STI_SEPARATION_SPEED 1e-10

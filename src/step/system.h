@@ -71,6 +71,7 @@ struct st_System {
     int64_t chosen_capacity;
     int stalled; /* collisions in a row without progress in time                  */
 
+    double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
     sti_Impulse *previous;
