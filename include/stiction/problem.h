@@ -83,6 +83,7 @@ typedef struct st_Problem {
     st_BlockDiag Cb, C;
     const double *f, *g, *w;      /* n_v, n_l, n_r                                     */
     const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
+    double u_scale; /* [m/s] the residual is relative to velocities of at least this size; 0: to b alone */
 } st_Problem;
 
 /* ST_OK when sizes, indices, laws and numbers make sense; else which one does not. Says nothing
@@ -109,7 +110,7 @@ typedef struct st_Solution {
 
 /* How good an answer is: recomputed from the problem and r alone, by no solver. */
 typedef struct st_Residual {
-    double natural;         /* | r - P(r - rho u^) | / | rho b |, rho_i = dim/trace(W_ii) */
+    double natural;         /* | r - P(r - rho u^) | / max(| rho b |, | rho u_scale |), docs/methods.md   */
     double error;           /* | r - P(r - u^) | / | b |: the unscaled twin, for problem files */
     double error_rho;       /* the same with one rho = 1/mean(diag W) for all contacts */
     double joint;           /* max | G'v + Cb l + g | [m/s]                            */

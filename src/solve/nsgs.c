@@ -258,7 +258,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);
         task->iterations = k;
-        if (change <= due || k == 1 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
+        if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
             if (judge(s, task, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
             if (change <= due) due = 0.5 * change;

@@ -8,6 +8,10 @@
  * r, by a fresh solve with refinement. No allocation.                                              */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out);
 
+/* The same for a u that the caller has at hand; joint is left 0. For solvers on their way: what they return is
+ * judged by sti_residual.                                                                         */
+void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out);
+
 /* What the tolerance is compared with: natural, or where the reduction asks for all errors the largest. */
 static inline double sti_residual_measure(const sti_Reduction *reduction, const st_Residual *residual)
 {
