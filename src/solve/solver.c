@@ -10,7 +10,7 @@
 
 #include "solve/residual.h"
 
-static const sti_SolverKind *const kinds[] = {&sti_auto, &sti_lemke, &sti_nsgs};
+static const sti_SolverKind *const kinds[] = {&sti_auto, &sti_lemke, &sti_nsgs, &sti_newton};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct st_Solver {
