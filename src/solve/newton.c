@@ -66,6 +66,7 @@ typedef struct Newton {
     STI_ARRAY(double, side); /* right-hand side and solution of (2)                                */
     double alpha;
     int n_active;
+    int64_t reserved; /* blocks of the largest W seen                                              */
 } Newton;
 
 static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
@@ -90,7 +91,10 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     GROW(p, contacts + 1);
     GROW(j, s->W.n_entries);
     GROW(start, s->W.n_entries);
-    return STI_GROW(&s->allocator, s->x, s->x_size, s->W.x_size, err);
+    GROW(x, s->W.x_size);
+    if (s->W.n_entries <= s->reserved) return ST_OK;
+    s->reserved = s->W.n_entries; /* room for (2) with all contacts in it, lest it grows when more of them close */
+    return sti_sparse_lu_reserve(s->lu, &s->W.rows, err);
 }
 
 /* F of (1) at r with u = W r + b; returns sum |F_i|^2 / rho_i. With `slopes`, A, B and the active set, too. */
@@ -314,8 +318,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 static bool accepts(st_Law law, int dim, bool symmetric)
 {
-    (void)symmetric;
-    return sti_slope_accepts(law, dim);
+    return sti_nsgs.accepts(law, dim, symmetric); /* all laws there are */
 }
 
 static void destroy(void *workspace)

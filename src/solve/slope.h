@@ -1,8 +1,8 @@
 /* solve/slope.h -- a law as an equation F(r, u) = 0, and its generalised derivative, contact by contact.
  *
- *     coulomb, pyramid in the plane, box   x = r - rho u
- *                     F_n = r_n - max(0, x_n),   F_T = r_T - P(x_T) on the disk (segment) of radius mu max(0, x_n)
- *                                                (Alart & Curnier 1991; rolling: a second disk)
+ *     coulomb, pyramid, box                x = r - rho u
+ *                     F_n = r_n - max(0, x_n),   F_T = r_T - P(x_T) on the disk (polygon, square) of radius
+ *                                                mu max(0, x_n) (Alart & Curnier 1991; rolling: a second disk)
  *     cone                                 F = r - P_K(x), the natural map
  *     frictionless, bounded                F = r - clip(x)
  *
@@ -15,9 +15,6 @@
 #include "base/base.h"
 
 #include <stiction/problem.h>
-
-/* Which laws have one. */
-bool sti_slope_accepts(st_Law law, int dim);
 
 /* F, and A = dF/dr at fixed u, B = dF/du at fixed r (dim x dim, row-major); A and B may both be NULL. Returns
  * whether B is not zero: whether the contact takes part in the linear system.                      */
