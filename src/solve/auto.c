@@ -23,14 +23,18 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 typedef struct Turn {
     int who;
     int iterations;
+    int attempt;    /* of newton: another path                                                     */
+    bool from_zero; /* not from the best so far, which may lie where no solution is near           */
 } Turn;
 
 enum { LEMKE, NSGS, NEWTON, N_SOLVERS };
 static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton};
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
-static const Turn turns[] = {{NSGS, 24},    {NEWTON, 60}, {NSGS, 150},   {NEWTON, 100}, {NSGS, 600},
-                             {NEWTON, 150}, {NSGS, 2500}, {NEWTON, 300}, {NSGS, 10000}};
+static const Turn turns[] = {{NSGS, 24, 0, false},    {NEWTON, 60, 0, false}, {NSGS, 150, 0, false},
+                             {NEWTON, 60, 1, false},  {NEWTON, 100, 2, true}, {NSGS, 600, 0, false},
+                             {NEWTON, 150, 3, false}, {NEWTON, 150, 1, true}, {NSGS, 3000, 0, false},
+                             {NEWTON, 300, 0, true},  {NSGS, 10000, 0, false}};
 
 typedef struct Auto {
     st_Allocator allocator;
@@ -73,7 +77,11 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     st_Residual residual;
     part.max_iterations = turn.iterations;
     part.iterations = 0;
-    memcpy(task->r, a->best, bytes);
+    part.attempt = turn.attempt;
+    if (turn.from_zero)
+        memset(task->r, 0, bytes);
+    else
+        memcpy(task->r, a->best, bytes);
     STI_TRY(kinds[turn.who]->solve(a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
     sti_residual(task->reduction, task->r, a->v, a->u, &residual);
@@ -93,7 +101,8 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const st_Problem *problem = task->problem;
     const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
-    if (linear && unknowns <= LEMKE_FIRST) STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations}, err));
+    if (linear && unknowns <= LEMKE_FIRST)
+        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, false}, err));
     for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance); k++) {
         const int left = task->max_iterations - a->iterations;
         if (left > 0)
@@ -101,7 +110,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
                 take_turn(a, task, (Turn){turns[k].who, turns[k].iterations < left ? turns[k].iterations : left}, err));
     }
     if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
-        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations}, err));
+        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, false}, err));
     return ST_OK;
 }
 

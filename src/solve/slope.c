@@ -153,14 +153,14 @@ static void cone(const st_ContactLaw *contact, const double *x, double *P, doubl
     }
 }
 
-bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *F, double *A,
+bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
                double *B)
 {
     const int dim = contact->dim;
     double x[5] = {0}, P[5] = {0}, D[25] = {0};
     bool active = false;
     for (int k = 0; k < dim; k++)
-        x[k] = r[k] - rho * u[k];
+        x[k] = r[k] - rho[k] * u[k];
     switch (contact->law) {
     case ST_LAW_FRICTIONLESS:
         clip(x[0], 0.0, HUGE_VAL, P, D);
@@ -188,7 +188,7 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, d
         F[k] = r[k] - P[k];
     for (int k = 0; k < dim * dim && A != NULL; k++) {
         A[k] = (k % (dim + 1) == 0 ? 1.0 : 0.0) - D[k];
-        B[k] = rho * D[k];
+        B[k] = rho[k % dim] * D[k];
         active = active || D[k] != 0.0;
     }
     return active;

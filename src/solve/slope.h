@@ -16,9 +16,10 @@
 
 #include <stiction/problem.h>
 
-/* F, and A = dF/dr at fixed u, B = dF/du at fixed r (dim x dim, row-major); A and B may both be NULL. Returns
+/* rho has one entry a component, the same for those that are projected together (the whole of the cone law).
+ * F, and A = dF/dr at fixed u, B = dF/du at fixed r (dim x dim, row-major); A and B may both be NULL. Returns
  * whether B is not zero: whether the contact takes part in the linear system.                      */
-bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *F, double *A,
+bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
                double *B);
 
 #endif
