@@ -70,12 +70,13 @@ typedef enum st_ShapeType {
 
 typedef struct st_ShapeDef {
     st_ShapeType type;
-    st_Pose pose;   /* in the body                                                      */
-    double radius;  /* sphere [m]                                                       */
-    double length;  /* bar [m]                                                          */
-    st_Vec3 half;   /* box [m]                                                          */
-    double density; /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
-    double mu;      /* friction; a pair has the geometric mean of its two               */
+    st_Pose pose;       /* in the body                                                      */
+    double radius;      /* sphere [m]                                                       */
+    double length;      /* bar [m]                                                          */
+    st_Vec3 half;       /* box [m]                                                          */
+    double density;     /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
+    double mu;          /* friction; a pair has the geometric mean of its two               */
+    double restitution; /* of impacts, 0 to 1; a pair has the larger of its two         */
     const char *name;
     uint32_t cookie;
 } st_ShapeDef;

@@ -26,7 +26,7 @@ typedef struct sti_SoftEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu;
+    double gap, mu, restitution;
     int dim, first_row; /* in contact_rows                                                         */
     int a, b;
     st_Vec3 point, normal;

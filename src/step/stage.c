@@ -5,8 +5,15 @@
  *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (Anitescu & Potra 2002, eq. 32-33 as rows)
  *     contact  u = H' v + w,           w = Phi_b/eta                  (drift gap; else 0)
  *
- * where x_b = x(q*) + grad x' (q_b - q*), and v_b* has gone through the gyroscopic term body by body.
- * With the explicit integrator springs and dampers are part of k1 instead.
+ * where x_b = x(q*) + grad x' (q_b - q*). In schemes of order one v_b* has gone through the gyroscopic term
+ * body by body; in those of order two it is v_b, and that term is part of k1 at v*. With the explicit
+ * integrator springs and dampers are part of k1 instead.
+ *
+ * Two more schemes are this stage under another name (METHODS section 3), with qm = q + (h/2) v:
+ *     trapezoid II   the mean velocity vm = (v + v+)/2 solves the stage (qm, v, q) with eta = h/2, and moves
+ *                    q for h: drift divides by h (`reach`) where springs look h/2 ahead;
+ *     trapezoid I    v+ solves it with eta = h, where springs and drift follow the mean of v and v+ (`mean`):
+ *                    a'(v + v+) + l/(h s) + k phi_b/s = 0,  s = h k/4 + d/2.
  */
 #include "base/tolerance.h"
 #include "step/system.h"
@@ -29,7 +36,24 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
     return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
 }
 
-/* f = M v_b* + eta k1, A = M. */
+/* k1 at (q*, v*), at one time or as the mean of two. */
+static st_Status forces(Work *work, double *k)
+{
+    const st_Model *model = &work->system->model;
+    const sti_Stage *stage = work->stage;
+    STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
+    if (stage->t_end > stage->t) {
+        double *last = work->system->v_new; /* free until the stage is solved */
+        STI_TRY(model->force(model->ctx, stage->t_end, stage->q_star, stage->v_star, last, work->err));
+        for (int i = 0; i < model->n_v; i++)
+            k[i] = 0.5 * (k[i] + last[i]);
+    }
+    if (stage->second_order && model->gyroscopic_force != NULL)
+        model->gyroscopic_force(model->ctx, stage->q_star, stage->v_star, k);
+    return ST_OK;
+}
+
+/* f = M v_b* + eta k1 + push, A = M. */
 static st_Status momentum(Work *work)
 {
     st_System *s = work->system;
@@ -40,8 +64,9 @@ static st_Status momentum(Work *work)
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
     if (!work->impact) {
-        if (model->gyroscopic != NULL) model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
-        STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
+        if (model->gyroscopic != NULL && !stage->second_order)
+            model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
+        STI_TRY(forces(work, k));
     }
     const double *M = work->out->M;
     for (int b = 0; b < model->n_blocks; b++)
@@ -50,6 +75,8 @@ static st_Status momentum(Work *work)
             for (int j = model->first[b]; j < model->first[b + 1]; j++)
                 f[i] += *M++ * v[j];
         }
+    for (int i = 0; stage->push != NULL && i < model->n_v; i++)
+        f[i] += stage->push[i];
     return ST_OK;
 }
 
@@ -79,15 +106,35 @@ static double capped(double speed, double cap)
     return fmin(fmax(speed, -cap), cap);
 }
 
+static double base_speed(const Work *work, const sti_RowList *rows, int k)
+{
+    return sti_row_dot(rows, k, work->stage->v_base);
+}
+
+/* Time in which drift is to be gone: in the short piece of a step beside an event not the piece's own length,
+ * which would make a velocity out of a gap of 1e-12 m.                                            */
+static double drift_time(const Work *work)
+{
+    return fmax(work->stage->reach, 0.2 * work->system->h_asked);
+}
+
+static double joint_drift(const Work *work, int k)
+{
+    const st_Sink *sink = work->stage->rows;
+    const sti_RowList *rows = &sink->joint_rows;
+    double cap = work->system->def.correction_speed, reach = drift_time(work);
+    double value = shifted(work, sink->joint[k].value, rows, k);
+    return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
+}
+
 static st_Status joints(Work *work)
 {
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
-    double cap = work->system->def.correction_speed;
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
-        double value = shifted(work, sink->joint[k].value, &sink->joint_rows, k);
         STI_TRY(append_row(work, &out->G, &sink->joint_rows, k));
-        out->g[k] = sink->joint[k].rate + (work->gap_drift ? capped(value / work->stage->eta, cap) : 0.0);
+        out->g[k] = sink->joint[k].rate;
+        if (work->gap_drift) out->g[k] += joint_drift(work, k);
         out->Cb[k] = 0;
     }
     return ST_OK;
@@ -101,11 +148,14 @@ static st_Status soft_rows(Work *work)
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = out->G.n_rows;
-        double resistance = eta * soft->stiffness + soft->damping;
+        bool mean = work->stage->mean;
+        double resistance =
+            mean ? 0.25 * eta * soft->stiffness + 0.5 * soft->damping : eta * soft->stiffness + soft->damping;
         double phi = shifted(work, soft->value, &sink->soft_rows, k);
         STI_TRY(append_row(work, &out->G, &sink->soft_rows, k));
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
+        if (mean) out->g[row] += base_speed(work, &sink->soft_rows, k);
     }
     return ST_OK;
 }
@@ -150,37 +200,65 @@ static st_ContactLaw law_of(const st_SystemDef *def, const sti_ContactEntry *ent
                            .mu = slippery ? 0.0 : entry->mu};
 }
 
-static st_Status contacts(Work *work, const int *index, int n)
+/* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
+static double gap_drift(const Work *work, const sti_ContactEntry *entry)
 {
+    const sti_RowList *rows = &work->stage->rows->contact_rows;
+    double cap = work->system->def.correction_speed, reach = drift_time(work);
+    double gap = shifted(work, entry->gap, rows, entry->first_row);
+    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
+    return fmax(gap / reach, -cap);
+}
+
+/* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
+ * within it (METHODS section 3c).                                                                 */
+static double rebound(const Work *work, const sti_ContactEntry *entry, double drift)
+{
+    const sti_RowList *rows = &work->stage->rows->contact_rows;
+    double approach = base_speed(work, rows, entry->first_row);
+    bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
+    bool fast = approach < -work->system->def.restitution_speed;
+    return closes && fast && entry->restitution > 0 ? entry->restitution * approach : drift;
+}
+
+static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
+{
+    const st_System *system = work->system;
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
-    const st_SystemDef *def = &work->system->def;
-    for (int c = 0; c < n; c++) {
-        const sti_ContactEntry *entry = &sink->contact[index[c]];
-        int first = out->H.n_rows;
-        out->law[c] = law_of(def, entry, first);
-        out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
-        for (int k = 0; k < out->law[c].dim; k++) {
-            STI_TRY(append_row(work, &out->H, &sink->contact_rows, entry->first_row + k));
-            out->w[first + k] = 0;
-        }
-        if (work->gap_drift) {
-            double gap = shifted(work, entry->gap, &sink->contact_rows, entry->first_row);
-            out->w[first] = fmax(gap / work->stage->eta, -def->correction_speed);
-        }
+    int first = out->H.n_rows, before = sti_sink_find(&system->here, entry->id);
+    out->law[c] = law_of(&system->def, entry, first);
+    out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
+    if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
+    for (int k = 0; k < out->law[c].dim; k++) {
+        STI_TRY(append_row(work, &out->H, &sink->contact_rows, entry->first_row + k));
+        out->w[first + k] = 0;
     }
+    if (work->gap_drift) out->w[first] = gap_drift(work, entry);
+    if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
+    return ST_OK;
+}
+
+/* The wanted contacts; one that is beyond the margin at q* is left out. */
+static st_Status contacts(Work *work, int *n)
+{
+    const st_Sink *sink = work->stage->rows;
+    *n = 0;
+    for (int c = 0; c < sink->n_contacts; c++)
+        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id))
+            STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
     return ST_OK;
 }
 
 /* (x'x)^2 / sum x_i^2 M_ii: the velocity that a unit impulse along row k makes, up to the condition of M. */
-static double mobility(const Work *work, int k)
+double sti_mobility(const st_System *system, int k)
 {
-    const sti_RowList *rows = &work->out->H;
+    const sti_RowList *rows = &system->step.H;
     double square = 0, weighted = 0;
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * work->out->M[work->system->diagonal[rows->i[e]]];
+        weighted += x * x * system->step.M[system->diagonal[rows->i[e]]];
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
@@ -197,7 +275,7 @@ static void soften_overlaps(Work *work, int n)
         out->C_first[c] = out->law[c].first;
         memset(C, 0, (size_t)(dim * dim) * sizeof *C);
         if (work->gap_drift && out->chosen[c].entry.gap < -STI_OVERLAP) {
-            C[0] = STI_OVERLAP_COMPLIANCE * mobility(work, out->law[c].first);
+            C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
             out->overlapping++;
         }
         C += dim * dim;
@@ -232,8 +310,9 @@ static void finish(Work *work, int n_contacts)
     if (out->overlapping > 0) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
 }
 
-st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const int *index, int n_contacts, st_Error *err)
+st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
 {
+    int n_contacts;
     bool impact = stage->eta == 0;
     Work work = {.system = system,
                  .stage = stage,
@@ -253,8 +332,8 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const in
     STI_TRY(joints(&work));
     if (n_soft > 0) STI_TRY(soft_rows(&work));
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
-    STI_TRY(grow_contacts(&work, n_contacts));
-    STI_TRY(contacts(&work, index, n_contacts));
+    STI_TRY(grow_contacts(&work, system->wanted.n));
+    STI_TRY(contacts(&work, &n_contacts));
     soften_overlaps(&work, n_contacts);
     finish(&work, n_contacts);
     sti_lap(system, ST_STAGE_ASSEMBLE);
