@@ -45,7 +45,7 @@
 #define STI_MAX_STALLED 100
 
 /* A projection ends when joints and gaps are closed to this [m, rad]: rounding of coordinates of size 1 to
- * 10. It converges quadratically: 3 rounds are usual, 20 mean that the constraints contradict.      */
+ * 10. 3 rounds are usual; the second ten converge quadratically, so 20 mean that constraints contradict. */
 #define STI_PROJECTION_ERROR  2e-15
 #define STI_PROJECTION_ROUNDS 20
 #define STI_PROJECTION_FAILED 1e-10

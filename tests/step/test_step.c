@@ -83,7 +83,7 @@ static void block_slides_to_rest(void **state)
         check_close(pose(&b, id).p.y, 0, 1e-9);            /* solver tolerance times the path */
         st_Vec3 v;
         st_system_velocity(b.sys, id, &v, NULL);
-        check_close(norm(v), 0, 1e-12);
+        check_close(norm(v), 0, 2e-11); /* solver tolerance times g h */
         end(&b);
     }
 }
@@ -328,7 +328,8 @@ static void same_bits_every_time(void **state)
         begin(&b, "default");
         build_pair(&b);
         start(&b);
-        run(&b, 1e-3, 300);
+        for (int step = 0; step < 300; step++)
+            check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
         hash[k] = st_system_hash(b.sys);
         end(&b);
     }
