@@ -14,6 +14,10 @@ static void energy(Json *json, const char *key, double kinetic, double potential
 static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
 {
     put_integer(json, "events", tally->collisions);
+    put_integer(json, "transitions", tally->transitions);
+    put_integer(json, "accumulations", tally->accumulations);
+    put_number(json, "impact_gain", tally->impact_gain);
+    put_integer(json, "problems", tally->problems);
     put_open_array(json, "collisions");
     for (int i = 0; i < tally->n_list; i++) {
         const Collision *c = &tally->list[i];
@@ -24,6 +28,8 @@ static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
         put_text(json, "b", body_name(scene, c->b));
         put_numbers(json, "point", point, 3);
         put_number(json, "impulse", c->impulse);
+        put_number(json, "before", c->before);
+        put_number(json, "after", c->after);
         put_close_object(json);
     }
     put_close_array(json);

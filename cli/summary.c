@@ -37,6 +37,12 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
         fprintf(out, "%s%.6g s %s-%s", i == 0 ? ": " : ", ", c->time, body_name(scene, c->a), body_name(scene, c->b));
     }
     fputs(tally->n_list > SHOWN_COLLISONS ? ", ...\n" : "\n", out);
+    if (tally->transitions > 0)
+        fprintf(out, "  %-22s %lld (take-off, stick, slip)\n", "transitions", tally->transitions);
+    if (tally->accumulations > 0)
+        fprintf(out, "  %-22s in %lld steps, first at %.6g s: no rebounds to the end of those steps\n",
+                "events accumulated", tally->accumulations, tally->accumulated_time);
+    if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
 }
 
 static void print_energy(FILE *out, const Tally *tally)

@@ -43,7 +43,7 @@ static st_Status forces(Work *work, double *k)
     const sti_Stage *stage = work->stage;
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
     if (stage->t_end > stage->t) {
-        double *last = work->system->v_new; /* free until the stage is solved */
+        double *last = work->system->path; /* free until the way is looked at for collisions */
         STI_TRY(model->force(model->ctx, stage->t_end, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
             k[i] = 0.5 * (k[i] + last[i]);

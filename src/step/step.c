@@ -221,7 +221,7 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
         system->stalled = 0;
     STI_TRY(sti_drop_separated(system, err));
     STI_TRY(sti_note_loaded(system, err));
-    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, err));
+    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
     STI_TRY(sti_evaluate(system, &system->trial, system->t + *taken, system->q_new, sti_margin(system), err));
     if (system->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
     if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(system, 0.0, err));

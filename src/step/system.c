@@ -104,6 +104,7 @@ static Vectors vectors_of(st_System *s)
                        &s->saved.history.v,
                        &s->saved.history.a,
                        &s->saved.v,
+                       &s->v_target,
                        &s->projection.f};
     Vectors all = {0};
     for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)

@@ -71,9 +71,9 @@ typedef struct sti_Snapshot {
 /* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
 typedef struct sti_Mode {
     uint64_t id;
-    bool closed, slipping;
-    double direction[2]; /* of sliding                                                             */
-    uint64_t facets[4];  /* pyramid in space, sliding: the ones that push                          */
+    bool closed, sticking, slipping;
+    double direction[2];          /* of sliding                                                             */
+    uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
 } sti_Mode;
 
 struct st_System {
@@ -90,7 +90,7 @@ struct st_System {
     double *q, *v;
     int64_t n_steps;
 
-    double *q_new, *v_new, *q_target, *work_v, *work_k;
+    double *q_new, *v_new, *q_target, *v_target, *work_v, *work_k;
     double *q_star, *v_star, *q_base, *v_base; /* of a stage                                       */
     double *a_new;                             /* acceleration at the end of the step              */
     double *path;                              /* from q to q_new as a velocity, for a time of 1   */
@@ -209,7 +209,7 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
 /* transition.c: does a contact take off, stick or slip within the step just tried? Then the step is made
  * again up to there, and *s is its fraction; else s = 1.                                          */
 st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err);
-st_Status sti_note_modes(st_System *system, st_Error *err);
+st_Status sti_note_modes(st_System *system, double s, st_Error *err);
 
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
  * `here`.                                                                                         */

@@ -15,6 +15,10 @@
  * F(s) = min of +-g after a step of length s h is positive up to the first transition. The velocity is the one
  * at the end of the step, also in form II, whose laws speak of the mean. Sliding that turns round at once has
  * no pair that shows it in the plane and with a round cone: there u_T . (its direction before) is one more.
+ * A pair of which both are 0 at the start says nothing and is left out until it does: redundant contacts, the
+ * facets of a contact that slides along one of them.
+ *
+ * The trapezoid's form I locates as its paper does, by F_shifted below.
  */
 #include "base/tolerance.h"
 #include "step/system.h"
@@ -102,19 +106,25 @@ static double facet_indicator(const Contact *contact, int k, double lambda)
     return facet_force(contact, k) - (lambda + d[0] * contact->u[0] + d[1] * contact->u[1]);
 }
 
-static sti_Mode mode_of(const Contact *contact, uint64_t id)
+/* Indicators within `nil` of 0 say nothing. */
+static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 {
-    sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > 0};
+    sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
     if (!mode.closed || contact->law->dim < 2) return mode;
-    mode.slipping = friction(contact) < 0;
+    double g = friction(contact);
+    mode.sticking = g > nil;
+    mode.slipping = g < -nil;
     if (!mode.slipping) return mode;
     double speed = hypot(contact->u[0], contact->u[1]);
     for (int k = 0; k < 2; k++)
         mode.direction[k] = speed > 0 ? contact->u[k] / speed : 0.0;
     if (has_facets(contact->law)) {
         double lambda = facet_speed(contact);
-        for (int k = 0; k < contact->law->facets; k++)
-            if (facet_indicator(contact, k, lambda) > 0) mode.facets[k / 64] |= (uint64_t)1 << (k % 64);
+        for (int k = 0; k < contact->law->facets; k++) {
+            g = facet_indicator(contact, k, lambda);
+            mode.pushing[k / 64] |= (uint64_t)(g > nil) << (k % 64);
+            mode.idle[k / 64] |= (uint64_t)(g < -nil) << (k % 64);
+        }
     }
     return mode;
 }
@@ -125,7 +135,7 @@ static double indicator(const Contact *contact, const sti_Mode *mode, st_EventKi
     if (!mode->closed) return INFINITY;
     double F = contact->n[0] - contact->n[1], g;
     *kind = ST_EVENT_TAKEOFF;
-    if (contact->law->dim < 2) return F;
+    if (!mode->sticking && !mode->slipping) return F;
     g = mode->slipping ? -friction(contact) : friction(contact);
     if (g < F) F = g, *kind = mode->slipping ? ST_EVENT_STICK : ST_EVENT_SLIP;
     if (!mode->slipping) return F;
@@ -137,19 +147,22 @@ static double indicator(const Contact *contact, const sti_Mode *mode, st_EventKi
     double lambda = facet_speed(contact);
     for (int k = 0; k < contact->law->facets; k++) {
         g = facet_indicator(contact, k, lambda);
-        if (!(mode->facets[k / 64] >> (k % 64) & 1)) g = -g;
-        if (g < F) F = g, *kind = ST_EVENT_FACET;
+        if (mode->idle[k / 64] >> (k % 64) & 1) g = -g;
+        if (g < F && ((mode->pushing[k / 64] | mode->idle[k / 64]) >> (k % 64) & 1)) F = g, *kind = ST_EVENT_FACET;
     }
     return F;
 }
 
-st_Status sti_note_modes(st_System *system, st_Error *err)
+st_Status sti_note_modes(st_System *system, double s, st_Error *err)
 {
     int n = system->step.problem.n_contacts;
     STI_TRY(STI_GROW(&system->allocator, system->mode_new, system->mode_new_capacity, n, err));
+    double fastest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        fastest = fmax(fastest, fabs(system->v_new[i]));
     for (int c = 0; c < n; c++) {
-        Contact contact = look(system, c, 1.0);
-        system->mode_new[c] = mode_of(&contact, system->step.chosen[c].entry.id);
+        Contact contact = look(system, c, s);
+        system->mode_new[c] = mode_of(&contact, system->step.chosen[c].entry.id, STI_SEPARATION_SPEED * (1 + fastest));
     }
     system->n_modes_new = n;
     return ST_OK;
@@ -192,6 +205,39 @@ static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
     return ST_OK;
 }
 
+/* The paper's own F, for its form I: after a whole step that starts the fraction s of the way from the state
+ * before the last one, along the linear interpolants (7.10)-(7.11) of position and velocity. At 0 it is the last
+ * step, at 1 this one; its root is where, in this one, the sliding ends.                           */
+static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
+{
+    Search *search = ctx;
+    st_System *system = search->system;
+    const sti_History *history = &system->history;
+    double t = system->t, *q = system->q, *v = system->v;
+    sti_difference(system, history->q, q, system->work_k);
+    sti_move(system, history->q, system->work_k, s, system->q_target);
+    for (int i = 0; i < system->model.n_v; i++)
+        system->v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
+    system->t = t - (1 - s) * search->h;
+    system->q = system->q_target, system->v = system->v_target;
+    st_Status status = sti_integrator(system)->step(system, search->h, search->info, err);
+    if (status == ST_OK) *F = smallest(search, 1.0);
+    system->t = t;
+    system->q = q, system->v = v;
+    return status;
+}
+
+static bool papers_form(const st_System *system)
+{
+    return system->def.integrator == ST_INTEGRATOR_TRAPEZOID && system->def.form == ST_FORM_I;
+}
+
+/* The interpolants reach over two steps of one length. */
+static bool can_shift(const st_System *system, double h)
+{
+    return system->history.known && fabs(system->history.h - h) < 1e-9 * h;
+}
+
 /* After an event nothing is known of the modes: a very short step shows them. */
 static st_Status probe_modes(Search *search, st_Error *err)
 {
@@ -199,7 +245,7 @@ static st_Status probe_modes(Search *search, st_Error *err)
     double F;
     system->n_modes = 0;
     STI_TRY(F_at(search, system->def.event_step, &F, err));
-    STI_TRY(sti_note_modes(system, err));
+    STI_TRY(sti_note_modes(system, system->def.event_step, err));
     sti_Mode *mode = system->mode;
     int64_t capacity = system->mode_capacity;
     system->mode = system->mode_new, system->mode_new = mode;
@@ -232,19 +278,14 @@ st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInf
     double shortest = system->def.event_step, F, F_first;
     *s = 1;
     if (system->step.problem.n_contacts == 0) return ST_OK;
+    if (papers_form(system) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
     if (!system->history.known) STI_TRY(probe_modes(&search, err));
     F = smallest(&search, 1.0);
     if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
 
-    Search full = search;
-    STI_TRY(F_at(&search, shortest, &F_first, err));
-    if (F_first > 0) STI_TRY(sti_find_root(F_at, &search, shortest, 1.0, F_first, F, 1e-13, 0.0, s, err));
-    if (*s < 1) {
-        double before;
-        STI_TRY(F_at(&search, *s, &before, err));
-        search.contact = full.contact, search.kind = full.kind;
-        smallest(&search, *s);
-        return add_transition(&search, system->t + *s * h, err);
-    }
-    return F_at(&search, 1.0, &F, err);
+    sti_Function *function = papers_form(system) && can_shift(system, h) ? F_shifted : F_at;
+    STI_TRY(function(&search, shortest, &F_first, err));
+    if (F_first > 0) STI_TRY(sti_find_root(function, &search, shortest, 1.0, F_first, F, 1e-13, 0.0, s, err));
+    STI_TRY(F_at(&search, *s, &F, err));
+    return *s < 1 ? add_transition(&search, system->t + *s * h, err) : ST_OK;
 }
