@@ -15,12 +15,14 @@
 #define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */
 
 /* Stage 1, into v_base. */
-static st_Status first_stage(st_System *system, double eta, st_StepInfo *info, st_Error *err)
+static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
+    double eta = GAMMA * h;
     const sti_History *history = &system->history;
     sti_Stage stage = {.t = system->t + eta,
                        .eta = eta,
-                       .reach = eta,
+                       .reach = h,
+                       .drift_from = &system->here,
                        .second_order = true,
                        .rows = &system->middle,
                        .q_star = system->q_star,
@@ -41,7 +43,8 @@ static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st
     double *v_base = system->v_base, *v_star = system->v_star, *mean = system->push;
     sti_Stage stage = {.t = system->t + h,
                        .eta = eta,
-                       .reach = eta,
+                       .reach = h,
+                       .drift_from = &system->here,
                        .second_order = true,
                        .rows = &system->middle,
                        .q_star = system->q_star,
@@ -67,7 +70,7 @@ static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st
 
 st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    STI_TRY(first_stage(system, GAMMA * h, info, err));
+    STI_TRY(first_stage(system, h, info, err));
     if (sti_closes_within(system)) return sti_rough_step(system, h, info, err);
     STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, err));
     STI_TRY(second_stage(system, h, info, err));

@@ -14,6 +14,11 @@
  *                    q for h: drift divides by h (`reach`) where springs look h/2 ahead;
  *     trapezoid I    v+ solves it with eta = h, where springs and drift follow the mean of v and v+ (`mean`):
  *                    a'(v + v+) + l/(h s) + k phi_b/s = 0,  s = h k/4 + d/2.
+ *
+ * Drift in schemes of order two: x_b/eta would close the joint at the end of the stage, so that v were the mean
+ * velocity of the stage and not the one at its end; on a curved joint they differ by O(h), and the two stages of
+ * sdirk2 fall to order one (double pendulum: 6e-5 at h = 2^-11 instead of 3e-8). There x(q)/h takes its place,
+ * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
 #include "step/system.h"
@@ -123,7 +128,8 @@ static double joint_drift(const Work *work, int k)
     const st_Sink *sink = work->stage->rows;
     const sti_RowList *rows = &sink->joint_rows;
     double cap = work->system->def.correction_speed, reach = drift_time(work);
-    double value = shifted(work, sink->joint[k].value, rows, k);
+    const st_Sink *from = work->stage->drift_from;
+    double value = from != NULL ? from->joint[k].value : shifted(work, sink->joint[k].value, rows, k);
     return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
 }
 
@@ -205,7 +211,9 @@ static double gap_drift(const Work *work, const sti_ContactEntry *entry)
 {
     const sti_RowList *rows = &work->stage->rows->contact_rows;
     double cap = work->system->def.correction_speed, reach = drift_time(work);
-    double gap = shifted(work, entry->gap, rows, entry->first_row);
+    const st_Sink *from = work->stage->drift_from;
+    int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
+    double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, entry->first_row);
     if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
     return fmax(gap / reach, -cap);
 }

@@ -151,7 +151,8 @@ typedef struct sti_Stage {
     bool rebound;        /* contacts that close rebound by Newton's law                            */
     const st_Sink *rows; /* evaluated at q_star                                                    */
     const double *q_star, *v_star, *v_base, *q_base;
-    const double *push; /* an impulse, or NULL                                                     */
+    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const double *push;        /* an impulse, or NULL                                                     */
 } sti_Stage;
 
 /* stage.c: fill the step problem with the `wanted` contacts; solve it. */

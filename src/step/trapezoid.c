@@ -25,6 +25,7 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
                        .t_end = system->t + h,
                        .eta = first_form ? h : 0.5 * h,
                        .reach = h,
+                       .drift_from = &system->here,
                        .mean = first_form,
                        .second_order = true,
                        .rows = &system->middle,
