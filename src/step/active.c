@@ -18,8 +18,8 @@ double sti_margin(const st_System *system)
     return fmax(system->def.margin, system->def.active_gap);
 }
 
-/* With events off the active set has no memory: it is what touches now. With all events located, a gap may
- * also close without an impact, by less than the speed at which rebounds begin.                    */
+/* With events off the active set has no memory: it is what touches now. With events located, a gap may also
+ * close without an impact, at less than the speed at which rebounds begin.                         */
 st_Status sti_refresh_active(st_System *system, st_Error *err)
 {
     const st_Sink *here = &system->here;
@@ -30,7 +30,7 @@ st_Status sti_refresh_active(st_System *system, st_Error *err)
         const sti_ContactEntry *contact = &here->contact[c];
         if (contact->gap > system->def.active_gap) continue;
         double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->v);
-        if (events != ST_EVENTS_OFF && speed < -system->def.restitution_speed) continue;
+        if (events != ST_EVENTS_OFF && fabs(speed) > system->def.restitution_speed) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->active, contact->id, err));
     }
     return ST_OK;
@@ -76,6 +76,24 @@ st_Status sti_drop_separated(st_System *system, st_Error *err)
     for (int c = 0; c < step->problem.n_contacts; c++)
         if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
             STI_TRY(sti_ids_add(&system->allocator, &system->active_new, step->chosen[c].entry.id, err));
+    return ST_OK;
+}
+
+/* Behind an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
+ * down. The trapezoid keeps them to the end of the step, as its paper does. Contacts without restitution stay,
+ * see above.                                                                                      */
+st_Status sti_drop_rebounding(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    bool keeps = sti_integrator(system)->order == 1 || system->def.integrator == ST_INTEGRATOR_TRAPEZOID;
+    if (keeps || system->tired) return ST_OK;
+    system->active.n = 0;
+    for (int c = 0; c < step->problem.n_contacts; c++) {
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
+        if (entry->restitution > 0 && speed > system->def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->active, entry->id, err));
+    }
     return ST_OK;
 }
 

@@ -63,6 +63,17 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
     return ST_OK;
 }
 
+/* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes. */
+static st_Status leave(Way *way, double *start, double *F_start, st_Error *err)
+{
+    if (sti_integrator(way->system)->order == 1) return ST_OK;
+    double s = 0.5, F = 0;
+    for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++, s *= 0.5)
+        STI_TRY(smallest_gap(way, s, &F, err));
+    if (F > STI_COLLISION_GAP) *start = 2 * s, *F_start = F;
+    return ST_OK;
+}
+
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err)
 {
     double tolerance = system->def.active_gap, F_start, F_end;
@@ -74,11 +85,13 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
     if (F_end >= -tolerance) return ST_OK;
     way.margin = fmax(-F_end, tolerance); /* enough for the secants to see where the gap closes */
     STI_TRY(smallest_gap(&way, 0.0, &F_start, err));
+    double start = 0;
+    if (F_start <= STI_COLLISION_GAP) STI_TRY(leave(&way, &start, &F_start, err));
     if (F_start <= 0) {
         *s = 0;
         return ST_OK;
     }
-    return sti_find_root(smallest_gap, &way, 0.0, 1.0, F_start, F_end, 1e-16, STI_COLLISION_GAP, s, err);
+    return sti_find_root(smallest_gap, &way, start, 1.0, F_start, F_end, 1e-16, STI_COLLISION_GAP, s, err);
 }
 
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)

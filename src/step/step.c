@@ -77,9 +77,10 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
 /* Events that accumulate: first restitution and transitions rest until the end of the step, then it is over. */
 static st_Status count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
 {
-    system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
-    if (system->stalled > STI_MAX_STALLED) return stuck(system, t, STI_MAX_STALLED, err);
-    if (!goes_on(system)) return ST_OK;
+    if (!goes_on(system)) {
+        system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
+        return system->stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
+    }
     int n = ++system->n_stops;
     if (n > 2 * system->def.max_events + STI_MAX_STALLED) return stuck(system, t, n, err);
     if (n >= system->def.max_events) system->tired = info->accumulated = true;
@@ -130,7 +131,8 @@ static st_Status collide_there(st_System *system, double t, st_StepInfo *info, s
     memcpy(system->a_new, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
     STI_TRY(sti_impact(system, t, info, err));
     STI_TRY(sti_note_loaded(system, err));
-    return note_collisions(system, t, system->a_new, err);
+    STI_TRY(note_collisions(system, t, system->a_new, err));
+    return sti_drop_rebounding(system, err);
 }
 
 /* Go to the collision at fraction s of the step, close the new contacts, and find the velocity behind it. */
