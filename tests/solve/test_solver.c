@@ -214,15 +214,14 @@ static void test_auto(void **state)
 {
     (void)state;
     const struct {
-        int wall;
-        st_ContactLaw law;
-        int max_iterations;
         const char *solver, *fallback;
+        st_ContactLaw law;
+        int wall, max_iterations;
         bool converged;
-    } cases[] = {{3, pyramid, 10000, "lemke", NULL, true},
-                 {3, coulomb, 10000, "nsgs", NULL, true},
-                 {3, coulomb, 1, "nsgs", NULL, false}, /* Lemke does not take it */
-                 {6, pyramid, 1, "lemke", "nsgs", true}};
+    } cases[] = {{"lemke", NULL, pyramid, 3, 10000, true},
+                 {"nsgs", NULL, coulomb, 3, 10000, true},
+                 {"nsgs", NULL, coulomb, 3, 1, false}, /* Lemke does not take it */
+                 {"lemke", "nsgs", pyramid, 6, 1, true}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         Bodies b = bodies_new(64, 512);
         bodies_wall(&b, cases[k].wall, cases[k].law);
