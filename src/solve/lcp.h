@@ -32,7 +32,7 @@ typedef struct sti_LcpProblem {
 } sti_LcpProblem;
 
 /* How often a problem may be tried, each time with another tolerance or covering vector. */
-#define STI_LCP_ATTEMPTS 8
+#define STI_LCP_ATTEMPTS 5
 
 typedef struct sti_Lcp sti_Lcp; /* the workspace: grows to the largest n seen */
 

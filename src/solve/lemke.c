@@ -32,7 +32,7 @@
 /* Dense: beyond this M alone takes more than a gigabyte. */
 #define MAX_UNKNOWNS 12000
 /* A solution this good (natural residual) is as good as rounding gives; a worse one is tried again. */
-#define GOOD_RESIDUAL 1e-12
+#define GOOD_RESIDUAL 1e-11
 
 /* One unknown of the complementarity problem. An impulse adds d[i] z to r[row + i], i < rows. A multiplier
  * (rows = 0) belongs to the impulses `impulse` .. `impulse` + impulses - 1, whose w it is added to:
