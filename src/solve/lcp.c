@@ -28,6 +28,7 @@
 
 #define REFRESH_PIVOTS   20    /* plain values are recomputed from q after so many updates            */
 #define GOOD_ERROR       2e-14 /* max |min(z, w)|, with max |q| = 1, of a solution that needs no more  */
+#define SOLVED_ERROR     1e-6  /* what is worse is no solution: M_ii (1 + share) has some where M has none */
 #define ROUNDING_SHARE   0.05  /* an error of 1e-15 in the terms of a row is rounding: 2e-14 / 0.05     */
 #define NEGLIGIBLE_COVER 1e-9  /* from here on z_0 may be no more than rounding: look at z without it  */
 #define DEPENDENT        1e-11 /* pivot of a free row that depends on those before                    */
@@ -221,8 +222,8 @@ static double least_value(const sti_Lcp *lcp)
 }
 
 /* z >= 0 of the present basis, z_0 left out, and how far it is from a solution, by the exact M and q alone: max over
- * the rows of |min(z_i, w_i)|, less what rounding of a large M z excuses.                          */
-static double solution_error(sti_Lcp *lcp)
+ * the rows of |min(z_i, w_i)|. *excused is the same less what rounding of a large M z excuses.      */
+static double solution_error(sti_Lcp *lcp, double *excused)
 {
     const sti_LcpBasis *basis = &lcp->basis;
     double *z = lcp->z, *w = basis->work, *size = basis->row, error = 0.0;
@@ -238,23 +239,25 @@ static double solution_error(sti_Lcp *lcp)
         for (int i = 0; i < lcp->n; i++)
             size[i] += fabs(M[i] * z[column]);
     }
+    *excused = 0.0;
     for (int i = 0; i < lcp->n; i++) {
         w[i] -= lcp->added[i] * z[i];
         double miss = fabs(is_free(lcp, i) ? w[i] : fmin(z[i], w[i]));
-        error = fmax(error, miss / fmax(1.0, ROUNDING_SHARE * size[i]));
+        error = fmax(error, miss);
+        *excused = fmax(*excused, miss / fmax(1.0, ROUNDING_SHARE * size[i]));
     }
     return error;
 }
 
-/* Is the present basis, or was one before it, a good solution? The best is kept. */
+/* Is the present basis that of a solution as good as can be? The best one is kept. */
 static bool good_solution(sti_Lcp *lcp, sti_LcpInfo *info)
 {
-    double error = solution_error(lcp);
+    double excused, error = solution_error(lcp, &excused);
     if (error < info->error) {
         info->error = error;
         memcpy(lcp->best_z, lcp->z, (size_t)lcp->n * sizeof *lcp->best_z);
     }
-    return info->error <= GOOD_ERROR;
+    return error <= SOLVED_ERROR && excused <= GOOD_ERROR;
 }
 
 static int complement(int n, int variable)
@@ -297,7 +300,8 @@ static void regularise(sti_Lcp *lcp, double share)
     }
 }
 
-static sti_LcpOutcome attempt_once(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
+/* One attempt; *good: no other can do better. */
+static sti_LcpOutcome attempt_once(sti_Lcp *lcp, int attempt, sti_LcpInfo *info, bool *good)
 {
     static const double shares[STI_LCP_ATTEMPTS] = {0.0, 0.0, 0.0, 1e-13, 1e-12};
     sti_LcpBasis *basis = &lcp->basis;
@@ -306,14 +310,17 @@ static sti_LcpOutcome attempt_once(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
                                    : (Tolerances){.rate = 1e-18, .tie = 1e-24, .tie_own = 1e-14};
     regularise(lcp, shares[attempt]);
     memcpy(basis->q, lcp->q, (size_t)basis->pad * sizeof *basis->q);
+    *good = false;
     if (!start_basis(lcp)) return STI_LCP_LIMIT;
     sti_LcpOutcome outcome = run(lcp, attempt, info);
-    if (outcome != STI_LCP_SOLVED || good_solution(lcp, info)) return outcome;
+    if (outcome != STI_LCP_SOLVED) return outcome;
+    *good = good_solution(lcp, info);
+    if (*good) return outcome;
 
     /* The basis is that of a solution; its values with the exact M and every digit. */
     basis->careful = true;
     regularise(lcp, 0.0);
-    if (sti_lcp_basis_rebuild(basis) && sti_lcp_basis_values(basis)) good_solution(lcp, info);
+    if (sti_lcp_basis_rebuild(basis) && sti_lcp_basis_values(basis)) *good = good_solution(lcp, info);
     return outcome;
 }
 
@@ -384,13 +391,15 @@ st_Status sti_lcp_solve(sti_Lcp *lcp, const sti_LcpProblem *problem, int first, 
     double size = load(lcp, problem);
     memset(lcp->best_z, 0, (size_t)n * sizeof *lcp->best_z);
     info->error = INFINITY;
-    info->outcome = STI_LCP_LIMIT;
-    for (int attempt = first; attempt <= last; attempt++) {
-        sti_LcpOutcome outcome = attempt_once(lcp, attempt, info);
-        info->attempts++;
-        if (info->outcome != STI_LCP_SOLVED) info->outcome = outcome;
-        if (info->error <= GOOD_ERROR) break;
+    bool good = false;
+    for (int attempt = first; attempt <= last && !good; attempt++) {
+        sti_LcpOutcome outcome = attempt_once(lcp, attempt, info, &good);
+        if (info->attempts++ == 0 || outcome == STI_LCP_RAY) info->outcome = outcome;
     }
+    if (info->error <= SOLVED_ERROR)
+        info->outcome = STI_LCP_SOLVED;
+    else if (info->outcome == STI_LCP_SOLVED)
+        info->outcome = STI_LCP_LIMIT;
     for (int i = 0; i < n; i++)
         z[i] = lcp->best_z[i] * lcp->scale[i] * size;
     return ST_OK;

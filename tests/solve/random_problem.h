@@ -317,6 +317,7 @@ typedef long double real;
 typedef struct Dense {
     int n_r;
     real *W, *b;
+    real *b_terms; /* sum of the magnitudes that b = H'v_free + w is made of */
 } Dense;
 
 /* X <- inv(A) X for one column, body by body. */
@@ -421,7 +422,8 @@ static inline void dense_make(Dense *dense, const Case *c)
     real *V = calloc((size_t)n_v * (size_t)(n_r + 1), sizeof *V);
     *dense = (Dense){.n_r = n_r,
                      .W = calloc((size_t)n_r * (size_t)n_r + 1, sizeof *dense->W),
-                     .b = calloc((size_t)n_r + 1, sizeof *dense->b)};
+                     .b = calloc((size_t)n_r + 1, sizeof *dense->b),
+                     .b_terms = calloc((size_t)n_r + 1, sizeof *dense->b_terms)};
     for (int i = 0; i < n_v; i++) {
         for (int j = 0; j < n_r; j++)
             V[j * n_v + i] = (real)c->H[j * n_v + i];
@@ -437,6 +439,8 @@ static inline void dense_make(Dense *dense, const Case *c)
         for (int j = 0; j < n_r; j++)
             dense->W[i * n_r + j] = dense_dot(n_v, c->H + i * n_v, V + j * n_v);
         dense->b[i] = dense_dot(n_v, c->H + i * n_v, V + n_r * n_v) + (real)c->w[i];
+        for (int k = 0; k < n_v; k++)
+            dense->b_terms[i] += fabsl((real)c->H[i * n_v + k] * V[n_r * n_v + k]);
     }
     for (int i = 0; i < n_r; i++) { /* a row that joints hold altogether: what is left is rounding */
         if (dense->W[i * n_r + i] > 1e-16L * unjointed[i]) continue;
@@ -449,7 +453,7 @@ static inline void dense_make(Dense *dense, const Case *c)
 
 static inline void dense_free(Dense *dense)
 {
-    free(dense->W), free(dense->b);
+    free(dense->W), free(dense->b), free(dense->b_terms);
 }
 
 /* Directions of the facets, by the definition in problem.h. */
@@ -536,7 +540,8 @@ static inline void judge_natural(const st_ContactLaw *contact, const real *r, co
 
 typedef struct Verdict {
     double natural; /* METHODS section 7                                                           */
-    double floor;   /* what rounding r to double alone can do to it: |rho |W| |r| eps/2| / |rho b|  */
+    double
+        floor; /* what rounding r, v_free to doubles alone can do to it: |rho (|W||r| + |H'||v_free|) eps| / |rho b| */
 } Verdict;
 
 static inline Verdict dense_judge(const Dense *dense, const Case *c, const double *r)
@@ -550,6 +555,7 @@ static inline Verdict dense_judge(const Dense *dense, const Case *c, const doubl
             int row = contact->first + i;
             mine[i] = (real)r[row];
             u[i] = dense->b[row];
+            spread[i] = dense->b_terms[row];
             for (int j = 0; j < n_r; j++) {
                 u[i] += dense->W[row * n_r + j] * (real)r[j];
                 spread[i] += fabsl(dense->W[row * n_r + j] * (real)r[j]);
