@@ -41,6 +41,18 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
     return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
 }
 
+/* How fast things are, or would be after the step: what the residual is measured against when contacts
+ * have nothing to do. An impact has no forces to tell; there the step before it counts, too.      */
+static void note_speeds(Work *work, const double *v, const double *k)
+{
+    st_System *s = work->system;
+    if (!work->impact) s->speed = 0;
+    for (int i = 0; i < s->model.n_v; i++) {
+        double gained = work->stage->eta * fabs(k[i]) / work->out->M[s->diagonal[i]];
+        s->speed = fmax(s->speed, fabs(v[i]) + gained);
+    }
+}
+
 /* k1 at (q*, v*), at one time or as the mean of two. */
 static st_Status forces(Work *work, double *k)
 {
@@ -73,6 +85,7 @@ static st_Status momentum(Work *work)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
         STI_TRY(forces(work, k));
     }
+    note_speeds(work, v, k);
     const double *M = work->out->M;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
@@ -314,6 +327,7 @@ static void finish(Work *work, int n_contacts)
         .g = out->g,
         .w = out->w,
         .contact = out->law,
+        .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
     if (out->overlapping > 0) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
 }

@@ -135,18 +135,32 @@ static st_Status collide_there(st_System *system, double t, st_StepInfo *info, s
     return sti_drop_rebounding(system, err);
 }
 
-/* Go to the collision at fraction s of the step, close the new contacts, and find the velocity behind it. */
-static st_Status collide(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
+/* Does a contact that is not held overlap at q_new? */
+static bool ran_into_something(const st_System *system)
 {
-    double t = system->t + s * h;
-    sti_path(system, h, s, system->q_new, system->v_new);
-    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, sti_margin(system), err));
-    STI_TRY(count_event(system, t, s, info, err));
-    STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
-    STI_TRY(sti_activate_touching(system, system->def.active_gap, err));
-    sti_lap(system, ST_STAGE_EVENTS);
-    if (system->def.drift == ST_DRIFT_PROJECTION) STI_TRY(sti_project(system, t, s * h, err));
+    for (int c = 0; c < system->trial.n_contacts; c++)
+        if (system->trial.contact[c].gap < -system->def.active_gap &&
+            !sti_ids_contain(&system->active_new, system->trial.contact[c].id))
+            return true;
+    return false;
+}
 
+/* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
+static st_Status close_contacts(st_System *system, double t, double h, st_Error *err)
+{
+    for (int round = 0; round < 4; round++) {
+        STI_TRY(sti_activate_touching(system, system->def.active_gap, err));
+        if (system->def.drift != ST_DRIFT_PROJECTION) break;
+        STI_TRY(sti_project(system, t, h, err));
+        if (!ran_into_something(system)) break;
+    }
+    return ST_OK;
+}
+
+/* The contacts that touch at q_new are closed, and the impact gives the velocity behind it. */
+static st_Status land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(close_contacts(system, t, h, err));
     exchange_sinks(system);
     exchange_active(system);
     st_Status status = collide_there(system, t, info, err);
@@ -154,6 +168,18 @@ static st_Status collide(st_System *system, double h, double s, st_StepInfo *inf
     exchange_sinks(system);
     info->collisions++;
     return status;
+}
+
+/* Go to the collision at fraction s of the step, and land there. */
+static st_Status collide(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
+{
+    double t = system->t + s * h;
+    sti_path(system, h, s, system->q_new, system->v_new);
+    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, sti_margin(system), err));
+    STI_TRY(count_event(system, t, s, info, err));
+    STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
+    sti_lap(system, ST_STAGE_EVENTS);
+    return land(system, t, s * h, info, err);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -227,7 +253,9 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     STI_TRY(sti_evaluate(system, &system->trial, system->t + *taken, system->q_new, sti_margin(system), err));
     if (system->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
     if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(system, 0.0, err));
-    return sti_project(system, system->t + *taken, *taken, err);
+    STI_TRY(sti_project(system, system->t + *taken, *taken, err));
+    *event = *event || (events != ST_EVENTS_OFF && ran_into_something(system));
+    return *event && transition == 1 ? land(system, system->t + *taken, *taken, info, err) : ST_OK;
 }
 
 /* Piece by piece to the end of the step; with an integrator of order one, the first piece. */

@@ -87,7 +87,7 @@ static void add_vector(Vectors *all, double **at, int size)
 
 static Vectors vectors_of(st_System *s)
 {
-    double **by_q[] = {&s->q,      &s->q_new,     &s->q_target, &s->q_star,
+    double **by_q[] = {&s->q,      &s->q_new,     &s->q_target, &s->q_best,         &s->q_star,
                        &s->q_base, &s->history.q, &s->saved.q,  &s->saved.history.q};
     double **by_v[] = {&s->v,
                        &s->v_new,

@@ -90,7 +90,7 @@ struct st_System {
     double *q, *v;
     int64_t n_steps;
 
-    double *q_new, *v_new, *q_target, *v_target, *work_v, *work_k;
+    double *q_new, *v_new, *q_target, *v_target, *q_best, *work_v, *work_k;
     double *q_star, *v_star, *q_base, *v_base; /* of a stage                                       */
     double *a_new;                             /* acceleration at the end of the step              */
     double *path;                              /* from q to q_new as a velocity, for a time of 1   */
@@ -112,6 +112,7 @@ struct st_System {
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
     int stalled;                  /* collisions in a row without progress in time                  */
 
+    double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
     sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */

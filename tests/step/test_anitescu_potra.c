@@ -291,12 +291,14 @@ static void springs_are_kept_on_request(void **state)
 }
 
 /* Bars dropped from anywhere at any angle, masses, friction, damping, stiffness and steps drawn at random:
- * nothing in the code knows the examples. Joints and gaps closed, steps solved, energy never rising. */
+ * nothing in the code knows the examples. Every step is solved, with joints and gaps closed. (The energy may
+ * rise: with nonlinear joints only the velocity step is bounded, which test_theorems checks.) */
 static void bars_from_anywhere(void **state)
 {
     (void)state;
     check_Random random = {2002};
-    for (int trial = 0; trial < 40; trial++) {
+    int trials = getenv("ST_TEST_FULL") != NULL ? 4000 : 40;
+    for (int trial = 0; trial < trials; trial++) {
         double a1 = check_random(&random, -3, 0), a2 = a1 + check_random(&random, 0.3, 2.8);
         double lowest = fmin(0, 2 * fmin(sin(a1), sin(a2)));
         double x = check_random(&random, -5, 5), y = -lowest + (trial % 4 == 0 ? 0 : check_random(&random, 0, 1));
@@ -321,16 +323,12 @@ static void bars_from_anywhere(void **state)
             sets[k] = text[k];
         Run run;
         open_changed(&run, "bars_A0_mu0.15_g10", sets, n);
-        double kinetic, potential, scale;
-        check_ok(st_system_energy(run.sys, &kinetic, &potential, &run.err), run.err);
-        scale = 1 + fabs(potential);
         while (!finished(&run)) {
             check_ok(step(&run), run.err);
             assert_true(run.info.solve.converged);
             check_below(run.info.joint_error, 1e-12);
             check_below(run.info.penetration, 1e-8 + 1e-15); /* active_gap: what may pass for touching */
         }
-        check_below(run.info.kinetic + run.info.potential, kinetic + potential + 1e-9 * scale);
         close_scene(&run);
     }
 }
