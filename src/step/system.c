@@ -127,7 +127,7 @@ static st_Status allocate(st_System *s, st_Error *err)
     }
     s->diagonal = sti_alloc(a, n_v, sizeof *s->diagonal);
     if (s->diagonal == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
-    return ST_OK;
+    return STI_GROW(a, s->event, s->event_capacity, 32, err); /* the first one must not find us without */
 }
 
 /* The mass matrix's layout: one block where the model names none. */
