@@ -87,19 +87,22 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
     return solve(system, stage, v, info, err);
 }
 
-/* Does the step that was just tried run into a contact that carried nothing before? An impact that was not
- * located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a step
- * is an Euler one.                                                                                */
-bool sti_closes_within(const st_System *system)
+/* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
+ * was not located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a
+ * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
+ * gap in the first and comes to rest in the second.                                                */
+bool sti_closes_within(const st_System *system, double h)
 {
     const sti_Assembly *step = &system->step;
     const st_Sink *here = &system->here;
-    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system));
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)), pulled = fmax(still, 2 * h * system->pull);
     for (int c = 0; c < step->problem.n_contacts; c++) {
         uint64_t id = step->chosen[c].entry.id;
         int before = sti_sink_find(here, id);
-        if (!(step->r[step->law[c].first] > 0) || before < 0 || sti_ids_contain(&system->loaded, id)) continue;
-        if (sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v) < -still) return true;
+        bool carried = sti_ids_contain(&system->loaded, id);
+        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->history.known)) continue;
+        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v);
+        if (speed < -(carried ? pulled : still)) return true;
     }
     return false;
 }

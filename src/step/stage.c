@@ -46,10 +46,11 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
 static void note_speeds(Work *work, const double *v, const double *k)
 {
     st_System *s = work->system;
-    if (!work->impact) s->speed = 0;
+    if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
-        double gained = work->stage->eta * fabs(k[i]) / work->out->M[s->diagonal[i]];
-        s->speed = fmax(s->speed, fabs(v[i]) + gained);
+        double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
+        s->speed = fmax(s->speed, fabs(v[i]) + work->stage->eta * pull);
+        if (!work->impact) s->pull = fmax(s->pull, pull);
     }
 }
 

@@ -113,6 +113,7 @@ struct st_System {
     int stalled;                  /* collisions in a row without progress in time                  */
 
     double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
+    double pull;       /* largest acceleration by forces at its last stage                               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
     sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
@@ -181,7 +182,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
-bool sti_closes_within(const st_System *system);
+bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
