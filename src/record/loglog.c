@@ -30,7 +30,7 @@ static void tick_text(char *out, size_t size, int power)
 static void draw_axes(FILE *file, const sti_Window *w, const char *x_label, const char *y_label)
 {
     const sti_Rect *box = &w->box;
-    char text[16];
+    char text[24];
     int skip_y = (int)ceil((w->y1 - w->y0) / 14);
     for (int p = (int)w->x0; p <= (int)w->x1; p++) {
         double x = sti_window_x(w, p);
@@ -58,7 +58,7 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
     double x = log10(curve->x[last]), y = log10(curve->y[last]);
     for (int order = 1; order <= 2; order++) {
         double reach = fmin(w->x1 - x, (w->y1 - y) / order);
-        char text[16];
+        char text[24];
         if (!(reach > 0)) continue;
         sti_svg(file,
                 "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1\" "
@@ -66,7 +66,7 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
                 sti_window_x(w, x), sti_window_y(w, y), sti_window_x(w, x + reach), sti_window_y(w, y + order * reach),
                 STI_SOFT);
         snprintf(text, sizeof text, "order %d", order);
-        sti_svg_text(file, sti_window_x(w, x + reach) - 4, sti_window_y(w, y + order * reach) + 14, 11, STI_END,
+        sti_svg_text(file, sti_window_x(w, x + reach) - 4, sti_window_y(w, y + order * reach) + 20, 11, STI_END,
                      STI_SOFT, text);
     }
 }
