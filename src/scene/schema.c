@@ -63,6 +63,11 @@ static const char *setting_word(const void *words, int index)
     return ((const char *const *)words)[index];
 }
 
+static const char *variant_word(const void *kind, int index)
+{
+    return ((const sti_Kind *)kind)->variant_name(index);
+}
+
 static json_t *rotation_schema(void)
 {
     json_t *turn = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object", "properties", "axis",
@@ -97,6 +102,8 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
         return json_pack("{s:s}", "type", "string");
     case STI_VALUE_NAME:
     case STI_VALUE_BODY:
+    case STI_VALUE_JOINT:
+    case STI_VALUE_MATERIAL:
         return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
     case STI_VALUE_NUMBER:
         return number_schema(key->range);
@@ -106,7 +113,7 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     case STI_VALUE_DIRECTION:
     case STI_VALUE_NORMAL:
     case STI_VALUE_ALONG:
-        return numbers_schema(3, STI_FINITE);
+        return numbers_schema(3, key->range);
     case STI_VALUE_EXTENTS:
         return numbers_schema(3, STI_POSITIVE);
     case STI_VALUE_ROTATION:
@@ -123,6 +130,10 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
         return list_schema(numbers_schema(2, STI_FINITE), 1, 0);
     case STI_VALUE_LIST:
         return list_schema(reference_to(key->member->word), key->needed != 0 ? 1 : 0, 0);
+    case STI_VALUE_CHOICE:
+        return words_schema(variant_word, key->member);
+    case STI_VALUE_MOTOR:
+        return reference_to(key->member->word);
     case STI_VALUE_SIMULATION:
         return reference_to("simulation");
     }
@@ -150,6 +161,8 @@ json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant)
         return json_string(*(const bool *)field ? "body" : "world");
     case STI_VALUE_VARIANT:
         return json_string(kind->variant_name(0));
+    case STI_VALUE_CHOICE:
+        return json_string(key->member->variant_name(*(const int *)field));
     default:
         return NULL;
     }
@@ -263,8 +276,9 @@ static json_t *simulation_schema(void)
 
 char *st_scene_schema(void)
 {
-    static const sti_Kind *const kinds[] = {&sti_shape_kind, &sti_body_kind, &sti_joint_kind, &sti_spring_kind,
-                                            &sti_force_kind};
+    static const sti_Kind *const kinds[] = {&sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,
+                                            &sti_body_kind,     &sti_joint_kind,         &sti_motor_kind,
+                                            &sti_spring_kind,   &sti_force_kind};
     json_t *schema = object_schema(&sti_scene_kind, 0), *defs = json_object();
     json_object_set_new(defs, "simulation", simulation_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
