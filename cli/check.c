@@ -96,31 +96,31 @@ static void print_text(const Loaded *loaded, const Contents *contents)
 static void print_document(const Loaded *loaded, const Contents *contents)
 {
     Json json;
-    json_begin(&json, stdout);
-    json_open_object(&json, NULL);
-    json_text(&json, "scene", loaded->name);
-    json_text(&json, "file", loaded->path);
-    json_text(&json, "description", loaded->description);
-    json_text(&json, "status", "ok");
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_text(&json, "scene", loaded->name);
+    put_text(&json, "file", loaded->path);
+    put_text(&json, "description", loaded->description);
+    put_text(&json, "status", "ok");
     for (int k = 0; k < N_KINDS; k++)
-        json_integer(&json, contents->kind[k], contents->count[k]);
-    json_text(&json, "preset", loaded->def.preset);
-    json_choices(&json, "choices", &loaded->def);
-    json_close_object(&json);
-    json_end(&json);
+        put_integer(&json, contents->kind[k], contents->count[k]);
+    put_text(&json, "preset", loaded->def.preset);
+    put_choices(&json, "choices", &loaded->def);
+    put_close_object(&json);
+    put_document_end(&json);
 }
 
 static void print_failure(const char *word, const st_Error *err)
 {
     Json json;
-    json_begin(&json, stdout);
-    json_open_object(&json, NULL);
-    json_text(&json, "file", word);
-    json_text(&json, "status", st_status_name(err->status));
-    json_integer(&json, "line", err->line);
-    json_text(&json, "message", err->message);
-    json_close_object(&json);
-    json_end(&json);
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_text(&json, "file", word);
+    put_text(&json, "status", st_status_name(err->status));
+    put_integer(&json, "line", err->line);
+    put_text(&json, "message", err->message);
+    put_close_object(&json);
+    put_document_end(&json);
 }
 
 static int check_main(int argc, char *const *argv)

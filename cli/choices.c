@@ -48,9 +48,9 @@ void print_choices(FILE *out, const st_SystemDef *def, int indent)
     fputc('\n', out);
 }
 
-void json_choices(Json *json, const char *key, const st_SystemDef *def)
+void put_choices(Json *json, const char *key, const st_SystemDef *def)
 {
-    json_open_object(json, key);
+    put_open_object(json, key);
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);
         st_SettingValue value = {0};
@@ -58,19 +58,19 @@ void json_choices(Json *json, const char *key, const st_SystemDef *def)
         double vector[3] = {value.vector.x, value.vector.y, value.vector.z};
         switch (setting->kind) {
         case ST_SETTING_CHOICE:
-            json_text(json, setting->key, value.word);
+            put_text(json, setting->key, value.word);
             break;
         case ST_SETTING_BOOLEAN:
-            json_boolean(json, setting->key, value.number != 0);
+            put_boolean(json, setting->key, value.number != 0);
             break;
         case ST_SETTING_VECTOR:
-            json_numbers(json, setting->key, vector, 3);
+            put_numbers(json, setting->key, vector, 3);
             break;
         case ST_SETTING_NUMBER:
         case ST_SETTING_INTEGER:
-            json_number(json, setting->key, value.number);
+            put_number(json, setting->key, value.number);
             break;
         }
     }
-    json_close_object(json);
+    put_close_object(json);
 }

@@ -7,6 +7,6 @@
 #include <stiction/stiction.h>
 
 void print_choices(FILE *out, const st_SystemDef *def, int indent);
-void json_choices(Json *json, const char *key, const st_SystemDef *def);
+void put_choices(Json *json, const char *key, const st_SystemDef *def);
 
 #endif

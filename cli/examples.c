@@ -74,20 +74,20 @@ static int list(const Gallery *gallery)
 static int list_json(const Gallery *gallery)
 {
     Json json;
-    json_begin(&json, stdout);
-    json_open_object(&json, NULL);
-    json_text(&json, "folder", gallery->folder);
-    json_open_array(&json, "examples");
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_text(&json, "folder", gallery->folder);
+    put_open_array(&json, "examples");
     for (int i = 0; i < gallery->count; i++) {
-        json_open_object(&json, NULL);
-        json_text(&json, "name", gallery->example[i].name);
-        json_text(&json, "file", gallery->example[i].path);
-        json_text(&json, "description", gallery->example[i].description);
-        json_close_object(&json);
+        put_open_object(&json, NULL);
+        put_text(&json, "name", gallery->example[i].name);
+        put_text(&json, "file", gallery->example[i].path);
+        put_text(&json, "description", gallery->example[i].description);
+        put_close_object(&json);
     }
-    json_close_array(&json);
-    json_close_object(&json);
-    json_end(&json);
+    put_close_array(&json);
+    put_close_object(&json);
+    put_document_end(&json);
     return STATUS_OK;
 }
 

@@ -1,9 +1,10 @@
 #include "json.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-void json_begin(Json *json, FILE *out)
+void put_document(Json *json, FILE *out)
 {
     memset(json, 0, sizeof *json);
     json->out = out;
@@ -79,37 +80,37 @@ static void close_level(Json *json, char bracket)
     fputc(bracket, json->out);
 }
 
-void json_open_object(Json *json, const char *key)
+void put_open_object(Json *json, const char *key)
 {
     open_level(json, key, '{', json->flat[json->depth]);
 }
 
-void json_open_flat_object(Json *json, const char *key)
+void put_open_flat_object(Json *json, const char *key)
 {
     open_level(json, key, '{', true);
 }
 
-void json_open_array(Json *json, const char *key)
+void put_open_array(Json *json, const char *key)
 {
     open_level(json, key, '[', json->flat[json->depth]);
 }
 
-void json_close_object(Json *json)
+void put_close_object(Json *json)
 {
     close_level(json, '}');
 }
 
-void json_close_array(Json *json)
+void put_close_array(Json *json)
 {
     close_level(json, ']');
 }
 
-void json_end(Json *json)
+void put_document_end(Json *json)
 {
     fputc('\n', json->out);
 }
 
-void json_text(Json *json, const char *key, const char *text)
+void put_text(Json *json, const char *key, const char *text)
 {
     lead(json, key);
     if (text != NULL)
@@ -118,31 +119,34 @@ void json_text(Json *json, const char *key, const char *text)
         fputs("null", json->out);
 }
 
-void json_number(Json *json, const char *key, double value)
+void put_number(Json *json, const char *key, double value)
 {
+    char text[40] = "null";
     lead(json, key);
-    if (isfinite(value))
-        fprintf(json->out, "%.17g", value);
-    else
-        fputs("null", json->out);
+    /* 17 digits always give the same bits back; most numbers people type need fewer. */
+    for (int digits = 15; digits <= 17 && isfinite(value); digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, json->out);
 }
 
-void json_integer(Json *json, const char *key, long long value)
+void put_integer(Json *json, const char *key, long long value)
 {
     lead(json, key);
     fprintf(json->out, "%lld", value);
 }
 
-void json_boolean(Json *json, const char *key, bool value)
+void put_boolean(Json *json, const char *key, bool value)
 {
     lead(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
-void json_numbers(Json *json, const char *key, const double *values, int count)
+void put_numbers(Json *json, const char *key, const double *values, int count)
 {
     open_level(json, key, '[', true);
     for (int i = 0; i < count; i++)
-        json_number(json, NULL, values[i]);
-    json_close_array(json);
+        put_number(json, NULL, values[i]);
+    put_close_array(json);
 }

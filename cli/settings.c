@@ -68,42 +68,42 @@ static void print_text(void)
 
 static void setting_json(Json *json, const st_Setting *setting)
 {
-    json_open_object(json, setting->key);
-    json_text(json, "kind", kind_names[setting->kind]);
-    json_text(json, "unit", setting->unit);
-    json_text(json, "help", setting->help);
+    put_open_object(json, setting->key);
+    put_text(json, "kind", kind_names[setting->kind]);
+    put_text(json, "unit", setting->unit);
+    put_text(json, "help", setting->help);
     if (setting->kind == ST_SETTING_NUMBER || setting->kind == ST_SETTING_INTEGER) {
-        json_number(json, "min", setting->min);
-        json_number(json, "max", setting->max);
+        put_number(json, "min", setting->min);
+        put_number(json, "max", setting->max);
     }
     if (setting->words != NULL) {
-        json_open_array(json, "words");
+        put_open_array(json, "words");
         for (int k = 0; setting->words[k] != NULL; k++)
-            json_text(json, NULL, setting->words[k]);
-        json_close_array(json);
+            put_text(json, NULL, setting->words[k]);
+        put_close_array(json);
     }
-    json_close_object(json);
+    put_close_object(json);
 }
 
 static void print_document(void)
 {
     Json json;
-    json_begin(&json, stdout);
-    json_open_object(&json, NULL);
-    json_open_object(&json, "settings");
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_open_object(&json, "settings");
     for (int i = 0; i < st_setting_count(); i++)
         setting_json(&json, st_setting(i));
-    json_close_object(&json);
-    json_open_object(&json, "presets");
+    put_close_object(&json);
+    put_open_object(&json, "presets");
     for (int i = 0; i < st_preset_count(); i++)
-        json_text(&json, st_preset_name(i), st_preset_help(i));
-    json_close_object(&json);
-    json_open_object(&json, "solvers");
+        put_text(&json, st_preset_name(i), st_preset_help(i));
+    put_close_object(&json);
+    put_open_object(&json, "solvers");
     for (int i = 0; i < st_solver_count(); i++)
-        json_text(&json, st_solver_name(i), st_solver_help(st_solver_name(i)));
-    json_close_object(&json);
-    json_close_object(&json);
-    json_end(&json);
+        put_text(&json, st_solver_name(i), st_solver_help(st_solver_name(i)));
+    put_close_object(&json);
+    put_close_object(&json);
+    put_document_end(&json);
 }
 
 static int settings_main(int argc, char *const *argv)

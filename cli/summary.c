@@ -66,7 +66,8 @@ static void print_time(FILE *out, const st_System *system, const Tally *tally)
             fprintf(out, "    %-20s %9.3g s %5.1f %%\n", st_stage_name((st_Stage)i), stage[i], 100 * stage[i] / sum);
 }
 
-/* Columns that no body can change are left out: a planar run shows x, y, an angle and their rates. */
+/* Columns that no body can change are left out: a planar run shows x, y, an angle and their rates; a run in
+ * space shows quaternions and the sizes of the velocities (the table and --json have all of it).       */
 static uint32_t free_axes(const st_Scene *scene)
 {
     uint32_t axes = 0;
@@ -87,20 +88,25 @@ static int only_turn(uint32_t axes)
 static void print_titles(FILE *out, uint32_t axes, int name_width)
 {
     static const char *const p[] = {"x", "y", "z"}, *const v[] = {"vx", "vy", "vz"}, *const w[] = {"wx", "wy", "wz"};
-    static const char *const q[] = {"qw", "qx", "qy", "qz"};
+    int turn = only_turn(axes);
+    bool in_space = turn < 0 && (axes & ST_LOCK_ROTATION) != 0;
     fprintf(out, "  %-*s", name_width, "final state");
     for (int k = 0; k < 3; k++)
         if (axes & (1u << k)) fprintf(out, " %13s", p[k]);
-    if (only_turn(axes) >= 0)
-        fprintf(out, " %13s", "angle");
-    else
-        for (int k = 0; k < 4 && (axes & ST_LOCK_ROTATION) != 0; k++)
-            fprintf(out, " %10s", q[k]);
+    if (turn >= 0) fprintf(out, " %13s", "angle");
+    if (in_space) {
+        fprintf(out, " %9s %9s %9s %9s %11s %11s\n", "qw", "qx", "qy", "qz", "speed", "spin");
+        return;
+    }
     for (int k = 0; k < 3; k++)
         if (axes & (1u << k)) fprintf(out, " %11s", v[k]);
-    for (int k = 0; k < 3; k++)
-        if (axes & (8u << k)) fprintf(out, " %11s", w[k]);
+    if (turn >= 0) fprintf(out, " %11s", w[turn]);
     fputc('\n', out);
+}
+
+static double length_of(st_Vec3 a)
+{
+    return sqrt(a.x * a.x + a.y * a.y + a.z * a.z);
 }
 
 static void print_body(FILE *out, const st_System *system, st_BodyId id, const char *name, uint32_t axes,
@@ -115,15 +121,14 @@ static void print_body(FILE *out, const st_System *system, st_BodyId id, const c
     fprintf(out, "  %-*s", name_width, name);
     for (int k = 0; k < 3; k++)
         if (axes & (1u << k)) fprintf(out, " %13.9g", position[k]);
-    if (turn >= 0)
-        fprintf(out, " %13.9g", 2 * atan2(q[0] < 0 ? -q[turn + 1] : q[turn + 1], fabs(q[0])));
-    else
-        for (int k = 0; k < 4 && (axes & ST_LOCK_ROTATION) != 0; k++)
-            fprintf(out, " %10.6f", q[k]);
+    if (turn < 0 && (axes & ST_LOCK_ROTATION) != 0) {
+        fprintf(out, " %9.6f %9.6f %9.6f %9.6f %11.4g %11.4g\n", q[0], q[1], q[2], q[3], length_of(v), length_of(w));
+        return;
+    }
+    if (turn >= 0) fprintf(out, " %13.9g", 2 * atan2(q[0] < 0 ? -q[turn + 1] : q[turn + 1], fabs(q[0])));
     for (int k = 0; k < 3; k++)
         if (axes & (1u << k)) fprintf(out, " %11.4g", velocity[k]);
-    for (int k = 0; k < 3; k++)
-        if (axes & (8u << k)) fprintf(out, " %11.4g", spin[k]);
+    if (turn >= 0) fprintf(out, " %11.4g", spin[turn]);
     fputc('\n', out);
 }
 

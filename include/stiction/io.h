@@ -31,7 +31,8 @@ ST_API st_Status st_csv_open(const char *path, const st_System *system, const st
 ST_API st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err);
 ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err); /* NULL is fine */
 
-/* A picture of a planar run (successive positions) with its energies below, as SVG. */
+/* A picture of a run as SVG: successive positions, coordinates and energies over time. The scene must
+ * outlive it. Memory does not grow with the number of steps added.                               */
 typedef struct st_Picture st_Picture;
 ST_API st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err);
 ST_API st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_StepInfo *info, st_Error *err);

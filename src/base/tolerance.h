@@ -45,9 +45,11 @@
 #define STI_MAX_STALLED 100
 
 /* A projection ends when joints and gaps are closed to this [m, rad]: rounding of coordinates of size 1 to
- * 10. It converges quadratically: 3 rounds are usual, 20 mean that the constraints contradict.      */
+ * 10. 3 rounds are usual. What is not CLOSED after the rounds of a pass is tried straight; what is worse
+ * than FAILED after that has constraints that contradict.                                           */
 #define STI_PROJECTION_ERROR  2e-15
 #define STI_PROJECTION_ROUNDS 20
+#define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10
 
 #endif

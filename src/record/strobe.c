@@ -224,33 +224,46 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-/* Andrew's monotone chain, counted for at most 8 points: enough for a box. */
-static int convex_hull(Point *p, int n, Point *hull)
+static void sort_points(Point *p, int n)
 {
-    int size = 0;
-    for (int i = 1; i < n; i++) /* insertion sort by x, then y */
+    for (int i = 1; i < n; i++) /* by x, then y; n is 8 */
         for (int j = i; j > 0 && (p[j].x < p[j - 1].x || (p[j].x == p[j - 1].x && p[j].y < p[j - 1].y)); j--) {
             Point swap = p[j];
             p[j] = p[j - 1];
             p[j - 1] = swap;
         }
-    for (int pass = 0, floor_size = 1; pass < 2; pass++) {
-        for (int k = 0; k < n; k++) {
-            Point q = pass == 0 ? p[k] : p[n - 1 - k];
-            while (size > floor_size && (hull[size - 1].x - hull[size - 2].x) * (q.y - hull[size - 2].y) -
-                                                (hull[size - 1].y - hull[size - 2].y) * (q.x - hull[size - 2].x) <=
-                                            0)
-                size--;
-            if (pass == 0 || k > 0) hull[size++] = q;
-        }
-        floor_size = size;
-    }
+}
+
+static bool turns_left(Point a, Point b, Point c)
+{
+    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
+}
+
+/* Add q to the chain that begins at hull[first]; points that are no corners any more go. */
+static int extend_hull(Point *hull, int first, int size, Point q)
+{
+    while (size >= first + 2 && !turns_left(hull[size - 2], hull[size - 1], q))
+        size--;
+    hull[size] = q;
+    return size + 1;
+}
+
+/* Andrew's monotone chain: rightward below, leftward above. `hull` holds 2 n; returns the number of corners. */
+static int convex_hull(Point *p, int n, Point *hull)
+{
+    int size = 0;
+    sort_points(p, n);
+    for (int i = 0; i < n; i++)
+        size = extend_hull(hull, 0, size, p[i]);
+    int first = size - 1;
+    for (int i = n - 2; i >= 0; i--)
+        size = extend_hull(hull, first, size, p[i]);
     return size > 1 ? size - 1 : size; /* the first point came round again */
 }
 
 static void draw_box(FILE *file, const sti_Window *window, Point *corner, const char *colour)
 {
-    Point hull[18];
+    Point hull[16] = {{0, 0}};
     for (int k = 0; k < 8; k++)
         corner[k] = pixel(window, corner[k]);
     int n = convex_hull(corner, 8, hull);
@@ -374,29 +387,36 @@ static void draw_path(FILE *file, const sti_Strobe *strobe, const sti_Window *wi
     fputs("\"/>\n", file);
 }
 
-/* A zigzag, or the piston and cup of a damper where there is no stiffness; x runs along, y across. */
+/* A knot of a drawn line: where along (a share of the symbol's length) and across [px]; pen up: a new line. */
+typedef struct Knot {
+    bool up;
+    double along, across;
+} Knot;
+
+/* A zigzag, or the piston and cup of a damper where there is no stiffness. */
 static void draw_spring(FILE *file, const sti_Window *window, Point a, Point b, bool stiff)
 {
-    static const double zigzag[][3] = {{1, 0, 0},   {1, 1, 0},    {1, 1.5, 1}, {1, 2.5, -1}, {1, 3.5, 1}, {1, 4.5, -1},
-                                       {1, 5.5, 1}, {1, 6.5, -1}, {1, 7.5, 1}, {1, 8.5, -1}, {1, 9, 0},   {1, 10, 0}};
-    static const double damper[][3] = {{1, 0, 0},     {1, 4.2, 0},    {0, 5.8, -1.2}, {1, 4.2, -1.2}, {1, 4.2, 1.2},
-                                       {1, 5.8, 1.2}, {0, 5.2, -0.8}, {1, 5.2, 0.8},  {0, 5.2, 0},    {1, 10, 0}};
-    const double(*knot)[3] = stiff ? zigzag : damper;
+    static const Knot zigzag[] = {{false, 0, 0},     {false, 0.06, 5}, {false, 0.19, -5}, {false, 0.31, 5},
+                                  {false, 0.44, -5}, {false, 0.56, 5}, {false, 0.69, -5}, {false, 0.81, 5},
+                                  {false, 0.94, -5}, {false, 1, 0}};
+    static const Knot damper[] = {{false, 0, 0}, {true, 1, -6},    {false, 0, -6},   {false, 0, 6},
+                                  {false, 1, 6}, {true, 0.65, -4}, {false, 0.65, 4}, {true, 0.65, 0}};
+    const Knot *knot = stiff ? zigzag : damper;
     int n = stiff ? (int)(sizeof zigzag / sizeof zigzag[0]) : (int)(sizeof damper / sizeof damper[0]);
     a = pixel(window, a);
     b = pixel(window, b);
-    double length = hypot(b.x - a.x, b.y - a.y), across = 5;
+    double length = hypot(b.x - a.x, b.y - a.y), size = stiff ? 0.8 * length : fmin(0.6 * length, 22);
     if (!(length > 2)) return;
     Point along = {(b.x - a.x) / length, (b.y - a.y) / length};
-    fprintf(file,
-            "<path class=\"spring\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.1\" stroke-linejoin=\"round\" d=\"",
+    fprintf(file, "<path class=\"spring\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.1\" stroke-linejoin=\"round\" ",
             STI_INK);
+    sti_svg(file, "d=\"M%.2f %.2f", a.x, a.y);
     for (int k = 0; k < n; k++) {
-        double s = 0.1 * knot[k][1] * length, y = across * knot[k][2];
-        sti_svg(file, "%c%.2f %.2f", k == 0 || knot[k][0] == 0 ? 'M' : 'L', a.x + s * along.x - y * along.y,
+        double s = 0.5 * (length - size) + knot[k].along * size, y = knot[k].across;
+        sti_svg(file, "%c%.2f %.2f", knot[k].up ? 'M' : 'L', a.x + s * along.x - y * along.y,
                 a.y + s * along.y + y * along.x);
     }
-    fputs("\"/>\n", file);
+    sti_svg(file, "L%.2f %.2f\"/>\n", b.x, b.y);
 }
 
 static void draw_springs(FILE *file, const sti_Strobe *strobe, const sti_Window *window)

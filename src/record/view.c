@@ -57,6 +57,9 @@ static st_Vec3 largest_motion(const sti_Track *poses, int n_bodies, st_Vec3 up)
             bb += b * b;
         }
     double angle = aa + bb > 0 && isfinite(aa + bb) ? 0.5 * atan2(2 * ab, aa - bb) : 0;
+    /* Within 20 degrees of an axis of the horizontal plane the axis itself reads better. */
+    double quarter = acos(-1.0) / 2, nearest = quarter * round(angle / quarter);
+    if (fabs(angle - nearest) < acos(-1.0) / 9) angle = nearest < 0 ? quarter : nearest;
     return add(scale(cos(angle), e1), scale(sin(angle), e2));
 }
 

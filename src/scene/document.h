@@ -4,11 +4,16 @@
 
 #include "scene/reader.h"
 
-/* NULL: none, or it is told in words (key->fallback). New references. */
+/* The value of a key or setting that is left out; null where there is none, or where it is told in words
+ * (key->fallback). New references; NULL: no memory.                                               */
 json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant);
 json_t *sti_default_setting(const st_Setting *setting);
 
 json_t *sti_json_number(double x); /* whole ones without a point */
-json_t *sti_json_vector(const double *x, int n);
+
+/* Add to an object or list and give it back. Where anything is NULL or memory is refused, all of it is let
+ * go and NULL comes back: so a failure anywhere in a tree makes the whole tree NULL.               */
+json_t *sti_with(json_t *object, const char *key, json_t *value);
+json_t *sti_append_to(json_t *list, json_t *value);
 
 #endif

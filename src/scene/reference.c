@@ -12,22 +12,25 @@ static void put_cell(FILE *out, const char *text)
         fprintf(out, *text == '|' ? "\\%c" : "%c", *text);
 }
 
-/* A default as JSON, in code marks; "-" where there is none. */
-static void put_default(FILE *out, json_t *value)
+/* A default as JSON, in code marks; "-" where there is none. False: no memory. */
+static bool put_default(FILE *out, json_t *value)
 {
-    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
-    if (text != NULL)
-        fprintf(out, "`%s`", text);
-    else
+    bool ok = value != NULL;
+    if (json_is_null(value))
         fputs("-", out);
-    free(text);
+    else if (ok) {
+        fputc('`', out);
+        ok = json_dumpf(value, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) == 0;
+        fputc('`', out);
+    }
     json_decref(value);
+    return ok;
 }
 
 /* The settings table says "finite" by a limit of 1e300 and "> 0" by one of 1e-300. */
 #define UNBOUNDED 1e290
 
-static void put_setting(FILE *out, const st_Setting *setting)
+static bool put_setting(FILE *out, const st_Setting *setting)
 {
     static const char *const kinds[] = {"word", "number", "whole number", "true or false", "three numbers [x, y, z]"};
     fprintf(out, "| `%s` | ", setting->key);
@@ -44,25 +47,28 @@ static void put_setting(FILE *out, const st_Setting *setting)
         fprintf(out, " >= %g", setting->min);
     if (ranged && setting->max < UNBOUNDED) fprintf(out, ", <= %g", setting->max);
     fprintf(out, " | %s | ", setting->unit);
-    put_default(out, sti_default_setting(setting));
+    bool ok = put_default(out, sti_default_setting(setting));
     fputs(" | ", out);
     put_cell(out, setting->help);
     fputs(" |\n", out);
+    return ok;
 }
 
-static void put_simulation(FILE *out)
+static bool put_simulation(FILE *out)
 {
+    bool ok = true;
     fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
           "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
           out);
     for (int i = 0; i < st_setting_count(); i++)
-        put_setting(out, st_setting(i));
+        ok = put_setting(out, st_setting(i)) && ok;
     fputs("\n| preset | is |\n|---|---|\n", out);
     for (int i = 0; i < st_preset_count(); i++) {
         fprintf(out, "| `%s` | ", st_preset_name(i));
         put_cell(out, st_preset_help(i));
         fputs(" |\n", out);
     }
+    return ok;
 }
 
 /* "`bar`, `box`": the variants in a set, or nothing where it is all of them. */
@@ -85,9 +91,9 @@ static int first_variant(const sti_Key *key)
     return v;
 }
 
-static void put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
+static bool put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
 {
-    bool needed = key->needed != 0;
+    bool needed = key->needed != 0, ok = true;
     fprintf(out, "| `%s` | ", key->key);
     if (sti_variant_key(kind) != NULL) {
         put_variants(out, kind, key->in);
@@ -105,14 +111,16 @@ static void put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
     else if (key->fallback != NULL)
         put_cell(out, key->fallback);
     else
-        put_default(out, sti_default_value(kind, key, first_variant(key)));
+        ok = put_default(out, sti_default_value(kind, key, first_variant(key)));
     fputs(" | ", out);
     put_cell(out, key->help);
     fputs(" |\n", out);
+    return ok;
 }
 
-static void put_kind(FILE *out, const sti_Kind *kind)
+static bool put_kind(FILE *out, const sti_Kind *kind)
 {
+    bool ok = true;
     const sti_Key *variant = sti_variant_key(kind);
     fprintf(out, "\n### %s\n\n%s\n\n", kind->title, kind->help);
     if (variant != NULL)
@@ -120,7 +128,8 @@ static void put_kind(FILE *out, const sti_Kind *kind)
     else
         fputs("| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n", out);
     for (int k = 0; k < kind->n_keys; k++)
-        put_key(out, kind, &kind->keys[k]);
+        ok = put_key(out, kind, &kind->keys[k]) && ok;
+    return ok;
 }
 
 char *st_scene_reference(void)
@@ -132,11 +141,11 @@ char *st_scene_reference(void)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) return NULL;
-    put_simulation(out);
+    bool ok = put_simulation(out);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        put_kind(out, kinds[k]);
-    bool failed = ferror(out) != 0;
-    if (fclose(out) != 0 || failed) {
+        ok = put_kind(out, kinds[k]) && ok;
+    ok = ferror(out) == 0 && ok;
+    if (fclose(out) != 0 || !ok) {
         free(text);
         return NULL;
     }

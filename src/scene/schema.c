@@ -9,32 +9,19 @@
 #include <stdlib.h>
 #include <stiction/io.h>
 
-json_t *sti_json_number(double x)
-{
-    return floor(x) == x && fabs(x) < 1e15 ? json_integer((json_int_t)x) : json_real(x);
-}
-
-json_t *sti_json_vector(const double *x, int n)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(list, sti_json_number(x[i]));
-    return list;
-}
-
 static json_t *number_schema(sti_Range range)
 {
     json_t *schema = json_pack("{s:s}", "type", "number");
-    if (range == STI_POSITIVE) json_object_set_new(schema, "exclusiveMinimum", json_integer(0));
-    if (range == STI_NOT_NEGATIVE) json_object_set_new(schema, "minimum", json_integer(0));
+    if (range == STI_POSITIVE) schema = sti_with(schema, "exclusiveMinimum", json_integer(0));
+    if (range == STI_NOT_NEGATIVE) schema = sti_with(schema, "minimum", json_integer(0));
     return schema;
 }
 
 static json_t *list_schema(json_t *items, int min, int max)
 {
     json_t *schema = json_pack("{s:s, s:o}", "type", "array", "items", items);
-    if (min > 0) json_object_set_new(schema, "minItems", json_integer(min));
-    if (max > 0) json_object_set_new(schema, "maxItems", json_integer(max));
+    if (min > 0) schema = sti_with(schema, "minItems", json_integer(min));
+    if (max > 0) schema = sti_with(schema, "maxItems", json_integer(max));
     return schema;
 }
 
@@ -48,7 +35,7 @@ static json_t *words_schema(const char *(*word)(const void *from, int index), co
     json_t *words = json_array();
     const char *text;
     for (int i = 0; (text = word(from, i)) != NULL; i++)
-        json_array_append_new(words, json_string(text));
+        words = sti_append_to(words, json_string(text));
     return json_pack("{s:o}", "enum", words);
 }
 
@@ -140,42 +127,15 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     return json_object();
 }
 
-json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant)
-{
-    sti_Def def;
-    if (kind->defaults == NULL || key->fallback != NULL || (key->needed & (1u << variant)) != 0) return NULL;
-    kind->defaults(variant, &def);
-    const void *field = (const char *)&def + key->offset;
-    switch (key->value) {
-    case STI_VALUE_NUMBER:
-        return sti_json_number(*(const double *)field);
-    case STI_VALUE_BOOLEAN:
-        return json_boolean(*(const bool *)field);
-    case STI_VALUE_VECTOR:
-        return sti_json_vector(&((const st_Vec3 *)field)->x, 3);
-    case STI_VALUE_ROTATION:
-        return sti_json_vector(&((const st_Quat *)field)->w, 4);
-    case STI_VALUE_LOCKS:
-        return *(const uint32_t *)field == 0 ? json_array() : NULL;
-    case STI_VALUE_AXES:
-        return json_string(*(const bool *)field ? "body" : "world");
-    case STI_VALUE_VARIANT:
-        return json_string(kind->variant_name(0));
-    case STI_VALUE_CHOICE:
-        return json_string(key->member->variant_name(*(const int *)field));
-    default:
-        return NULL;
-    }
-}
-
-/* "mass [kg]: ...; left out: from the shapes". */
-static void describe(json_t *schema, const char *unit, const char *help, const char *fallback)
+/* Description and default of a property: "[kg] ...; left out: from the shapes". */
+static json_t *described(json_t *schema, const char *unit, const char *help, const char *fallback, json_t *value)
 {
     char text[600] = "";
     if (unit[0] != '\0') sti_append(text, sizeof text, "[%s]", unit);
     if (help[0] != '\0') sti_append(text, sizeof text, "%s%s", text[0] != '\0' ? " " : "", help);
     if (fallback != NULL) sti_append(text, sizeof text, "%sleft out: %s", text[0] != '\0' ? "; " : "", fallback);
-    if (text[0] != '\0') json_object_set_new(schema, "description", json_string(text));
+    if (text[0] != '\0') schema = sti_with(schema, "description", json_string(text));
+    return json_is_null(value) ? schema : sti_with(schema, "default", value);
 }
 
 static json_t *object_schema(const sti_Kind *kind, int variant)
@@ -184,20 +144,18 @@ static json_t *object_schema(const sti_Kind *kind, int variant)
     for (int k = 0; k < kind->n_keys; k++) {
         const sti_Key *key = &kind->keys[k];
         if (!sti_key_in(key, variant)) continue;
-        json_t *schema = value_schema(kind, key, variant), *fallback = sti_default_value(kind, key, variant);
-        describe(schema, key->unit, key->help, key->fallback);
-        if (fallback != NULL) json_object_set_new(schema, "default", fallback);
-        json_object_set_new(properties, key->key, schema);
+        json_t *schema = described(value_schema(kind, key, variant), key->unit, key->help, key->fallback,
+                                   sti_default_value(kind, key, variant));
+        properties = sti_with(properties, key->key, schema);
         /* the first variant is what an object without the word is, where the word is not needed */
         bool tells_apart = key->value == STI_VALUE_VARIANT && variant > 0;
-        if ((key->needed & (1u << variant)) != 0 || tells_apart) json_array_append_new(required, json_string(key->key));
+        if ((key->needed & (1u << variant)) != 0 || tells_apart)
+            required = sti_append_to(required, json_string(key->key));
     }
-    json_t *schema =
-        json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
-    if (json_array_size(required) > 0)
-        json_object_set_new(schema, "required", required);
-    else
-        json_decref(required);
+    /* an empty list would be allowed, and say nothing */
+    json_t *schema = json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required", required,
+                               "additionalProperties", 0);
+    if (json_array_size(json_object_get(schema, "required")) == 0) json_object_del(schema, "required");
     return schema;
 }
 
@@ -206,9 +164,8 @@ static json_t *kind_schema(const sti_Kind *kind)
     if (sti_variant_key(kind) == NULL) return object_schema(kind, 0);
     json_t *alternatives = json_array();
     for (int v = 0; v < sti_variant_count(kind); v++) {
-        json_t *schema = object_schema(kind, v);
-        json_object_set_new(schema, "title", json_sprintf("%s %s", kind->variant_name(v), kind->word));
-        json_array_append_new(alternatives, schema);
+        json_t *title = json_sprintf("%s %s", kind->variant_name(v), kind->word);
+        alternatives = sti_append_to(alternatives, sti_with(object_schema(kind, v), "title", title));
     }
     return json_pack("{s:o}", "oneOf", alternatives);
 }
@@ -217,9 +174,8 @@ static json_t *kind_schema(const sti_Kind *kind)
 
 static json_t *limited(json_t *schema, const st_Setting *setting)
 {
-    json_object_set_new(schema, "minimum", sti_json_number(setting->min));
-    json_object_set_new(schema, "maximum", sti_json_number(setting->max));
-    return schema;
+    schema = sti_with(schema, "minimum", sti_json_number(setting->min));
+    return sti_with(schema, "maximum", sti_json_number(setting->max));
 }
 
 static json_t *setting_schema(const st_Setting *setting)
@@ -240,64 +196,51 @@ static json_t *setting_schema(const st_Setting *setting)
     return json_object();
 }
 
-json_t *sti_default_setting(const st_Setting *setting)
-{
-    st_SystemDef def = st_system_def();
-    st_SettingValue value = {0};
-    if (st_setting_get(&def, setting->key, &value, NULL) != ST_OK) return NULL;
-    switch (setting->kind) {
-    case ST_SETTING_CHOICE:
-        return value.word != NULL ? json_string(value.word) : NULL;
-    case ST_SETTING_NUMBER:
-    case ST_SETTING_INTEGER:
-        return isfinite(value.number) ? sti_json_number(value.number) : NULL;
-    case ST_SETTING_BOOLEAN:
-        return json_boolean(value.number != 0);
-    case ST_SETTING_VECTOR:
-        return sti_json_vector(&value.vector.x, 3);
-    }
-    return NULL;
-}
-
 static json_t *simulation_schema(void)
 {
     json_t *properties = json_object();
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);
-        json_t *schema = setting_schema(setting), *fallback = sti_default_setting(setting);
-        describe(schema, setting->unit, setting->help, NULL);
-        if (fallback != NULL) json_object_set_new(schema, "default", fallback);
-        json_object_set_new(properties, setting->key, schema);
+        json_t *schema =
+            described(setting_schema(setting), setting->unit, setting->help, NULL, sti_default_setting(setting));
+        properties = sti_with(properties, setting->key, schema);
     }
     return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-char *st_scene_schema(void)
+static json_t *whole_schema(void)
 {
     static const sti_Kind *const kinds[] = {&sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,
                                             &sti_body_kind,     &sti_joint_kind,         &sti_motor_kind,
                                             &sti_spring_kind,   &sti_force_kind};
-    json_t *schema = object_schema(&sti_scene_kind, 0), *defs = json_object();
-    json_object_set_new(defs, "simulation", simulation_schema());
+    json_t *defs = sti_with(json_object(), "simulation", simulation_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        json_object_set_new(defs, kinds[k]->word, kind_schema(kinds[k]));
+        defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
 
     json_t *document = json_pack("{s:s, s:s, s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                                  "stiction scene", "description", "A scene of stiction; SI units and radians");
-    int failed = json_object_update(document, schema) + json_object_set_new(document, "$defs", defs);
-    json_decref(schema);
+    json_t *scene = object_schema(&sti_scene_kind, 0);
+    bool failed = scene == NULL || json_object_update(document, scene) != 0;
+    json_decref(scene);
+    document = sti_with(document, "$defs", defs);
+    if (!failed) return document;
+    json_decref(document);
+    return NULL;
+}
 
-    /* Through a stream of our own, so that free() is the right end whatever allocator jansson was given. */
+char *st_scene_schema(void)
+{
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = failed == 0 ? open_memstream(&text, &size) : NULL;
+    json_t *document = whole_schema();
+    /* Through a stream of our own, so that free() is the right end whatever allocator jansson was given. */
+    FILE *stream = document != NULL ? open_memstream(&text, &size) : NULL;
     if (stream != NULL) {
-        failed = json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-        failed |= fputc('\n', stream) == EOF;
-        failed |= fclose(stream);
-        if (failed != 0) {
+        bool failed = json_dumpf(document, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) != 0;
+        failed = fputc('\n', stream) == EOF || failed;
+        if (fclose(stream) != 0 || failed) {
             free(text);
             text = NULL;
         }

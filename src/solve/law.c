@@ -206,7 +206,7 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
 
 void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out)
 {
-    double x[5];
+    double x[5] = {0};
     sti_law_shift(contact, u, x);
     for (int k = 0; k < contact->dim; k++)
         x[k] = r[k] - rho * x[k];

@@ -12,9 +12,6 @@
 
 #include "solve/saddle.h"
 
-#define ARRAY(type, name)                                                                                              \
-    type *name;                                                                                                        \
-    int64_t name##_size
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
 
@@ -22,25 +19,25 @@ typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
     sti_Saddle *saddle;
-    ARRAY(int64_t, h_first);
-    ARRAY(int64_t, h_start);
-    ARRAY(int, h_index);
-    ARRAY(double, h_value);
-    ARRAY(int64_t, y_first);
-    ARRAY(int64_t, y_start);
-    ARRAY(int, y_index);
-    ARRAY(double, y_value);
-    ARRAY(double, v_free);
-    ARRAY(double, b);
-    ARRAY(double, W_diagonal);
-    ARRAY(int64_t, W_start);
-    ARRAY(double, rho);
-    ARRAY(int64_t, place);  /* n_v: where a velocity stands in the contact being built, -1 between contacts */
-    ARRAY(int, block_seen); /* by block of A: the last contact that put it into Y, plus 1                   */
-    ARRAY(double, side_v);  /* right-hand side over velocities; 0 between uses where stated                 */
-    ARRAY(double, side_l);  /* right-hand side over joint rows                                              */
-    ARRAY(double, out_v);
-    ARRAY(double, out_l);
+    STI_ARRAY(int64_t, h_first);
+    STI_ARRAY(int64_t, h_start);
+    STI_ARRAY(int, h_index);
+    STI_ARRAY(double, h_value);
+    STI_ARRAY(int64_t, y_first);
+    STI_ARRAY(int64_t, y_start);
+    STI_ARRAY(int, y_index);
+    STI_ARRAY(double, y_value);
+    STI_ARRAY(double, v_free);
+    STI_ARRAY(double, b);
+    STI_ARRAY(double, W_diagonal);
+    STI_ARRAY(int64_t, W_start);
+    STI_ARRAY(double, rho);
+    STI_ARRAY(int64_t, place);  /* n_v: where a velocity stands in the contact being built, -1 between contacts */
+    STI_ARRAY(int, block_seen); /* by block of A: the last contact that put it into Y, plus 1                   */
+    STI_ARRAY(double, side_v);  /* right-hand side over velocities; 0 between uses where stated                 */
+    STI_ARRAY(double, side_l);  /* right-hand side over joint rows                                              */
+    STI_ARRAY(double, out_v);
+    STI_ARRAY(double, out_l);
 } Memory;
 
 st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err)
@@ -158,16 +155,16 @@ static st_Status reach_block(Memory *m, int block, int c, int64_t *end, st_Error
 /* The velocities that move when contact c pushes. */
 static st_Status reach(Memory *m, int c, int64_t *end, st_Error *err)
 {
-    const sti_Saddle *s = m->saddle;
+    const sti_Net *net = m->saddle->net;
     for (int64_t k = m->h_first[c]; k < m->h_first[c + 1]; k++) {
-        const int block = s->block_of[m->h_index[k]], mechanism = s->mechanism_of[block];
+        const int block = net->block_of[m->h_index[k]], mechanism = net->mechanism_of[block];
         if (m->block_seen[block] == c + 1) continue;
-        if (s->group_first[mechanism + 1] == s->group_first[mechanism]) {
+        if (sti_net_is_free(net, block)) {
             STI_TRY(reach_block(m, block, c, end, err));
             continue;
         }
-        for (int t = s->mechanism_first[mechanism]; t < s->mechanism_first[mechanism + 1]; t++)
-            STI_TRY(reach_block(m, s->mechanism_block[t], c, end, err));
+        for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
+            STI_TRY(reach_block(m, net->mechanism_block[t], c, end, err));
     }
     return ST_OK;
 }
@@ -176,20 +173,20 @@ static st_Status reach(Memory *m, int c, int64_t *end, st_Error *err)
  * mechanisms and free blocks one after another; each is solved once, at its first row.             */
 static void solve_column(Memory *m, int64_t begin, int64_t end)
 {
-    const sti_Saddle *s = m->saddle;
+    const sti_Net *net = m->saddle->net;
     const int *first = m->problem->A.first;
     for (int64_t k = begin; k < end;) {
-        const int block = s->block_of[m->y_index[k]], mechanism = s->mechanism_of[block];
-        if (s->group_first[mechanism + 1] == s->group_first[mechanism]) {
+        const int block = net->block_of[m->y_index[k]], mechanism = net->mechanism_of[block];
+        if (sti_net_is_free(net, block)) {
             const int size = first[block + 1] - first[block];
             memcpy(m->out_v + first[block], m->side_v + first[block], (size_t)size * sizeof *m->out_v);
-            sti_saddle_solve_block(s, block, m->out_v + first[block]);
+            sti_saddle_solve_block(m->saddle, block, m->out_v + first[block]);
             k += size;
             continue;
         }
-        sti_saddle_solve(s, mechanism, m->side_v, NULL, m->out_v, m->out_l);
-        for (int t = s->mechanism_first[mechanism]; t < s->mechanism_first[mechanism + 1]; t++)
-            k += first[s->mechanism_block[t] + 1] - first[s->mechanism_block[t]];
+        sti_saddle_solve(m->saddle, mechanism, m->side_v, NULL, m->out_v, m->out_l);
+        for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
+            k += first[net->mechanism_block[t] + 1] - first[net->mechanism_block[t]];
     }
 }
 
@@ -329,6 +326,9 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     STI_TRY(build_W_diagonal(m, err));
     export_pointers(reduction);
     sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
+    for (int row = 0; row < problem->n_v; row++)
+        if (!isfinite(m->v_free[row]))
+            return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
     for (int c = 0; c < problem->n_contacts; c++)
         for (int d = 0; d < problem->contact[c].dim; d++) {
             const int row = problem->contact[c].first + d;

@@ -38,7 +38,8 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
 void sti_reduction_destroy(sti_Reduction *reduction);
 
 /* Reduce a (checked) problem, replacing what was there. No allocation when nothing has to grow. The
- * problem must stay alive and unchanged while the reduction is used.                              */
+ * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
+ * be used until a call succeeds.                              */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
 /* W, n_r x n_r, row-major. */

@@ -5,13 +5,6 @@
  *
  * With Z = inv(A) G and S = G' Z + Cb:   l = inv(S) (c - G' inv(A) a),   v = inv(A) a + Z l.
  *
- * Layout. Consecutive columns of G that touch the same blocks of A form a group (a joint has 1 to 6
- * rows); G and Z stand as small dense blocks, one per link of a group to a block of A:
- *
- *     group J:  rows row_first[J] .. row_first[J+1]-1
- *               links link_first[J] .. link_first[J+1]-1,  link e: block link_block[e], values
- *               G[link_start[e]] and Z[link_start[e]], rows(J) x size(block), row-major
- *
  * S has one block per pair of groups that share a block of A, and goes to the block LDL'. Its rows and
  * columns are scaled to a unit diagonal first, so that "this row depends on others" is judged the same
  * for a joint between feathers and one between ships.
@@ -22,61 +15,37 @@
  * from users' own models, which are small.
  *
  * Refinement: a light body between heavy ones makes S nearly singular (pivots of 1e-8 at a mass ratio
- * of 1e8) and v the small difference of inv(A) a and Z l. One step on the residuals of (1) and (2),
- * not on S, returns the lost digits, because those residuals see neither cancellation.
+ * of 1e8) and v the small difference of inv(A) a and Z l. A step on the residuals of (1) and (2), not on
+ * S, returns the lost digits, because those residuals see neither cancellation.
  */
 #include "solve/saddle.h"
 
 #include "base/tolerance.h"
 #include "math/block_ldl.h"
 
-#define MAX_GROUP_ROWS 6
-#define REFINEMENTS    1
+#define MAX_REFINEMENTS 3
+#define REFINED_ENOUGH  1e-9
 
-#define ARRAY(type, name)                                                                                              \
-    type *name;                                                                                                        \
-    int64_t name##_size
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
 
 typedef struct sti_SaddleMemory {
     st_Allocator allocator;
-    const st_Problem *problem;
+    sti_Net net;                 /* joint rows and mechanisms                                      */
     sti_BlockFactor mass;        /* A                                                              */
     sti_BlockLdl *ldl;           /* scaled S, A symmetric                                          */
-    ARRAY(double, dense);        /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
-    int n_groups, n_mechanisms;  /*                                                                */
-    ARRAY(int, block_of);        /* n_v                                                            */
-    ARRAY(int, group_of);        /* n_l                                                            */
-    ARRAY(int, row_first);       /* n_groups + 1                                                   */
-    ARRAY(int64_t, link_first);  /* n_groups + 1                                                   */
-    ARRAY(int, link_block);      /*                                                                */
-    ARRAY(int64_t, link_start);  /*                                                                */
-    ARRAY(double, G);            /*                                                                */
-    ARRAY(double, Z);            /*                                                                */
-    ARRAY(int64_t, user_first);  /* n_blocks + 1: the groups that touch a block of A, ascending    */
-    ARRAY(int, user_group);      /*                                                                */
-    ARRAY(int64_t, user_link);   /*                                                                */
-    ARRAY(int64_t, cb_first);    /* n_l + 1: the nonzeros of Cb by rows                            */
-    ARRAY(int, cb_column);       /*                                                                */
-    ARRAY(double, cb_value);     /*                                                                */
-    ARRAY(int, above);           /* union-find over blocks of A, then groups                       */
-    ARRAY(int, mechanism_of);    /* likewise                                                       */
-    ARRAY(int, mechanism_first); /* n_mechanisms + 1                                               */
-    ARRAY(int, mechanism_block); /*                                                                */
-    ARRAY(int, group_first);     /* n_mechanisms + 1                                               */
-    ARRAY(int, mechanism_group); /*                                                                */
-    ARRAY(int, all_blocks);      /* 0, 1, 2 ...: the blocks (and groups) of the whole system       */
-    ARRAY(int64_t, s_p);         /* sti_BlockPattern of S                                          */
-    ARRAY(int, s_i);             /*                                                                */
-    ARRAY(int64_t, s_start);     /*                                                                */
-    ARRAY(double, s_value);      /*                                                                */
-    ARRAY(double, scale);        /* n_l: 1/sqrt(S_jj)                                              */
-    ARRAY(int64_t, slot);        /* by block of A or group: where it stands in what is being built */
-    ARRAY(double, rest_v);       /* residuals of (1), (2) and the corrections                      */
-    ARRAY(double, rest_l);       /*                                                                */
-    ARRAY(double, step_v);       /*                                                                */
-    ARRAY(double, step_l);       /*                                                                */
+    STI_ARRAY(double, dense);    /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
+    STI_ARRAY(double, G);        /*                                                                */
+    STI_ARRAY(double, Z);        /*                                                                */
+    STI_ARRAY(int64_t, s_p);     /* sti_BlockPattern of S                                          */
+    STI_ARRAY(int, s_i);         /*                                                                */
+    STI_ARRAY(int64_t, s_start); /*                                                                */
+    STI_ARRAY(double, s_value);  /*                                                                */
+    STI_ARRAY(double, scale);    /* n_l: 1/sqrt(S_jj)                                              */
+    STI_ARRAY(double, rest_v);   /* residuals of (1), (2) and the corrections                      */
+    STI_ARRAY(double, rest_l);   /*                                                                */
+    STI_ARRAY(double, step_v);   /*                                                                */
+    STI_ARRAY(double, step_l);   /*                                                                */
 } Memory;
 
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err)
@@ -88,7 +57,8 @@ st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_
         sti_free(allocator, m, 1, sizeof *m);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: a saddle point system");
     }
-    m->allocator = m->mass.allocator = *allocator;
+    m->allocator = m->mass.allocator = m->net.allocator = *allocator;
+    saddle->net = &m->net;
     saddle->memory = m;
     const st_Status status = sti_block_ldl_create(allocator, &m->ldl, err);
     if (status != ST_OK) {
@@ -102,33 +72,13 @@ st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_
 static void release_arrays(Memory *m)
 {
     RELEASE(dense);
-    RELEASE(block_of);
-    RELEASE(group_of);
-    RELEASE(row_first);
-    RELEASE(link_first);
-    RELEASE(link_block);
-    RELEASE(link_start);
     RELEASE(G);
     RELEASE(Z);
-    RELEASE(user_first);
-    RELEASE(user_group);
-    RELEASE(user_link);
-    RELEASE(cb_first);
-    RELEASE(cb_column);
-    RELEASE(cb_value);
-    RELEASE(above);
-    RELEASE(mechanism_of);
-    RELEASE(mechanism_first);
-    RELEASE(mechanism_block);
-    RELEASE(group_first);
-    RELEASE(mechanism_group);
-    RELEASE(all_blocks);
     RELEASE(s_p);
     RELEASE(s_i);
     RELEASE(s_start);
     RELEASE(s_value);
     RELEASE(scale);
-    RELEASE(slot);
     RELEASE(rest_v);
     RELEASE(rest_l);
     RELEASE(step_v);
@@ -141,6 +91,7 @@ void sti_saddle_destroy(sti_Saddle *saddle)
     Memory *m = saddle->memory;
     sti_block_factor_release(&m->mass);
     sti_block_ldl_destroy(m->ldl);
+    sti_net_release(&m->net);
     release_arrays(m);
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
@@ -149,220 +100,40 @@ void sti_saddle_destroy(sti_Saddle *saddle)
 
 static int block_size(const Memory *m, int block)
 {
-    return m->problem->A.first[block + 1] - m->problem->A.first[block];
+    return sti_net_block_size(&m->net, block);
 }
 
 static int group_rows(const Memory *m, int group)
 {
-    return m->row_first[group + 1] - m->row_first[group];
-}
-
-/* ------------------------------------------------------------------ who touches whom */
-
-static st_Status map_blocks(Memory *m, st_Error *err)
-{
-    const st_Problem *p = m->problem;
-    GROW(block_of, p->n_v);
-    for (int k = 0; k < p->A.n_blocks; k++)
-        for (int row = p->A.first[k]; row < p->A.first[k + 1]; row++)
-            m->block_of[row] = k;
-    return ST_OK;
-}
-
-/* The blocks of A that column j of G touches, ascending, without repeats, appended at link_block[end].
- * Entries mostly come sorted, so the insertion rarely moves anything.                              */
-static st_Status collect_blocks(Memory *m, int j, int64_t end, int64_t *count, st_Error *err)
-{
-    const st_Sparse *G = &m->problem->G;
-    GROW(link_block, end + G->p[j + 1] - G->p[j]);
-    *count = 0;
-    for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
-        const int block = m->block_of[G->i[e]];
-        int64_t at = end + *count;
-        while (at > end && m->link_block[at - 1] > block)
-            at--;
-        if (at > end && m->link_block[at - 1] == block) continue;
-        memmove(m->link_block + at + 1, m->link_block + at, (size_t)(end + *count - at) * sizeof *m->link_block);
-        m->link_block[at] = block;
-        ++*count;
-    }
-    return ST_OK;
-}
-
-static bool same_links(const Memory *m, int64_t a, int64_t b, int64_t count)
-{
-    for (int64_t k = 0; k < count; k++)
-        if (m->link_block[a + k] != m->link_block[b + k]) return false;
-    return true;
-}
-
-static st_Status form_groups(Memory *m, st_Error *err)
-{
-    const int n_l = m->problem->n_l;
-    GROW(group_of, n_l);
-    GROW(row_first, n_l + 1);
-    GROW(link_first, n_l + 1);
-    m->n_groups = 0;
-    m->link_first[0] = 0;
-    for (int j = 0; j < n_l; j++) {
-        const int last = m->n_groups - 1;
-        int64_t count = 0;
-        const int64_t end = m->link_first[m->n_groups];
-        STI_TRY(collect_blocks(m, j, end, &count, err));
-        const bool joins = last >= 0 && j - m->row_first[last] < MAX_GROUP_ROWS && count == end - m->link_first[last] &&
-                           same_links(m, m->link_first[last], end, count);
-        if (!joins) {
-            m->row_first[m->n_groups++] = j;
-            m->link_first[m->n_groups] = end + count;
-        }
-        m->group_of[j] = m->n_groups - 1;
-    }
-    m->row_first[m->n_groups] = n_l;
-    return ST_OK;
+    return sti_net_group_rows(&m->net, group);
 }
 
 /* Dense blocks of G and Z = inv(A) G. */
 static st_Status fill_links(Memory *m, st_Error *err)
 {
-    const st_Sparse *G = &m->problem->G;
-    const int *first = m->problem->A.first;
-    GROW(link_start, m->link_first[m->n_groups]);
-    GROW(slot, (int64_t)m->problem->A.n_blocks + m->n_groups);
-    int64_t end = 0;
-    for (int J = 0; J < m->n_groups; J++)
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++) {
-            m->link_start[e] = end;
-            end += (int64_t)group_rows(m, J) * block_size(m, m->link_block[e]);
-        }
+    const st_Sparse *G = &m->net.problem->G;
+    const int *first = m->net.problem->A.first;
+    const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
     GROW(G, end);
     GROW(Z, end);
     if (end > 0) memset(m->G, 0, (size_t)end * sizeof *m->G);
-    for (int J = 0; J < m->n_groups; J++) {
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
-            m->slot[m->link_block[e]] = m->link_start[e];
-        for (int j = m->row_first[J]; j < m->row_first[J + 1]; j++)
+    for (int J = 0; J < m->net.n_groups; J++) {
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+            m->net.slot[m->net.link_block[e]] = m->net.link_start[e];
+        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
             for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
-                const int block = m->block_of[G->i[e]];
-                const int64_t row = (int64_t)(j - m->row_first[J]) * block_size(m, block);
-                m->G[m->slot[block] + row + G->i[e] - first[block]] = G->x[e];
+                const int block = m->net.block_of[G->i[e]];
+                const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
+                m->G[m->net.slot[block] + row + G->i[e] - first[block]] = G->x[e];
             }
     }
     if (end > 0) memcpy(m->Z, m->G, (size_t)end * sizeof *m->Z);
-    for (int J = 0; J < m->n_groups; J++)
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
+    for (int J = 0; J < m->net.n_groups; J++)
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
             for (int row = 0; row < group_rows(m, J); row++)
-                sti_block_factor_solve(&m->mass, m->link_block[e],
-                                       m->Z + m->link_start[e] + (int64_t)row * block_size(m, m->link_block[e]));
-    return ST_OK;
-}
-
-/* The links turned round: per block of A, the groups that touch it. */
-static st_Status list_users(Memory *m, st_Error *err)
-{
-    const int n_blocks = m->problem->A.n_blocks;
-    const int64_t n_links = m->link_first[m->n_groups];
-    GROW(user_first, n_blocks + 1);
-    GROW(user_group, n_links);
-    GROW(user_link, n_links);
-    memset(m->user_first, 0, (size_t)(n_blocks + 1) * sizeof *m->user_first);
-    for (int64_t e = 0; e < n_links; e++)
-        m->user_first[m->link_block[e] + 1]++;
-    for (int k = 0; k < n_blocks; k++) {
-        m->user_first[k + 1] += m->user_first[k];
-        m->slot[k] = m->user_first[k];
-    }
-    for (int J = 0; J < m->n_groups; J++)
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++) {
-            const int64_t at = m->slot[m->link_block[e]]++;
-            m->user_group[at] = J;
-            m->user_link[at] = e;
-        }
-    return ST_OK;
-}
-
-static st_Status list_compliance(Memory *m, st_Error *err)
-{
-    const st_BlockDiag *Cb = &m->problem->Cb;
-    GROW(cb_first, m->problem->n_l + 1);
-    memset(m->cb_first, 0, (size_t)(m->problem->n_l + 1) * sizeof *m->cb_first);
-    const double *x = Cb->x;
-    int64_t end = 0;
-    for (int k = 0; k < Cb->n_blocks; k++) {
-        const int size = Cb->first[k + 1] - Cb->first[k];
-        for (int a = 0; a < size; a++) {
-            GROW(cb_column, end + size);
-            GROW(cb_value, end + size);
-            for (int b = 0; b < size; b++) {
-                if (x[b] == 0.0) continue;
-                m->cb_column[end] = Cb->first[k] + b;
-                m->cb_value[end++] = x[b];
-            }
-            x += size;
-            m->cb_first[Cb->first[k] + a + 1] = end;
-        }
-    }
-    return ST_OK;
-}
-
-/* ------------------------------------------------------------------ mechanisms */
-
-static int find(int *above, int node)
-{
-    while (above[node] != node)
-        node = above[node] = above[above[node]]; /* halve the path on the way */
-    return node;
-}
-
-static void join(int *above, int a, int b)
-{
-    a = find(above, a), b = find(above, b);
-    if (a < b) above[b] = a; /* the smaller number leads: the result does not depend on the order */
-    if (b < a) above[a] = b;
-}
-
-/* Number the mechanisms and sort members of one kind (nodes from .. to-1) by them. */
-static void list_members(const Memory *m, int from, int to, int *first, int *member)
-{
-    for (int k = 0; k <= m->n_mechanisms; k++)
-        first[k] = 0;
-    for (int node = from; node < to; node++)
-        first[m->mechanism_of[node] + 1]++;
-    for (int k = 0; k < m->n_mechanisms; k++)
-        first[k + 1] += first[k];
-    for (int node = from; node < to; node++)
-        member[first[m->mechanism_of[node]]++] = node - from;
-    for (int k = m->n_mechanisms; k > 0; k--)
-        first[k] = first[k - 1];
-    first[0] = 0;
-}
-
-static st_Status find_mechanisms(Memory *m, st_Error *err)
-{
-    const int n_blocks = m->problem->A.n_blocks, n_nodes = n_blocks + m->n_groups;
-    GROW(above, n_nodes);
-    GROW(mechanism_of, n_nodes);
-    for (int node = 0; node < n_nodes; node++)
-        m->above[node] = node;
-    for (int J = 0; J < m->n_groups; J++)
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
-            join(m->above, n_blocks + J, m->link_block[e]);
-    for (int i = 0; i < m->problem->n_l; i++)
-        for (int64_t e = m->cb_first[i]; e < m->cb_first[i + 1]; e++)
-            join(m->above, n_blocks + m->group_of[i], n_blocks + m->group_of[m->cb_column[e]]);
-    m->n_mechanisms = 0;
-    for (int node = 0; node < n_nodes; node++) { /* leaders come before their followers */
-        const int leader = find(m->above, node);
-        m->mechanism_of[node] = leader == node ? m->n_mechanisms++ : m->mechanism_of[leader];
-    }
-    GROW(mechanism_first, m->n_mechanisms + 1);
-    GROW(mechanism_block, n_blocks);
-    GROW(group_first, m->n_mechanisms + 1);
-    GROW(mechanism_group, m->n_groups);
-    GROW(all_blocks, n_nodes);
-    list_members(m, 0, n_blocks, m->mechanism_first, m->mechanism_block);
-    list_members(m, n_blocks, n_nodes, m->group_first, m->mechanism_group);
-    for (int k = 0; k < n_nodes; k++)
-        m->all_blocks[k] = k;
+                sti_block_factor_solve(&m->mass, m->net.link_block[e],
+                                       m->Z + m->net.link_start[e] +
+                                           (int64_t)row * block_size(m, m->net.link_block[e]));
     return ST_OK;
 }
 
@@ -370,8 +141,8 @@ static st_Status find_mechanisms(Memory *m, st_Error *err)
 
 static void insert_row(Memory *m, int64_t from, int64_t *end, int K, int64_t stamp)
 {
-    if (m->slot[K] == stamp) return;
-    m->slot[K] = stamp;
+    if (m->net.slot[K] == stamp) return;
+    m->net.slot[K] = stamp;
     int64_t at = (*end)++;
     for (; at > from && m->s_i[at - 1] > K; at--)
         m->s_i[at] = m->s_i[at - 1];
@@ -381,27 +152,29 @@ static void insert_row(Memory *m, int64_t from, int64_t *end, int K, int64_t sta
 /* Column J of S: the groups K >= J that share a block of A with J, or an entry of Cb. */
 static st_Status form_pattern(Memory *m, st_Error *err)
 {
-    GROW(s_p, m->n_groups + 1);
-    for (int K = 0; K < m->n_groups; K++)
-        m->slot[K] = -1;
+    GROW(s_p, m->net.n_groups + 1);
+    for (int K = 0; K < m->net.n_groups; K++)
+        m->net.slot[K] = -1;
     m->s_p[0] = 0;
-    for (int J = 0; J < m->n_groups; J++) {
+    for (int J = 0; J < m->net.n_groups; J++) {
         int64_t end = m->s_p[J], room = 1;
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
-            room += m->user_first[m->link_block[e] + 1] - m->user_first[m->link_block[e]];
-        room += m->cb_first[m->row_first[J + 1]] - m->cb_first[m->row_first[J]];
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+            room += m->net.user_first[m->net.link_block[e] + 1] - m->net.user_first[m->net.link_block[e]];
+        room += m->net.cb_first[m->net.row_first[J + 1]] - m->net.cb_first[m->net.row_first[J]];
         GROW(s_i, end + room);
         insert_row(m, m->s_p[J], &end, J, J);
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
-            for (int64_t t = m->user_first[m->link_block[e]]; t < m->user_first[m->link_block[e] + 1]; t++)
-                if (m->user_group[t] > J) insert_row(m, m->s_p[J], &end, m->user_group[t], J);
-        for (int64_t e = m->cb_first[m->row_first[J]]; e < m->cb_first[m->row_first[J + 1]]; e++)
-            if (m->group_of[m->cb_column[e]] > J) insert_row(m, m->s_p[J], &end, m->group_of[m->cb_column[e]], J);
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+            for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
+                 t++)
+                if (m->net.user_group[t] > J) insert_row(m, m->s_p[J], &end, m->net.user_group[t], J);
+        for (int64_t e = m->net.cb_first[m->net.row_first[J]]; e < m->net.cb_first[m->net.row_first[J + 1]]; e++)
+            if (m->net.group_of[m->net.cb_column[e]] > J)
+                insert_row(m, m->s_p[J], &end, m->net.group_of[m->net.cb_column[e]], J);
         m->s_p[J + 1] = end;
     }
-    GROW(s_start, m->s_p[m->n_groups]);
+    GROW(s_start, m->s_p[m->net.n_groups]);
     int64_t size = 0;
-    for (int J = 0; J < m->n_groups; J++)
+    for (int J = 0; J < m->net.n_groups; J++)
         for (int64_t e = m->s_p[J]; e < m->s_p[J + 1]; e++) {
             m->s_start[e] = size;
             size += (int64_t)group_rows(m, J) * group_rows(m, m->s_i[e]);
@@ -414,11 +187,11 @@ static st_Status form_pattern(Memory *m, st_Error *err)
 /* out (rows x cols, of row length stride) += G_K Z_J', over the block of A that links K and J share. */
 static void add_product(const Memory *m, int K, int64_t link_K, int J, int64_t link_J, double *out, int64_t stride)
 {
-    const int size = block_size(m, m->link_block[link_K]);
+    const int size = block_size(m, m->net.link_block[link_K]);
     for (int a = 0; a < group_rows(m, K); a++)
         for (int b = 0; b < group_rows(m, J); b++) {
-            const double *g = m->G + m->link_start[link_K] + (int64_t)a * size;
-            const double *z = m->Z + m->link_start[link_J] + (int64_t)b * size;
+            const double *g = m->G + m->net.link_start[link_K] + (int64_t)a * size;
+            const double *z = m->Z + m->net.link_start[link_J] + (int64_t)b * size;
             double sum = 0.0;
             for (int k = 0; k < size; k++)
                 sum += g[k] * z[k];
@@ -428,21 +201,22 @@ static void add_product(const Memory *m, int K, int64_t link_K, int J, int64_t l
 
 static void fill_S(Memory *m)
 {
-    for (int J = 0; J < m->n_groups; J++) {
+    for (int J = 0; J < m->net.n_groups; J++) {
         const int cols = group_rows(m, J);
         for (int64_t e = m->s_p[J]; e < m->s_p[J + 1]; e++)
-            m->slot[m->s_i[e]] = m->s_start[e];
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
-            for (int64_t t = m->user_first[m->link_block[e]]; t < m->user_first[m->link_block[e] + 1]; t++) {
-                const int K = m->user_group[t];
-                if (K >= J) add_product(m, K, m->user_link[t], J, e, m->s_value + m->slot[K], cols);
+            m->net.slot[m->s_i[e]] = m->s_start[e];
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+            for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
+                 t++) {
+                const int K = m->net.user_group[t];
+                if (K >= J) add_product(m, K, m->net.user_link[t], J, e, m->s_value + m->net.slot[K], cols);
             }
-        for (int j = m->row_first[J]; j < m->row_first[J + 1]; j++)
-            for (int64_t e = m->cb_first[j]; e < m->cb_first[j + 1]; e++) {
-                const int i = m->cb_column[e], K = m->group_of[i];
+        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
+            for (int64_t e = m->net.cb_first[j]; e < m->net.cb_first[j + 1]; e++) {
+                const int i = m->net.cb_column[e], K = m->net.group_of[i];
                 if (K >= J)
-                    m->s_value[m->slot[K] + (int64_t)(i - m->row_first[K]) * cols + j - m->row_first[J]] +=
-                        m->cb_value[e];
+                    m->s_value[m->net.slot[K] + (int64_t)(i - m->net.row_first[K]) * cols + j - m->net.row_first[J]] +=
+                        m->net.cb_value[e];
             }
     }
 }
@@ -454,16 +228,17 @@ static double unit_scale(double diagonal)
 
 static void scale_S(Memory *m)
 {
-    for (int J = 0; J < m->n_groups; J++)
+    for (int J = 0; J < m->net.n_groups; J++)
         for (int j = 0; j < group_rows(m, J); j++) /* the diagonal block is the first of its column */
-            m->scale[m->row_first[J] + j] = unit_scale(m->s_value[m->s_start[m->s_p[J]] + j * group_rows(m, J) + j]);
-    for (int J = 0; J < m->n_groups; J++)
+            m->scale[m->net.row_first[J] + j] =
+                unit_scale(m->s_value[m->s_start[m->s_p[J]] + (int64_t)j * group_rows(m, J) + j]);
+    for (int J = 0; J < m->net.n_groups; J++)
         for (int64_t e = m->s_p[J]; e < m->s_p[J + 1]; e++) {
             const int K = m->s_i[e], cols = group_rows(m, J);
             double *x = m->s_value + m->s_start[e];
             for (int a = 0; a < group_rows(m, K); a++)
                 for (int b = 0; b < cols; b++)
-                    x[a * cols + b] *= m->scale[m->row_first[K] + a] * m->scale[m->row_first[J] + b];
+                    x[a * cols + b] *= m->scale[m->net.row_first[K] + a] * m->scale[m->net.row_first[J] + b];
         }
 }
 
@@ -473,7 +248,7 @@ static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
     fill_S(m);
     scale_S(m);
     const sti_BlockPattern pattern = {
-        .n_blocks = m->n_groups, .first = m->row_first, .p = m->s_p, .i = m->s_i, .start = m->s_start};
+        .n_blocks = m->net.n_groups, .first = m->net.row_first, .p = m->s_p, .i = m->s_i, .start = m->s_start};
     return sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err);
 }
 
@@ -481,15 +256,17 @@ static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
 static void fill_dense(Memory *m, int64_t n)
 {
     memset(m->dense, 0, (size_t)(n * n) * sizeof *m->dense);
-    for (int J = 0; J < m->n_groups; J++)
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++)
-            for (int64_t t = m->user_first[m->link_block[e]]; t < m->user_first[m->link_block[e] + 1]; t++) {
-                const int K = m->user_group[t];
-                add_product(m, K, m->user_link[t], J, e, m->dense + m->row_first[K] * n + m->row_first[J], n);
+    for (int J = 0; J < m->net.n_groups; J++)
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+            for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
+                 t++) {
+                const int K = m->net.user_group[t];
+                add_product(m, K, m->net.user_link[t], J, e, m->dense + m->net.row_first[K] * n + m->net.row_first[J],
+                            n);
             }
     for (int64_t i = 0; i < n; i++)
-        for (int64_t e = m->cb_first[i]; e < m->cb_first[i + 1]; e++)
-            m->dense[i * n + m->cb_column[e]] += m->cb_value[e];
+        for (int64_t e = m->net.cb_first[i]; e < m->net.cb_first[i + 1]; e++)
+            m->dense[i * n + m->net.cb_column[e]] += m->net.cb_value[e];
     for (int64_t i = 0; i < n; i++)
         m->scale[i] = unit_scale(m->dense[i * n + i]);
     for (int64_t i = 0; i < n; i++)
@@ -501,7 +278,7 @@ static void fill_dense(Memory *m, int64_t n)
  * column of L and row of U are 0). The diagonal of the scaled S is 1, or 0 for a row of zeros.      */
 static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
 {
-    const int64_t n = m->problem->n_l;
+    const int64_t n = m->net.problem->n_l;
     GROW(dense, n * n);
     fill_dense(m, n);
     *redundant_rows = 0;
@@ -527,7 +304,7 @@ static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
 
 static void solve_dense(const Memory *m, double *y)
 {
-    const int64_t n = m->problem->n_l;
+    const int64_t n = m->net.problem->n_l;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             y[i] -= m->dense[i * n + j] * y[j];
@@ -540,17 +317,12 @@ static void solve_dense(const Memory *m, double *y)
 
 /* ------------------------------------------------------------------ factor and solve */
 
-static st_Status factor(Memory *m, int *redundant_rows, st_Error *err)
+static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
 {
-    const st_Problem *p = m->problem;
     *redundant_rows = 0;
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
-    STI_TRY(map_blocks(m, err));
-    STI_TRY(form_groups(m, err));
+    STI_TRY(sti_net_build(&m->net, p, err));
     STI_TRY(fill_links(m, err));
-    STI_TRY(list_users(m, err));
-    STI_TRY(list_compliance(m, err));
-    STI_TRY(find_mechanisms(m, err));
     GROW(scale, p->n_l);
     GROW(rest_v, p->n_v);
     GROW(step_v, p->n_v);
@@ -562,16 +334,7 @@ static st_Status factor(Memory *m, int *redundant_rows, st_Error *err)
 
 st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Error *err)
 {
-    Memory *m = saddle->memory;
-    m->problem = problem;
-    STI_TRY(factor(m, &saddle->redundant_rows, err));
-    saddle->block_of = m->block_of;
-    saddle->mechanism_of = m->mechanism_of;
-    saddle->n_mechanisms = m->n_mechanisms;
-    saddle->mechanism_first = m->mechanism_first;
-    saddle->mechanism_block = m->mechanism_block;
-    saddle->group_first = m->group_first;
-    return ST_OK;
+    return factor(saddle->memory, problem, &saddle->redundant_rows, err);
 }
 
 /* The blocks of A and groups of rows that are solved for. */
@@ -583,21 +346,21 @@ typedef struct Part {
 static Part part_of(const Memory *m, int mechanism)
 {
     if (mechanism == STI_WHOLE)
-        return (Part){mechanism, m->problem->A.n_blocks, m->n_groups, m->all_blocks, m->all_blocks};
-    const int *blocks = m->mechanism_first + mechanism, *groups = m->group_first + mechanism;
-    return (Part){mechanism, blocks[1] - blocks[0], groups[1] - groups[0], m->mechanism_block + blocks[0],
-                  m->mechanism_group + groups[0]};
+        return (Part){mechanism, m->net.problem->A.n_blocks, m->net.n_groups, m->net.all, m->net.all};
+    const int *blocks = m->net.mechanism_first + mechanism, *groups = m->net.group_first + mechanism;
+    return (Part){mechanism, blocks[1] - blocks[0], groups[1] - groups[0], m->net.mechanism_block + blocks[0],
+                  m->net.mechanism_group + groups[0]};
 }
 
 /* out = c - G'v, for the rows of one group; c may be NULL. */
 static void joint_rest(const Memory *m, int J, const double *c, const double *v, double *out)
 {
-    for (int row = m->row_first[J]; row < m->row_first[J + 1]; row++) {
+    for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++) {
         double sum = c != NULL ? c[row] : 0.0;
-        for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++) {
-            const int size = block_size(m, m->link_block[e]);
-            const double *g = m->G + m->link_start[e] + (int64_t)(row - m->row_first[J]) * size;
-            const double *x = v + m->problem->A.first[m->link_block[e]];
+        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
+            const int size = block_size(m, m->net.link_block[e]);
+            const double *g = m->G + m->net.link_start[e] + (int64_t)(row - m->net.row_first[J]) * size;
+            const double *x = v + m->net.problem->A.first[m->net.link_block[e]];
             for (int k = 0; k < size; k++)
                 sum -= g[k] * x[k];
         }
@@ -608,11 +371,11 @@ static void joint_rest(const Memory *m, int J, const double *c, const double *v,
 /* v += X l for one group, X being G or Z. */
 static void add_links(const Memory *m, int J, const double *X, const double *l, double *v)
 {
-    for (int64_t e = m->link_first[J]; e < m->link_first[J + 1]; e++) {
-        const int size = block_size(m, m->link_block[e]);
-        double *x = v + m->problem->A.first[m->link_block[e]];
+    for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
+        const int size = block_size(m, m->net.link_block[e]);
+        double *x = v + m->net.problem->A.first[m->net.link_block[e]];
         for (int row = 0; row < group_rows(m, J); row++) {
-            const double *g = X + m->link_start[e] + (int64_t)row * size, amount = l[m->row_first[J] + row];
+            const double *g = X + m->net.link_start[e] + (int64_t)row * size, amount = l[m->net.row_first[J] + row];
             for (int k = 0; k < size; k++)
                 x[k] += g[k] * amount;
         }
@@ -622,7 +385,7 @@ static void add_links(const Memory *m, int J, const double *X, const double *l, 
 static void scale_rows(const Memory *m, const Part *part, double *l)
 {
     for (int k = 0; k < part->n_groups; k++)
-        for (int row = m->row_first[part->group[k]]; row < m->row_first[part->group[k] + 1]; row++)
+        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
             l[row] *= m->scale[row];
 }
 
@@ -630,7 +393,7 @@ static void scale_rows(const Memory *m, const Part *part, double *l)
 static void solve_S(const Memory *m, const Part *part, double *l)
 {
     scale_rows(m, part, l);
-    if (!m->problem->symmetric)
+    if (!m->net.problem->symmetric)
         solve_dense(m, l);
     else if (part->mechanism == STI_WHOLE)
         sti_block_ldl_solve(m->ldl, l);
@@ -642,12 +405,12 @@ static void solve_S(const Memory *m, const Part *part, double *l)
 static void solve_once(const Memory *m, const Part *part, const double *a, const double *c, double *v, double *l)
 {
     for (int k = 0; k < part->n_blocks; k++) {
-        const int block = part->block[k], first = m->problem->A.first[block];
+        const int block = part->block[k], first = m->net.problem->A.first[block];
         memcpy(v + first, a + first, (size_t)block_size(m, block) * sizeof *v);
         sti_block_factor_solve(&m->mass, block, v + first);
     }
     if (part->n_groups == 0) return;
-    if (!m->problem->symmetric) memset(l, 0, (size_t)m->problem->n_l * sizeof *l);
+    if (!m->net.problem->symmetric) memset(l, 0, (size_t)m->net.problem->n_l * sizeof *l);
     for (int k = 0; k < part->n_groups; k++)
         joint_rest(m, part->group[k], c, v, l);
     solve_S(m, part, l);
@@ -660,15 +423,15 @@ static void residuals(const Memory *m, const Part *part, const double *a, const 
                       const double *l)
 {
     for (int k = 0; k < part->n_blocks; k++) {
-        const int block = part->block[k], first = m->problem->A.first[block], size = block_size(m, block);
+        const int block = part->block[k], first = m->net.problem->A.first[block], size = block_size(m, block);
         memcpy(m->rest_v + first, a + first, (size_t)size * sizeof *a);
     }
     for (int k = 0; k < part->n_groups; k++)
         add_links(m, part->group[k], m->G, l, m->rest_v);
     for (int k = 0; k < part->n_blocks; k++) {
-        const int block = part->block[k], first = m->problem->A.first[block];
+        const int block = part->block[k], first = m->net.problem->A.first[block];
         const int64_t size = block_size(m, block);
-        const double *A = m->problem->A.x + m->mass.start[block];
+        const double *A = m->net.problem->A.x + m->mass.start[block];
         for (int64_t i = 0; i < size; i++)
             for (int64_t j = 0; j < size; j++)
                 m->rest_v[first + i] -= A[i * size + j] * v[first + j];
@@ -676,10 +439,27 @@ static void residuals(const Memory *m, const Part *part, const double *a, const 
     for (int k = 0; k < part->n_groups; k++) {
         const int J = part->group[k];
         joint_rest(m, J, c, v, m->rest_l);
-        for (int row = m->row_first[J]; row < m->row_first[J + 1]; row++)
-            for (int64_t e = m->cb_first[row]; e < m->cb_first[row + 1]; e++)
-                m->rest_l[row] -= m->cb_value[e] * l[m->cb_column[e]];
+        for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++)
+            for (int64_t e = m->net.cb_first[row]; e < m->net.cb_first[row + 1]; e++)
+                m->rest_l[row] -= m->net.cb_value[e] * l[m->net.cb_column[e]];
     }
+}
+
+/* v, l <- v, l + correction. Returns the largest correction of v relative to the largest v. */
+static double correct(const Memory *m, const Part *part, double *v, double *l)
+{
+    double step = 0.0, size = 0.0;
+    for (int k = 0; k < part->n_blocks; k++)
+        for (int row = m->net.problem->A.first[part->block[k]]; row < m->net.problem->A.first[part->block[k] + 1];
+             row++) {
+            v[row] += m->step_v[row];
+            step = fmax(step, fabs(m->step_v[row]));
+            size = fmax(size, fabs(v[row]));
+        }
+    for (int k = 0; k < part->n_groups; k++)
+        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
+            l[row] += m->step_l[row];
+    return size > 0.0 ? step / size : 0.0;
 }
 
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l)
@@ -687,15 +467,13 @@ void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, 
     const Memory *m = saddle->memory;
     const Part part = part_of(m, mechanism);
     solve_once(m, &part, a, c, v, l);
-    for (int step = 0; step < REFINEMENTS && part.n_groups > 0; step++) {
+    if (part.n_groups == 0) return;
+    /* A correction of relative size e leaves an error of about e^2: mostly one step is enough. */
+    double moved = 1.0;
+    for (int step = 0; step < MAX_REFINEMENTS && moved > REFINED_ENOUGH; step++) {
         residuals(m, &part, a, c, v, l);
         solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l);
-        for (int k = 0; k < part.n_blocks; k++)
-            for (int row = m->problem->A.first[part.block[k]]; row < m->problem->A.first[part.block[k] + 1]; row++)
-                v[row] += m->step_v[row];
-        for (int k = 0; k < part.n_groups; k++)
-            for (int row = m->row_first[part.group[k]]; row < m->row_first[part.group[k] + 1]; row++)
-                l[row] += m->step_l[row];
+        moved = correct(m, &part, v, l);
     }
 }
 
@@ -708,12 +486,12 @@ double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, cons
 {
     const Memory *m = saddle->memory;
     double worst = 0.0;
-    for (int J = 0; J < m->n_groups; J++) {
+    for (int J = 0; J < m->net.n_groups; J++) {
         joint_rest(m, J, NULL, v, m->rest_l);
-        for (int row = m->row_first[J]; row < m->row_first[J + 1]; row++) {
-            double rest = m->problem->g[row] - m->rest_l[row];
-            for (int64_t e = m->cb_first[row]; e < m->cb_first[row + 1]; e++)
-                rest += m->cb_value[e] * l[m->cb_column[e]];
+        for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++) {
+            double rest = m->net.problem->g[row] - m->rest_l[row];
+            for (int64_t e = m->net.cb_first[row]; e < m->net.cb_first[row + 1]; e++)
+                rest += m->net.cb_value[e] * l[m->net.cb_column[e]];
             worst = fmax(worst, fabs(rest));
         }
     }

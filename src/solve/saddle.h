@@ -3,24 +3,19 @@
  *      A v - G l  = a
  *     G' v + Cb l = c
  *
- * solved for many right-hand sides, mechanism by mechanism. A mechanism is a set of blocks of A tied
- * together by columns of G (or by off-diagonal entries of Cb); a free body is one by itself.
+ * solved for many right-hand sides, mechanism by mechanism (net.h).
  */
 #ifndef STI_SADDLE_H
 #define STI_SADDLE_H
 
 #include "math/block_diag.h"
+#include "solve/net.h"
 
 /* The whole system, instead of one mechanism. */
 #define STI_WHOLE (-1)
 
 typedef struct sti_Saddle {
-    const int *block_of;     /* n_v: the block of A a velocity belongs to                       */
-    const int *mechanism_of; /* per block of A                                                  */
-    int n_mechanisms;
-    const int *mechanism_first; /* n_mechanisms + 1: its blocks of A are mechanism_block[...], ascending */
-    const int *mechanism_block;
-    const int *group_first; /* n_mechanisms + 1: how many groups of joint rows; none: a free body */
+    const sti_Net *net; /* who touches whom; the mechanisms */
     int redundant_rows;
     struct sti_SaddleMemory *memory;
 } sti_Saddle;
@@ -33,7 +28,7 @@ st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Er
 
 /* Solve within one mechanism, or STI_WHOLE, with iterative refinement. a, v are n_v long, c, l n_l
  * long; only the entries of the mechanism are read and written. Rows found to depend on others get
- * l = 0. c may be NULL: zeros.                                                                      */
+ * l = 0. c may be NULL: zeros. (A not symmetric: l is set to 0 outside.) */
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
 
 /* x <- inv(A_k) x for the rows of block k alone: all there is to solve for a free body. */

@@ -2,7 +2,13 @@
  * (the sanitizer build watches).                                                                     */
 #include "scene_check.h"
 
-#define N_MUTATIONS 4000
+#include <jansson.h>
+
+/* of each scene; 100 times as many in `make test-full` */
+static int n_mutations(void)
+{
+    return getenv("ST_TEST_FULL") != NULL ? 400000 : 4000;
+}
 
 static const char *const tokens[] = {"{",        "}",        "[",     "]",  ",",   ":",     "\"",
                                      "\\",       "null",     "true",  "-1", "0",   "1e308", "1e-320",
@@ -37,7 +43,8 @@ static size_t mutate(char *text, size_t length, check_Random *random)
             break;
         default:
             memmove(text + at + strlen(token), text + at, length - at);
-            memcpy(text + at, token, strlen(token));
+            for (size_t i = 0; token[i] != '\0'; i++)
+                text[at + i] = token[i];
             length += strlen(token);
             break;
         }
@@ -48,7 +55,7 @@ static size_t mutate(char *text, size_t length, check_Random *random)
 static void fuzz(const char *text, size_t length, uint64_t seed, int *read, int *refused)
 {
     check_Random random = {seed};
-    for (int i = 0; i < N_MUTATIONS; i++) {
+    for (int i = 0; i < n_mutations(); i++) {
         char *copy = malloc(2 * length + 200);
         assert_non_null(copy);
         memcpy(copy, text, length);
@@ -96,7 +103,7 @@ static void test_mutated_overrides(void **state)
     static const char *const sets[] = {"bodies/one/mass=2", "simulation/h=1e-3", "joints/0/type=ball",
                                        "forces/f3/table/1/0=0.5", "bodies/0/shapes/rod/length=[1, {\"a\": 2}]"};
     check_Random random = {3};
-    for (int i = 0; i < N_MUTATIONS / 4; i++) {
+    for (int i = 0; i < n_mutations() / 4; i++) {
         char set[256];
         const char *start = sets[check_random_int(&random, 0, 4)];
         memcpy(set, start, strlen(start));
@@ -112,11 +119,77 @@ static void test_mutated_overrides(void **state)
     }
 }
 
+/* ---- the n-th allocation of jansson fails, for every n ---- */
+
+static int allocations_left; /* a test's own: jansson's allocator is global, too */
+
+static void *failing_malloc(size_t size)
+{
+    return allocations_left-- > 0 ? malloc(size) : NULL;
+}
+
+static bool parse_with_sets(void)
+{
+    st_Error err = {0};
+    st_Scene *scene = NULL;
+    st_SystemDef def;
+    const char *const sets[] = {"simulation/h=1e-3", "bodies/one/velocity=[1, 2, 0]", "description=words"};
+    bool ok = st_scene_parse(every_key, strlen(every_key), "test.json", sets, 3, &scene, &def, &err) == ST_OK;
+    assert_true(ok == (scene != NULL));
+    assert_true(ok || strlen(err.message) > 0);
+    st_scene_destroy(scene);
+    return ok;
+}
+
+static char *whole_text[2];
+
+static bool same_text(int which)
+{
+    char *text = which == 0 ? st_scene_schema() : st_scene_reference();
+    bool ok = text != NULL;
+    if (ok) assert_string_equal(text, whole_text[which]); /* never a part of it */
+    free(text);
+    return ok;
+}
+
+static bool same_schema(void)
+{
+    return same_text(0);
+}
+
+static bool same_reference(void)
+{
+    return same_text(1);
+}
+
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    static bool (*const calls[])(void) = {parse_with_sets, same_schema, same_reference};
+    whole_text[0] = st_scene_schema();
+    whole_text[1] = st_scene_reference();
+    for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) {
+        int n = 0;
+        bool ok = false;
+        json_set_alloc_funcs(failing_malloc, free);
+        for (; !ok && n < 100000; n++) {
+            allocations_left = n;
+            ok = calls[k]();
+        }
+        json_set_alloc_funcs(malloc, free);
+        assert_true(ok);
+        assert_true(n > 50); /* some did fail */
+    }
+    free(whole_text[0]);
+    free(whole_text[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_mutated_overrides),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

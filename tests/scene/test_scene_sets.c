@@ -51,8 +51,15 @@ static void test_values_are_reached(void **state)
     st_scene_destroy(scene);
 }
 
-#define check_set(status, set, ...)                                                                                    \
-    check_refused_(scene_text, WORDS(set), (status), 0, WORDS("--set " set ": ", __VA_ARGS__), __FILE__, __LINE__)
+/* Refused with the override named in place of a line, and every part in the message. */
+static void check_set_(st_Status status, const char *set, const char *const *parts, int at)
+{
+    char start[120];
+    snprintf(start, sizeof start, "test.json: --set %s: ", set);
+    check_refused_(scene_text, WORDS(set), status, 0, WORDS(start), __FILE__, at);
+    check_refused_(scene_text, WORDS(set), status, 0, parts, __FILE__, at);
+}
+#define check_set(status, set, ...) check_set_((status), (set), WORDS(__VA_ARGS__), __LINE__)
 
 static void test_bad_values_name_the_override(void **state)
 {

@@ -94,7 +94,7 @@ static void test_projection_is_nearest(void **state)
     check_Random random = {.state = 1};
     for (int c = 0; c < n; c++)
         for (int sample = 0; sample < 400; sample++) {
-            double x[5], y[5], rest[5], again[5], z[5];
+            double x[5] = {0}, y[5] = {0}, rest[5] = {0}, again[5] = {0}, z[5] = {0};
             random_point(cone[c].dim, &random, x);
             memcpy(y, x, sizeof y);
             sti_law_project(&cone[c], y);
@@ -122,7 +122,7 @@ static void test_projection_fixed_points(void **state)
     check_Random random = {.state = 2};
     for (int c = 0; c < n; c++)
         for (int sample = 0; sample < 100; sample++) {
-            double a[5], b[5], x[5], y[5];
+            double a[5] = {0}, b[5] = {0}, x[5] = {0}, y[5] = {0};
             random_ray(&cone[c], &random, a);
             random_ray(&cone[c], &random, b);
             const double weight = check_random(&random, 0.0, 3.0);
@@ -244,7 +244,7 @@ static void test_bounded_and_box(void **state)
     sti_law_natural(&c, r, u, 0.25, out);
     assert_true(out[0] == 0.0 && out[1] == 0.0 && out[2] == 0.0);
     /* METHODS 7: the bound is mu r_n of the r at hand, not of the projected one */
-    const double lifting[3] = {0.0, 4.0, 0.0}, pressed[3] = {2.0, 0.0, 0.0};
+    const double lifting[3] = {3.0, 4.0, 0.0}, pressed[3] = {2.0, 0.0, 0.0};
     sti_law_natural(&c, pressed, lifting, 1.0, out);
     check_close(out[1], 1.0, 0.0);
 }

@@ -95,7 +95,7 @@ static int all_laws(st_ContactLaw *out, double mu)
 static Made *made_backwards(st_ContactLaw law, check_Random *random, double *r)
 {
     Made *m = made_new();
-    double u[MAX_R];
+    double u[MAX_R] = {0};
     for (int k = 0; k < 6; k++)
         made_add_mass(m, 6, 1.0, random);
     made_add_joint(m, 3, 0, 1, random);

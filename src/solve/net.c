@@ -1,0 +1,231 @@
+/* net.c -- grouping of joint rows and the mechanisms they form; no numbers but those of Cb. */
+#include "solve/net.h"
+
+#define MAX_GROUP_ROWS 6
+
+#define GROW(name, n) STI_TRY(STI_GROW(&net->allocator, net->name, net->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&net->allocator, net->name, net->name##_size)
+
+void sti_net_release(sti_Net *net)
+{
+    RELEASE(block_of);
+    RELEASE(group_of);
+    RELEASE(row_first);
+    RELEASE(link_first);
+    RELEASE(link_block);
+    RELEASE(link_start);
+    RELEASE(user_first);
+    RELEASE(user_group);
+    RELEASE(user_link);
+    RELEASE(cb_first);
+    RELEASE(cb_column);
+    RELEASE(cb_value);
+    RELEASE(above);
+    RELEASE(mechanism_of);
+    RELEASE(mechanism_first);
+    RELEASE(mechanism_block);
+    RELEASE(group_first);
+    RELEASE(mechanism_group);
+    RELEASE(all);
+    RELEASE(slot);
+}
+
+/* ------------------------------------------------------------------ who touches whom */
+
+static st_Status map_blocks(sti_Net *net, st_Error *err)
+{
+    const st_Problem *p = net->problem;
+    GROW(block_of, p->n_v);
+    for (int k = 0; k < p->A.n_blocks; k++)
+        for (int row = p->A.first[k]; row < p->A.first[k + 1]; row++)
+            net->block_of[row] = k;
+    return ST_OK;
+}
+
+/* The blocks of A that column j of G touches, ascending, without repeats, appended at link_block[end].
+ * Entries mostly come sorted, so the insertion rarely moves anything.                              */
+static st_Status collect_blocks(sti_Net *net, int j, int64_t end, int64_t *count, st_Error *err)
+{
+    const st_Sparse *G = &net->problem->G;
+    GROW(link_block, end + G->p[j + 1] - G->p[j]);
+    *count = 0;
+    for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
+        const int block = net->block_of[G->i[e]];
+        int64_t at = end + *count;
+        while (at > end && net->link_block[at - 1] > block)
+            at--;
+        if (at > end && net->link_block[at - 1] == block) continue;
+        memmove(net->link_block + at + 1, net->link_block + at, (size_t)(end + *count - at) * sizeof *net->link_block);
+        net->link_block[at] = block;
+        ++*count;
+    }
+    return ST_OK;
+}
+
+static bool same_links(const sti_Net *net, int64_t a, int64_t b, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (net->link_block[a + k] != net->link_block[b + k]) return false;
+    return true;
+}
+
+static st_Status form_groups(sti_Net *net, st_Error *err)
+{
+    const int n_l = net->problem->n_l;
+    GROW(group_of, n_l);
+    GROW(row_first, n_l + 1);
+    GROW(link_first, n_l + 1);
+    net->n_groups = 0;
+    net->link_first[0] = 0;
+    for (int j = 0; j < n_l; j++) {
+        const int last = net->n_groups - 1;
+        int64_t count = 0;
+        const int64_t end = net->link_first[net->n_groups];
+        STI_TRY(collect_blocks(net, j, end, &count, err));
+        const bool joins = last >= 0 && j - net->row_first[last] < MAX_GROUP_ROWS &&
+                           count == end - net->link_first[last] && same_links(net, net->link_first[last], end, count);
+        if (!joins) {
+            net->row_first[net->n_groups++] = j;
+            net->link_first[net->n_groups] = end + count;
+        }
+        net->group_of[j] = net->n_groups - 1;
+    }
+    net->row_first[net->n_groups] = n_l;
+    return ST_OK;
+}
+
+/* Where the values of each link stand. */
+static st_Status place_links(sti_Net *net, st_Error *err)
+{
+    int64_t end = 0;
+    GROW(link_start, net->link_first[net->n_groups] + 1);
+    for (int J = 0; J < net->n_groups; J++)
+        for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++) {
+            net->link_start[e] = end;
+            end += (int64_t)sti_net_group_rows(net, J) * sti_net_block_size(net, net->link_block[e]);
+        }
+    net->link_start[net->link_first[net->n_groups]] = end;
+    return ST_OK;
+}
+
+/* The links turned round: per block of A, the groups that touch it. */
+static st_Status list_users(sti_Net *net, st_Error *err)
+{
+    const int n_blocks = net->problem->A.n_blocks;
+    const int64_t n_links = net->link_first[net->n_groups];
+    GROW(user_first, n_blocks + 1);
+    GROW(user_group, n_links);
+    GROW(user_link, n_links);
+    memset(net->user_first, 0, (size_t)(n_blocks + 1) * sizeof *net->user_first);
+    for (int64_t e = 0; e < n_links; e++)
+        net->user_first[net->link_block[e] + 1]++;
+    for (int k = 0; k < n_blocks; k++) {
+        net->user_first[k + 1] += net->user_first[k];
+        net->slot[k] = net->user_first[k];
+    }
+    for (int J = 0; J < net->n_groups; J++)
+        for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++) {
+            const int64_t at = net->slot[net->link_block[e]]++;
+            net->user_group[at] = J;
+            net->user_link[at] = e;
+        }
+    return ST_OK;
+}
+
+static st_Status list_compliance(sti_Net *net, st_Error *err)
+{
+    const st_BlockDiag *Cb = &net->problem->Cb;
+    GROW(cb_first, net->problem->n_l + 1);
+    memset(net->cb_first, 0, (size_t)(net->problem->n_l + 1) * sizeof *net->cb_first);
+    const double *x = Cb->x;
+    int64_t end = 0;
+    for (int k = 0; k < Cb->n_blocks; k++) {
+        const int size = Cb->first[k + 1] - Cb->first[k];
+        for (int a = 0; a < size; a++) {
+            GROW(cb_column, end + size);
+            GROW(cb_value, end + size);
+            for (int b = 0; b < size; b++) {
+                if (x[b] == 0.0) continue;
+                net->cb_column[end] = Cb->first[k] + b;
+                net->cb_value[end++] = x[b];
+            }
+            x += size;
+            net->cb_first[Cb->first[k] + a + 1] = end;
+        }
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ mechanisms */
+
+static int find(int *above, int node)
+{
+    while (above[node] != node)
+        node = above[node] = above[above[node]]; /* halve the path on the way */
+    return node;
+}
+
+static void join(int *above, int a, int b)
+{
+    a = find(above, a), b = find(above, b);
+    if (a < b) above[b] = a; /* the smaller number leads: the result does not depend on the order */
+    if (b < a) above[a] = b;
+}
+
+/* Number the mechanisms and sort members of one kind (nodes from .. to-1) by them. */
+static void list_members(const sti_Net *net, int from, int to, int *first, int *member)
+{
+    for (int k = 0; k <= net->n_mechanisms; k++)
+        first[k] = 0;
+    for (int node = from; node < to; node++)
+        first[net->mechanism_of[node] + 1]++;
+    for (int k = 0; k < net->n_mechanisms; k++)
+        first[k + 1] += first[k];
+    for (int node = from; node < to; node++)
+        member[first[net->mechanism_of[node]]++] = node - from;
+    for (int k = net->n_mechanisms; k > 0; k--)
+        first[k] = first[k - 1];
+    first[0] = 0;
+}
+
+static st_Status find_mechanisms(sti_Net *net, st_Error *err)
+{
+    const int n_blocks = net->problem->A.n_blocks, n_nodes = n_blocks + net->n_groups;
+    GROW(above, n_nodes);
+    GROW(mechanism_of, n_nodes);
+    for (int node = 0; node < n_nodes; node++)
+        net->above[node] = node;
+    for (int J = 0; J < net->n_groups; J++)
+        for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++)
+            join(net->above, n_blocks + J, net->link_block[e]);
+    for (int i = 0; i < net->problem->n_l; i++)
+        for (int64_t e = net->cb_first[i]; e < net->cb_first[i + 1]; e++)
+            join(net->above, n_blocks + net->group_of[i], n_blocks + net->group_of[net->cb_column[e]]);
+    net->n_mechanisms = 0;
+    for (int node = 0; node < n_nodes; node++) { /* leaders come before their followers */
+        const int leader = find(net->above, node);
+        net->mechanism_of[node] = leader == node ? net->n_mechanisms++ : net->mechanism_of[leader];
+    }
+    GROW(mechanism_first, net->n_mechanisms + 1);
+    GROW(mechanism_block, n_blocks);
+    GROW(group_first, net->n_mechanisms + 1);
+    GROW(mechanism_group, net->n_groups);
+    GROW(all, n_nodes);
+    list_members(net, 0, n_blocks, net->mechanism_first, net->mechanism_block);
+    list_members(net, n_blocks, n_nodes, net->group_first, net->mechanism_group);
+    for (int k = 0; k < n_nodes; k++)
+        net->all[k] = k;
+    return ST_OK;
+}
+
+st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
+{
+    net->problem = problem;
+    STI_TRY(map_blocks(net, err));
+    STI_TRY(form_groups(net, err));
+    GROW(slot, (int64_t)problem->A.n_blocks + net->n_groups);
+    STI_TRY(place_links(net, err));
+    STI_TRY(list_users(net, err));
+    STI_TRY(list_compliance(net, err));
+    return find_mechanisms(net, err);
+}

@@ -1,0 +1,72 @@
+/* solve/net.h -- which joint rows touch which blocks of A, and what they tie together.
+ *
+ * Consecutive columns of G that touch the same blocks of A form a group (a joint has 1 to 6 rows); a link
+ * is a group and a block of A that it touches. Numbers live elsewhere, as small dense blocks, one a link:
+ *
+ *     group J:  rows row_first[J] .. row_first[J+1]-1
+ *               links link_first[J] .. link_first[J+1]-1;  link e goes to block link_block[e], its values,
+ *               rows(J) x size(block) row-major, start at link_start[e]
+ *
+ * A mechanism is a set of blocks of A tied together by groups (or by off-diagonal entries of Cb); a free
+ * body is one by itself, without groups.
+ */
+#ifndef STI_NET_H
+#define STI_NET_H
+
+#include "base/base.h"
+
+#include <stiction/problem.h>
+
+/* Arrays grow and are kept; each has its capacity beside it. */
+#define STI_ARRAY(type, name)                                                                                          \
+    type *name;                                                                                                        \
+    int64_t name##_size
+
+typedef struct sti_Net {
+    st_Allocator allocator;
+    const st_Problem *problem;
+    int n_groups, n_mechanisms;
+    STI_ARRAY(int, block_of);        /* n_v: the block of A a velocity belongs to               */
+    STI_ARRAY(int, group_of);        /* n_l                                                     */
+    STI_ARRAY(int, row_first);       /* n_groups + 1                                            */
+    STI_ARRAY(int64_t, link_first);  /* n_groups + 1                                            */
+    STI_ARRAY(int, link_block);      /* by link; ascending within a group                       */
+    STI_ARRAY(int64_t, link_start);  /* by link, and the end of all                             */
+    STI_ARRAY(int64_t, user_first);  /* n_blocks + 1: the groups that touch a block, ascending  */
+    STI_ARRAY(int, user_group);      /*                                                         */
+    STI_ARRAY(int64_t, user_link);   /* and the link by which they do                           */
+    STI_ARRAY(int64_t, cb_first);    /* n_l + 1: the nonzeros of Cb by rows                     */
+    STI_ARRAY(int, cb_column);       /*                                                         */
+    STI_ARRAY(double, cb_value);     /*                                                         */
+    STI_ARRAY(int, mechanism_of);    /* by block of A, then by group                            */
+    STI_ARRAY(int, mechanism_first); /* n_mechanisms + 1: its blocks of A ...                   */
+    STI_ARRAY(int, mechanism_block); /* ... ascending                                           */
+    STI_ARRAY(int, group_first);     /* n_mechanisms + 1: its groups ...                        */
+    STI_ARRAY(int, mechanism_group); /* ... ascending                                           */
+    STI_ARRAY(int, all);             /* 0, 1, 2 ...: the blocks, or groups, of the whole system */
+    STI_ARRAY(int, above);           /* union-find over blocks of A, then groups                */
+    STI_ARRAY(int64_t, slot);        /* work, by block of A or group                            */
+} sti_Net;
+
+/* Starts as {.allocator = ...}. The problem must stay alive. */
+st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err);
+void sti_net_release(sti_Net *net);
+
+static inline int sti_net_block_size(const sti_Net *net, int block)
+{
+    return net->problem->A.first[block + 1] - net->problem->A.first[block];
+}
+
+static inline int sti_net_group_rows(const sti_Net *net, int group)
+{
+    return net->row_first[group + 1] - net->row_first[group];
+}
+
+/* Does the mechanism of this block of A have joints at all? */
+static inline bool sti_net_is_free(const sti_Net *net, int block)
+{
+    const int mechanism = net->mechanism_of[block];
+    return net->group_first[mechanism + 1] == net->group_first[mechanism];
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* The commands beside run: check, examples, settings, schema, help. */
+#include "program.h"
+
+static void help_and_version(void **state)
+{
+    static const char *const names[] = {"run", "check", "examples", "settings", "schema"};
+    Program *p = *state;
+    RUN(p, "--version");
+    check_status(p, 0);
+    assert_int_equal(strncmp(p->out, "stiction ", 9), 0);
+    RUN(p, "--help");
+    check_status(p, 0);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++)
+        check_contains(p->out, names[k]);
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        RUN(p, names[k], "--help");
+        check_status(p, 0);
+        check_contains(p->out, "usage: stiction ");
+        check_contains(p->out, "--help");
+        assert_string_equal(p->err, "");
+    }
+}
+
+static void check_counts_what_is_there(void **state)
+{
+    Program *p = *state;
+    RUN(p, "check", "bars_A0_mu0.15_g10", "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    assert_int_equal((int)number_of(root, "bodies"), 2);
+    assert_int_equal((int)number_of(root, "dofs"), 6); /* two planar bodies */
+    assert_int_equal((int)number_of(root, "joints"), 1);
+    assert_int_equal((int)number_of(root, "springs"), 1);
+    json_decref(root);
+    RUN(p, "check", "bars_A0_mu0.15_g10");
+    check_status(p, 0);
+    assert_string_equal(p->out + strlen(p->out) - 4, "\nok\n");
+}
+
+static void examples_are_listed_and_copied(void **state)
+{
+    Program *p = *state;
+    const char *copy = in_folder(p, "b_g20_implicit.json");
+    RUN(p, "examples");
+    check_status(p, 0);
+    check_contains(p->out, "b_g20_implicit");
+    check_contains(p->out, "bars_A0_mu0.15_g10");
+    RUN(p, "examples", "--json");
+    json_t *root = printed_json(p);
+    assert_true(json_array_size(json_object_get(root, "examples")) >= 13); /* the paper's runs */
+    json_decref(root);
+    RUN(p, "examples", "b_g20_implicit", "-o", p->folder);
+    check_status(p, 0);
+    RUN(p, "check", copy);
+    check_status(p, 0);
+    write_file(copy, "mine");
+    RUN(p, "examples", "b_g20_implicit", "-o", copy);
+    check_status(p, 2);
+    read_file(copy, p->out);
+    assert_string_equal(p->out, "mine");
+    RUN(p, "examples", "b_g20_implicit", "-o", copy, "--force");
+    check_status(p, 0);
+    RUN(p, "check", copy);
+    check_status(p, 0);
+}
+
+/* The folder can be another one; a file that is no JSON there has no description, and does no harm. */
+static void examples_folder_can_be_set(void **state)
+{
+    Program *p = *state;
+    write_file(in_folder(p, "mine.json"), BALL_SCENE);
+    write_file(in_folder(p, "broken.json"), "{ \"description\": \"no end");
+    assert_int_equal(setenv("STICTION_EXAMPLES", p->folder, 1), 0);
+    RUN(p, "examples");
+    unsetenv("STICTION_EXAMPLES");
+    check_status(p, 0);
+    check_contains(p->out, "A ball falls");
+    check_contains(p->out, "broken");
+    check_contains(p->out, "2 scenes");
+}
+
+/* Every bundled scene can be made into a system. */
+static void every_example_checks(void **state)
+{
+    Program *p = *state;
+    RUN(p, "examples", "--json");
+    json_t *root = printed_json(p), *list = json_object_get(root, "examples");
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        RUN(p, "check", text_of(json_array_get(list, k), "file"));
+        check_status(p, 0);
+    }
+    json_decref(root);
+}
+
+static void settings_and_schema(void **state)
+{
+    Program *p = *state;
+    RUN(p, "settings");
+    check_status(p, 0);
+    check_contains(p->out, "anitescu-potra-2002");
+    check_contains(p->out, "lemke");
+    RUN(p, "settings", "--json");
+    json_t *root = printed_json(p);
+    json_t *drift = json_object_get(json_object_get(root, "settings"), "drift");
+    assert_true(json_array_size(json_object_get(drift, "words")) >= 3);
+    json_decref(root);
+    RUN(p, "schema");
+    check_status(p, 0);
+    root = printed_json(p);
+    assert_non_null(json_object_get(root, "$schema"));
+    json_decref(root);
+}
+
+/* A name with quotes, a line break and letters beyond ASCII must come back as it was. */
+static void names_survive_json(void **state)
+{
+    static const char *const name = "a \"b\"\\ \xc3\xa9\xe2\x82\xac";
+    Program *p = *state;
+    const char *scene = in_folder(p, "odd.json");
+    write_file(scene, "{" BALL_SIMULATION "\"bodies\": [ { \"name\": \"a \\\"b\\\"\\\\ \xc3\xa9\\u20ac\", \"mass\": 1, "
+                      "\"locks\": [\"z\", \"rotation\"] } ] }");
+    RUN(p, "run", scene, "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    assert_non_null(json_object_get(json_object_get(root, "bodies"), name));
+    json_decref(root);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(help_and_version),           TEST(check_counts_what_is_there), TEST(examples_are_listed_and_copied),
+        TEST(examples_folder_can_be_set), TEST(every_example_checks),       TEST(settings_and_schema),
+        TEST(names_survive_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* Bad input: one line on stderr that names file, thing and value; exit status 2; no file touched. */
+#include "program.h"
+
+#define OLD "what was here before\n"
+
+/* Refused by `run` with outputs asked for, and by `check`; the message must hold `words`. */
+static void refused(Program *p, const char *const *arguments, const char *const words[3])
+{
+    const char *table = in_folder(p, "old.csv"), *picture = in_folder(p, "old.svg");
+    const char *full[MOST_ARGUMENTS] = {"run"};
+    int n = 1;
+    for (; arguments[n - 1] != NULL; n++)
+        full[n] = arguments[n - 1];
+    write_file(table, OLD);
+    write_file(picture, OLD);
+    for (int k = 0; k < 2; k++) {
+        full[0] = k == 0 ? "run" : "check";
+        full[n] = k == 0 ? "-o" : NULL;
+        full[n + 1] = table;
+        full[n + 2] = "--picture";
+        full[n + 3] = picture;
+        full[n + 4] = NULL;
+        run_arguments(p, full);
+        check_status(p, 2);
+        assert_string_equal(p->out, "");
+        if (count_lines(p->err) != 1) fail_msg("not one line: %s", p->err);
+        for (int w = 0; w < 3 && words[w] != NULL; w++)
+            check_contains(p->err, words[w]);
+    }
+    read_file(table, p->out);
+    assert_string_equal(p->out, OLD);
+    read_file(picture, p->out);
+    assert_string_equal(p->out, OLD);
+}
+
+static void refused_scene(Program *p, const char *text, const char *w0, const char *w1, const char *w2)
+{
+    const char *scene = in_folder(p, "bad.json");
+    write_file(scene, text);
+    refused(p, (const char *const[]){scene, NULL}, (const char *const[3]){w0, w1, w2});
+}
+
+static void refused_set(Program *p, const char *set, const char *w0, const char *w1, const char *w2)
+{
+    const char *scene = in_folder(p, "good.json");
+    write_file(scene, BALL_SCENE);
+    refused(p, (const char *const[]){scene, "--set", set, NULL}, (const char *const[3]){w0, w1, w2});
+}
+
+#define SCENE(bodies, more) "{" BALL_SIMULATION BALL_TABLE "\"bodies\": [\n" bodies "\n]" more "}\n"
+#define BODY(more)          "{ \"name\": \"ball\", \"position\": [0, 1, 0]" more " }"
+
+static void scenes_that_are_no_scenes(void **state)
+{
+    Program *p = *state;
+    refused_scene(p, "this is not JSON\n", "bad.json:1", NULL, NULL);
+    refused_scene(p, "", "bad.json", NULL, NULL);
+    refused_scene(p, "[1, 2]\n", "bad.json", NULL, NULL);
+    refused_scene(p, "{\n\"simulation\": {\n", "bad.json:", NULL, NULL);
+    refused_scene(p, SCENE(BODY(", \"mass\": NaN"), ""), "bad.json:", NULL, NULL);
+    refused_scene(p, SCENE(BODY(", \"mas\": 1"), ""), "bad.json:4", "\"mas\"", "mass");
+    refused_scene(p, SCENE(BODY(", \"mass\": \"heavy\""), ""), "bad.json:4", "mass", "heavy");
+    refused_scene(p, SCENE(BODY(", \"mass\": -1, \"inertia\": 1"), ""), "bad.json:", "\"ball\"", "-1");
+    refused_scene(p, SCENE(BALL_BODY ",\n" BALL_BODY, ""), "bad.json:", "\"ball\"", NULL);
+    refused_scene(
+        p,
+        SCENE(BALL_BODY,
+              ", \"joints\": [ { \"type\": \"ball\", \"a\": \"ball\", \"b\": \"nobody\", \"point\": [0, 0, 0] } ]"),
+        "bad.json:", "\"nobody\"", NULL);
+    /* No shape and no mass, and free to move. */
+    refused_scene(p, SCENE(BODY(", \"locks\": [\"z\", \"rotation\"]"), ""), "bad.json:", "\"ball\"", "mass");
+    /* A rigid body's principal moments: each at most the sum of the others. */
+    refused_scene(p, SCENE(BODY(", \"mass\": 1, \"inertia\": [1, 1, 3]"), ""), "bad.json:", "\"ball\"", "inertia");
+}
+
+static void values_out_of_range(void **state)
+{
+    Program *p = *state;
+    refused_set(p, "simulation/h=0", "good.json", "h", "0");
+    refused_set(p, "simulation/h=-0.1", "good.json", "h", "-0.1");
+    refused_set(p, "simulation/end=-1", "good.json", "end", "-1");
+    refused_set(p, "simulation/preset=anitescu-potra-2003", "good.json", "anitescu-potra-2003", NULL);
+    refused_set(p, "simulation/law=sticky", "good.json", "sticky", "coulomb");
+    refused_set(p, "bodies/ball/mass=NaN", "mass", NULL, NULL);
+    refused_set(p, "bodies/ball/mass=-1", "ball", "mass", "-1");
+    refused_set(p, "bodies/bull/mass=1", "bull", NULL, NULL);
+    refused_set(p, "nonsense", "nonsense", NULL, NULL);
+}
+
+static void files_that_cannot_be_read(void **state)
+{
+    Program *p = *state;
+    refused(p, (const char *const[]){in_folder(p, "missing.json"), NULL}, (const char *const[3]){"missing.json"});
+    refused(p, (const char *const[]){p->folder, NULL}, (const char *const[3]){p->folder});
+}
+
+/* Nothing may be written, and so nothing is run. */
+static void outputs_that_cannot_be_written(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "drop.json"), *good = in_folder(p, "good.csv");
+    struct stat info;
+    write_file(scene, BALL_SCENE);
+    RUN(p, "run", scene, "-o", good, "--set", "simulation/h=1e-20"); /* 1 + 1e-20 is 1 */
+    check_status(p, 2);
+    assert_int_equal(stat(good, &info), -1);
+    RUN(p, "run", scene, "-o", in_folder(p, "no/such/folder.csv"));
+    check_status(p, 2);
+    check_contains(p->err, "no/such/folder.csv");
+    RUN(p, "run", scene, "-o", p->folder);
+    check_status(p, 2);
+    check_contains(p->err, strerror(EISDIR));
+    RUN(p, "run", scene, "-o", good, "--picture", in_folder(p, "no/such/folder.svg"));
+    check_status(p, 2);
+    assert_int_equal(stat(good, &info), -1); /* the table was not begun */
+    RUN(p, "run", scene, "-o", scene);
+    check_status(p, 2);
+    RUN(p, "run", scene, "-o", good, "--picture", good);
+    check_status(p, 2);
+    read_file(scene, p->out);
+    assert_string_equal(p->out, BALL_SCENE);
+}
+
+static void usage_that_is_wrong(void **state)
+{
+    static const struct {
+        const char *argument[5];
+        const char *says;
+    } cases[] = {{{"rnu", "x"}, "did you mean run"},
+                 {{"--vresion"}, "--vresion"},
+                 {{"run"}, "SCENE is missing"},
+                 {{"run", "a", "b"}, "\"b\""},
+                 {{"run", "a", "--sett=1"}, "did you mean --set"},
+                 {{"run", "a", "-x"}, "-x"},
+                 {{"run", "a", "-o"}, "needs a value"},
+                 {{"run", "a", "--json=1"}, "takes no value"},
+                 {{"run", "a", "--every", "0"}, "must be a whole number > 0"},
+                 {{"run", "a", "--rate", "fast"}, "must be a number > 0"},
+                 {{"schema", "x"}, "\"x\""},
+                 {{"examples", "no-such-example"}, "no-such-example"}};
+    Program *p = *state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        run_arguments(p, cases[k].argument);
+        check_status(p, 2);
+        assert_string_equal(p->out, "");
+        assert_int_equal(count_lines(p->err), 1);
+        check_contains(p->err, cases[k].says);
+    }
+}
+
+static void check_json_says_why(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "good.json");
+    write_file(scene, BALL_SCENE);
+    RUN(p, "check", scene, "--json", "--set", "simulation/h=0");
+    check_status(p, 2);
+    json_t *root = printed_json(p);
+    check_contains(text_of(root, "message"), "good.json");
+    json_decref(root);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(scenes_that_are_no_scenes),      TEST(values_out_of_range), TEST(files_that_cannot_be_read),
+        TEST(outputs_that_cannot_be_written), TEST(usage_that_is_wrong), TEST(check_json_says_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

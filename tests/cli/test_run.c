@@ -1,0 +1,282 @@
+/* stiction run: what it prints, what it writes, and how it ends when something is in the way. */
+#include "program.h"
+
+#include <signal.h>
+
+static const char *ball(Program *p)
+{
+    const char *path = in_folder(p, "drop.json");
+    write_file(path, BALL_SCENE);
+    return path;
+}
+
+static const char *const required[] = {"scene",
+                                       "file",
+                                       "preset",
+                                       "choices",
+                                       "h",
+                                       "end",
+                                       "time",
+                                       "steps",
+                                       "events",
+                                       "wall_seconds",
+                                       "cpu_seconds",
+                                       "stage_seconds",
+                                       "max_contacts",
+                                       "worst_gap",
+                                       "worst_joint_error",
+                                       "worst_residual",
+                                       "solver_failures",
+                                       "energy",
+                                       "status",
+                                       "message",
+                                       "bodies",
+                                       "collisions"};
+
+static void json_has_every_key(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", ball(p), "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    for (size_t k = 0; k < sizeof required / sizeof required[0]; k++)
+        if (json_object_get(root, required[k]) == NULL) fail_msg("no key \"%s\"", required[k]);
+    assert_string_equal(text_of(root, "scene"), "drop");
+    assert_string_equal(text_of(root, "status"), "finished");
+    assert_string_equal(text_of(root, "preset"), "anitescu-potra-2002");
+    json_t *choices = json_object_get(root, "choices");
+    assert_string_equal(text_of(choices, "integrator"), "implicit");
+    assert_string_equal(text_of(choices, "law"), "pyramid");
+    assert_string_equal(text_of(choices, "drift"), "projection");
+    assert_string_equal(text_of(choices, "events"), "collisions");
+    json_decref(root);
+}
+
+/* A fall of 1 m: m g y at the start; the impact at sqrt(2/g), which steps of 0.01 s meet within one
+ * step (implicit Euler falls h/2 ahead); rest on the table after it; half an m g of energy gone.     */
+static void json_tells_the_fall(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", ball(p), "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p), *energy = json_object_get(root, "energy");
+    json_t *body = json_object_get(json_object_get(root, "bodies"), "ball");
+    json_t *collision = json_array_get(json_object_get(root, "collisions"), 0);
+    assert_int_equal((int)number_of(root, "events"), 1);
+    assert_int_equal(json_array_size(json_object_get(root, "collisions")), 1);
+    check_close(number_of(collision, "time"), sqrt(2 / 9.81), 0.01);
+    assert_string_equal(text_of(collision, "a"), "ground");
+    assert_string_equal(text_of(collision, "b"), "ball");
+    check_close(number_of(root, "time"), 1, 1e-15); /* one rounding of 1 */
+    check_close(number_of(json_object_get(energy, "start"), "total"), 2 * 9.81 * 1.5, 1e-13);
+    check_close(number_of(json_object_get(energy, "end"), "total"), 2 * 9.81 * 0.5, 1e-9);
+    check_close(json_number_value(json_array_get(json_object_get(body, "position"), 1)), 0.5, 1e-10);
+    check_close(json_number_value(json_array_get(json_object_get(body, "orientation"), 0)), 1, 1e-15);
+    assert_int_equal(json_array_size(json_object_get(body, "velocity")), 3);
+    assert_int_equal(json_array_size(json_object_get(body, "angular_velocity")), 3);
+    json_decref(root);
+}
+
+/* 100 full steps, one of them cut in two by the collision, and the rest that remains at the end. */
+static void last_step_is_cut_and_no_sliver_is_made(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", ball(p), "--json", "--set", "bodies/ball/position=[0,100,0]");
+    json_t *root = printed_json(p);
+    assert_int_equal((int)number_of(root, "steps"), 100); /* 100 times 0.01 is 1 only up to rounding */
+    json_decref(root);
+    RUN(p, "run", ball(p), "--json", "--set", "simulation/h=0.3");
+    root = printed_json(p);
+    check_close(number_of(root, "time"), 1, 1e-15);
+    check_close(number_of(root, "h"), 0.3, 0);
+    check_close(number_of(json_object_get(root, "choices"), "h"), 0.3, 0);
+    json_decref(root);
+}
+
+static void summary_tells_what_happened(void **state)
+{
+    static const char *const words[] = {"drop",       "A ball falls", "anitescu-potra-2002",
+                                        "collisions", "worst gap",    "worst residual",
+                                        "energy",     "kinetic",      "wall",
+                                        "CPU",        "solve",        "final state",
+                                        "ball",       "finished"};
+    Program *p = *state;
+    RUN(p, "run", ball(p));
+    check_status(p, 0);
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        check_contains(p->out, words[k]);
+    assert_string_equal(p->err, ""); /* no progress line where stderr is no terminal */
+    RUN(p, "run", ball(p), "--quiet");
+    check_status(p, 0);
+    assert_string_equal(p->out, "");
+}
+
+static void same_bits_every_time(void **state)
+{
+    Program *p = *state;
+    char hash[2][64];
+    for (int k = 0; k < 2; k++) {
+        RUN(p, "run", ball(p), "--json");
+        json_t *root = printed_json(p);
+        snprintf(hash[k], sizeof hash[k], "%s", text_of(root, "state_hash"));
+        json_decref(root);
+    }
+    assert_string_equal(hash[0], hash[1]);
+}
+
+static void table_and_picture_are_written(void **state)
+{
+    Program *p = *state;
+    const char *table = in_folder(p, "t.csv"), *picture = in_folder(p, "t.svg");
+    RUN(p, "run", ball(p), "-o", table, "--picture", picture, "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    int steps = (int)number_of(root, "steps");
+    json_decref(root);
+    read_file(table, p->out);
+    assert_int_equal(count_lines(p->out), 2 + steps); /* titles, the start, the steps */
+    assert_int_equal(strncmp(p->out, "t,h,contacts,", 13), 0);
+    read_file(picture, p->out);
+    check_contains(p->out, "</svg>");
+}
+
+static void table_can_be_thinned(void **state)
+{
+    Program *p = *state;
+    const char *table = in_folder(p, "t.csv"), *high = "bodies/ball/position=[0,100,0]";
+    /* 100 steps of 0.01 s without a collision: the start, 30, 60, 90 and the last. */
+    RUN(p, "run", ball(p), "-q", "--set", high, "-o", table, "--every", "30");
+    check_status(p, 0);
+    read_file(table, p->out);
+    assert_int_equal(count_lines(p->out), 1 + 5);
+    /* 20 lines a second: every fifth step, and the start. */
+    RUN(p, "run", ball(p), "-q", "--set", high, "-o", table, "--rate=20");
+    read_file(table, p->out);
+    assert_int_equal(count_lines(p->out), 1 + 21);
+}
+
+static void examples_run_by_name(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", "b_g20_implicit", "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    assert_string_equal(text_of(root, "scene"), "b_g20_implicit");
+    json_decref(root);
+}
+
+/* Explicit at damping 100: every step multiplies the relative velocity by -9 (METHODS section 2). */
+static void divergence_is_said_and_the_run_kept(void **state)
+{
+    Program *p = *state;
+    const char *table = in_folder(p, "t.csv"), *picture = in_folder(p, "t.svg");
+    RUN(p, "run", "b_g100_explicit", "--json", "-o", table, "--picture", picture);
+    check_status(p, 1);
+    assert_int_equal(count_lines(p->err), 1);
+    check_contains(p->err, "diverged at step");
+    check_contains(p->err, "body \"");
+    json_t *root = printed_json(p);
+    assert_string_equal(text_of(root, "status"), "diverged");
+    check_contains(text_of(root, "message"), "diverged at step");
+    int steps = (int)number_of(root, "steps");
+    assert_true(steps >= 8); /* |x2 - x1| > 1e6 takes nine steps of the reference */
+    json_decref(root);
+    read_file(table, p->out);
+    assert_int_equal(count_lines(p->out), 2 + steps);
+    assert_int_equal(p->out[strlen(p->out) - 1], '\n');
+    read_file(picture, p->out);
+    check_contains(p->out, "</svg>");
+}
+
+/* Started, given time to write something, then told to stop. */
+static void interrupted_by(Program *p, int number, int expected_status)
+{
+    const char *table = in_folder(p, "t.csv");
+    const char *const arguments[] = {"run", ball(p), "--json", "-o", table, "--set", "simulation/end=1e7", NULL};
+    struct timespec moment = {0, 20000000};
+    struct stat info = {0};
+    unlink(table);
+    pid_t child = start(p, arguments, out_file(p));
+    for (int k = 0; k < 500 && (stat(table, &info) != 0 || info.st_size < 20000); k++)
+        nanosleep(&moment, NULL);
+    assert_int_equal(kill(child, number), 0);
+    finish(p, child);
+    check_status(p, expected_status);
+    assert_int_equal(count_lines(p->err), 1);
+    json_t *root = printed_json(p);
+    assert_string_equal(text_of(root, "status"), "interrupted");
+    double time = number_of(root, "time");
+    assert_true(time > 0 && time < 1e7);
+    json_decref(root);
+    /* The table is whole: its last line is the state that the document tells. */
+    FILE *file = fopen(table, "r");
+    assert_non_null(file);
+    fseek(file, -4000, SEEK_END);
+    size_t n = fread(p->out, 1, TEXT_SIZE - 1, file);
+    fclose(file);
+    p->out[n] = '\0';
+    assert_true(n > 1 && p->out[n - 1] == '\n');
+    p->out[n - 1] = '\0';
+    check_close(strtod(strrchr(p->out, '\n') + 1, NULL), time, 0);
+}
+
+static void interrupt_keeps_what_was_computed(void **state)
+{
+    interrupted_by(*state, SIGINT, 130);
+    interrupted_by(*state, SIGTERM, 143);
+}
+
+static void full_disk_is_said(void **state)
+{
+    Program *p = *state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    RUN(p, "run", ball(p), "-o", "/dev/full");
+    check_status(p, 1);
+    check_contains(p->err, "/dev/full");
+    check_contains(p->err, strerror(ENOSPC));
+    assert_int_equal(count_lines(p->err), 1);
+    check_contains(p->out, "failed");
+    RUN(p, "run", ball(p), "--picture", "/dev/full");
+    check_status(p, 1);
+    check_contains(p->err, "/dev/full");
+    const char *const arguments[] = {"run", ball(p), NULL};
+    finish(p, start(p, arguments, open("/dev/full", O_WRONLY)));
+    check_status(p, 1);
+    check_contains(p->err, "standard output");
+}
+
+/* stiction run ... | head -1, when head has gone before anything is written. */
+static void closed_pipe_is_no_failure(void **state)
+{
+    Program *p = *state;
+    int ends[2];
+    const char *table = in_folder(p, "t.csv");
+    const char *const arguments[] = {"run", ball(p), "-o", table, NULL};
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    finish(p, start(p, arguments, ends[1]));
+    check_status(p, 0);
+    assert_string_equal(p->err, "");
+    read_file(table, p->out);
+    assert_true(count_lines(p->out) > 100);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(json_has_every_key),
+        TEST(json_tells_the_fall),
+        TEST(last_step_is_cut_and_no_sliver_is_made),
+        TEST(summary_tells_what_happened),
+        TEST(same_bits_every_time),
+        TEST(table_and_picture_are_written),
+        TEST(table_can_be_thinned),
+        TEST(examples_run_by_name),
+        TEST(divergence_is_said_and_the_run_kept),
+        TEST(interrupt_keeps_what_was_computed),
+        TEST(full_disk_is_said),
+        TEST(closed_pipe_is_no_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* The table of a run: titles, one line a step, numbers that come back bit for bit. */
+#include "check.h"
+
+#include <stiction/io.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_SIZE 64
+#define N_COLUMNS (11 + 2 * 13)
+
+typedef struct Fixture {
+    st_Scene *scene;
+    st_System *system;
+    char path[PATH_SIZE];
+} Fixture;
+
+/* Two free bodies in flight, one with an awkward name. */
+static int setup(void **state)
+{
+    Fixture *f = calloc(1, sizeof *f);
+    st_Error err = {0};
+    st_BodyDef body = st_body_def();
+    st_SystemDef def = st_system_def();
+    if (f == NULL) return -1;
+    *state = f;
+    strcpy(f->path, "/tmp/stiction-csv-XXXXXX");
+    int fd = mkstemp(f->path);
+    if (fd < 0 || close(fd) != 0) return -1;
+    body.mass = 1;
+    body.inertia = (st_Mat3){{1, 0, 0, 0, 2, 0, 0, 0, 2.5}};
+    body.velocity = (st_Vec3){1.0 / 3, 0.1, 2};
+    body.spin = (st_Vec3){1, 2, 3};
+    body.name = "plain";
+    check_ok(st_scene_create(&f->scene, &err), err);
+    check_ok(st_scene_add_body(f->scene, &body, NULL, &err), err);
+    body.name = "a \"b\", c";
+    body.pose.p.x = 10;
+    check_ok(st_scene_add_body(f->scene, &body, NULL, &err), err);
+    check_ok(st_system_create(f->scene, &def, &f->system, &err), err);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    Fixture *f = *state;
+    st_system_destroy(f->system);
+    st_scene_destroy(f->scene);
+    unlink(f->path);
+    free(f);
+    return 0;
+}
+
+/* The fields of one line of RFC 4180, quotes taken off; returns their number. */
+static int split(char *line, char *field[], int most)
+{
+    int n = 0;
+    char *to = line;
+    for (char *c = line; n < most; c++) {
+        field[n++] = to;
+        if (*c == '"') {
+            for (c++; *c != '"' || c[1] == '"'; c++) {
+                assert_int_not_equal(*c, '\0');
+                c += *c == '"';
+                *to++ = *c;
+            }
+            c++;
+        } else {
+            while (*c != ',' && *c != '\n' && *c != '\0')
+                *to++ = *c++;
+        }
+        bool more = *c == ',';
+        *to++ = '\0';
+        if (!more) break;
+    }
+    return n;
+}
+
+static void numbers_come_back(void **state)
+{
+    Fixture *f = *state;
+    st_Error err = {0};
+    st_Csv *csv = NULL;
+    double expected[4][N_COLUMNS] = {{0}};
+    check_ok(st_csv_open(f->path, f->system, f->scene, &csv, &err), err);
+    for (int k = 0; k < 4; k++) {
+        st_StepInfo info = st_step_info();
+        if (k == 0)
+            check_ok(st_system_energy(f->system, &info.kinetic, &info.potential, &err), err);
+        else
+            check_ok(st_system_step(f->system, 0.1, &info, &err), err);
+        check_ok(st_csv_write(csv, f->system, &info, &err), err);
+        expected[k][0] = info.time;
+        expected[k][1] = k == 0 ? 0 : 0.1;
+        expected[k][8] = info.kinetic;
+        expected[k][9] = info.potential;
+        expected[k][10] = info.kinetic + info.potential;
+        for (int b = 0; b < 2; b++) {
+            st_Pose pose;
+            st_Vec3 v, w;
+            assert_int_equal(st_system_pose(f->system, (st_BodyId){b + 1}, &pose), ST_OK);
+            assert_int_equal(st_system_velocity(f->system, (st_BodyId){b + 1}, &v, &w), ST_OK);
+            double numbers[] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w, pose.q.x, pose.q.y, pose.q.z,
+                                v.x,      v.y,      v.z,      w.x,      w.y,      w.z};
+            memcpy(&expected[k][11 + 13 * b], numbers, sizeof numbers);
+        }
+    }
+    check_ok(st_csv_close(csv, &err), err);
+
+    FILE *file = fopen(f->path, "r");
+    char line[8192], *field[N_COLUMNS + 1];
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_int_equal(split(line, field, N_COLUMNS + 1), N_COLUMNS);
+    assert_string_equal(field[0], "t");
+    assert_string_equal(field[10], "total");
+    assert_string_equal(field[11], "plain.x");
+    assert_string_equal(field[23], "plain.wz");
+    assert_string_equal(field[24], "a \"b\", c.x");
+    for (int k = 0; k < 4; k++) {
+        assert_non_null(fgets(line, sizeof line, file));
+        assert_int_equal(split(line, field, N_COLUMNS + 1), N_COLUMNS);
+        for (int c = 0; c < N_COLUMNS; c++)
+            if (c < 2 || c >= 8) check_close(strtod(field[c], NULL), expected[k][c], 0); /* 17 digits are exact */
+    }
+    assert_null(fgets(line, sizeof line, file));
+    fclose(file);
+}
+
+static void failures_are_named(void **state)
+{
+    Fixture *f = *state;
+    st_Error err = {0};
+    st_Csv *csv = NULL;
+    st_StepInfo info = st_step_info();
+    assert_int_equal(st_csv_open("/no/such/folder/x.csv", f->system, f->scene, &csv, &err), ST_ERR_FILE);
+    assert_non_null(strstr(err.message, "/no/such/folder/x.csv"));
+    assert_null(csv);
+    assert_int_equal(st_csv_open(NULL, f->system, f->scene, &csv, &err), ST_ERR_ARGUMENT);
+    assert_int_equal(st_csv_write(NULL, f->system, &info, &err), ST_ERR_ARGUMENT);
+    assert_int_equal(st_csv_close(NULL, &err), ST_OK);
+    if (access("/dev/full", W_OK) != 0) return;
+    check_ok(st_csv_open("/dev/full", f->system, f->scene, &csv, &err), err);
+    assert_int_equal(st_csv_write(csv, f->system, &info, &err), ST_ERR_FILE); /* at once, not at the end */
+    assert_non_null(strstr(err.message, "/dev/full"));
+    assert_int_equal(st_csv_close(csv, &err), ST_ERR_FILE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(numbers_come_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(failures_are_named, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,390 @@
+/* The step itself: textbook answers under the default preset, and its manners: failing steps change
+ * nothing, steady steps allocate nothing, the same bits every time. */
+#include "check.h"
+#include "math/quat.h"
+#include "step/system.h"
+
+#include <string.h>
+
+typedef struct Bench {
+    st_Scene *scene;
+    st_System *sys;
+    st_SystemDef def;
+    st_Error err;
+    st_StepInfo info;
+} Bench;
+
+static void begin(Bench *b, const char *preset)
+{
+    memset(b, 0, sizeof *b);
+    b->def = st_system_def();
+    check_ok(st_preset_apply(&b->def, preset, &b->err), b->err);
+    check_ok(st_scene_create(&b->scene, &b->err), b->err);
+}
+
+static st_BodyId add_body(Bench *b, const st_BodyDef *def, st_ShapeDef shape, double mu)
+{
+    st_BodyId id;
+    shape.mu = mu;
+    check_ok(st_scene_add_body(b->scene, def, &id, &b->err), b->err);
+    check_ok(st_scene_add_shape(b->scene, id, &shape, NULL, &b->err), b->err);
+    return id;
+}
+
+static void add_plane(Bench *b, st_Vec3 normal, st_Vec3 point, double mu)
+{
+    st_ShapeDef plane = st_plane_def();
+    plane.pose.q = st_quat_from_z(normal), plane.pose.p = point, plane.mu = mu;
+    check_ok(st_scene_add_shape(b->scene, ST_GROUND, &plane, NULL, &b->err), b->err);
+}
+
+static void start(Bench *b)
+{
+    check_ok(st_system_create(b->scene, &b->def, &b->sys, &b->err), b->err);
+}
+
+static void run(Bench *b, double h, int steps)
+{
+    for (int k = 0; k < steps; k++) {
+        b->info = st_step_info();
+        check_ok(st_system_step(b->sys, h, &b->info, &b->err), b->err);
+        assert_true(b->info.solve.converged);
+    }
+}
+
+static void end(Bench *b)
+{
+    st_system_destroy(b->sys);
+    st_scene_destroy(b->scene);
+}
+
+static st_Pose pose(const Bench *b, st_BodyId id)
+{
+    st_Pose p;
+    assert_int_equal(st_system_pose(b->sys, id, &p), ST_OK);
+    return p;
+}
+
+/* v0^2/(2 mu g), less the h v0/2 of a first-order scheme: v falls by mu g h a step, x by the new v. */
+static void block_slides_to_rest(void **state)
+{
+    (void)state;
+    for (int p = 0; p < st_preset_count(); p++) {
+        Bench b;
+        st_BodyDef def = st_body_def();
+        def.pose.p.z = 0.1, def.velocity.x = 2;
+        begin(&b, st_preset_name(p));
+        add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.5);
+        st_BodyId id = add_body(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.5);
+        start(&b);
+        run(&b, 1e-3, 1000);
+        double exact = 4 / (2 * 0.5 * 9.81);
+        check_close(pose(&b, id).p.x, exact - 1e-3, 1e-6); /* h v0/2, next term mu g h^2/8 */
+        check_close(pose(&b, id).p.y, 0, 1e-9);            /* solver tolerance times the path */
+        st_Vec3 v;
+        st_system_velocity(b.sys, id, &v, NULL);
+        check_close(norm(v), 0, 2e-11); /* solver tolerance times g h */
+        end(&b);
+    }
+}
+
+/* On a slope below the friction angle nothing moves at all; the contact forces carry the weight. */
+static void box_sticks_on_a_slope(void **state)
+{
+    (void)state;
+    Bench b;
+    double tilt = 0.3; /* tan = 0.309 < 0.4 */
+    st_Vec3 normal = {-sin(tilt), 0, cos(tilt)}, total = {0};
+    st_BodyDef def = st_body_def();
+    def.pose.q = st_quat_from_z(normal), def.pose.p = scale(0.1, normal), def.mass = 3;
+    begin(&b, "default");
+    add_plane(&b, normal, (st_Vec3){0}, 0.4);
+    st_BodyId id = add_body(&b, &def, st_box_def(0.2, 0.1, 0.1), 0.4);
+    start(&b);
+    run(&b, 0.01, 1000);
+    st_Vec3 moved = sub(pose(&b, id).p, def.pose.p);
+    check_close(norm(moved), 0, 1e-9);
+    for (int c = 0; c < st_system_contact_count(b.sys); c++) {
+        st_ContactReport r;
+        st_system_contact(b.sys, c, &r);
+        st_Vec3 t1 = orthogonal(r.normal), t2 = cross(r.normal, t1);
+        st_Vec3 f = scale(r.impulse[0], r.normal);
+        f.x += r.impulse[1] * t1.x + r.impulse[2] * t2.x;
+        f.y += r.impulse[1] * t1.y + r.impulse[2] * t2.y;
+        f.z += r.impulse[1] * t1.z + r.impulse[2] * t2.z;
+        total.x += f.x, total.y += f.y, total.z += f.z;
+    }
+    double weight = 3 * 9.81 * 0.01;
+    check_close(total.x, 0, 1e-8 * weight);
+    check_close(total.y, 0, 1e-8 * weight);
+    check_close(total.z, weight, 1e-8 * weight);
+    end(&b);
+}
+
+/* A ball set sliding rolls at 5/7 of its speed. */
+static void ball_slides_then_rolls(void **state)
+{
+    (void)state;
+    Bench b;
+    st_BodyDef def = st_body_def();
+    def.pose.p.z = 0.1, def.velocity.x = 4, def.mass = 1;
+    begin(&b, "default");
+    add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
+    start(&b);
+    run(&b, 1e-3, 1000);
+    st_Vec3 v, w;
+    st_system_velocity(b.sys, id, &v, &w);
+    check_close(v.x, 4 * 5.0 / 7, 1e-9); /* momentum balance is exact in h; solver tolerance */
+    check_close(pose(&b, id).p.z, 0.1, 1e-12);
+    end(&b);
+}
+
+/* Faster than the margin, at a step it would cross in one stride: nothing tunnels. */
+static void fast_ball_does_not_tunnel(void **state)
+{
+    (void)state;
+    Bench b;
+    st_BodyDef def = st_body_def();
+    def.pose.p.z = 5, def.velocity.z = -1000, def.mass = 1;
+    begin(&b, "default");
+    add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
+    start(&b);
+    run(&b, 0.01, 1);
+    check_close(pose(&b, id).p.z, 0.1, 1e-9);
+    check_below(b.info.penetration, 1e-9);
+    end(&b);
+}
+
+/* Deep overlap leaves at the capped speed, and is said. */
+static void overlap_resolves_gently(void **state)
+{
+    (void)state;
+    Bench b;
+    st_BodyDef def = st_body_def();
+    def.pose.p.z = -0.3, def.mass = 1; /* 0.4 deep */
+    begin(&b, "default");
+    add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
+    start(&b);
+    run(&b, 1e-3, 1);
+    assert_int_equal(b.info.overlapping, 1);
+    st_Vec3 v;
+    st_system_velocity(b.sys, id, &v, NULL);
+    check_close(v.z, b.def.correction_speed, 1e-6);
+    run(&b, 1e-3, 2000);
+    check_close(pose(&b, id).p.z, 0.1, 1e-8);
+    assert_int_equal(b.info.overlapping, 0);
+    end(&b);
+}
+
+/* Squeezed between two planes that overlap it on both sides there is no solution; it stays, and is said. */
+static void pinched_body_stays(void **state)
+{
+    (void)state;
+    Bench b;
+    st_BodyDef def = st_body_def();
+    def.mass = 1;
+    begin(&b, "default");
+    add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, -0.09}, 0.3);
+    add_plane(&b, (st_Vec3){0, 0, -1}, (st_Vec3){0, 0, 0.09}, 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
+    start(&b);
+    for (int k = 0; k < 50; k++)
+        check_ok(st_system_step(b.sys, 1e-3, &b.info, &b.err), b.err);
+    b.info = st_step_info();
+    check_ok(st_system_step(b.sys, 1e-3, &b.info, &b.err), b.err);
+    assert_int_equal(b.info.overlapping, 2);
+    check_close(norm(pose(&b, id).p), 0, 1e-6);
+    end(&b);
+}
+
+/* A stiff spring of 1e12 N/m at h = 0.1 neither explodes nor gains energy. */
+static void stiff_spring_does_not_explode(void **state)
+{
+    (void)state;
+    Bench b;
+    st_BodyDef def = st_body_def();
+    def.mass = 1, def.locks = ST_LOCK_ROTATION, def.pose.p.x = 1.001;
+    begin(&b, "default");
+    b.def.gravity = (st_Vec3){0};
+    st_BodyId id = add_body(&b, &def, st_point_def(), 0);
+    st_SpringDef spring = st_spring_def(ST_SPRING_LINEAR);
+    spring.b = id, spring.point_b = def.pose.p, spring.stiffness = 1e12, spring.rest = 1;
+    check_ok(st_scene_add_spring(b.scene, &spring, NULL, &b.err), b.err);
+    start(&b);
+    double kinetic, potential, energy;
+    st_system_energy(b.sys, &kinetic, &potential, &b.err);
+    energy = kinetic + potential;
+    check_close(energy, 0.5 * 1e12 * 1e-6, 1);
+    for (int k = 0; k < 100; k++) {
+        run(&b, 0.1, 1);
+        check_below(b.info.kinetic + b.info.potential, energy);
+        energy = b.info.kinetic + b.info.potential;
+    }
+    check_close(norm(pose(&b, id).p), 1, 1e-9);
+    end(&b);
+}
+
+/* ---- manners ---------------------------------------------------------------------------------- */
+
+/* Counts what is asked of it, and refuses from a given call on. */
+typedef struct Counter {
+    st_Allocator base;
+    long calls, refuse_at;
+} Counter;
+
+static void *counting_alloc(void *ctx, size_t size, size_t align)
+{
+    Counter *c = ctx;
+    return ++c->calls == c->refuse_at ? NULL : c->base.alloc(c->base.ctx, size, align);
+}
+
+static void counting_free(void *ctx, void *memory, size_t size, size_t align)
+{
+    Counter *c = ctx;
+    c->base.free(c->base.ctx, memory, size, align);
+}
+
+static Counter counter(void)
+{
+    return (Counter){.base = st_default_allocator()};
+}
+
+/* Two hinged boxes with a spring on the floor: joints, soft rows and eight contacts. */
+static void build_pair(Bench *b)
+{
+    st_BodyId ids[2];
+    add_plane(b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.5);
+    for (int k = 0; k < 2; k++) {
+        st_BodyDef def = st_body_def();
+        def.pose.p = (st_Vec3){0.5 * k, 0, 0.1}, def.velocity = (st_Vec3){1, 0.3, 0};
+        ids[k] = add_body(b, &def, st_box_def(0.2, 0.1, 0.1), 0.5);
+    }
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    joint.a = ids[0], joint.b = ids[1], joint.point = (st_Vec3){0.25, 0, 0.1}, joint.axis = (st_Vec3){0, 0, 1};
+    check_ok(st_scene_add_joint(b->scene, &joint, NULL, &b->err), b->err);
+    st_SpringDef spring = st_spring_def(ST_SPRING_ANGULAR);
+    spring.a = ids[0], spring.b = ids[1], spring.stiffness = 100, spring.damping = 1, spring.rest = 0.3;
+    check_ok(st_scene_add_spring(b->scene, &spring, NULL, &b->err), b->err);
+}
+
+static void steady_steps_allocate_nothing(void **state)
+{
+    (void)state;
+    for (int p = 0; p < st_preset_count(); p++) {
+        Bench b;
+        Counter count = counter();
+        begin(&b, st_preset_name(p));
+        b.def.allocator = (st_Allocator){counting_alloc, counting_free, &count};
+        build_pair(&b);
+        start(&b);
+        for (int k = 0; k < 20; k++)
+            check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
+        long before = count.calls;
+        for (int k = 0; k < 200; k++)
+            check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
+        assert_int_equal(count.calls, before);
+        end(&b);
+    }
+}
+
+/* Memory refused at the n-th request, for every n: an error, no leak, and a step that changed nothing. */
+static void refused_memory_is_survived(void **state)
+{
+    (void)state;
+    for (int p = 0; p < st_preset_count(); p++) {
+        bool refused = true;
+        for (long n = 1; refused && n < 2000; n++) {
+            Bench b;
+            Counter count = counter();
+            count.refuse_at = n;
+            begin(&b, st_preset_name(p));
+            b.def.allocator = (st_Allocator){counting_alloc, counting_free, &count};
+            build_pair(&b);
+            st_Status status = st_system_create(b.scene, &b.def, &b.sys, &b.err);
+            if (status == ST_OK) {
+                uint64_t hash = st_system_hash(b.sys);
+                status = st_system_step(b.sys, 1e-3, NULL, &b.err);
+                if (status != ST_OK) assert_true(hash == st_system_hash(b.sys));
+            } else {
+                assert_null(b.sys);
+            }
+            refused = status != ST_OK;
+            if (refused) assert_int_equal(status, ST_ERR_MEMORY);
+            end(&b);
+        }
+        assert_false(refused);
+    }
+}
+
+static void same_bits_every_time(void **state)
+{
+    (void)state;
+    uint64_t hash[2];
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        begin(&b, "default");
+        build_pair(&b);
+        start(&b);
+        for (int step = 0; step < 300; step++)
+            check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
+        hash[k] = st_system_hash(b.sys);
+        end(&b);
+    }
+    assert_true(hash[0] == hash[1]);
+}
+
+static void bad_steps_are_refused(void **state)
+{
+    (void)state;
+    Bench b;
+    begin(&b, "default");
+    build_pair(&b);
+    start(&b);
+    uint64_t hash = st_system_hash(b.sys);
+    const double bad[] = {0, -1, NAN, INFINITY};
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(st_system_step(b.sys, bad[k], NULL, &b.err), ST_ERR_ARGUMENT);
+    double q[15], v[12];
+    st_system_state(b.sys, q, v);
+    v[3] = NAN;
+    assert_int_equal(st_system_set_state(b.sys, 0, q, v, &b.err), ST_ERR_ARGUMENT);
+    assert_true(hash == st_system_hash(b.sys));
+    end(&b);
+}
+
+/* Choices that cannot work are refused when the system is made, by name. */
+static void bad_choices_are_refused(void **state)
+{
+    (void)state;
+    Bench b;
+    begin(&b, "default");
+    build_pair(&b);
+    b.def.solver = "lemke";
+    assert_int_equal(st_system_create(b.scene, &b.def, &b.sys, &b.err), ST_ERR_UNSUPPORTED);
+    assert_non_null(strstr(b.err.message, "lemke"));
+    assert_non_null(strstr(b.err.message, "coulomb"));
+    b.def.solver = "auto", b.def.law = ST_LAW_PYRAMID, b.def.facets = 5;
+    assert_int_equal(st_system_create(b.scene, &b.def, &b.sys, &b.err), ST_ERR_ARGUMENT);
+    b.def.facets = 6, b.def.tolerance = NAN;
+    assert_int_equal(st_system_create(b.scene, &b.def, &b.sys, &b.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(b.err.message, "tolerance"));
+    assert_int_equal(st_preset_apply(&b.def, "anitescu", &b.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(b.err.message, "anitescu-potra-2002"));
+    end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(block_slides_to_rest),          cmocka_unit_test(box_sticks_on_a_slope),
+        cmocka_unit_test(ball_slides_then_rolls),        cmocka_unit_test(fast_ball_does_not_tunnel),
+        cmocka_unit_test(overlap_resolves_gently),       cmocka_unit_test(pinched_body_stays),
+        cmocka_unit_test(stiff_spring_does_not_explode), cmocka_unit_test(steady_steps_allocate_nothing),
+        cmocka_unit_test(refused_memory_is_survived),    cmocka_unit_test(same_bits_every_time),
+        cmocka_unit_test(bad_steps_are_refused),         cmocka_unit_test(bad_choices_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
