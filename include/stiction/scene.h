@@ -116,18 +116,18 @@ typedef struct st_Profile {
 } st_Profile;
 
 typedef enum st_JointType {
-    ST_JOINT_FIXED = 0,   /* no relative motion                                         */
-    ST_JOINT_BALL,        /* common point                                               */
-    ST_JOINT_REVOLUTE,    /* common point and axis                                      */
-    ST_JOINT_PRISMATIC,   /* sliding along the axis, no rotation                        */
-    ST_JOINT_DISTANCE,    /* points at a constant distance                              */
-    ST_JOINT_CYLINDRICAL, /* sliding along the axis and turning about it                */
-    ST_JOINT_UNIVERSAL,   /* common point; `axis` of a and `axis_b` of b stay orthogonal */
-    ST_JOINT_PLANAR,      /* sliding across the axis and turning about it               */
-    ST_JOINT_LINE,        /* the point of b stays on the line through a's along the axis */
-    ST_JOINT_SCREW,       /* as cylindrical, `pitch` a turn                             */
-    ST_JOINT_GEAR,        /* coordinate of joint_a = ratio * coordinate of joint_b      */
-    ST_JOINT_FREE         /* nothing held: a rope, an actuator; see `coordinate`        */
+    ST_JOINT_FIXED = 0,     /* no relative motion                                         */
+    ST_JOINT_BALL,          /* common point                                               */
+    ST_JOINT_REVOLUTE,      /* common point and axis                                      */
+    ST_JOINT_PRISMATIC,     /* sliding along the axis, no rotation                        */
+    ST_JOINT_DISTANCE,      /* points at a constant distance                              */
+    ST_JOINT_CYLINDRICAL,   /* sliding along the axis and turning about it                */
+    ST_JOINT_UNIVERSAL,     /* common point; `axis` of a and `axis_b` of b stay orthogonal */
+    ST_JOINT_PLANAR,        /* sliding across the axis and turning about it               */
+    ST_JOINT_POINT_ON_LINE, /* the point of b stays on the line through a's along the axis */
+    ST_JOINT_SCREW,         /* as cylindrical, `pitch` a turn                             */
+    ST_JOINT_GEAR,          /* coordinate of joint_a = ratio * coordinate of joint_b      */
+    ST_JOINT_FREE           /* nothing held: a rope, an actuator; see `coordinate`        */
 } st_JointType;
 #define ST_N_JOINT_TYPES 12
 

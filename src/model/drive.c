@@ -48,6 +48,29 @@ void sti_drives_compile(sti_World *world)
     world->n_bounded = bounded;
 }
 
+/* A drive whose coordinate no body can change is a mistake: a motor about a locked axis. */
+st_Status sti_drives_check(const sti_World *world, st_Error *err)
+{
+    for (int k = 0; k < world->n_joints; k++) {
+        const st_JointDef *def = &world->scene->joint[k];
+        const sti_Joint *joint = &world->joint[k];
+        sti_Measure x;
+        sti_Rows rows;
+        double largest = 0;
+        if (!has_limit(def) && !has_spring(def) && !(def->friction > 0) && def->motor.type == ST_MOTOR_NONE) continue;
+        STI_TRY(sti_joint_gauge(world, k, world->q0, &x, err));
+        sti_rows_measure(world, world->q0, joint->a, joint->b, &x, &rows);
+        for (int i = 0; i < rows.count; i++)
+            largest = fmax(largest, fabs(rows.gradient[i]));
+        if (largest < 1e-9)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "joint \"%s\": its %s cannot change, the degrees of freedom of its bodies are locked: "
+                            "nothing can be driven or limited",
+                            def->name, st_coordinate_name(joint->coordinate));
+    }
+    return ST_OK;
+}
+
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err)
 {
     for (int k = 0; k < world->n_joints; k++) {

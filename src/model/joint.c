@@ -46,7 +46,8 @@ static const Recipe recipes[ST_N_JOINT_TYPES] = {
     [ST_JOINT_UNIVERSAL] = {.meet = true, .n_align = 1, .align = {{2, 2}}, .axis = true},
     [ST_JOINT_PLANAR] =
         {.n_slide = 1, .slide = {2}, NO_TILT, .axis = true, .coordinates = ANGLE, .coordinate = ST_COORDINATE_ANGLE},
-    [ST_JOINT_LINE] = {ON_AXIS, .axis = true, .coordinates = DISPLACEMENT, .coordinate = ST_COORDINATE_DISPLACEMENT},
+    [ST_JOINT_POINT_ON_LINE] = {ON_AXIS, .axis = true, .coordinates = DISPLACEMENT,
+                                .coordinate = ST_COORDINATE_DISPLACEMENT},
     [ST_JOINT_SCREW] = {ON_AXIS, NO_TILT, .screw = true, .axis = true, .coordinates = DISPLACEMENT | ANGLE,
                         .coordinate = ST_COORDINATE_ANGLE},
     [ST_JOINT_GEAR] = {.gear = true},

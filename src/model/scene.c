@@ -102,8 +102,8 @@ const char *st_shape_type_name(st_ShapeType type)
 
 const char *st_joint_type_name(st_JointType type)
 {
-    static const char *const words[] = {"fixed",     "ball",   "revolute", "prismatic", "distance", "cylindrical",
-                                        "universal", "planar", "line",     "screw",     "gear",     "free"};
+    static const char *const words[] = {"fixed",     "ball",   "revolute",      "prismatic", "distance", "cylindrical",
+                                        "universal", "planar", "point-on-line", "screw",     "gear",     "free"};
     return word(words, ST_N_JOINT_TYPES, (int)type);
 }
 

@@ -114,7 +114,7 @@ static st_Status compile(sti_World *world, st_Error *err)
     STI_TRY(compile_pairs(world, err));
     STI_TRY(initial_state(world, err));
     sti_gears_compile(world);
-    return ST_OK;
+    return sti_drives_check(world, err);
 }
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,

@@ -127,6 +127,7 @@ st_Status sti_joint_gauge(const sti_World *world, int index, const double *q, st
 st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q); /* of b, in the world */
 /* drive.c: limits, friction, motors and springs in the coordinates of joints. */
 void sti_drives_compile(sti_World *world);
+st_Status sti_drives_check(const sti_World *world, st_Error *err); /* when the initial state is there */
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);

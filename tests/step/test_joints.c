@@ -343,7 +343,7 @@ static void joints_leave_their_freedom(void **state)
     } cases[] = {{ST_JOINT_FIXED, {0, 0, 0, 0, 0, 0}},       {ST_JOINT_BALL, {0, 0, 0, 1, 1, 1}},
                  {ST_JOINT_REVOLUTE, {0, 0, 0, 0, 0, 1}},    {ST_JOINT_PRISMATIC, {0, 0, 1, 0, 0, 0}},
                  {ST_JOINT_CYLINDRICAL, {0, 0, 1, 0, 0, 1}}, {ST_JOINT_UNIVERSAL, {0, 0, 0, 1, 0, 1}},
-                 {ST_JOINT_PLANAR, {1, 1, 0, 0, 0, 1}},      {ST_JOINT_LINE, {0, 0, 1, 1, 1, 1}},
+                 {ST_JOINT_PLANAR, {1, 1, 0, 0, 0, 1}},      {ST_JOINT_POINT_ON_LINE, {0, 0, 1, 1, 1, 1}},
                  {ST_JOINT_FREE, {1, 1, 1, 1, 1, 1}}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         Machine m;
@@ -607,6 +607,61 @@ static void bad_joints_are_refused(void **state)
     end(&m);
 }
 
+/* In a plane, a hinge across it: its motor has nothing to turn. */
+static void locked_coordinates_are_refused(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    st_BodyDef body = st_body_def();
+    body.mass = 1, body.locks = ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY;
+    body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    check_ok(st_scene_add_body(m.scene, &body, &joint.b, &m.err), m.err);
+    joint.axis = vec3(1, 0, 0), joint.name = "across";
+    joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 1, joint.motor.max_force = 1;
+    add_joint(&m, &joint);
+    refuse(st_system_create(m.scene, &m.def, &m.system, &m.err), &m.err, "joint \"across\": its angle cannot change");
+    end(&m);
+}
+
+/* Friction in every joint of a loop with one freedom, and a motor: more bounded rows than freedoms. What each
+ * carries is not unique; the motion is: all at their limits while it turns, and it stands without a motor. */
+static void friction_all_around_a_loop(void **state)
+{
+    (void)state;
+    const st_Vec3 corner[4] = {{0, 0, 0}, {0, 1, 0}, {2, 1, 0}, {2, 0, 0}}; /* a parallelogram */
+    for (int driven = 0; driven < 2; driven++) {
+        Machine m;
+        begin(&m);
+        st_BodyId bar[5] = {ST_GROUND};
+        st_JointId id[4];
+        for (int k = 0; k < 3; k++)
+            bar[k + 1] = add_body(&m, 1, 0.5, scale(0.5, add(corner[k], corner[k + 1])));
+        bar[4] = ST_GROUND;
+        for (int k = 0; k < 4; k++) {
+            st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+            joint.a = bar[k], joint.b = bar[k + 1], joint.point = corner[k], joint.friction = 0.25;
+            if (k == 0 && driven) joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 1, joint.motor.max_force = 2;
+            id[k] = add_joint(&m, &joint);
+        }
+        if (!driven) add_force(&m, bar[1], vec3(0, 0, 0), vec3(0, 0, 0.9)); /* less than 4 times 0.25 */
+        run(&m, 0.5);
+        if (driven) {
+            /* both cranks turn, the coupler moves round: (2 J + 2 m/4 + m) w' = 2 - 4 0.25 */
+            double inertia = 2 * (0.5 + 0.25) + 1;
+            check_close(report(&m, id[0]).speed, fmin(1, 0.5 * (2 - 1) / inertia), 2e-3); /* first order */
+            check_close(report(&m, id[0]).motor, 2, 1e-9);
+            for (int k = 0; k < 4; k++)
+                check_close(fabs(report(&m, id[k]).friction), 0.25, 1e-9);
+        } else {
+            check_close(report(&m, id[0]).speed, 0, 1e-9);
+            check_close(report(&m, id[0]).coordinate, 0, 1e-9);
+        }
+        end(&m);
+    }
+}
+
 /* Friction of two materials: said for the pair, or the geometric mean; seen in the deceleration. */
 static void materials_combine(void **state)
 {
@@ -667,6 +722,8 @@ int main(void)
         cmocka_unit_test(contact_forces_sum_to_the_weight),
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(materials_combine),
+        cmocka_unit_test(friction_all_around_a_loop),
+        cmocka_unit_test(locked_coordinates_are_refused),
         cmocka_unit_test(bad_joints_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
