@@ -59,7 +59,7 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
     st_SolveInfo solved;
     STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
-    int n = system->step.problem.n_contacts;
+    int n = system->step.n_gaps;
     info->contacts = n > info->contacts ? n : info->contacts;
     info->overlapping = system->step.overlapping;
     info->problems++;
@@ -96,7 +96,7 @@ bool sti_closes_within(const st_System *system, double h)
     const sti_Assembly *step = &system->step;
     const st_Sink *here = &system->here;
     double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)), pulled = fmax(still, 2 * h * system->pull);
-    for (int c = 0; c < step->problem.n_contacts; c++) {
+    for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;
         int before = sti_sink_find(here, id);
         bool carried = sti_ids_contain(&system->loaded, id);
@@ -123,6 +123,7 @@ st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
     int n = step->problem.n_contacts;
     STI_TRY(STI_GROW(&system->allocator, system->carried, system->carried_capacity, n, err));
     system->n_carried = n;
+    system->carried_work = weight * step->friction_work;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
         system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
@@ -146,6 +147,7 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
         for (int k = 0; k < law->dim; k++)
             step->impulse[law->first + k] = weight * step->r[law->first + k] + (known ? system->carried[p].r[k] : 0.0);
     }
+    step->friction_work = weight * step->friction_work + (system->n_carried > 0 ? system->carried_work : 0.0);
     system->n_carried = 0;
     return ST_OK;
 }

@@ -49,7 +49,11 @@ typedef struct sti_Assembly {
     int64_t impulse_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
-    int overlapping; /* contacts that got a compliance                                             */
+    int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
+    int overlapping;       /* contacts that got a compliance                                       */
+    bool compliant;        /* some row has one                                                     */
+    double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
+    double friction_work;  /* of the solution [J]                                                  */
 } sti_Assembly;
 
 /* What an integrator remembers of the step before; gone after an event and when the state is set. */
@@ -62,7 +66,7 @@ typedef struct sti_History {
 
 /* The whole state, to go back to when a step fails half way. */
 typedef struct sti_Snapshot {
-    double t;
+    double t, friction_work;
     double *q, *v;
     sti_History history;
     sti_IdSet active, loaded;
@@ -112,17 +116,23 @@ struct st_System {
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
     int stalled;                  /* collisions in a row without progress in time                  */
 
+    double initial_position, initial_velocity; /* largest change made to the initial state          */
+
     double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
     double pull;       /* largest acceleration by forces at its last stage                               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
     sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
     int n_carried;
+    double carried_work; /* of friction in it [J]                                                   */
     int64_t carried_capacity;
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
     st_Solver *solver, *projector;
+
+    double friction_work; /* since the start [J]                                                   */
+    double work_before;   /* of the part of the step before its collision [J]                      */
 
     double lap; /* clock at the last lap [s]                                                       */
     double seconds[ST_N_STAGES];
@@ -226,6 +236,9 @@ st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 /* system.c: the state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+
+/* initial.c: the first state, made consistent or refused as the def says. */
+st_Status sti_check_initial(st_System *system, st_Error *err);
 
 /* A contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
