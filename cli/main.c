@@ -7,6 +7,7 @@
 #include <string.h>
 
 const Command *const commands[] = {&run_command,      &check_command,  &examples_command,
+                                   &info_command,     &report_command, &export_command,
                                    &settings_command, &schema_command, NULL};
 
 static void print_help(FILE *out)

@@ -48,6 +48,7 @@ typedef struct st_ContactRow {
     const double *gradient; /* dim x count, row-major                                  */
     int a, b;               /* bodies, by your own numbering; -1: the ground           */
     st_Vec3 point, normal;  /* in the world; normal from a to b                        */
+    st_Vec3 tangent;        /* of the second row; the third is along normal x tangent   */
 } st_ContactRow;
 
 typedef struct st_Sink st_Sink;

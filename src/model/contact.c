@@ -72,7 +72,8 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
                          .a = a,
                          .b = b,
                          .point = point->point,
-                         .normal = n};
+                         .normal = n,
+                         .tangent = t1};
     return st_push_contact(sink, &row, err);
 }
 

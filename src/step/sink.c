@@ -116,7 +116,8 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                           .a = row->a,
                                           .b = row->b,
                                           .point = row->point,
-                                          .normal = row->normal};
+                                          .normal = row->normal,
+                                          .tangent = row->tangent};
     sink->n_contacts++;
     return ST_OK;
 }

@@ -29,7 +29,7 @@ typedef struct sti_ContactEntry {
     double gap, mu;
     int dim, first_row; /* in contact_rows                                                         */
     int a, b;
-    st_Vec3 point, normal;
+    st_Vec3 point, normal, tangent;
 } sti_ContactEntry;
 
 struct st_Sink {
