@@ -142,6 +142,7 @@ typedef struct Contacts {
     int16_t *force;
     st_RecordedContact *row;
     int64_t pair_capacity, point_capacity, force_capacity, row_capacity, n;
+    double lo[3], size; /* of the box of all points */
 } Contacts;
 
 static uint16_t round_point(double x, double lo, double size)
@@ -149,28 +150,56 @@ static uint16_t round_point(double x, double lo, double size)
     return (uint16_t)lround(65535 * fmin(1, fmax(0, (x - lo) / size)));
 }
 
+/* The contacts of frame k of those kept, where it keeps them. */
+static st_Status read_contacts(Packer *p, int64_t k, Contacts *c, int *n, st_Error *err)
+{
+    *n = k % p->contact_stride == 0 ? p->frame[k].n_contacts : 0;
+    STI_TRY(STI_GROW(&p->allocator, c->row, c->row_capacity, *n, err));
+    return st_recording_contacts(p->recording, p->frame[k].first_contact, *n, c->row, err);
+}
+
+static st_Status find_contact_box(Packer *p, Contacts *c, st_Error *err)
+{
+    double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t k = 0; k < p->n_kept; k++) {
+        int n;
+        STI_TRY(read_contacts(p, k, c, &n, err));
+        for (int i = 0; i < n; i++)
+            for (int x = 0; x < 3; x++) {
+                lo[x] = fmin(lo[x], c->row[i].point[x]);
+                hi[x] = fmax(hi[x], c->row[i].point[x]);
+            }
+    }
+    c->size = 1e-9;
+    for (int x = 0; x < 3; x++) {
+        c->lo[x] = lo[x] <= hi[x] ? lo[x] : 0;
+        if (lo[x] <= hi[x]) c->size = fmax(c->size, hi[x] - lo[x]);
+    }
+    json_object_set_new(p->header, "contact_origin", json_pack("[fff]", c->lo[0], c->lo[1], c->lo[2]));
+    json_object_set_new(p->header, "contact_size", json_real(c->size));
+    return ST_OK;
+}
+
 static st_Status add_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err)
 {
-    int n = k % p->contact_stride == 0 ? p->frame[k].n_contacts : 0;
-    double largest = 0, h = p->frame_h[k], pad = 0.25 * p->size;
+    int n;
+    double largest = 0, h = p->frame_h[k];
     c->first[k] = (int32_t)c->n;
-    STI_TRY(STI_GROW(&p->allocator, c->row, c->row_capacity, n, err));
+    STI_TRY(read_contacts(p, k, c, &n, err));
     STI_TRY(STI_GROW(&p->allocator, c->pair, c->pair_capacity, 2 * (c->n + n), err));
     STI_TRY(STI_GROW(&p->allocator, c->point, c->point_capacity, 3 * (c->n + n), err));
     STI_TRY(STI_GROW(&p->allocator, c->force, c->force_capacity, 3 * (c->n + n), err));
-    STI_TRY(st_recording_contacts(p->recording, p->frame[k].first_contact, n, c->row, err));
     for (int i = 0; i < n; i++)
         for (int x = 0; x < 3; x++)
             largest = fmax(largest, fabs(c->row[i].impulse[x]));
     c->scale[k] = largest / h / 32767;
-    const double lo[3] = {p->lo.x - pad, p->lo.y - pad, p->lo.z - pad};
     for (int i = 0; i < n; i++) {
         const st_RecordedContact *row = &c->row[i];
         if (row->impulse[0] == 0 && row->impulse[1] == 0 && row->impulse[2] == 0) continue; /* near, not touching */
         c->pair[2 * c->n] = row->a;
         c->pair[2 * c->n + 1] = row->b;
         for (int x = 0; x < 3; x++) {
-            c->point[3 * c->n + x] = round_point(row->point[x], lo[x], 1.5 * p->size);
+            c->point[3 * c->n + x] = round_point(row->point[x], c->lo[x], c->size);
             c->force[3 * c->n + x] = (int16_t)lround(row->impulse[x] / largest * 32767);
         }
         c->n++;
@@ -185,6 +214,7 @@ static st_Status pack_contacts(Packer *p, st_Error *err)
     c.first = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *c.first);
     c.scale = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *c.scale);
     if (c.first == NULL || c.scale == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory");
+    if (status == ST_OK) status = find_contact_box(p, &c, err);
     for (int64_t k = 0; k < p->n_kept && status == ST_OK; k++)
         status = add_contacts(p, k, &c, err);
     if (status == ST_OK) {
