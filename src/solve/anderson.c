@@ -5,6 +5,7 @@
 enum { WINDOW = STI_ANDERSON_WINDOW };
 static const double regular = 1e-10; /* of the trace: 1e-14 to 1e-7 make no difference on walls of boxes */
 static const double too_large = 10.0;
+enum { PATIENCE = 200, FIRST_REST = 10 };
 
 /* The vectors in memory. */
 static double *difference_f(const sti_Anderson *a, int k)
@@ -34,6 +35,10 @@ st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Er
     STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, (2 * WINDOW + 4) * (int64_t)n, err));
     a->n = n;
     a->weight = weight;
+    a->to_halve = INFINITY;
+    a->points = 0;
+    a->rest = 0;
+    a->rest_next = FIRST_REST;
     forget(a);
     return ST_OK;
 }
@@ -93,21 +98,42 @@ static bool least_squares(const sti_Anderson *a, double theta[WINDOW])
     return true;
 }
 
+/* Has it gone wrong, at once or in the long run? Then a rest follows in the second case. */
+static bool must_go_back(sti_Anderson *a, double size)
+{
+    if (size <= 0.5 * a->to_halve) {
+        a->to_halve = size;
+        a->points = 0;
+        a->rest_next = FIRST_REST;
+    }
+    if (++a->points > PATIENCE) {
+        a->points = 0;
+        a->rest = a->rest_next;
+        if (a->rest_next < INT32_MAX / 4) a->rest_next *= 2;
+        return true;
+    }
+    return !(size <= too_large * a->smallest);
+}
+
 void sti_anderson_next(sti_Anderson *a, const double *x, double *g)
 {
     const size_t bytes = sizeof(double) * (size_t)a->n;
     double *f = kept(a, F), theta[WINDOW];
+    if (a->rest > 0) {
+        a->rest--;
+        return;
+    }
     for (int i = 0; i < a->n; i++)
         f[i] = g[i] - x[i];
     const double size = sqrt(weighted_dot(a, f, f));
-    if (!(size <= too_large * a->smallest)) {
-        memcpy(g, kept(a, G_BEST), bytes);
-        forget(a);
-        return;
-    }
     if (size < a->smallest) {
         a->smallest = size;
         memcpy(kept(a, G_BEST), g, bytes);
+    }
+    if (must_go_back(a, size)) {
+        memcpy(g, kept(a, G_BEST), bytes);
+        forget(a);
+        return;
     }
     if (a->has_last) remember(a, g);
     memcpy(kept(a, F_LAST), f, bytes);

@@ -7,9 +7,12 @@
  *
  * (Anderson 1965; Walker & Ni 2011, type II.) On a linear iteration this is GMRES; on ours, which is
  * linear as long as no contact changes between open, stick and slip, it is that between such changes. It
- * is held harmless: when |f| has grown to ten times the smallest since the start, the iteration goes
- * back to the image that belongs to the smallest and starts its memory afresh, so that in the worst case
- * what is left is the plain iteration.
+ * is held harmless by two rules. When |f| has grown to ten times the smallest since the start, the iteration
+ * goes back to the image that belongs to the smallest and starts its memory afresh. When PATIENCE points
+ * have not halved the smallest |f|, it goes back likewise and leaves the iteration alone for a while,
+ * twice as long each time until |f| has halved. A cycle between contacts that open and close, which
+ * acceleration can cause where the plain iteration has none, so costs no more than a multiple of what the
+ * plain iteration takes to halve |f|.
  */
 #ifndef STI_ANDERSON_H
 #define STI_ANDERSON_H
@@ -26,7 +29,10 @@ typedef struct sti_Anderson {
     const double *weight; /* n: of the norm                                                       */
     int count, newest;    /* differences held, and the place of the last one                      */
     bool has_last;        /* f_last, g_last are of the pair before                                */
-    double smallest;      /* |f| over the pairs since the start                                   */
+    double smallest;      /* |f| over the pairs since memory was empty                            */
+    double to_halve;      /* the smallest when patience began                                     */
+    int points;           /* made since then                                                      */
+    int rest, rest_next;  /* plain steps still to be left, and how many the next time             */
     double gram[STI_ANDERSON_WINDOW][STI_ANDERSON_WINDOW]; /* of the differences of f              */
 } sti_Anderson;
 

@@ -60,7 +60,7 @@ typedef struct Nsgs {
     sti_Anderson anderson;
     int n_polygons;
     int64_t n_vertices;
-    double scale; /* | rho b |: what impulses are measured against                                  */
+    double scale; /* the judge's: what impulses are measured against                                  */
 } Nsgs;
 
 /* ------------------------------------------------------------------ preparation */
@@ -87,7 +87,6 @@ static st_Status prepare_contacts(Nsgs *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     const sti_Reduction *reduction = task->reduction;
-    double sum = 0.0;
     s->n_polygons = 0;
     s->n_vertices = 0;
     for (int c = 0; c < p->n_contacts; c++) { /* all polygons first: the table may move while it grows */
@@ -100,13 +99,11 @@ static st_Status prepare_contacts(Nsgs *s, const sti_Task *task, st_Error *err)
         if (sti_local_vertex_count(contact) > 0) STI_TRY(find_polygon(s, contact, &first, err));
         sti_local_prepare(&s->local[c], contact, reduction->W_diagonal + reduction->W_start[c],
                           s->vertex != NULL ? s->vertex + first : NULL);
-        for (int d = 0; d < contact->dim; d++) {
-            const double x = reduction->rho[c] * reduction->b[contact->first + d];
-            sum += x * x;
+        for (int d = 0; d < contact->dim; d++)
             s->weight[contact->first + d] = 1.0 / reduction->rho[c];
-        }
     }
-    s->scale = sum > 0.0 ? sqrt(sum) : 1.0;
+    const double scale = sti_residual_scale(reduction);
+    s->scale = scale > 0.0 ? scale : 1.0;
     return ST_OK;
 }
 
@@ -185,7 +182,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     return moved;
 }
 
-/* All contacts once; returns | change of r | / | rho b |. */
+/* All contacts once; returns | change of r | in the judge's scale. */
 static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
 {
     const int n = task->problem->n_contacts;
@@ -257,7 +254,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);
         task->iterations = k;
-        if (change <= due || k == 1 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
+        if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
             if (judge(s, task, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
             if (change <= due) due = 0.5 * change;

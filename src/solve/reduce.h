@@ -11,6 +11,8 @@
  *
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
+ *
+ * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r.
  */
 #ifndef STI_REDUCE_H
 #define STI_REDUCE_H

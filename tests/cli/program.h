@@ -60,12 +60,12 @@ static inline int setup(void **state)
 {
     Program *p = calloc(1, sizeof *p);
     if (p == NULL) return -1;
+    *state = p;
     strcpy(p->folder, "/tmp/stiction-test-XXXXXX");
     p->out = calloc(2, TEXT_SIZE);
     p->paths = calloc(MOST_PATHS, PATH_SIZE);
     if (p->out == NULL || p->paths == NULL || mkdtemp(p->folder) == NULL || getenv("ST_PROGRAM") == NULL) return -1;
     p->err = p->out + TEXT_SIZE;
-    *state = p;
     return 0;
 }
 
