@@ -86,6 +86,7 @@ typedef struct st_RecordingInfo {
     double stage_seconds[ST_N_STAGES];
     bool closed;        /* false: cut off, or still being written                       */
     int n_bodies;       /* the ground not counted                                       */
+    int n_joints;
     int64_t n_frames, n_steps, n_contacts, n_events, n_checkpoints;
     double rate;        /* frames a simulated second; 0: every step                     */
     double first, last; /* time of the first and the last frame [s]                     */
@@ -117,6 +118,14 @@ typedef struct st_RecordedContact {
     double velocity[3]; /* of b against a, world axes [m/s]                             */
     double gap;
 } st_RecordedContact;
+
+/* What a does to b through a joint, in the step that ended in a frame. */
+typedef struct st_RecordedJoint {
+    double force[3], torque[3]; /* at the joint's point, world axes [N, N m]            */
+    double coordinate, speed;   /* [m or rad] and per second; 0: it has none            */
+    double motor;               /* on the coordinate [N or N m]                         */
+    double error;               /* largest joint value [m or rad]                       */
+} st_RecordedJoint;
 
 typedef struct st_RecordedEvent {
     double time;
@@ -152,6 +161,8 @@ ST_API st_Status st_recording_checkpoints(st_Recording *recording, int64_t first
 /* The bodies in one frame, n_bodies each, any NULL: position and velocity in the world, spin in the body. */
 ST_API st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *position, st_Quat *orientation,
                                      st_Vec3 *velocity, st_Vec3 *spin, st_Error *err);
+/* The joints in one frame, n_joints. */
+ST_API st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err);
 /* The scene as it was run, read again from its text. */
 ST_API st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more,
                                     st_Scene **scene, st_SystemDef *def, st_Error *err);

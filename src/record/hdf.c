@@ -16,6 +16,7 @@ static const struct {
     [STI_ORIENTATION] = {"/frames/orientation", 4},
     [STI_VELOCITY] = {"/frames/velocity", 3},
     [STI_SPIN] = {"/frames/spin", 3},
+    [STI_JOINTS] = {"/frames/joints", 0},
 };
 
 const char *sti_table_path(sti_Table table)
@@ -26,6 +27,11 @@ const char *sti_table_path(sti_Table table)
 int sti_table_width(sti_Table table)
 {
     return tables[table].width;
+}
+
+int sti_table_rank(sti_Table table)
+{
+    return table == STI_JOINTS ? 2 : tables[table].width > 0 ? 3 : 1;
 }
 
 /* A field of a row: name, where it stands, of what (D double, I int32, L int64, U uint64, S16 ... text), and how
@@ -93,6 +99,15 @@ static const Field checkpoint_fields[] = {
     FIELD(st_RecordedCheckpoint, hash, 'U', 0),  FIELD(st_RecordedCheckpoint, offset, 'L', 0),
     FIELD(st_RecordedCheckpoint, bytes, 'L', 0), {0},
 };
+static const Field joint_fields[] = {
+    FIELD(st_RecordedJoint, force, 'D', 3),
+    FIELD(st_RecordedJoint, torque, 'D', 3),
+    FIELD(st_RecordedJoint, coordinate, 'D', 0),
+    FIELD(st_RecordedJoint, speed, 'D', 0),
+    FIELD(st_RecordedJoint, motor, 'D', 0),
+    FIELD(st_RecordedJoint, error, 'D', 0),
+    {0},
+};
 static const Field summary_fields[] = {
     FIELD(sti_Summary, outcome, 'S', 16),
     FIELD(sti_Summary, message, 'S', 512),
@@ -143,6 +158,8 @@ hid_t sti_table_type(sti_Table table)
         return compound_type(sizeof(st_RecordedCheckpoint), checkpoint_fields);
     case STI_STATES:
         return H5Tcopy(H5T_NATIVE_UINT8);
+    case STI_JOINTS:
+        return compound_type(sizeof(st_RecordedJoint), joint_fields);
     case STI_POSITION:
     case STI_ORIENTATION:
     case STI_VELOCITY:

@@ -24,12 +24,14 @@ typedef enum sti_Table {
     STI_ORIENTATION,
     STI_VELOCITY,
     STI_SPIN,
+    STI_JOINTS, /* only where there are joints                                   */
     STI_N_TABLES
 } sti_Table;
-#define STI_N_COUNTS 6 /* the body tables have as many rows as there are frames */
+#define STI_N_COUNTS 6 /* the tables of bodies and joints have as many rows as there are frames */
 
 const char *sti_table_path(sti_Table table);
 int sti_table_width(sti_Table table); /* body tables: numbers a body; else 0 */
+int sti_table_rank(sti_Table table);  /* 1; 2: frames x joints; 3: frames x bodies x width */
 
 /* How the run ended; written over in place. */
 typedef struct sti_Summary {

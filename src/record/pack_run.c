@@ -133,6 +133,27 @@ static st_Status pack_times(Packer *p, st_Error *err)
     return status;
 }
 
+/* The size of the force in every joint, where there are not too many of them. */
+static st_Status pack_joints(Packer *p, int64_t limit, st_Error *err)
+{
+    int n = p->info->n_joints;
+    int64_t count = n * p->n_kept;
+    if (n == 0 || count > limit) return ST_OK;
+    double *force = sti_alloc(&p->allocator, count + 1, sizeof *force);
+    st_RecordedJoint *row = sti_alloc(&p->allocator, n, sizeof *row);
+    st_Status status = force != NULL && row != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for joints");
+    for (int64_t k = 0; k < p->n_kept && status == ST_OK; k++) {
+        status = st_recording_joints(p->recording, frame_at(p, k), row, err);
+        for (int j = 0; j < n && status == ST_OK; j++)
+            force[k * n + j] = sqrt(row[j].force[0] * row[j].force[0] + row[j].force[1] * row[j].force[1] +
+                                    row[j].force[2] * row[j].force[2]);
+    }
+    if (status == ST_OK) status = sti_pack_doubles(&p->pack, "joint_force", force, count, err);
+    sti_free(&p->allocator, row, n, sizeof *row);
+    sti_free(&p->allocator, force, count + 1, sizeof *force);
+    return status;
+}
+
 /* ---- contacts ----------------------------------------------------------------------------------- */
 
 typedef struct Contacts {
@@ -346,6 +367,7 @@ static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
     STI_TRY(pack_times(p, err));
     STI_TRY(pack_poses(p, err));
     STI_TRY(pack_contacts(p, err));
+    STI_TRY(pack_joints(p, limit, err));
     STI_TRY(pack_steps(p, err));
     STI_TRY(put_events(p, err));
     put_summary(p);

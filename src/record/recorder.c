@@ -39,14 +39,15 @@ struct st_Recorder {
     int64_t path_size;
     hid_t file, committed, summary, summary_type;
     Stream stream[STI_N_TABLES];
-    int n_bodies;
+    int n_bodies, n_joints;
     double rate, checkpoint, flush;
     double next_frame, next_checkpoint;
     int64_t n_steps, n_frames;
     bool started, frame_due, failed;
     double began, flushed; /* wall clock [s] */
     double *row;           /* of a body table */
-    uint64_t *ids;         /* contacts of the step before */
+    st_RecordedJoint *joint;
+    uint64_t *ids; /* contacts of the step before */
     int n_ids;
     int64_t ids_capacity;
     unsigned char *state;
@@ -79,11 +80,12 @@ static st_Status stream_open(st_Recorder *recorder, sti_Table table, st_Error *e
 {
     Stream *s = &recorder->stream[table];
     int width = sti_table_width(table);
+    if (table == STI_JOINTS && recorder->n_joints == 0) return ST_OK;
     s->type = sti_table_type(table);
-    s->rank = width > 0 ? 3 : 1;
-    s->tail[0] = (hsize_t)recorder->n_bodies;
+    s->rank = sti_table_rank(table);
+    s->tail[0] = (hsize_t)(table == STI_JOINTS ? recorder->n_joints : recorder->n_bodies);
     s->tail[1] = (hsize_t)width;
-    s->row_bytes = H5Tget_size(s->type) * (width > 0 ? (size_t)(s->tail[0] * s->tail[1]) : 1);
+    s->row_bytes = H5Tget_size(s->type) * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
     s->chunk_rows = CHUNK_BYTES / s->row_bytes;
     if (s->chunk_rows < 1) s->chunk_rows = 1;
     if (s->chunk_rows > CHUNK_ROWS && table != STI_STATES) s->chunk_rows = CHUNK_ROWS;
@@ -340,6 +342,7 @@ static bool release(st_Recorder *recorder)
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
     STI_RELEASE(&allocator, recorder->ids, recorder->ids_capacity);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
+    sti_free(&allocator, recorder->joint, recorder->n_joints, sizeof *recorder->joint);
     sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies, sizeof *recorder->row);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
@@ -371,6 +374,7 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     if (recorder == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     recorder->allocator = allocator;
     recorder->n_bodies = st_scene_body_count(scene);
+    recorder->n_joints = st_scene_joint_count(scene);
     recorder->rate = def->rate;
     recorder->checkpoint = def->checkpoint;
     recorder->flush = def->flush;
@@ -378,8 +382,9 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
     recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies, sizeof *recorder->row);
+    recorder->joint = sti_alloc(&allocator, recorder->n_joints, sizeof *recorder->joint);
     st_Status status = ST_OK;
-    if (recorder->path == NULL || recorder->row == NULL) {
+    if (recorder->path == NULL || recorder->row == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     } else {
         memcpy(recorder->path, path, (size_t)recorder->path_size);
@@ -415,7 +420,7 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
     int n = st_system_contact_count(system);
     for (int k = 0; k < n; k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK) continue;
+        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0) continue; /* a joint's limit */
         st_RecordedContact row = {.id = c.id,
                                   .a = c.a.index1,
                                   .b = c.b.index1,
@@ -451,16 +456,33 @@ static st_Status add_bodies(st_Recorder *recorder, const st_System *system, st_E
     return ST_OK;
 }
 
+static st_Status add_joints(st_Recorder *recorder, const st_System *system, st_Error *err)
+{
+    for (int k = 0; k < recorder->n_joints; k++) {
+        st_JointReport r;
+        if (st_system_joint(system, (st_JointId){k + 1}, ST_FRAME_WORLD, &r) != ST_OK) r = (st_JointReport){0};
+        recorder->joint[k] = (st_RecordedJoint){.force = {r.force.x, r.force.y, r.force.z},
+                                                .torque = {r.torque.x, r.torque.y, r.torque.z},
+                                                .coordinate = r.coordinate,
+                                                .speed = r.speed,
+                                                .motor = r.motor,
+                                                .error = r.error};
+    }
+    return recorder->n_joints > 0 ? stream_push(recorder, STI_JOINTS, recorder->joint, 1, err) : ST_OK;
+}
+
 static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
-    st_RecordedFrame frame = {.time = recorder->last.time,
-                              .step = recorder->n_steps - 1,
-                              .first_contact = (int64_t)stream_rows(recorder, STI_CONTACTS),
-                              .n_contacts = st_system_contact_count(system)};
+    int64_t first = (int64_t)stream_rows(recorder, STI_CONTACTS);
     recorder->frame_due = false;
     recorder->n_frames++;
     STI_TRY(add_bodies(recorder, system, err));
+    STI_TRY(add_joints(recorder, system, err));
     STI_TRY(add_contacts(recorder, system, err));
+    st_RecordedFrame frame = {.time = recorder->last.time,
+                              .step = recorder->n_steps - 1,
+                              .first_contact = first,
+                              .n_contacts = (int32_t)((int64_t)stream_rows(recorder, STI_CONTACTS) - first)};
     return stream_push(recorder, STI_FRAMES, &frame, 1, err);
 }
 
@@ -484,7 +506,7 @@ static st_Status add_collisions(st_Recorder *recorder, const st_System *system, 
     int n = st_system_contact_count(system);
     for (int k = 0; k < n && info->collisions > 0; k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || was_there(recorder, c.id)) continue;
+        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || was_there(recorder, c.id)) continue;
         st_RecordedEvent row = {.time = info->time,
                                 .step = recorder->n_steps - 1,
                                 .kind = "collision",

@@ -182,7 +182,8 @@ static st_Status read_summary(st_Recording *recording, st_Error *err)
 static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *err)
 {
     hsize_t dims[3] = {0};
-    int width = sti_table_width(table), rank = width > 0 ? 3 : 1;
+    int width = sti_table_width(table), rank = sti_table_rank(table);
+    if (table == STI_JOINTS && H5Lexists(recording->file, sti_table_path(table), H5P_DEFAULT) <= 0) return ST_OK;
     recording->set[table] = H5Dopen2(recording->file, sti_table_path(table), H5P_DEFAULT);
     hid_t space = recording->set[table] >= 0 ? H5Dget_space(recording->set[table]) : -1;
     bool ok =
@@ -190,6 +191,7 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
     if (space >= 0) H5Sclose(space);
     recording->type[table] = sti_table_type(table);
     if (ok && table == STI_POSITION) recording->info.n_bodies = (int)dims[1];
+    if (ok && table == STI_JOINTS) recording->info.n_joints = (int)dims[1];
     if (!ok || (width > 0 && (dims[2] != (hsize_t)width || dims[1] != (hsize_t)recording->info.n_bodies)))
         return damaged(recording, sti_table_path(table), err);
     recording->count[table] = (int64_t)dims[0];
@@ -207,6 +209,7 @@ static st_Status count_rows(st_Recording *recording, st_Error *err)
     if (status < 0) return damaged(recording, "/committed", err);
     for (int k = 0; k < STI_N_TABLES; k++) {
         int64_t most = committed[k < STI_N_COUNTS ? k : STI_FRAMES];
+        if (k == STI_JOINTS && recording->info.n_joints == 0) continue;
         if (most < 0 || recording->count[k] < most) return damaged(recording, sti_table_path((sti_Table)k), err);
         recording->count[k] = most;
     }
@@ -308,13 +311,14 @@ const st_RecordingInfo *st_recording_info(const st_Recording *recording)
 static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t first, int64_t count, void *out,
                            st_Error *err)
 {
-    int width = sti_table_width(table), rank = width > 0 ? 3 : 1;
+    int width = sti_table_width(table), rank = sti_table_rank(table);
     if (first < 0 || count < 0 || first > recording->count[table] || count > recording->count[table] - first)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s has %lld rows, asked for %lld from %lld", recording->path,
                         sti_table_path(table), (long long)recording->count[table], (long long)count, (long long)first);
     if (count == 0) return ST_OK;
     hsize_t start[3] = {(hsize_t)first, 0, 0};
-    hsize_t size[3] = {(hsize_t)count, (hsize_t)recording->info.n_bodies, (hsize_t)width};
+    int across = table == STI_JOINTS ? recording->info.n_joints : recording->info.n_bodies;
+    hsize_t size[3] = {(hsize_t)count, (hsize_t)across, (hsize_t)width};
     sti_Quiet quiet = sti_quiet_begin();
     hid_t where = H5Dget_space(recording->set[table]), what = H5Screate_simple(rank, size, NULL);
     herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, size, NULL);
@@ -381,6 +385,11 @@ st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *p
     if (velocity != NULL) STI_TRY(read_rows(recording, STI_VELOCITY, frame, 1, velocity, err));
     if (spin != NULL) STI_TRY(read_rows(recording, STI_SPIN, frame, 1, spin, err));
     return ST_OK;
+}
+
+st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err)
+{
+    return recording->info.n_joints > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
 }
 
 /* ---- the run again ------------------------------------------------------------------------------ */

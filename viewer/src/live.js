@@ -36,7 +36,7 @@ export class Live {
   }
 
   send(wish) {
-    return fetch("control", { method: "POST", headers: { "Content-Type": "application/json", "X-Stiction": this.run.header.key }, body: JSON.stringify(wish) }).catch(() => {});
+    return fetch("control", { method: "POST", headers: { "Content-Type": "text/plain", "X-Stiction": this.run.header.key }, body: Object.entries(wish).map(([k, x]) => `${k}=${x}`).join("&") }).catch(() => {});
   }
 
   say(text) {
@@ -79,7 +79,7 @@ export class Live {
     const inverse = picture.bodyMatrix(hit.body, new THREE.Matrix4()).clone().invert(), local = hit.point.clone().applyMatrix4(inverse).toArray();
     const pull = (event) => {
       const to = picture.facing(event.clientX, event.clientY, hit.point);
-      if (to) this.send({ drag: hit.body, at: local, to: to.toArray() });
+      if (to) this.send({ drag: hit.body, ax: local[0], ay: local[1], az: local[2], x: to.x, y: to.y, z: to.z });
     };
     const release = () => {
       removeEventListener("pointermove", pull);

@@ -117,7 +117,7 @@ export function runPlots(run) {
     { key: "iterations", title: "solver iterations", unit: "", time: s.time, curves: [{ label: "iterations", values: s.iterations }] },
   ];
   if (run.model.joints.length && s.joint_error) specs[1].curves.push({ label: "joints", values: s.joint_error });
-  return specs.filter((p) => !p.log || p.curves.some((c) => Array.prototype.some.call(c.values, (x) => x > 0)));
+  return specs.filter((p) => p.key === "energy" || p.curves.some((c) => Array.prototype.some.call(c.values, (x) => x > 0)));
 }
 
 export function bodyPlots(run, body) {
@@ -127,6 +127,8 @@ export function bodyPlots(run, body) {
     { key: "position", title: `${name}: position`, unit: "m", time: b.time, curves: ["x", "y", "z"].map((k) => ({ label: k, values: b[k] })) },
     { key: "speed", title: `${name}: speed`, unit: "m/s", time: b.time, curves: [{ label: "speed", values: b.speed }] },
   ];
+  const joints = run.model.joints.map((j, k) => ({ ...j, k })).filter((j) => j.a === body || j.b === body);
+  if (run.jointForce && joints.length) specs.push({ key: "joints", title: `${name}: joint force`, unit: "N", time: run.time, curves: joints.slice(0, 6).map((j) => ({ label: j.name, values: run.jointForce(j.k) })) });
   if (forces.forces.length) specs.push({ key: "force", title: `${name}: contact force`, unit: "N", time: forces.time, curves: forces.forces.map((f) => ({ label: run.name(f.other), values: f.value })) });
   return specs;
 }

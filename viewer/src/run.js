@@ -135,6 +135,12 @@ export class Run {
     return { time: this.time, x, y, z, speed };
   }
 
+  // The size of the force in a joint over the frames; 0-based.
+  jointForce(k) {
+    const n = this.model.joints.length, all = this.series.joint_force ?? [];
+    return Array.from(this.time, (_, f) => all[f * n + k] ?? null);
+  }
+
   // Contact force on a body, by partner: sizes over the frames that kept contacts. The largest partners first.
   bodyForces(body, most = 5) {
     const stride = this.header.kept.contact_stride, time = [], partners = new Map();

@@ -167,7 +167,7 @@ export class Picture {
     }
     this.camera.up.copy(up);
     const fov = (this.camera.fov * Math.PI) / 360, narrow = Math.min(1, this.camera.aspect || 1);
-    const distance = (0.92 * this.radius) / Math.sin(Math.atan(Math.tan(fov) * narrow));
+    const distance = (0.86 * this.radius) / Math.sin(Math.atan(Math.tan(fov) * narrow));
     this.camera.position.copy(this.centre).addScaledVector(view, distance);
     this.camera.near = distance / 500;
     this.camera.far = distance + 60 * this.radius;
