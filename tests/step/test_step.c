@@ -65,7 +65,9 @@ static st_Pose pose(const Bench *b, st_BodyId id)
     return p;
 }
 
-/* v0^2/(2 mu g), less the h v0/2 of a first-order scheme: v falls by mu g h a step, x by the new v. */
+/* v0^2/(2 mu g), less the h v0/2 of a first-order scheme: v falls by mu g h a step, x by the new v. One of
+ * order two is exact up to where it finds the end: mu g h^2/8 at most, and the pyramid lays the load of four
+ * corners where it likes. */
 static void block_slides_to_rest(void **state)
 {
     (void)state;
@@ -78,12 +80,13 @@ static void block_slides_to_rest(void **state)
         st_BodyId id = add_body(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.5);
         start(&b);
         run(&b, 1e-3, 1000);
-        double exact = 4 / (2 * 0.5 * 9.81);
-        check_close(pose(&b, id).p.x, exact - 1e-3, 1e-6); /* h v0/2, next term mu g h^2/8 */
+        double exact = 4 / (2 * 0.5 * 9.81), lost = b.def.integrator <= ST_INTEGRATOR_IMPLICIT ? 1e-3 : 0;
+        check_close(pose(&b, id).p.x, exact - lost, 1e-6); /* h v0/2, next term mu g h^2/8 */
         check_close(pose(&b, id).p.y, 0, 1e-9);            /* solver tolerance times the path */
         st_Vec3 v;
         st_system_velocity(b.sys, id, &v, NULL);
-        check_close(norm(v), 0, 2e-11); /* solver tolerance times g h */
+        /* solver tolerance times g h; form II keeps, with a flipping sign, what the location left over */
+        check_close(norm(v), 0, b.def.integrator == ST_INTEGRATOR_TRAPEZOID ? 1e-9 : 2e-11);
         end(&b);
     }
 }
