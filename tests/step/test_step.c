@@ -256,7 +256,8 @@ static Counter counter(void)
     return (Counter){.base = st_default_allocator()};
 }
 
-/* Two hinged boxes with a spring on the floor: joints, soft rows and eight contacts. */
+/* Two hinged boxes with a spring on the floor: joints, soft rows and eight contacts; a limit, friction and a
+ * motor in the hinge, and a bushing on the ground. */
 static void build_pair(Bench *b)
 {
     st_BodyId ids[2];
@@ -268,7 +269,13 @@ static void build_pair(Bench *b)
     }
     st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
     joint.a = ids[0], joint.b = ids[1], joint.point = (st_Vec3){0.25, 0, 0.1}, joint.axis = (st_Vec3){0, 0, 1};
+    joint.upper = 0.02, joint.friction = 0.5, joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 0.1;
+    joint.motor.max_force = 1, joint.motor.profile.type = ST_PROFILE_TABLE, joint.motor.profile.n_table = 2;
+    joint.motor.profile.times = (const double[]){0, 1}, joint.motor.profile.values = (const double[]){1, 2};
     check_ok(st_scene_add_joint(b->scene, &joint, NULL, &b->err), b->err);
+    st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
+    bushing.b = ids[0], bushing.damping_along = (st_Vec3){1, 0, 0}, bushing.stiffness_about = (st_Vec3){0, 0, 5};
+    check_ok(st_scene_add_spring(b->scene, &bushing, NULL, &b->err), b->err);
     st_SpringDef spring = st_spring_def(ST_SPRING_ANGULAR);
     spring.a = ids[0], spring.b = ids[1], spring.stiffness = 100, spring.damping = 1, spring.rest = 0.3;
     check_ok(st_scene_add_spring(b->scene, &spring, NULL, &b->err), b->err);
