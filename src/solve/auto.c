@@ -19,6 +19,8 @@
 /* Unknowns of the complementarity problem up to which Lemke goes first, and up to which it is still tried
  * when the others have failed: a pivot costs the square, and there are about as many pivots as unknowns. */
 enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
+/* Rows up to which newton's memory is taken beforehand. */
+enum { RESERVE_ROWS = 3000 };
 
 /* One turn: which solver, and for how many iterations. */
 typedef struct Turn {
@@ -48,6 +50,7 @@ typedef struct Auto {
     double least;   /* measure of best                                                            */
     int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
     int pivots;
+    int reserved;    /* rows for which newton has its memory                                       */
     int answered_by; /* who found best                                                             */
     int gave_up;     /* who was last tried in vain before, -1: nobody                              */
 } Auto;
@@ -97,6 +100,20 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     return ST_OK;
 }
 
+/* newton may be called for after a thousand steps that did without it. Its memory is taken when a size is first
+ * seen, so that steady steps allocate nothing; large problems take it when they need it.          */
+static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
+{
+    const int n = task->problem->n_r;
+    if (n <= a->reserved || n > RESERVE_ROWS) return ST_OK;
+    sti_Task none = *task;
+    none.max_iterations = 0;
+    none.r = a->best;
+    STI_TRY(sti_newton.solve(a->space[NEWTON], &none, err));
+    a->reserved = n;
+    return ST_OK;
+}
+
 static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
 {
     int refused;
@@ -128,11 +145,13 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(STI_GROW(&a->allocator, a->best, a->best_size, problem->n_r, err));
     STI_TRY(STI_GROW(&a->allocator, a->v, a->v_size, problem->n_v, err));
     STI_TRY(STI_GROW(&a->allocator, a->u, a->u_size, problem->n_r, err));
-    memcpy(a->best, task->r, bytes);
+    memcpy(a->best, task->r, bytes); /* also for newton to play with, in reserve() */
     a->least = INFINITY;
     a->iterations = a->pivots = 0;
     a->answered_by = NSGS;
     a->gave_up = -1;
+    STI_TRY(reserve(a, task, err));
+    memcpy(a->best, task->r, bytes);
     STI_TRY(take_turns(a, task, err));
     memcpy(task->r, a->best, bytes);
     task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;
