@@ -19,6 +19,11 @@
 /* Unknowns of the complementarity problem up to which Lemke goes first, and up to which it is still tried
  * when the others have failed: a pivot costs the square, and there are about as many pivots as unknowns. */
 enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
+/* Rows beyond which sweeps are so much cheaper than factors that they get four times as many at first; and beyond
+ * which nothing is factorised at all, for the factors' memory.                                    */
+enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
+/* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
+static const int64_t most_work = 4000000;
 /* Rows up to which newton's memory is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
@@ -119,6 +124,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     int refused;
     const st_Problem *problem = task->problem;
     const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
+    const int64_t n = problem->n_r;
     const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
@@ -126,7 +132,10 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance); k++) {
         const int left = task->max_iterations - a->iterations;
         Turn turn = turns[k];
-        if (turn.who == IPM && !conic) continue;
+        const bool factors = turn.who != NSGS;
+        if ((turn.who == IPM && !conic) || (factors && n > MOST_ROWS)) continue;
+        if (k == 0 && n > LARGE_ROWS) turn.iterations *= 4;
+        if (factors && turn.iterations > most_work / n) turn.iterations = (int)(most_work / n);
         if (turn.iterations > left) turn.iterations = left;
         if (left > 0) STI_TRY(take_turn(a, task, turn, err));
     }
