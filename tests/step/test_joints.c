@@ -79,6 +79,12 @@ static void end(Machine *m)
     st_scene_destroy(m->scene);
 }
 
+static void refuse(st_Status status, const st_Error *err, const char *part)
+{
+    if (status == ST_OK) fail_msg("accepted, expected a refusal with \"%s\"", part);
+    if (strstr(err->message, part) == NULL) fail_msg("message \"%s\" lacks \"%s\"", err->message, part);
+}
+
 /* Every way to treat drift and events; all of them must do the same with limits and motors. */
 static const struct {
     st_Drift drift;
@@ -146,6 +152,30 @@ static void limit_stops_a_slider(void **state)
         st_ContactReport contact;
         assert_int_equal(st_system_contact(m.system, 0, &contact), ST_OK);
         assert_int_equal(contact.joint.index1, id.index1);
+        end(&m);
+    }
+}
+
+/* A slider falls on its stop with restitution e: it comes back up to e^2 of the height (Newton, Poisson alike). */
+static void limits_rebound(void **state)
+{
+    (void)state;
+    for (int law = ST_IMPACT_POISSON; law <= ST_IMPACT_NEWTON; law++) {
+        Machine m;
+        begin(&m);
+        m.def.impact = (st_Impact)law;
+        m.def.gravity = vec3(0, 0, -10);
+        st_BodyId slider = add_body(&m, 2, 1, vec3(0, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = slider, joint.lower = -0.2, joint.restitution = 0.5;
+        st_JointId id = add_joint(&m, &joint);
+        double highest = -1;
+        run(&m, 0.25); /* hits after 0.2 s at 2 m/s, comes back at 1 m/s */
+        for (int k = 0; k < 200; k++) {
+            run(&m, 0.25 + 1e-3 * k);
+            highest = fmax(highest, report(&m, id).coordinate);
+        }
+        check_close(highest, -0.2 + 0.25 * 0.2, 2e-3); /* first order: 2 h v */
         end(&m);
     }
 }
@@ -504,6 +534,38 @@ static void momentum_is_kept(void **state)
     end(&m);
 }
 
+/* Restitution of a pair: said, or the larger of the two. Seen after an impact at 3 m/s. */
+static void materials_rebound(void **state)
+{
+    (void)state;
+    for (int said = 0; said < 2; said++) {
+        Machine m;
+        begin(&m);
+        m.def.impact = ST_IMPACT_NEWTON;
+        st_MaterialDef steel = st_material_def(), cork = st_material_def();
+        st_MaterialPairDef pair = st_material_pair_def();
+        steel.restitution = 0.8, cork.restitution = 0.2;
+        check_ok(st_scene_add_material(m.scene, &steel, &pair.a, &m.err), m.err);
+        check_ok(st_scene_add_material(m.scene, &cork, &pair.b, &m.err), m.err);
+        refuse(st_scene_add_material_pair(m.scene, &pair, &m.err), &m.err, "says nothing");
+        pair.restitution = 0.4; /* friction stays the mean */
+        if (said) check_ok(st_scene_add_material_pair(m.scene, &pair, &m.err), m.err);
+        st_ShapeDef plane = st_plane_def(), point = st_point_def();
+        plane.material = pair.a, point.material = pair.b;
+        st_BodyDef body = st_body_def();
+        body.mass = 1, body.locks = ST_LOCK_ROTATION, body.velocity.z = -3, body.pose.p.z = 0.03;
+        st_BodyId id;
+        check_ok(st_scene_add_shape(m.scene, ST_GROUND, &plane, NULL, &m.err), m.err);
+        check_ok(st_scene_add_body(m.scene, &body, &id, &m.err), m.err);
+        check_ok(st_scene_add_shape(m.scene, id, &point, NULL, &m.err), m.err);
+        run(&m, 0.02);
+        st_Vec3 v;
+        st_system_velocity(m.system, id, &v, NULL);
+        check_close(v.z, said ? 1.2 : 2.4, 1e-9);
+        end(&m);
+    }
+}
+
 /* Refuses the n-th request. */
 typedef struct Miser {
     st_Allocator base;
@@ -532,7 +594,7 @@ static st_Status build_poorly(const st_Allocator *allocator, st_Scene **scene, s
     st_MaterialPairDef pair = st_material_pair_def();
     st_JointDef joint = st_joint_def(ST_JOINT_SCREW);
     st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
-    body.mass = 1, ice.name = "ice";
+    body.mass = 1, ice.name = "ice", pair.mu = 0.1;
     joint.pitch = 0.1, joint.motor.type = ST_MOTOR_SPEED;
     joint.motor.profile = (st_Profile){
         .type = ST_PROFILE_TABLE, .n_table = 2, .times = (const double[]){0, 1}, .values = (const double[]){1, 2}};
@@ -569,12 +631,6 @@ static void refused_memory_leaves_scenes_whole(void **state)
     }
 }
 
-static void refuse(st_Status status, const st_Error *err, const char *part)
-{
-    if (status == ST_OK) fail_msg("accepted, expected a refusal with \"%s\"", part);
-    if (strstr(err->message, part) == NULL) fail_msg("message \"%s\" lacks \"%s\"", err->message, part);
-}
-
 static void bad_joints_are_refused(void **state)
 {
     (void)state;
@@ -597,7 +653,7 @@ static void bad_joints_are_refused(void **state)
         {ST_JOINT_UNIVERSAL, "must be 90"},
         {ST_JOINT_SCREW, "pitch is 0"},
         {ST_JOINT_GEAR, "joint_a is joint number 0"},
-        {ST_JOINT_DISTANCE, "length is 2, but its points are 1 apart"},
+        {ST_JOINT_DISTANCE, "length is -2"},
         {ST_JOINT_REVOLUTE, "its motion starts at 0.5, but the joint stands at 0"},
         {ST_JOINT_REVOLUTE, "coordinate is \"distance\", which a revolute joint does not have"},
         {ST_JOINT_FREE, "its two points coincide"},
@@ -631,7 +687,7 @@ static void bad_joints_are_refused(void **state)
             def.axis_b = vec3(1, 0, 1);
             break;
         case 8:
-            def.point_b = vec3(0, 1, 0), def.length = 2;
+            def.point_b = vec3(0, 1, 0), def.length = -2;
             break;
         case 9:
             def.motor.type = ST_MOTOR_MOTION, def.motor.target = 0.5;
@@ -773,6 +829,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speed_motor_has_a_limit),
         cmocka_unit_test(limit_stops_a_slider),
+        cmocka_unit_test(limits_rebound),
         cmocka_unit_test(angle_limit_counts_turns),
         cmocka_unit_test(joint_friction_stops_and_holds),
         cmocka_unit_test(position_motor_is_a_limited_spring),
@@ -787,6 +844,7 @@ int main(void)
         cmocka_unit_test(contact_forces_sum_to_the_weight),
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(materials_combine),
+        cmocka_unit_test(materials_rebound),
         cmocka_unit_test(refused_memory_leaves_scenes_whole),
         cmocka_unit_test(friction_all_around_a_loop),
         cmocka_unit_test(locked_coordinates_are_refused),
