@@ -125,6 +125,7 @@ void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outpu
     put_text(&json, "state_hash", hash);
     put_text(&json, "table", outputs->table);
     put_text(&json, "picture", outputs->picture);
+    put_text(&json, "recording", outputs->recording);
     bodies(&json, loaded);
     put_forces(&json, loaded);
     put_close_object(&json);

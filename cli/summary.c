@@ -181,4 +181,6 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     print_bodies(out, loaded);
     if (outputs->table != NULL) fprintf(out, "  table: %s\n", outputs->table);
     if (outputs->picture != NULL) fprintf(out, "  picture: %s\n", outputs->picture);
+    if (outputs->recording != NULL)
+        fprintf(out, "  recording: %s (look at it: stiction view %s)\n", outputs->recording, outputs->recording);
 }

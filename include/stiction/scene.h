@@ -249,6 +249,9 @@ ST_API st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPa
 ST_API st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err);
 ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err);
 ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
+/* Another scene with the same in it; and one whose every friction is `factor` times what it was. */
+ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err);
+ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
 ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
 
 /* What is inside. The pointers in a def that is read back live as long as the scene. */

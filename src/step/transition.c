@@ -219,7 +219,7 @@ static double smallest(Search *search, double s)
 static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
 {
     Search *search = ctx;
-    STI_TRY(sti_integrator(search->system)->step(search->system, s * search->h, search->info, err));
+    STI_TRY(sti_integrate(search->system, s * search->h, search->info, err));
     *F = smallest(search, s);
     return ST_OK;
 }
@@ -239,7 +239,7 @@ static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
         system->v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
     system->t = t - (1 - s) * search->h;
     system->q = system->q_target, system->v = system->v_target;
-    st_Status status = sti_integrator(system)->step(system, search->h, search->info, err);
+    st_Status status = sti_integrate(system, search->h, search->info, err);
     if (status == ST_OK) *F = smallest(search, 1.0);
     system->t = t;
     system->q = q, system->v = v;

@@ -687,7 +687,7 @@ static void bad_joints_are_refused(void **state)
             def.axis_b = vec3(1, 0, 1);
             break;
         case 8:
-            def.point_b = vec3(0, 1, 0), def.length = -2;
+            def.point_b = vec3(0, 1, 0), def.length = -2; /* one that does not fit: test_events.c */
             break;
         case 9:
             def.motor.type = ST_MOTOR_MOTION, def.motor.target = 0.5;
