@@ -261,6 +261,44 @@ static void position_motor_is_a_limited_spring(void **state)
     }
 }
 
+/* A position motor without a binding limit is a spring and damper: the same motion, to rounding, as with a soft
+ * row, under every integrator that takes those implicitly. */
+static void position_motor_is_a_spring(void **state)
+{
+    (void)state;
+    const struct {
+        st_Integrator integrator;
+        st_Form form;
+    } cases[] = {{ST_INTEGRATOR_IMPLICIT, ST_FORM_I},
+                 {ST_INTEGRATOR_TRAPEZOID, ST_FORM_I},
+                 {ST_INTEGRATOR_TRAPEZOID, ST_FORM_II},
+                 {ST_INTEGRATOR_SDIRK2, ST_FORM_I},
+                 {ST_INTEGRATOR_BDF2, ST_FORM_I}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        double x[2];
+        for (int motor = 0; motor < 2; motor++) {
+            Machine m;
+            begin(&m);
+            m.def.integrator = cases[c].integrator, m.def.form = cases[c].form;
+            m.def.gravity = vec3(0, 0, -10);
+            st_BodyId slider = add_body(&m, 2, 1, vec3(0, 0, 0));
+            st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+            joint.b = slider;
+            if (motor)
+                joint.motor = (st_MotorDef){
+                    .type = ST_MOTOR_POSITION, .target = 0.3, .max_force = 1e6, .stiffness = 2e3, .damping = 10};
+            else
+                joint.stiffness = 2e3, joint.damping = 10, joint.rest = 0.3;
+            st_JointId id = add_joint(&m, &joint);
+            run(&m, 0.2);
+            x[motor] = report(&m, id).coordinate;
+            end(&m);
+        }
+        check_close(x[1], x[0], 1e-9); /* the solver's tolerance */
+        assert_true(fabs(x[0]) > 0.01);
+    }
+}
+
 /* Rotation x(t) = A cos(w t + p) + B and a ramp, prescribed: the joint follows; torque = J x''. */
 static void motion_is_followed(void **state)
 {
@@ -844,6 +882,7 @@ int main(void)
         cmocka_unit_test(angle_limit_counts_turns),
         cmocka_unit_test(joint_friction_stops_and_holds),
         cmocka_unit_test(position_motor_is_a_limited_spring),
+        cmocka_unit_test(position_motor_is_a_spring),
         cmocka_unit_test(motion_is_followed),
         cmocka_unit_test(screw_couples_turn_and_travel),
         cmocka_unit_test(gear_train_shares_the_torque),
