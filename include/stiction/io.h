@@ -24,7 +24,8 @@ ST_API char *st_scene_schema(void);
 /* The tables of every key as Markdown, from the same tables; as above. */
 ST_API char *st_scene_reference(void);
 
-/* A table of a run, one line a step: time, step, energies, residual, every body's state. */
+/* A table of a run, one line a step: time, step, energies, residual, every body's state, and of every joint
+ * its coordinate and what it transmits (st_JointReport, world axes).                              */
 typedef struct st_Csv st_Csv;
 ST_API st_Status st_csv_open(const char *path, const st_System *system, const st_Scene *scene, st_Csv **out,
                              st_Error *err);
