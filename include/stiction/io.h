@@ -51,7 +51,7 @@ typedef struct st_RecorderDef {
     int n_sets;
     double rate;       /* frames (poses, contacts) a simulated second; 0: every step    */
     double checkpoint; /* simulated time between checkpoints [s]; 0: first and last only */
-    double flush;      /* what a killed run may lose [s of wall time]                   */
+    double flush;      /* what a killed run may lose [s of wall time, or 1 % of it]; 0: nothing */
     uint32_t cookie;   /* set by st_recorder_def(); leave alone                         */
 } st_RecorderDef;
 
@@ -72,20 +72,20 @@ ST_API st_Status st_recorder_close(st_Recorder *recorder, const st_System *syste
 
 /* What is in a recording. Texts live as long as it is open. */
 typedef struct st_RecordingInfo {
-    int format;              /* of the layout                                           */
-    const char *version;     /* of the library that wrote it                            */
-    const char *created;     /* when, UTC                                               */
+    int format;          /* of the layout                                           */
+    const char *version; /* of the library that wrote it                            */
+    const char *created; /* when, UTC                                               */
     const char *name, *description, *label;
-    const char *text;        /* the scene; "": none                                     */
-    const char *model;       /* bodies, shapes, joints, springs: JSON                   */
-    const char *choices;     /* every setting: JSON                                     */
+    const char *text;    /* the scene; "": none                                     */
+    const char *model;   /* bodies, shapes, joints, springs: JSON                   */
+    const char *choices; /* every setting: JSON                                     */
     const char *const *sets;
     int n_sets;
     const char *outcome, *message; /* "running": it was killed, or is not yet done      */
     double wall;                   /* seconds it took, as far as it is known            */
     double stage_seconds[ST_N_STAGES];
-    bool closed;        /* false: cut off, or still being written                       */
-    int n_bodies;       /* the ground not counted                                       */
+    bool closed;  /* false: cut off, or still being written                       */
+    int n_bodies; /* the ground not counted                                       */
     int n_joints;
     int64_t n_frames, n_steps, n_contacts, n_events, n_checkpoints;
     double rate;        /* frames a simulated second; 0: every step                     */

@@ -14,9 +14,11 @@
  */
 #include "record/hdf.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CHUNK_BYTES 65536 /* of a chunk, about */
 #define CHUNK_ROWS  4096  /* at most           */
@@ -115,9 +117,10 @@ static st_Status stream_write(st_Recorder *recorder, Stream *s, st_Error *err)
     hid_t where = H5Dget_space(s->set), what = H5Screate_simple(s->rank, count, NULL);
     herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, count, NULL);
     if (status >= 0) status = H5Dwrite(s->set, s->type, what, where, H5P_DEFAULT, s->buffer);
+    st_Status result = status >= 0 ? ST_OK : failed(recorder, "writing", err); /* before HDF5 forgets why */
     H5Sclose(what);
     H5Sclose(where);
-    if (status < 0) return failed(recorder, "writing", err);
+    if (result != ST_OK) return result;
     s->written += s->buffered;
     s->buffered = 0;
     return ST_OK;
@@ -325,11 +328,24 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     return commit(recorder, err);
 }
 
+/* After a write failed HDF5 cannot close the file: it tries to write the rest again, fails again, and may crash when
+ * the program ends. Let it write to nowhere: the file stays as the last flush left it.            */
+static void abandon_file(const st_Recorder *recorder)
+{
+    void *handle = NULL;
+    int nowhere = open("/dev/null", O_RDWR);
+    if (nowhere < 0) return;
+    if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL)
+        dup2(nowhere, *(int *)handle);
+    close(nowhere);
+}
+
 /* Ends everything; true when HDF5 had nothing against it. */
 static bool release(st_Recorder *recorder)
 {
     st_Allocator allocator = recorder->allocator;
     bool ok = true;
+    if (recorder->failed) abandon_file(recorder);
     for (int k = 0; k < STI_N_TABLES; k++) {
         Stream *s = &recorder->stream[k];
         if (s->set > 0 && H5Dclose(s->set) < 0) ok = false;
@@ -342,8 +358,8 @@ static bool release(st_Recorder *recorder)
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
     STI_RELEASE(&allocator, recorder->ids, recorder->ids_capacity);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
-    sti_free(&allocator, recorder->joint, recorder->n_joints, sizeof *recorder->joint);
-    sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies, sizeof *recorder->row);
+    sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
+    sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
     return ok;
@@ -381,8 +397,8 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->began = seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
-    recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies, sizeof *recorder->row);
-    recorder->joint = sti_alloc(&allocator, recorder->n_joints, sizeof *recorder->joint);
+    recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
+    recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
     if (recorder->path == NULL || recorder->row == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
@@ -582,7 +598,7 @@ static st_Status add(st_Recorder *recorder, const st_System *system, const st_St
         STI_TRY(add_checkpoint(recorder, system, err));
     if (!recorder->started)
         is_due(info->time, recorder->checkpoint > 0 ? 1 / recorder->checkpoint : 1, &recorder->next_checkpoint);
-    double now = seconds_now(), wait = fmax(recorder->flush, 0.01 * (now - recorder->began));
+    double now = seconds_now(), wait = recorder->flush > 0 ? fmax(recorder->flush, 0.01 * (now - recorder->began)) : 0;
     if (!recorder->started || now - recorder->flushed >= wait) STI_TRY(commit(recorder, err));
     recorder->started = true;
     return ST_OK;
