@@ -24,7 +24,8 @@ ST_API char *st_scene_schema(void);
 /* The tables of every key as Markdown, from the same tables; as above. */
 ST_API char *st_scene_reference(void);
 
-/* A table of a run, one line a step: time, step, energies, residual, every body's state. */
+/* A table of a run, one line a step: time, step, energies, residual, every body's state, and of every joint
+ * its coordinate and what it transmits (st_JointReport, world axes).                              */
 typedef struct st_Csv st_Csv;
 ST_API st_Status st_csv_open(const char *path, const st_System *system, const st_Scene *scene, st_Csv **out,
                              st_Error *err);
@@ -38,6 +39,16 @@ ST_API st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *de
 ST_API st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_StepInfo *info, st_Error *err);
 ST_API st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err);
 ST_API void st_picture_destroy(st_Picture *picture);
+
+/* Curves on logarithmic axes as SVG, with the slopes of orders one and two beside the first: errors over
+ * step sizes. Values that are not positive are left out.                                        */
+typedef struct st_PlotCurve {
+    const char *name;
+    int n;
+    const double *x, *y;
+} st_PlotCurve;
+ST_API st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
+                                const st_PlotCurve *curves, int n_curves, st_Error *err);
 
 /* ---- recordings: one HDF5 file a run, laid out as docs/recording.md says ---------------------- */
 

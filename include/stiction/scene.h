@@ -94,6 +94,7 @@ typedef struct st_ShapeDef {
     double density;         /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
     double mu;              /* friction; a pair has the geometric mean of its two               */
     st_MaterialId material; /* {0}: none; else mu is the material's                     */
+    double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
     const char *name;
     uint32_t cookie;
 } st_ShapeDef;

@@ -60,6 +60,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     st_ContactRow row = {.id = contact_id(pair, point->feature),
                          .gap = point->gap,
                          .mu = mu,
+                         .restitution = fmax(shape[pair.i].restitution, shape[pair.j].restitution),
                          .dim = dim,
                          .count = rows.count,
                          .index = rows.index,

@@ -245,6 +245,8 @@ static st_Status check_shape(Subject s, st_ShapeDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
+    if (!(def->restitution >= 0 && def->restitution <= 1))
+        return BAD(s, "restitution is %g, must be from 0 to 1", def->restitution);
     STI_TRY(check_not_negative(s, "density", def->density));
     switch (def->type) {
     case ST_SHAPE_POINT:

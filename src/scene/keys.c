@@ -37,6 +37,8 @@ static const sti_Key shape_keys[] = {
      "used where the body's mass is left out", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
      "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, restitution), "",
+     "of impacts, 0 to 1; two shapes in contact have the larger of theirs", NULL, NULL},
     {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
      "one of `materials`; in place of friction", "none", NULL},
 };

@@ -53,7 +53,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
                               .gap = entry->gap,
                               .dim = law->dim};
     memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out->impulse, step->r + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out->impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
     if (joint < 0) out->force = scale(per_second(step), contact_impulse(step, index));
     return ST_OK;
 }

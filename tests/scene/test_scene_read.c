@@ -54,6 +54,11 @@ static void test_settings(void **state)
     check_close(def.active_gap, 1e-4, EXACT);
     assert_true(def.keep_springs);
     check_close(def.speed_limit, 1000, EXACT);
+    assert_int_equal(def.form, ST_FORM_I);
+    check_close(def.restitution_speed, 0.01, EXACT);
+    check_close(def.event_step, 1e-5, EXACT);
+    assert_int_equal(def.max_events, 12);
+    assert_int_equal(def.initial, ST_INITIAL_PROJECT);
     st_scene_destroy(scene);
     assert_string_equal(def.solver, "nsgs"); /* lives as long as the library, not the file */
 }
