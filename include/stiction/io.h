@@ -141,10 +141,11 @@ typedef struct st_RecordedJoint {
 typedef struct st_RecordedEvent {
     double time;
     int64_t step;
-    char kind[16]; /* "collision"                                                       */
+    char kind[16]; /* "collision", "takeoff", ...                                       */
     int32_t a, b;
     double point[3], normal[3];
-    double impulse; /* normal [N s]                                                     */
+    double before, after; /* normal velocity [m/s]                                      */
+    double impulse;       /* normal [N s]                                                     */
 } st_RecordedEvent;
 
 typedef struct st_RecordedCheckpoint {

@@ -91,6 +91,8 @@ static const Field event_fields[] = {
     FIELD(st_RecordedEvent, b, 'I', 0),
     FIELD(st_RecordedEvent, point, 'D', 3),
     FIELD(st_RecordedEvent, normal, 'D', 3),
+    FIELD(st_RecordedEvent, before, 'D', 0),
+    FIELD(st_RecordedEvent, after, 'D', 0),
     FIELD(st_RecordedEvent, impulse, 'D', 0),
     {0},
 };

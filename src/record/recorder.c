@@ -49,9 +49,6 @@ struct st_Recorder {
     double began, flushed; /* wall clock [s] */
     double *row;           /* of a body table */
     st_RecordedJoint *joint;
-    uint64_t *ids; /* contacts of the step before */
-    int n_ids;
-    int64_t ids_capacity;
     unsigned char *state;
     int64_t state_capacity;
     st_RecordedStep last;
@@ -356,7 +353,6 @@ static bool release(st_Recorder *recorder)
     if (recorder->summary > 0) H5Dclose(recorder->summary);
     if (recorder->summary_type > 0) H5Tclose(recorder->summary_type);
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
-    STI_RELEASE(&allocator, recorder->ids, recorder->ids_capacity);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
     sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
@@ -502,42 +498,23 @@ static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Er
     return stream_push(recorder, STI_FRAMES, &frame, 1, err);
 }
 
-static bool was_there(const st_Recorder *recorder, uint64_t id)
+static st_Status add_events(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
-    int lo = 0, hi = recorder->n_ids;
-    while (lo < hi) {
-        int mid = lo + (hi - lo) / 2;
-        if (recorder->ids[mid] == id) return true;
-        if (recorder->ids[mid] < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return false;
-}
-
-/* The contacts of an impact that were not there a step before: those that collided. */
-static st_Status add_collisions(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
-{
-    int n = st_system_contact_count(system);
-    for (int k = 0; k < n && info->collisions > 0; k++) {
-        st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || was_there(recorder, c.id)) continue;
-        st_RecordedEvent row = {.time = info->time,
-                                .step = recorder->n_steps - 1,
-                                .kind = "collision",
-                                .a = c.a.index1,
-                                .b = c.b.index1,
-                                .point = {c.point.x, c.point.y, c.point.z},
-                                .normal = {c.normal.x, c.normal.y, c.normal.z},
-                                .impulse = c.impulse[0]};
-        STI_TRY(stream_push(recorder, STI_EVENTS, &row, 1, err));
-    }
-    STI_TRY(STI_GROW(&recorder->allocator, recorder->ids, recorder->ids_capacity, n, err));
-    recorder->n_ids = 0;
+    int n = info->h > 0 ? st_system_event_count(system) : 0;
     for (int k = 0; k < n; k++) {
-        st_ContactReport c;
-        if (st_system_contact(system, k, &c) == ST_OK) recorder->ids[recorder->n_ids++] = c.id;
+        st_EventReport e;
+        if (st_system_event(system, k, &e) != ST_OK) continue;
+        st_RecordedEvent row = {.time = e.time,
+                                .step = recorder->n_steps - 1,
+                                .a = e.a.index1,
+                                .b = e.b.index1,
+                                .point = {e.point.x, e.point.y, e.point.z},
+                                .normal = {e.normal.x, e.normal.y, e.normal.z},
+                                .before = e.before,
+                                .after = e.after,
+                                .impulse = e.impulse};
+        strncpy(row.kind, st_event_kind_name(e.kind), sizeof row.kind - 1);
+        STI_TRY(stream_push(recorder, STI_EVENTS, &row, 1, err));
     }
     return ST_OK;
 }
@@ -589,7 +566,7 @@ static st_Status add(st_Recorder *recorder, const st_System *system, const st_St
 {
     if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
     STI_TRY(add_step(recorder, info, err));
-    STI_TRY(add_collisions(recorder, system, info, err));
+    STI_TRY(add_events(recorder, system, info, err));
     recorder->frame_due = true;
     if (recorder->rate == 0 || is_due(info->time, recorder->rate, &recorder->next_frame))
         STI_TRY(add_frame(recorder, system, err));
