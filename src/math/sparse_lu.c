@@ -325,10 +325,19 @@ static void sort_ranks(int *x, int64_t n)
         }
 }
 
+/* The lowest of the children of node s, which has some: the one whose subtree begins where that of s does. */
+static int first_child(const sti_SparseLu *lu, int s)
+{
+    int c = s - 1;
+    while (lu->node_low[c] > lu->node_low[s])
+        c = lu->node_low[c] - 1;
+    return c;
+}
+
 static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
 {
     const int nodes = lu->n_nodes;
-    int64_t widest = 0;
+    int64_t widest = 0, top = 0, highest = 0;
     GROW(node_low, nodes);
     GROW(reach_first, nodes + 1);
     GROW(value_first, nodes + 1);
@@ -350,7 +359,12 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
         const int64_t k = span(lu, lu->node_first[s], last + 1), m = k + lu->node_reached[s];
         lu->value_first[s + 1] = lu->value_first[s] + k * (m + lu->node_reached[s]);
         widest = m > widest ? m : widest;
+        if (lu->node_low[s] < s) top = lu->stack_start[first_child(lu, s)]; /* the children are taken off ... */
+        lu->stack_start[s] = top;
+        top += (int64_t)lu->node_reached[s] * lu->node_reached[s]; /* ... and this one goes on */
+        highest = top > highest ? top : highest;
     }
+    GROW(stack, highest);
     GROW(value, lu->value_first[nodes]);
     GROW(front, widest * (widest + 12));
     GROW(work, lu->n_scalar + widest);
@@ -451,7 +465,7 @@ static void add_child(sti_SparseLu *lu, int c, int64_t stride)
 }
 
 /* What the front became, into its places. */
-static st_Status put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride, int64_t *top, st_Error *err)
+static void put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride)
 {
     const int m = k + reached;
     double *value = lu->value + lu->value_first[s];
@@ -459,19 +473,15 @@ static st_Status put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t s
         memcpy(value, lu->front + i * stride, (size_t)m * sizeof *value);
     for (int i = k; i < m; i++, value += k)
         memcpy(value, lu->front + i * stride, (size_t)k * sizeof *value);
-    lu->stack_start[s] = *top;
-    if (reached == 0) return ST_OK;
-    GROW(stack, *top + (int64_t)reached * reached);
-    for (int i = k; i < m; i++, *top += reached)
-        memcpy(lu->stack + *top, lu->front + i * stride + k, (size_t)reached * sizeof *lu->stack);
-    return ST_OK;
+    double *top = lu->stack + lu->stack_start[s];
+    for (int i = k; i < m && reached > 0; i++, top += reached)
+        memcpy(top, lu->front + i * stride + k, (size_t)reached * sizeof *top);
 }
 
 st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, double tiny, int *replaced,
                                st_Error *err)
 {
     if (!same_pattern(lu, a)) STI_TRY(analyse(lu, a, err));
-    int64_t top = 0;
     *replaced = 0;
     for (int s = 0; s < lu->n_nodes; s++) {
         const int k = span(lu, lu->node_first[s], lu->node_first[s + 1]), m = k + lu->node_reached[s];
@@ -480,14 +490,17 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
         memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
         place_ranks(lu, s);
         add_entries(lu, a, x, s, stride);
-        for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1) { /* children, from the top of the stack */
+        for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1)
             add_child(lu, c, stride);
-            top = lu->stack_start[c];
-        }
         *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]]);
-        STI_TRY(put_away(lu, s, k, m - k, stride, &top, err));
+        put_away(lu, s, k, m - k, stride);
     }
     return ST_OK;
+}
+
+st_Status sti_sparse_lu_reserve(sti_SparseLu *lu, const sti_BlockRows *pattern, st_Error *err)
+{
+    return same_pattern(lu, pattern) ? ST_OK : analyse(lu, pattern, err);
 }
 
 /* ------------------------------------------------------------------ solve */

@@ -28,6 +28,8 @@ void sti_sparse_lu_destroy(sti_SparseLu *lu); /* NULL is fine */
  * replaced; *replaced counts them.                                                                */
 st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *pattern, const double *x, double tiny,
                                int *replaced, st_Error *err);
+/* Room for this pattern: what has no more entries than it will hardly need more. */
+st_Status sti_sparse_lu_reserve(sti_SparseLu *lu, const sti_BlockRows *pattern, st_Error *err);
 /* y <- inv(A) y. */
 void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y);
 

@@ -32,10 +32,12 @@
 static const int64_t max_blocks = 4000000;
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
-static const double alpha_start = 1e-4, alpha_least = 1e-11, alpha_most = 1e2;
+static const double alpha_least = 1e-11, alpha_most = 1e2;
+/* Where it starts: small is quickest on most problems; another attempt takes another path. */
+static const double alpha_start[] = {1e-5, 1e-3, 1e-4, 1e-2};
 /* A problem (1) counts as solved when F has fallen by this against where it began, and is given up after so
  * many steps. */
-static const double inner_fall = 1e-2;
+static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
@@ -47,9 +49,9 @@ typedef struct Newton {
     STI_ARRAY(double, u);     /* W r + b                                                          */
     STI_ARRAY(double, trial); /* r + t d, and its u                                               */
     STI_ARRAY(double, trial_u);
-    STI_ARRAY(double, shifted); /* u + alpha E (r - c)                                             */
-    STI_ARRAY(double, center);  /* c                                                               */
-    STI_ARRAY(double, best);    /* the r with the smallest residual, and its u                     */
+    STI_ARRAY(double, rho);    /* by row                                                           */
+    STI_ARRAY(double, center); /* c                                                               */
+    STI_ARRAY(double, best);   /* the r with the smallest residual, and its u                     */
     STI_ARRAY(double, best_u);
     STI_ARRAY(double, F);
     STI_ARRAY(double, step);   /* d                                                                */
@@ -66,6 +68,7 @@ typedef struct Newton {
     STI_ARRAY(double, side); /* right-hand side and solution of (2)                                */
     double alpha;
     int n_active;
+    int64_t reserved; /* blocks of the largest W seen                                              */
 } Newton;
 
 static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
@@ -74,7 +77,7 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     GROW(u, n);
     GROW(trial, n);
     GROW(trial_u, n);
-    GROW(shifted, n);
+    GROW(rho, n);
     GROW(center, n);
     GROW(best, n);
     GROW(best_u, n);
@@ -90,7 +93,32 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     GROW(p, contacts + 1);
     GROW(j, s->W.n_entries);
     GROW(start, s->W.n_entries);
-    return STI_GROW(&s->allocator, s->x, s->x_size, s->W.x_size, err);
+    GROW(x, s->W.x_size);
+    if (s->W.n_entries <= s->reserved) return ST_OK;
+    s->reserved = s->W.n_entries; /* room for (2) with all contacts in it, lest it grows when more of them close */
+    return sti_sparse_lu_reserve(s->lu, &s->W.rows, err);
+}
+
+/* The rho of slope.h: normal, friction and rolling each by their own part of W_cc, whose units differ; of the cone
+ * law, which projects them together, by all of it.                                                */
+static void choose_rho(Newton *s, const sti_Task *task)
+{
+    const st_Problem *p = task->problem;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const double *W = task->reduction->W_diagonal + task->reduction->W_start[c];
+        const int dim = contact->dim, group[] = {0, 1, dim == 2 ? 2 : 3, 5};
+        double *rho = s->rho + contact->first;
+        for (int d = 0; d < dim; d++)
+            rho[d] = task->reduction->rho[c];
+        for (int g = 0; g < 3 && group[g] < dim && contact->law != ST_LAW_CONE; g++) {
+            double trace = 0.0;
+            for (int d = group[g]; d < group[g + 1]; d++)
+                trace += W[d * dim + d];
+            for (int d = group[g]; d < group[g + 1] && trace > 1e-6 / rho[d]; d++)
+                rho[d] = (group[g + 1] - group[g]) / trace;
+        }
+    }
 }
 
 /* F of (1) at r with u = W r + b; returns sum |F_i|^2 / rho_i. With `slopes`, A, B and the active set, too. */
@@ -102,16 +130,15 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const int first = contact->first, dim = contact->dim;
-        const double rho = task->reduction->rho[c];
-        double sum = 0.0, shifted[5];
+        const double *rho = s->rho + first;
+        double shifted[5];
         for (int d = 0; d < dim; d++)
-            shifted[d] = u[first + d] + s->alpha / rho * (r[first + d] - s->center[first + d]);
+            shifted[d] = u[first + d] + s->alpha / rho[d] * (r[first + d] - s->center[first + d]);
         double *F = s->F + first, *A = slopes ? s->A + 25 * (int64_t)c : NULL,
                *B = slopes ? s->B + 25 * (int64_t)c : NULL;
         const bool active = sti_slope(contact, r + first, shifted, rho, F, A, B);
         for (int d = 0; d < dim; d++)
-            sum += F[d] * F[d];
-        merit += sum / rho;
+            merit += F[d] * F[d] / rho[d];
         if (!slopes) continue;
         s->place[c] = active ? s->n_active : -1;
         if (active) s->active[s->n_active++] = c;
@@ -132,11 +159,11 @@ static void multiply(const double *B, const double *X, int n, int m, double *out
 }
 
 /* Block row of contact c in (2), and its right-hand side. */
-static void assemble_row(Newton *s, const sti_Task *task, int c, int64_t *entry, int64_t *at, double *side)
+static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *side)
 {
     const int dim = s->W.first[c + 1] - s->W.first[c];
     const double *A = s->A + 25 * (int64_t)c, *B = s->B + 25 * (int64_t)c;
-    const double own = s->alpha / task->reduction->rho[c];
+    const double *rho = s->rho + s->W.first[c];
     double moved[5] = {0}; /* W_co d_o of the open contacts o */
     for (int64_t e = s->W.p[c]; e < s->W.p[c + 1]; e++) {
         const int o = s->W.j[e], columns = s->W.first[o + 1] - s->W.first[o];
@@ -151,7 +178,7 @@ static void assemble_row(Newton *s, const sti_Task *task, int c, int64_t *entry,
         double *x = s->x + *at;
         multiply(B, W, dim, columns, x);
         for (int i = 0; i < dim * dim && o == c; i++)
-            x[i] += A[i] + own * B[i];
+            x[i] += A[i] + s->alpha / rho[i % dim] * B[i];
         s->j[*entry] = s->place[o];
         s->start[(*entry)++] = *at;
         *at += dim * columns;
@@ -173,7 +200,7 @@ static st_Status find_step(Newton *s, const sti_Task *task, st_Error *err)
     s->p[0] = 0;
     for (int k = 0; k < s->n_active; k++) {
         const int c = s->active[k];
-        assemble_row(s, task, c, &entry, &at, s->side + s->first[k]);
+        assemble_row(s, c, &entry, &at, s->side + s->first[k]);
         s->first[k + 1] = s->first[k] + p->contact[c].dim;
         s->p[k + 1] = entry;
     }
@@ -270,7 +297,7 @@ static st_Status iterate(Newton *s, sti_Task *task, double *least, st_Error *err
 {
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
-    s->alpha = alpha_start;
+    s->alpha = alpha_start[task->attempt % 4];
     while (*least > task->tolerance && task->iterations < task->max_iterations && failures < 12) {
         const double before = *least;
         bool solved = false;
@@ -303,6 +330,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(make_room(s, p, err));
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
+    choose_rho(s, task);
     judge(s, task, &least);
     memcpy(s->best, task->r, bytes);
     STI_TRY(iterate(s, task, &least, err));
@@ -314,8 +342,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 static bool accepts(st_Law law, int dim, bool symmetric)
 {
-    (void)symmetric;
-    return sti_slope_accepts(law, dim);
+    return sti_nsgs.accepts(law, dim, symmetric); /* all laws there are */
 }
 
 static void destroy(void *workspace)
@@ -327,7 +354,7 @@ static void destroy(void *workspace)
     RELEASE(u);
     RELEASE(trial);
     RELEASE(trial_u);
-    RELEASE(shifted);
+    RELEASE(rho);
     RELEASE(center);
     RELEASE(best);
     RELEASE(best_u);

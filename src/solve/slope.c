@@ -4,6 +4,8 @@
  */
 #include "solve/slope.h"
 
+#include "solve/law.h"
+
 /* A part of the tangential impulse with its own bound: friction, and rolling. */
 typedef struct Group {
     int first, count;
@@ -21,23 +23,6 @@ static int groups_of(const st_ContactLaw *contact, Group group[2])
 static double length(const double *x, int n)
 {
     return n == 1 ? fabs(x[0]) : hypot(x[0], x[1]);
-}
-
-bool sti_slope_accepts(st_Law law, int dim)
-{
-    switch (law) {
-    case ST_LAW_FRICTIONLESS:
-    case ST_LAW_BOUNDED:
-        return dim == 1;
-    case ST_LAW_COULOMB:
-    case ST_LAW_CONE:
-        return dim == 2 || dim == 3 || dim == 5;
-    case ST_LAW_PYRAMID:
-        return dim == 2;
-    case ST_LAW_BOX:
-        return dim == 2 || dim == 3;
-    }
-    return false;
 }
 
 /* P and D of lo <= x <= hi. */
@@ -90,6 +75,38 @@ static void box(const st_ContactLaw *contact, const double *x, double *P, double
     }
 }
 
+/* The polygon with vertices mu x_n d_j. x's own half sector lies between the nearest vertex d and the middle e of
+ * the edge beside it; a along e and s along the edge, towards the vertex, as in law.c.             */
+static void pyramid(const st_ContactLaw *contact, const double *x, double *P, double *D)
+{
+    const double angle = acos(-1.0) / contact->facets, c = contact->facets == 2 ? 0.0 : cos(angle);
+    const double k = contact->facets == 2 ? 1.0 : sin(angle), radius = contact->mu * x[0];
+    double d[2];
+    if (x[0] <= 0.0) return;
+    P[0] = x[0];
+    D[0] = 1.0;
+    sti_law_facet(contact, (int)lround(atan2(x[2], x[1]) / (2.0 * angle) + contact->facets) % contact->facets, d);
+    const double along = d[0] * x[1] + d[1] * x[2], across = d[0] * x[2] - d[1] * x[1];
+    const double side = across < 0.0 ? -1.0 : 1.0;
+    const double e[2] = {c * d[0] - side * k * d[1], c * d[1] + side * k * d[0]};
+    const double t[2] = {k * d[0] + side * c * d[1], k * d[1] - side * c * d[0]};
+    const double a = c * along + k * fabs(across), s = k * along - c * fabs(across);
+    if (a <= radius * c && s <= radius * k) { /* inside */
+        for (int i = 0; i < 2; i++) {
+            P[i + 1] = x[i + 1];
+            D[(i + 1) * 4] = 1.0;
+        }
+        return;
+    }
+    const bool vertex = s > radius * k;
+    for (int i = 0; i < 2; i++) {
+        P[i + 1] = vertex ? radius * d[i] : radius * c * e[i] + s * t[i];
+        D[(i + 1) * 3] = contact->mu * (vertex ? d[i] : c * e[i]);
+        for (int j = 0; j < 2 && !vertex; j++)
+            D[(i + 1) * 3 + j + 1] = t[i] * t[j];
+    }
+}
+
 /* The cone itself. With the groups that are too long (the set S), the nearest point has
  *     n' = (x_n + sum_S mu |x_g|) / (1 + sum_S mu^2),     x_g' = mu n' x_g/|x_g|  for g in S
  * and S is consistent: x_g is longer than mu n' for g in S only.                                  */
@@ -136,14 +153,14 @@ static void cone(const st_ContactLaw *contact, const double *x, double *P, doubl
     }
 }
 
-bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *F, double *A,
+bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
                double *B)
 {
     const int dim = contact->dim;
     double x[5] = {0}, P[5] = {0}, D[25] = {0};
     bool active = false;
     for (int k = 0; k < dim; k++)
-        x[k] = r[k] - rho * u[k];
+        x[k] = r[k] - rho[k] * u[k];
     switch (contact->law) {
     case ST_LAW_FRICTIONLESS:
         clip(x[0], 0.0, HUGE_VAL, P, D);
@@ -157,6 +174,12 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, d
     case ST_LAW_BOX:
         box(contact, x, P, D);
         break;
+    case ST_LAW_PYRAMID:
+        if (dim == 3)
+            pyramid(contact, x, P, D);
+        else
+            coulomb(contact, x, P, D);
+        break;
     default:
         coulomb(contact, x, P, D);
         break;
@@ -165,7 +188,7 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, d
         F[k] = r[k] - P[k];
     for (int k = 0; k < dim * dim && A != NULL; k++) {
         A[k] = (k % (dim + 1) == 0 ? 1.0 : 0.0) - D[k];
-        B[k] = rho * D[k];
+        B[k] = rho[k % dim] * D[k];
         active = active || D[k] != 0.0;
     }
     return active;

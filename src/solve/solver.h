@@ -11,7 +11,8 @@ typedef struct sti_Task {
     const sti_Reduction *reduction;
     double tolerance; /* on the natural residual                                                   */
     int max_iterations;
-    double *r; /* in: where to start (0 unless warm); out: the answer                              */
+    int attempt; /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
+    double *r;   /* in: where to start (0 unless warm); out: the answer                              */
     int iterations;
     const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback; /* out: the one that gave up before it, or NULL                          */

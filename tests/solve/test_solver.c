@@ -22,14 +22,15 @@ static const st_ContactLaw pyramid = {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.5
 static void test_names(void **state)
 {
     (void)state;
-    const char *const expected[] = {"auto", "lemke", "nsgs"};
-    assert_int_equal(st_solver_count(), 3);
+    const char *const expected[] = {"auto", "lemke", "nsgs", "newton"};
+    const int n = (int)(sizeof expected / sizeof expected[0]);
+    assert_int_equal(st_solver_count(), n);
     for (int k = 0; k < st_solver_count(); k++) {
         assert_string_equal(st_solver_name(k), expected[k]);
         assert_non_null(st_solver_help(st_solver_name(k)));
     }
     assert_null(st_solver_name(-1));
-    assert_null(st_solver_name(3));
+    assert_null(st_solver_name(n));
     assert_null(st_solver_help("gauss"));
     assert_null(st_solver_help(NULL));
     assert_true(st_solver_accepts("nsgs", ST_LAW_COULOMB, 5, true));
@@ -209,7 +210,7 @@ static void test_warm_start(void **state)
     bodies_free(&b);
 }
 
-/* auto: Lemke where it is small and linear, nsgs else; and who answered after whom. */
+/* auto: Lemke where it is small and linear, else nsgs and newton in turns; and who answered after whom. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -220,7 +221,8 @@ static void test_auto(void **state)
         const char *solver, *fallback;
         bool converged;
     } cases[] = {{3, pyramid, 10000, "lemke", NULL, true},
-                 {3, coulomb, 10000, "nsgs", NULL, true},
+                 {1, coulomb, 10000, "nsgs", NULL, true},
+                 {6, coulomb, 10000, "newton", "nsgs", true},
                  {3, coulomb, 1, "nsgs", NULL, false}, /* Lemke does not take it */
                  {6, pyramid, 1, "lemke", "nsgs", true}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
