@@ -84,6 +84,20 @@ ST_API st_Status st_friction_from_step(const st_Problem *step, bool local, st_Fr
 ST_API const st_FrictionProblem *st_friction_copy_problem(const st_FrictionCopy *copy);
 ST_API void st_friction_copy_destroy(st_FrictionCopy *copy); /* NULL is fine */
 
+/* The same figures of a linear complementarity problem, from z alone; st_lcp_residual written a second time.
+ *
+ *     error = | min(z, w) | / | q |,   w = M z + q,   of free rows | w |;     absolute where q = 0
+ *     error_rho likewise with rho w, over rho | q |:  rho = 1 / mean(| diag M |)                       */
+typedef struct st_LcpError {
+    double error, error_rho;
+    double violation;       /* the most negative z of a row that is not free, as a number >= 0 */
+    double complementarity; /* sum of | z w | over rows that are not free                */
+} st_LcpError;
+
+/* w (n) gets M z + q; may be NULL. */
+ST_API st_Status st_lcp_error(const st_LcpProblem *problem, const double *z, double *w, st_LcpError *out,
+                              st_Error *err);
+
 /* ------------------------------------------------------------------ forces of hyperstatic systems
  *
  * Where W is singular on the active contacts, u is determined and r is not. Given a solution r, the others

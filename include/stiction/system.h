@@ -153,6 +153,8 @@ typedef struct st_ContactReport {
     double impulse[5];  /* r: normal, tangents [N s]                                    */
 } st_ContactReport;
 
+/* The step problem that was solved last; sizes of 0 before the first step. Lives until the next step. */
+ST_API const st_Problem *st_system_problem(const st_System *system);
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
 

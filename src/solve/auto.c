@@ -103,11 +103,12 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, false}, err));
-    for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance); k++) {
+    for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
+         k++) {
+        Turn turn = turns[k];
         const int left = task->max_iterations - a->iterations;
-        if (left > 0)
-            STI_TRY(
-                take_turn(a, task, (Turn){turns[k].who, turns[k].iterations < left ? turns[k].iterations : left}, err));
+        if (turn.iterations > left) turn.iterations = left;
+        if (left > 0) STI_TRY(take_turn(a, task, turn, err));
     }
     if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, false}, err));

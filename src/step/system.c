@@ -328,6 +328,11 @@ st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *v
 
 /* ---- contacts and time ------------------------------------------------------------------------ */
 
+const st_Problem *st_system_problem(const st_System *system)
+{
+    return &system->step.problem;
+}
+
 int st_system_contact_count(const st_System *system)
 {
     return system->step.problem.n_contacts;
