@@ -14,7 +14,7 @@ static const Option options[] = {
     {"all", 'a', OPTION_FLAG, NULL, "every solver that takes the problem", offsetof(SolveOptions, all)},
     {"tolerance", 't', OPTION_NUMBER, "T", "solved means: an error of at most T, 1e-8 where none is given",
      offsetof(SolveOptions, tolerance)},
-    {"time-limit", 0, OPTION_NUMBER, "S", "seconds for each solve, 10 where none are given",
+    {"time-limit", 0, OPTION_NUMBER, "S", "seconds of the processor for each solve, 10 where none are given",
      offsetof(SolveOptions, time_limit)},
     {"output", 'o', OPTION_TEXT, "FILE", "write the problem with the best answer as its /solution",
      offsetof(SolveOptions, output)},

@@ -25,7 +25,8 @@ static double clock_seconds(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The time limit, asked between iterations. Where it does not strike, nothing depends on the clock. */
+/* The time limit, asked between iterations: seconds of the processor, lest a busy machine decide. Where it does not
+ * strike, nothing depends on the clock.                                                           */
 typedef struct Deadline {
     double at;
     bool struck;
@@ -34,7 +35,7 @@ typedef struct Deadline {
 static bool deadline_passed(void *ctx)
 {
     Deadline *deadline = ctx;
-    if (!deadline->struck && clock_seconds(CLOCK_MONOTONIC) > deadline->at) deadline->struck = true;
+    if (!deadline->struck && clock_seconds(CLOCK_PROCESS_CPUTIME_ID) > deadline->at) deadline->struck = true;
     return deadline->struck;
 }
 
@@ -54,7 +55,7 @@ typedef struct Work {
 static st_Status solve_once(Work *work, st_Error *err)
 {
     st_Solution solution = {.r = work->r};
-    work->deadline = (Deadline){.at = clock_seconds(CLOCK_MONOTONIC) + work->options->time_limit};
+    work->deadline = (Deadline){.at = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) + work->options->time_limit};
     if (work->solved->friction != NULL)
         return st_friction_solve(work->solved->friction, work->solver, &solution, &work->info, err);
     if (work->solver != NULL) return st_solver_solve_local(work->solver, &work->local, &solution, &work->info, err);
