@@ -17,6 +17,11 @@
  * rows, which push nothing: velocities and residuals stay right.                                  */
 #define STI_REDUNDANT_PIVOT 1e-12
 
+/* A contact row whose entry of W is below this fraction of what it would be without joints is held by them. In
+ * 20000 random mechanisms with mass ratios of 1e8 and stiff rows the entries that should be 0 came out
+ * below 1e-24, the others above 1e-10.                                                             */
+#define STI_HELD 1e-18
+
 /* A pivot of A below this fraction of its own diagonal entry: A is not positive definite, or so nearly
  * that no digit of the answer would be right. A block of size n has rounding of about n 1e-16 there. */
 #define STI_DEFINITE_PIVOT 1e-14
@@ -56,5 +61,9 @@
 #define STI_PROJECTION_ROUNDS 20
 #define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10
+
+/* An initial state counts as consistent when joints and gaps are closed to this [m, rad, m/s, rad/s]: people
+ * write seven digits.                                                                               */
+#define STI_CONSISTENT 1e-6
 
 #endif

@@ -13,11 +13,6 @@ static uint64_t contact_id(sti_Pair pair, int feature)
     return (uint64_t)pair.i << 34 | (uint64_t)pair.j << 4 | (uint64_t)feature;
 }
 
-static double combined_friction(double mu_a, double mu_b)
-{
-    return mu_a == mu_b ? mu_a : sqrt(mu_a * mu_b);
-}
-
 /* The world axis across which both bodies move, orthogonal to the normal; -1: a contact in space. */
 static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
 {
@@ -48,7 +43,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     int e = planar_axis(&world->body[a], &world->body[b], n);
     st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     st_Vec3 direction[3] = {n, t1, cross(n, t1)};
-    double mu = combined_friction(shape[pair.i].mu, shape[pair.j].mu);
+    double mu = sti_pair_friction(world->scene, &shape[pair.i], &shape[pair.j]);
     int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
 
     sti_Rows rows;
@@ -65,14 +60,18 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     st_ContactRow row = {.id = contact_id(pair, point->feature),
                          .gap = point->gap,
                          .mu = mu,
+                         .restitution = fmax(shape[pair.i].restitution, shape[pair.j].restitution),
                          .dim = dim,
                          .count = rows.count,
                          .index = rows.index,
                          .gradient = rows.gradient,
                          .a = a,
                          .b = b,
+                         .shape_a = pair.i + 1,
+                         .shape_b = pair.j + 1,
                          .point = point->point,
-                         .normal = n};
+                         .normal = n,
+                         .tangent = t1};
     return st_push_contact(sink, &row, err);
 }
 

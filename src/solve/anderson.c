@@ -109,7 +109,7 @@ static bool must_go_back(sti_Anderson *a, double size)
     if (++a->points > PATIENCE) {
         a->points = 0;
         a->rest = a->rest_next;
-        a->rest_next *= 2;
+        if (a->rest_next < INT32_MAX / 4) a->rest_next *= 2;
         return true;
     }
     return !(size <= too_large * a->smallest);

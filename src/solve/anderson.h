@@ -10,8 +10,9 @@
  * is held harmless by two rules. When |f| has grown to ten times the smallest since the start, the iteration
  * goes back to the image that belongs to the smallest and starts its memory afresh. When PATIENCE points
  * have not halved the smallest |f|, it goes back likewise and leaves the iteration alone for a while,
- * twice as long each time: a cycle between contacts that open and close, which acceleration can cause
- * but the plain iteration would not have, costs at most a fixed multiple of the plain iteration.
+ * twice as long each time until |f| has halved. A cycle between contacts that open and close, which
+ * acceleration can cause where the plain iteration has none, so costs no more than a multiple of what the
+ * plain iteration takes to halve |f|.
  */
 #ifndef STI_ANDERSON_H
 #define STI_ANDERSON_H

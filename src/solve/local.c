@@ -141,7 +141,7 @@ static double slip_excess(const sti_Slip *s, double mu, double lambda, double x[
  * for t in x = out + t (in - out), as products so that no digit of the ends' excess is lost.       */
 void sti_local_on_cone(const sti_Slip *s, double mu, const double out[2], const double in[2], double x[2])
 {
-    const double d[2] = {in[0] - out[0], in[1] - out[1]}, size = hypot(out[0], out[1]);
+    const double d[2] = {in[0] - out[0], in[1] - out[1]}, size = sti_local_length(out[0], out[1]);
     const double n = mu * (s->nu + s->m[0] * out[0] + s->m[1] * out[1]), dn = mu * (s->m[0] * d[0] + s->m[1] * d[1]);
     const double A = d[0] * d[0] + d[1] * d[1] - dn * dn, B = out[0] * d[0] + out[1] * d[1] - n * dn;
     const double C = (size - n) * (size + n), root = sqrt(fmax(0.0, B * B - A * C));
@@ -160,7 +160,7 @@ void sti_local_on_cone(const sti_Slip *s, double mu, const double out[2], const 
 void sti_local_slip_root(const sti_Slip *s, double mu, double x[2], double *r_n)
 {
     double slope, lo = 0.0, lambda = 0.0, out[2] = {x[0], x[1]}, in[2] = {0.0, 0.0};
-    double hi = hypot(s->c[0], s->c[1]) * (1.0 + mu * hypot(s->m[0], s->m[1])) / (mu * s->nu);
+    double hi = sti_local_length(s->c[0], s->c[1]) * (1.0 + mu * sti_local_length(s->m[0], s->m[1])) / (mu * s->nu);
     bool both = false;
     for (int k = 0; k < max_root_steps; k++) {
         const double h = slip_excess(s, mu, lambda, x, r_n, &slope);
@@ -192,10 +192,10 @@ static void coulomb3(const sti_Local *local, const double *b, double *r)
     double x[2] = {0.0, 0.0};
     sti_local_eliminate_normal(local, b, r, &slip);
     bool sticks = (slip.c[0] == 0.0 && slip.c[1] == 0.0) || sti_local_solve2(slip.S, 0.0, slip.c, x);
-    double r_n = slip.nu + slip.m[0] * x[0] + slip.m[1] * x[1], length = hypot(x[0], x[1]);
+    double r_n = slip.nu + slip.m[0] * x[0] + slip.m[1] * x[1], length = sti_local_length(x[0], x[1]);
     if (!sticks || length > mu * r_n) {
         sti_local_slip_root(&slip, mu, x, &r_n);
-        const double scale = mu * r_n / hypot(x[0], x[1]); /* 1 but for rounding: on the cone exactly */
+        const double scale = mu * r_n / sti_local_length(x[0], x[1]); /* 1 but for rounding: on the cone exactly */
         x[0] *= scale;
         x[1] *= scale;
     }

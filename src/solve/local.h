@@ -50,6 +50,12 @@ void sti_local_cone_prepare(sti_Local *local);
 void sti_local_cone(const sti_Local *local, const double *b, double *r);
 void sti_local_newton(const sti_Local *local, const double *b, double *r);
 
+/* |x|, without hypot's guard against overflow, which costs more than all the rest of a visit. */
+static inline double sti_local_length(double x, double y)
+{
+    return sqrt(x * x + y * y);
+}
+
 /* The contact with its normal component eliminated by u_n = 0 (W_nn > 0):
  *     u_T = S x + c,    r_n = nu + m' x,    x = r_T                                                */
 typedef struct sti_Slip {

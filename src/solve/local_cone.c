@@ -107,7 +107,7 @@ static double light_cone_excess(const double *keep, const double beta[3], double
 /* y = (|y_2|, y_2) at the root of (1). False: there is none, b is in K*. */
 static bool boundary(const double *keep, const double beta[3], double y[3])
 {
-    const double lambda_1 = keep[LAMBDA], across = hypot(beta[1], beta[2]);
+    const double lambda_1 = keep[LAMBDA], across = sti_local_length(beta[1], beta[2]);
     double lo = 0.0, hi = lambda_1, lambda = 0.0, slope;
     if (beta[0] >= across) return false;
     if (beta[0] >= 0.0) {
@@ -135,7 +135,7 @@ static bool boundary(const double *keep, const double beta[3], double y[3])
         const sti_Slip radius = {.nu = beta[0] / (lambda - lambda_1)};
         sti_local_on_cone(&radius, 1.0, low, high, y + 1);
     }
-    y[0] = hypot(y[1], y[2]);
+    y[0] = sti_local_length(y[1], y[2]);
     if (lambda == 0.0 && beta[0] < 0.0) y[0] = fmax(y[0], -beta[0] / lambda_1); /* it sticks after all, by a hair */
     return true;
 }
@@ -148,7 +148,7 @@ static bool sticks(const sti_Local *local, const double *b, double *r)
     sti_local_eliminate_normal(local, b, r, &slip);
     if (!sti_local_solve2(slip.S, 0.0, slip.c, x)) return false;
     const double r_n = slip.nu + slip.m[0] * x[0] + slip.m[1] * x[1];
-    if (!(hypot(x[0], x[1]) <= local->contact->mu * r_n)) return false;
+    if (!(sti_local_length(x[0], x[1]) <= local->contact->mu * r_n)) return false;
     r[0] = r_n;
     r[1] = x[0];
     r[2] = x[1];
@@ -158,14 +158,14 @@ static bool sticks(const sti_Local *local, const double *b, double *r)
 void sti_local_cone(const sti_Local *local, const double *b, double *r)
 {
     const double *keep = local->lorentz, mu = local->contact->mu;
-    if (b[0] < mu * hypot(b[1], b[2])) {
+    if (b[0] < mu * sti_local_length(b[1], b[2])) {
         if (sticks(local, b, r)) return;
         const double scaled[3] = {b[0] / mu, b[1] - local->prox * r[1], b[2] - local->prox * r[2]};
         double beta[3], y[3], x[3];
         boost(keep + SLOPE, scaled, beta);
         if (boundary(keep, beta, y)) {
             boost(keep + SLOPE, y, x);
-            const double length = hypot(x[1], x[2]), scale = length > x[0] ? x[0] / length : 1.0;
+            const double length = sti_local_length(x[1], x[2]), scale = length > x[0] ? x[0] / length : 1.0;
             r[0] = x[0] / mu;
             r[1] = x[1] * scale;
             r[2] = x[2] * scale;

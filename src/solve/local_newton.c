@@ -35,7 +35,7 @@ typedef struct Equations {
 
 static double length2(const double *x)
 {
-    return sqrt(x[0] * x[0] + x[1] * x[1]);
+    return sti_local_length(x[0], x[1]);
 }
 
 static Equations make_equations(const sti_Local *local, const double *b)

@@ -60,7 +60,7 @@ typedef struct Nsgs {
     sti_Anderson anderson;
     int n_polygons;
     int64_t n_vertices;
-    double scale; /* | rho b |: what impulses are measured against                                  */
+    double scale; /* the judge's: what impulses are measured against                                  */
 } Nsgs;
 
 /* ------------------------------------------------------------------ preparation */
@@ -87,7 +87,6 @@ static st_Status prepare_contacts(Nsgs *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     const sti_Reduction *reduction = task->reduction;
-    double sum = 0.0;
     s->n_polygons = 0;
     s->n_vertices = 0;
     for (int c = 0; c < p->n_contacts; c++) { /* all polygons first: the table may move while it grows */
@@ -100,13 +99,11 @@ static st_Status prepare_contacts(Nsgs *s, const sti_Task *task, st_Error *err)
         if (sti_local_vertex_count(contact) > 0) STI_TRY(find_polygon(s, contact, &first, err));
         sti_local_prepare(&s->local[c], contact, reduction->W_diagonal + reduction->W_start[c],
                           s->vertex != NULL ? s->vertex + first : NULL);
-        for (int d = 0; d < contact->dim; d++) {
-            const double x = reduction->rho[c] * reduction->b[contact->first + d];
-            sum += x * x;
+        for (int d = 0; d < contact->dim; d++)
             s->weight[contact->first + d] = 1.0 / reduction->rho[c];
-        }
     }
-    s->scale = sum > 0.0 ? sqrt(sum) : 1.0;
+    const double scale = sti_residual_scale(reduction);
+    s->scale = scale > 0.0 ? scale : 1.0;
     return ST_OK;
 }
 
@@ -143,7 +140,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     const sti_Reduction *reduction = task->reduction;
     const sti_Local *local = &s->local[c];
     const int first = local->contact->first;
-    const double *W = local->W, *w = task->problem->w + first;
+    const double *W = local->W, *w = reduction->w + first;
     double *r = task->r + first, *v = s->v, b[5], change[5], moved = 0.0;
 
     const int64_t n_h = reduction->h_first[c + 1] - reduction->h_first[c];
@@ -185,7 +182,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     return moved;
 }
 
-/* All contacts once; returns | change of r | / | rho b |. */
+/* All contacts once; returns | change of r | in the judge's scale. */
 static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
 {
     const int n = task->problem->n_contacts;

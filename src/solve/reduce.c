@@ -10,6 +10,7 @@
  */
 #include "solve/reduce.h"
 
+#include "base/tolerance.h"
 #include "solve/saddle.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
@@ -28,6 +29,8 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(int, y_index);
     STI_ARRAY(double, y_value);
     STI_ARRAY(double, v_free);
+    STI_ARRAY(double, w);
+    STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
     STI_ARRAY(double, b);
     STI_ARRAY(double, W_diagonal);
     STI_ARRAY(int64_t, W_start);
@@ -80,6 +83,8 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(y_index);
     RELEASE(y_value);
     RELEASE(v_free);
+    RELEASE(w);
+    RELEASE(held);
     RELEASE(b);
     RELEASE(W_diagonal);
     RELEASE(W_start);
@@ -200,6 +205,28 @@ static void solve_column(Memory *m, int64_t begin, int64_t end)
     }
 }
 
+/* Component d of H_c'v. */
+static double row_of_H(const Memory *m, int c, int d, const double *v)
+{
+    const int64_t count = m->h_first[c + 1] - m->h_first[c];
+    const int *index = m->h_index + m->h_first[c];
+    const double *h = m->h_value + m->h_start[c] + d * count;
+    double sum = 0.0;
+    for (int64_t k = 0; k < count; k++)
+        sum += h[k] * v[index[k]];
+    return sum;
+}
+
+/* Is the velocity along a row of H held by joints altogether? Then its own entry of W, h'y, is the rounding of a
+ * zero. Without joints it would be at least the largest h_k^2/A_kk.                                */
+static bool is_held(const Memory *m, int c, const double *h, double mobility)
+{
+    double bound = 0.0;
+    for (int64_t k = 0; k < m->h_first[c + 1] - m->h_first[c]; k++)
+        bound = fmax(bound, h[k] * h[k] / sti_saddle_mass(m->saddle, m->h_index[m->h_first[c] + k]));
+    return !(mobility > STI_HELD * bound);
+}
+
 static st_Status build_Y(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -216,13 +243,16 @@ static st_Status build_Y(Memory *m, st_Error *err)
         const int64_t count = end - begin;
         GROW(y_value, m->y_start[c] + p->contact[c].dim * count);
         for (int d = 0; d < p->contact[c].dim; d++) {
-            const double *h = m->h_value + m->h_start[c] + d * h_count;
-            double *y = m->y_value + m->y_start[c] + d * count;
+            double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
             for (int64_t k = 0; k < h_count; k++)
                 m->side_v[m->h_index[m->h_first[c] + k]] = h[k];
             solve_column(m, begin, end);
             for (int64_t k = 0; k < count; k++)
                 y[k] = m->out_v[m->y_index[begin + k]];
+            m->held[p->contact[c].first + d] = is_held(m, c, h, row_of_H(m, c, d, m->out_v));
+            if (!m->held[p->contact[c].first + d]) continue;
+            memset(h, 0, (size_t)h_count * sizeof *h);
+            memset(y, 0, (size_t)count * sizeof *y);
         }
         for (int64_t k = 0; k < h_count; k++)
             m->side_v[m->h_index[m->h_first[c] + k]] = 0.0;
@@ -233,18 +263,6 @@ static st_Status build_Y(Memory *m, st_Error *err)
 }
 
 /* ------------------------------------------------------------------ W and b */
-
-/* Component d of H_c'v. */
-static double row_of_H(const Memory *m, int c, int d, const double *v)
-{
-    const int64_t count = m->h_first[c + 1] - m->h_first[c];
-    const int *index = m->h_index + m->h_first[c];
-    const double *h = m->h_value + m->h_start[c] + d * count;
-    double sum = 0.0;
-    for (int64_t k = 0; k < count; k++)
-        sum += h[k] * v[index[k]];
-    return sum;
-}
 
 /* The entries of C that lie in diagonal blocks of W. Blocks of C may join several contacts (a patch), so
  * they are walked row by row beside the contacts.                                                  */
@@ -319,11 +337,29 @@ static void export_pointers(sti_Reduction *reduction)
     reduction->y_index = m->y_index;
     reduction->y_value = m->y_value;
     reduction->v_free = m->v_free;
+    reduction->w = m->w;
     reduction->b = m->b;
     reduction->W_diagonal = m->W_diagonal;
     reduction->W_start = m->W_start;
     reduction->rho = m->rho;
     reduction->redundant_rows = m->local == NULL ? m->saddle->redundant_rows : 0;
+}
+
+/* The velocity that joints impose along a row of H that they hold: 0, not rounding, unless they move in time. */
+static double imposed(const st_Problem *p, int row, const double *v_free, double fastest)
+{
+    double sum = 0.0;
+    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+        sum += p->H.x[e] * v_free[p->H.i[e]];
+    return fastest > 0.0 && fabs(sum) > STI_NOISE * fastest ? sum : 0.0;
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(x[k]));
+    return most;
 }
 
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
@@ -337,6 +373,8 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(v_free, problem->n_v);
     GROW(side_l, problem->n_l);
     GROW(out_l, problem->n_l);
+    GROW(w, problem->n_r);
+    GROW(held, problem->n_r);
     GROW(b, problem->n_r);
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
     STI_TRY(build_H(m, err));
@@ -347,10 +385,12 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
+    const double fastest = largest(problem->g, problem->n_l);
     for (int c = 0; c < problem->n_contacts; c++)
         for (int d = 0; d < problem->contact[c].dim; d++) {
             const int row = problem->contact[c].first + d;
-            m->b[row] = row_of_H(m, c, d, m->v_free) + problem->w[row];
+            m->w[row] = problem->w[row] + (m->held[row] ? imposed(problem, row, m->v_free, fastest) : 0.0);
+            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
             if (!isfinite(m->b[row]))
                 return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c, d,
                                 m->b[row]);
@@ -501,7 +541,7 @@ void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double
     }
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++)
-            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + p->w[p->contact[c].first + d];
+            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + m->w[p->contact[c].first + d];
     add_compliance(p, r, u);
 }
 

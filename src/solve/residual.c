@@ -66,7 +66,7 @@ static double complementarity(const st_ContactLaw *contact, const double *r, con
 /* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
  * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
  * the problem may know how large velocities are that mean anything.                                */
-static double scale_of(const sti_Reduction *reduction)
+double sti_residual_scale(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
     double square = 0.0, terms = 0.0, least = 0.0;
@@ -112,7 +112,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     const st_Problem *p = reduction->problem;
     *out = (st_Residual){.worst_contact = -1};
     double error = 0.0, worst = 0.0;
-    const double scale = scale_of(reduction);
+    const double scale = sti_residual_scale(reduction);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const double *rc = r + contact->first, *uc = u + contact->first, rho = reduction->rho[c];

@@ -19,4 +19,7 @@ static inline double sti_residual_measure(const sti_Reduction *reduction, const 
     return fmax(residual->natural, fmax(residual->error, residual->error_rho));
 }
 
+/* What the natural residual is divided by, an impulse; 0: nothing, it is absolute. */
+double sti_residual_scale(const sti_Reduction *reduction);
+
 #endif

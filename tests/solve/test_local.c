@@ -286,7 +286,8 @@ static void test_cone_is_the_minimum(void **state)
             Wr[i] = dot(W + 3 * i, r, 3);
         const double value = 0.5 * dot(r, Wr, 3) + dot(b, r, 3);
         for (int j = 0; j < 40 * 40; j++) { /* the best point of each ray, in closed form */
-            const double angle = 2.0 * 3.14159265358979 * (j % 40) / 40.0, reach = contact.mu * (j / 40) / 39.0;
+            const int ring = j / 40;
+            const double angle = 2.0 * 3.14159265358979 * (j % 40) / 40.0, reach = contact.mu * ring / 39.0;
             const double ray[3] = {1.0, reach * cos(angle), reach * sin(angle)}, slope = dot(b, ray, 3);
             for (int i = 0; i < 3; i++)
                 Wr[i] = dot(W + 3 * i, ray, 3);
