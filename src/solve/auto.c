@@ -8,7 +8,8 @@
  * time round. A few sweeps of nsgs are all that an easy problem or a good warm start needs; they also find most of
  * the contacts that stick, slide and open, which is what newton has to guess; and newton finishes in a few steps
  * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. What one of them
- * cannot improve, a turn of the other usually can.
+ * cannot improve, a turn of another usually can: ipm is slower, but ends inside the set of solutions, from where
+ * newton has no corners to get stuck in; and a path that has led nowhere is left for one from 0.
  *
  * No decision depends on the clock: turns are counted in sweeps and steps.
  */
@@ -23,18 +24,21 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 typedef struct Turn {
     int who;
     int iterations;
-    int attempt;    /* of newton: another path                                                     */
-    bool from_zero; /* not from the best so far, which may lie where no solution is near           */
+    int attempt;                    /* of newton: another path                                                     */
+    enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
 } Turn;
 
-enum { LEMKE, NSGS, NEWTON, N_SOLVERS };
-static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton};
+enum { LEMKE, NSGS, NEWTON, IPM, N_SOLVERS };
+static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton, &sti_ipm};
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
-static const Turn turns[] = {{NSGS, 24, 0, false},    {NEWTON, 60, 0, false}, {NSGS, 150, 0, false},
-                             {NEWTON, 60, 1, false},  {NEWTON, 100, 2, true}, {NSGS, 600, 0, false},
-                             {NEWTON, 150, 3, false}, {NEWTON, 150, 1, true}, {NSGS, 3000, 0, false},
-                             {NEWTON, 300, 0, true},  {NSGS, 10000, 0, false}};
+static const Turn turns[] = {
+    {NSGS, 24, 0, BEST},   {NEWTON, 60, 0, BEST}, /* nearly always enough */
+    {IPM, 60, 0, ZERO},    {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
+    {NSGS, 150, 0, BEST},  {NEWTON, 60, 1, BEST},   {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST},
+    {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},  {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO},
+    {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST}, {NSGS, 10000, 0, BEST},
+};
 
 typedef struct Auto {
     st_Allocator allocator;
@@ -78,10 +82,8 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.max_iterations = turn.iterations;
     part.iterations = 0;
     part.attempt = turn.attempt;
-    if (turn.from_zero)
-        memset(task->r, 0, bytes);
-    else
-        memcpy(task->r, a->best, bytes);
+    if (turn.from == ZERO) memset(task->r, 0, bytes);
+    if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(kinds[turn.who]->solve(a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
     sti_residual(task->reduction, task->r, a->v, a->u, &residual);
@@ -100,18 +102,20 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     int refused;
     const st_Problem *problem = task->problem;
     const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
+    const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
-        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, false}, err));
+        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
          k++) {
-        Turn turn = turns[k];
         const int left = task->max_iterations - a->iterations;
+        Turn turn = turns[k];
+        if (turn.who == IPM && !conic) continue;
         if (turn.iterations > left) turn.iterations = left;
         if (left > 0) STI_TRY(take_turn(a, task, turn, err));
     }
     if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
-        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, false}, err));
+        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     return ST_OK;
 }
 

@@ -15,8 +15,10 @@
  * factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
  * largest of the last few values (Grippo, Lampariello & Lucidi 1986), and is halved otherwise.
  *
- * alpha is small when things go well (the method then is Newton's on the problem itself) and grows tenfold
- * when a problem (1) cannot be solved: the larger it is, the closer (1) is to one contact by itself.
+ * alpha falls as long as things go well (the method ends as Newton's on the problem itself) and grows when a
+ * problem (1) cannot be solved: the larger it is, the closer (1) is to one contact by itself. It falls
+ * gently where (1) takes many steps. Boldly is quicker on most problems, but where the solutions form a curved
+ * set (W singular, contacts sliding) it ends in ever shorter steps.
  */
 #include "math/sparse_lu.h"
 #include "solve/delassus.h"
@@ -34,11 +36,13 @@ static const int64_t max_blocks = 4000000;
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;
 /* Where it starts: small is quickest on most problems; another attempt takes another path. */
-static const double alpha_start[] = {1e-5, 1e-3, 1e-4, 1e-2};
+static const double alpha_start[] = {1e-4, 1e-3, 1e-2, 1e-5};
 /* A problem (1) counts as solved when F has fallen by this against where it began, and is given up after so
  * many steps. */
 static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
+/* Problems (1) without progress before it is called stalled. */
+enum { PATIENCE = 30 };
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
@@ -298,17 +302,19 @@ static st_Status iterate(Newton *s, sti_Task *task, double *least, st_Error *err
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (*least > task->tolerance && task->iterations < task->max_iterations && failures < 12 &&
+    while (*least > task->tolerance && task->iterations < task->max_iterations && failures < PATIENCE &&
            !sti_cancelled(task)) {
         const double before = *least;
+        const int start = task->iterations;
         bool solved = false;
         memcpy(s->center, task->r, bytes);
         STI_TRY(solve_proximal(s, task, least, &solved, err));
-        if (solved) {
-            s->alpha = fmax(alpha_least, 0.1 * s->alpha);
+        if (solved) { /* the easier it was, the bolder the next */
+            const int steps = task->iterations - start;
+            s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
             failures = *least < 0.9 * before ? 0 : failures + 1;
         } else {
-            s->alpha = fmin(alpha_most, 30.0 * s->alpha);
+            s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             failures++;
             memcpy(task->r, s->best, bytes);
             memcpy(s->u, s->best_u, bytes);

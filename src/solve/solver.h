@@ -40,6 +40,9 @@ extern const sti_SolverKind sti_auto;   /* auto.c  */
 extern const sti_SolverKind sti_lemke;  /* lemke.c */
 extern const sti_SolverKind sti_nsgs;   /* nsgs.c  */
 extern const sti_SolverKind sti_newton; /* newton.c */
+extern const sti_SolverKind sti_ipm;    /* ipm.c */
+extern const sti_SolverKind sti_admm;   /* admm.c */
+extern const sti_SolverKind sti_apgd;   /* apgd.c */
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);

@@ -41,7 +41,7 @@ static void solve_many(int count, uint64_t seed, st_Law law, Tally *tally)
     def.all_errors = true;
     check_ok(st_solver_create(&def, &solver, &err), err);
     for (int k = 0; k < count; k++) {
-        const int dims[] = {2, 3, 3, 2, 3, 5};
+        const int dims[] = {2, 3, 3, 2, 3, 3};
         const double size = check_random(&random, 0.0, 1.0);
         const BackwardsKind kind = {.dim = dims[k % 6],
                                     .n_contacts = 1 + (int)(199.99 * size * size * size),

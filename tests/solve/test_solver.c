@@ -22,7 +22,7 @@ static const st_ContactLaw pyramid = {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.5
 static void test_names(void **state)
 {
     (void)state;
-    const char *const expected[] = {"auto", "lemke", "nsgs", "newton"};
+    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd"};
     const int n = (int)(sizeof expected / sizeof expected[0]);
     assert_int_equal(st_solver_count(), n);
     for (int k = 0; k < st_solver_count(); k++) {
@@ -306,9 +306,10 @@ static void counted_free(void *ctx, void *memory, size_t size, size_t align)
     free(memory);
 }
 
-/* A small problem with joints and compliance, in a law the solver takes. */
-static Made *mixed_problem(bool linear)
+/* A small problem with joints and compliance, in laws the solver takes. */
+static Made *mixed_problem(const char *solver)
 {
+    const bool linear = strcmp(solver, "lemke") == 0, polygons = st_solver_accepts(solver, ST_LAW_PYRAMID, 3, true);
     check_Random random = {.state = 8};
     Made *m = made_new();
     for (int k = 0; k < 3; k++)
@@ -316,7 +317,11 @@ static Made *mixed_problem(bool linear)
     made_add_joint(m, 3, 0, 1, &random);
     made_add_contact(m, linear ? pyramid : coulomb, 0, -1, &random);
     made_add_contact(m, (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1}, 1, 2, &random);
-    made_add_contact(m, linear ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3} : pyramid, 1, 2, &random);
+    made_add_contact(m,
+                     linear     ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3}
+                     : polygons ? pyramid
+                                : (st_ContactLaw){.law = ST_LAW_CONE, .dim = 2, .mu = 0.3},
+                     1, 2, &random);
     made_diagonal_blocks(m->n_r, &m->n_c, m->c_first);
     for (int i = 0; i < m->n_r; i++)
         m->C[i][i] = 0.1;
@@ -328,7 +333,7 @@ static void test_every_refusal(void **state)
     (void)state;
     for (int k = 0; k < st_solver_count(); k++) {
         const char *name = st_solver_name(k);
-        Made *m = mixed_problem(strcmp(name, "lemke") == 0);
+        Made *m = mixed_problem(name);
         const st_Problem problem = made_problem(m);
         bool finished = false;
         for (int n = 1; !finished; n++) {
@@ -365,7 +370,7 @@ static void test_no_allocation_later(void **state)
     for (int k = 0; k < st_solver_count(); k++) {
         Counter counter = {0};
         const st_Allocator allocator = {.alloc = counted_alloc, .free = counted_free, .ctx = &counter};
-        Made *m = mixed_problem(strcmp(st_solver_name(k), "lemke") == 0);
+        Made *m = mixed_problem(st_solver_name(k));
         const st_Problem problem = made_problem(m);
         st_Solver *solver = make_solver(st_solver_name(k), 1e-9, 1000, &allocator);
         double r[MAX_R];
