@@ -5,9 +5,11 @@
  *     (W + beta E) r = -(b + s) + beta E (z - y)         E = diag(1/rho_i); W + beta E factorised once
  *     z = P( r + y ),   y <- y + r - z                   contact by contact; P in the metric of E is the plain one
  *
- * (Boyd et al. 2011; for friction Acary, Bremond & Huber 2018; over-relaxed by 1.6.) s = mu |u_T| e_n is the exact
- * law's shift, taken from the last iterate and kept on open contacts, too (METHODS section 4). W only needs a
- * positive semi-definite symmetric part, so the factorisation is LU.
+ * (Boyd et al. 2011; for friction Acary, Bremond & Huber 2018.) s = mu |u_T| e_n is the exact law's shift, kept on
+ * open contacts, too (METHODS section 4). Its u_T is that of the multiplier, u^ = -beta E y, and not of W z + b:
+ * both are the same in the end, but the second one feeds every rounding of the cone's border back through W, and
+ * a third of the problems then never settle. Over-relaxation does the same harm, so there is none. W only
+ * needs a positive semi-definite symmetric part: the factorisation is LU.
  *
  * beta balances the two residuals (He, Yang & Wang 2000): where |r - z| is ten times the change of z, beta is
  * raised, and the other way round; each change costs a factorisation, so they become rarer.
@@ -22,7 +24,7 @@
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
 static const int64_t max_blocks = 4000000;
-static const double relaxation = 1.6, beta_start = 0.1, tiny_pivot = 1e-300;
+static const double beta_start = 0.3, tiny_pivot = 1e-300;
 /* Residuals are judged, and beta is looked at, every so many iterations. */
 enum { JUDGE_EVERY = 5 };
 
@@ -57,27 +59,26 @@ static void iterate(Admm *s, sti_Task *task, double *apart, double *moved)
     const st_Problem *p = task->problem;
     double *r = task->r, first = 0.0, second = 0.0;
     memcpy(s->z_last, s->z, sizeof *s->z * (size_t)p->n_r);
-    sti_delassus_apply(&s->W, s->z, s->u);
     for (int c = 0; c < p->n_contacts; c++) {
-        const int begin = p->contact[c].first;
-        double shifted[5];
-        sti_law_shift(&p->contact[c], s->u + begin, shifted);
-        for (int d = 0; d < p->contact[c].dim; d++)
-            r[begin + d] = -s->W.b[begin + d] - (d == 0 ? shifted[0] - s->u[begin] : 0.0) +
-                           s->beta * s->weight[begin + d] * (s->z[begin + d] - s->y[begin + d]);
+        const int begin = p->contact[c].first, dim = p->contact[c].dim;
+        double u[5] = {0}, shifted[5];
+        for (int d = 0; d < dim; d++)
+            u[d] = -s->beta * s->weight[begin + d] * s->y[begin + d];
+        sti_law_shift(&p->contact[c], u, shifted);
+        for (int d = 0; d < dim; d++)
+            r[begin + d] = u[d] - s->W.b[begin + d] - (d == 0 ? shifted[0] - u[0] : 0.0) +
+                           s->beta * s->weight[begin + d] * s->z[begin + d];
     }
     sti_sparse_lu_solve(s->lu, r);
     for (int c = 0; c < p->n_contacts; c++) {
         const int begin = p->contact[c].first, dim = p->contact[c].dim;
-        double x[5] = {0}, mixed[5];
-        for (int d = 0; d < dim; d++) {
-            mixed[d] = relaxation * r[begin + d] + (1.0 - relaxation) * s->z[begin + d];
-            x[d] = mixed[d] + s->y[begin + d];
-        }
+        double x[5] = {0};
+        for (int d = 0; d < dim; d++)
+            x[d] = r[begin + d] + s->y[begin + d];
         sti_law_project(&p->contact[c], x);
         for (int d = 0; d < dim; d++) {
             const double weight = s->weight[begin + d], gap = r[begin + d] - x[d], step = x[d] - s->z_last[begin + d];
-            s->y[begin + d] += mixed[d] - x[d];
+            s->y[begin + d] += gap;
             s->z[begin + d] = x[d];
             first += weight * gap * gap;
             second += weight * step * step;
