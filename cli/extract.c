@@ -56,15 +56,12 @@ static bool run_to(const Loaded *loaded, double at, double *start, st_Error *err
     return true;
 }
 
-/* The impulses of the step, in the rows of the file. */
-static void copy_impulses(const st_System *system, int dim, double *r)
+/* The impulses that were found, in the rows of the file. */
+static void copy_impulses(const st_Problem *step, const double *from, int dim, double *r)
 {
-    for (int c = 0; c < st_system_contact_count(system); c++) {
-        st_ContactReport report = {0};
-        if (st_system_contact(system, c, &report) != ST_OK) continue;
-        for (int k = 0; k < report.dim && k < dim; k++)
-            r[c * dim + k] = report.impulse[k];
-    }
+    for (int c = 0; c < step->n_contacts; c++)
+        for (int k = 0; k < step->contact[c].dim && k < dim; k++)
+            r[c * dim + k] = from[step->contact[c].first + k];
 }
 
 static int write_problem(const Loaded *loaded, const ExtractOptions *o, double start)
@@ -76,16 +73,18 @@ static int write_problem(const Loaded *loaded, const ExtractOptions *o, double s
     char title[160], description[200];
     double *r = NULL;
     int status = STATUS_FAILED;
-    if (st_system_contact_count(loaded->system) == 0)
+    const double *found = NULL;
+    const st_Problem *step = st_system_problem(loaded->system, &found);
+    if (step->n_contacts == 0)
         return complain(STATUS_FAILED, "%s: no contact in the step from %g s to %g s", loaded->path, start,
                         st_system_time(loaded->system));
-    bool ok = st_friction_from_step(st_system_problem(loaded->system), o->local, &copy, &err) == ST_OK;
+    bool ok = st_friction_from_step(step, o->local, &copy, &err) == ST_OK;
     const st_FrictionProblem *p = st_friction_copy_problem(copy);
     if (ok) {
         const size_t n_r = (size_t)p->dim * (size_t)p->n_contacts, n_v = (size_t)p->n_v;
         r = calloc(2 * n_r + n_v + 1, sizeof *r);
         ok = r != NULL && st_friction_create(p, &friction, &err) == ST_OK;
-        if (ok) copy_impulses(loaded->system, p->dim, r);
+        if (ok) copy_impulses(step, found, p->dim, r);
         ok = ok && st_friction_error(friction, r, r + n_r, r + 2 * n_r, &quality, &err) == ST_OK;
         snprintf(title, sizeof title, "%.100s, step at %g s", loaded->name, start);
         snprintf(description, sizeof description, "step problem of %.80s from %g s to %g s, law %s", loaded->name,

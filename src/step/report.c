@@ -11,8 +11,9 @@
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
-const st_Problem *st_system_problem(const st_System *system)
+const st_Problem *st_system_problem(const st_System *system, const double **r)
 {
+    if (r != NULL) *r = system->step.r;
     return &system->step.problem;
 }
 
