@@ -110,7 +110,7 @@ static st_Status run(Admm *s, sti_Task *task, st_Error *err)
     judge(s, task, &least);
     s->beta = beta_start;
     STI_TRY(factorise(s, p, err));
-    while (least > task->tolerance && task->iterations < task->max_iterations) {
+    while (least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task)) {
         iterate(s, task, &apart, &moved);
         task->iterations++;
         if (task->iterations % JUDGE_EVERY != 0 && task->iterations != task->max_iterations) continue;

@@ -130,7 +130,8 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
-    for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance); k++) {
+    for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
+         k++) {
         const int left = task->max_iterations - a->iterations;
         Turn turn = turns[k];
         const bool factors = turn.who != NSGS;

@@ -411,7 +411,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
     int last_better = 0;
     memcpy(s->best, task->r, sizeof(double) * (size_t)n);
     judge(s, task, &least);
-    while (least > task->tolerance && task->iterations < task->max_iterations &&
+    while (least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task) &&
            task->iterations - last_better < PATIENCE) {
         evaluate(s, task);
         STI_TRY(factorise(s, task, err));
