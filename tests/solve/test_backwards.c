@@ -81,8 +81,8 @@ static void test_auto_solves_all(void **state)
     (void)state;
     Tally tally = {0};
     const bool full = getenv("ST_TEST_FULL") != NULL;
-    solve_many(full ? 10000 : 120, 100, ST_LAW_COULOMB, &tally);
-    solve_many(full ? 2000 : 40, 200, ST_LAW_CONE, &tally);
+    solve_many(full ? 10000 : 80, 100, ST_LAW_COULOMB, &tally);
+    solve_many(full ? 2000 : 30, 200, ST_LAW_CONE, &tally);
     print_message("%d problems, %d missed, worst error %.2e\n", tally.problems, tally.missed, tally.worst);
     assert_true(tally.missed <= tally.problems / 100);
 }
