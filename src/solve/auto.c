@@ -31,7 +31,7 @@ enum { RESERVE_ROWS = 3000 };
 typedef struct Turn {
     int who;
     int iterations;
-    int attempt;                    /* of newton: another path                                                     */
+    int attempt;                    /* another path                                                */
     enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
 } Turn;
 
@@ -40,11 +40,12 @@ static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &s
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
 static const Turn turns[] = {
-    {NSGS, 24, 0, BEST},   {NEWTON, 60, 0, BEST}, /* nearly always enough */
-    {IPM, 60, 0, ZERO},    {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
-    {NSGS, 150, 0, BEST},  {NEWTON, 60, 1, BEST},   {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST},
-    {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},  {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO},
-    {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST}, {NSGS, 10000, 0, BEST},
+    {NSGS, 24, 0, BEST},    {NEWTON, 60, 0, BEST}, /* nearly always enough */
+    {IPM, 60, 0, ZERO},     {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
+    {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},   {NEWTON, 60, 1, BEST}, {IPM, 100, 1, ZERO},
+    {NEWTON, 100, 1, LAST}, {NEWTON, 200, 3, ZERO}, {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},
+    {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST},
+    {NSGS, 10000, 0, BEST},
 };
 
 typedef struct Auto {
