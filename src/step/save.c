@@ -9,7 +9,7 @@
 #include "step/system.h"
 
 #define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
-#define VERSION 1
+#define VERSION 2
 
 typedef struct Head {
     uint64_t magic;
@@ -21,7 +21,24 @@ typedef struct Section {
     int64_t size, count; /* bytes of an element, elements */
 } Section;
 
-enum { TIME, COORDINATES, VELOCITIES, STEPS, STALLED, ACTIVE, IMPULSES, N_SECTIONS };
+enum {
+    TIME,
+    COORDINATES,
+    VELOCITIES,
+    STEPS,
+    STALLED,
+    ACTIVE,
+    IMPULSES,
+    FRICTION, /* its work so far */
+    KNOWN,    /* is there a step before to remember: sti_History */
+    LENGTH,
+    BEFORE_Q,
+    BEFORE_V,
+    ACCELERATION,
+    LOADED,
+    MODES,
+    N_SECTIONS
+};
 
 static const struct {
     const char *tag;
@@ -32,7 +49,15 @@ static const struct {
                           [STEPS] = {"steps", sizeof(int64_t)},
                           [STALLED] = {"stalled", sizeof(int)},
                           [ACTIVE] = {"active", sizeof(uint64_t)},
-                          [IMPULSES] = {"impulse", sizeof(sti_Impulse)}};
+                          [IMPULSES] = {"impulse", sizeof(sti_Impulse)},
+                          [FRICTION] = {"frictn", sizeof(double)},
+                          [KNOWN] = {"known", sizeof(bool)},
+                          [LENGTH] = {"last h", sizeof(double)},
+                          [BEFORE_Q] = {"last q", sizeof(double)},
+                          [BEFORE_V] = {"last v", sizeof(double)},
+                          [ACCELERATION] = {"last a", sizeof(double)},
+                          [LOADED] = {"loaded", sizeof(uint64_t)},
+                          [MODES] = {"modes", sizeof(sti_Mode)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -49,6 +74,14 @@ static void list_parts(const st_System *s, Part part[N_SECTIONS])
     part[STALLED] = (Part){&s->stalled, 1};
     part[ACTIVE] = (Part){s->active.id, s->active.n};
     part[IMPULSES] = (Part){s->previous, s->n_previous};
+    part[FRICTION] = (Part){&s->friction_work, 1};
+    part[KNOWN] = (Part){&s->history.known, 1};
+    part[LENGTH] = (Part){&s->history.h, 1};
+    part[BEFORE_Q] = (Part){s->history.q, s->model.n_q};
+    part[BEFORE_V] = (Part){s->history.v, s->model.n_v};
+    part[ACCELERATION] = (Part){s->history.a, s->model.n_v};
+    part[LOADED] = (Part){s->loaded.id, s->loaded.n};
+    part[MODES] = (Part){s->mode, s->n_modes};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -122,11 +155,30 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
 
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
-    const int64_t expected[N_SECTIONS] = {1, system->model.n_q, system->model.n_v, 1, 1, -1, -1};
+    int n_q = system->model.n_q, n_v = system->model.n_v;
+    const int64_t expected[N_SECTIONS] = {1, n_q, n_v, 1, 1, -1, -1, 1, 1, 1, n_q, n_v, n_v, -1, -1};
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
     return ST_OK;
+}
+
+/* What an integrator of order two remembers, into memory that is there. */
+static void restore_history(st_System *s, const Part part[N_SECTIONS])
+{
+    size_t q_size = (size_t)s->model.n_q * sizeof(double), v_size = (size_t)s->model.n_v * sizeof(double);
+    unsigned char known;
+    memcpy(&known, part[KNOWN].data, 1); /* any byte: a damaged one is no bool */
+    s->history.known = known == 1;
+    memcpy(&s->friction_work, part[FRICTION].data, sizeof s->friction_work);
+    memcpy(&s->history.h, part[LENGTH].data, sizeof s->history.h);
+    memcpy(s->history.q, part[BEFORE_Q].data, q_size);
+    memcpy(s->history.v, part[BEFORE_V].data, v_size);
+    memcpy(s->history.a, part[ACCELERATION].data, v_size);
+    s->loaded.n = (int)part[LOADED].count;
+    s->n_modes = (int)part[MODES].count;
+    if (s->loaded.n > 0) memcpy(s->loaded.id, part[LOADED].data, (size_t)s->loaded.n * sizeof *s->loaded.id);
+    if (s->n_modes > 0) memcpy(s->mode, part[MODES].data, (size_t)s->n_modes * sizeof *s->mode);
 }
 
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
@@ -139,6 +191,8 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     int n_active = (int)part[ACTIVE].count, n_impulses = (int)part[IMPULSES].count;
     STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, n_active, err));
     STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, n_impulses, err));
+    STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->mode, s->mode_capacity, part[MODES].count, err));
     STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail */
     STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, n_active, err));
     if (n_active > 0) memcpy(s->active.id, part[ACTIVE].data, (size_t)n_active * sizeof *s->active.id);
@@ -147,6 +201,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     s->n_previous = n_impulses;
     memcpy(&s->n_steps, part[STEPS].data, sizeof s->n_steps);
     memcpy(&s->stalled, part[STALLED].data, sizeof s->stalled);
+    restore_history(s, part);
     return ST_OK;
 }
 
