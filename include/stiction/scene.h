@@ -77,6 +77,11 @@ typedef struct st_ShapeDef {
     double density;     /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
     double mu;          /* friction; a pair has the geometric mean of its two               */
     double restitution; /* of impacts, 0 to 1; a pair has the larger of its two         */
+    double rolling;     /* rolling friction [m]; a pair has the larger of its two        */
+    double stiffness;   /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
+    double damping;     /* contact regularized: tangential damper [N s/m]; likewise      */
+    double young;       /* contact compliant: Young's modulus [Pa]; 0: rigid             */
+    double poisson;     /* contact compliant: Poisson's ratio, between -1 and 1/2        */
     const char *name;
     uint32_t cookie;
 } st_ShapeDef;

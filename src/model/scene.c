@@ -16,7 +16,7 @@ st_BodyDef st_body_def(void)
 
 static st_ShapeDef shape_def(st_ShapeType type)
 {
-    return (st_ShapeDef){.type = type, .pose = identity, .density = 1000.0, .mu = 0.5, .cookie = STI_COOKIE};
+    return (st_ShapeDef){.type = type, .pose = identity, .density = 1000.0, .mu = 0.5, .poisson = 0.3, .cookie = STI_COOKIE};
 }
 
 st_ShapeDef st_point_def(void)
@@ -274,6 +274,12 @@ static st_Status check_shape(Subject s, st_ShapeDef *def)
     STI_TRY(check_not_negative(s, "friction", def->mu));
     if (!(def->restitution >= 0 && def->restitution <= 1))
         return BAD(s, "restitution is %g, must be from 0 to 1", def->restitution);
+    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    STI_TRY(check_not_negative(s, "young", def->young));
+    if (!(def->poisson > -1 && def->poisson < 0.5))
+        return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
     STI_TRY(check_not_negative(s, "density", def->density));
     switch (def->type) {
     case ST_SHAPE_POINT:

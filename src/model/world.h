@@ -97,7 +97,7 @@ static inline st_Pose sti_pose(const double *q, int body)
 typedef struct sti_Rows {
     int count;
     int index[12];
-    double gradient[3 * 12]; /* row k at gradient + k * count                                      */
+    double gradient[6 * 12]; /* row k at gradient + k * count                                      */
 } sti_Rows;
 
 /* What a row says of one body: linear . v + angular . w, both in world axes. */

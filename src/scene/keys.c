@@ -39,6 +39,18 @@ static const sti_Key shape_keys[] = {
      "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
     {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, restitution), "",
      "of impacts, 0 to 1; two shapes in contact have the larger of theirs", NULL, NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, rolling), "m",
+     "rolling torque over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs", NULL,
+     NULL},
+    {"stiffness", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, stiffness), "N/m",
+     "contact regularized: of the normal spring, in series with the other shape's; left out: the simulation's", NULL,
+     NULL},
+    {"damping", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, damping), "N s/m",
+     "contact regularized: of the tangential damper, likewise", NULL, NULL},
+    {"young", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, young), "Pa",
+     "contact compliant: Young's modulus; left out: rigid", NULL, NULL},
+    {"poisson", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Shape, poisson), "",
+     "contact compliant: Poisson's ratio, between -1 and 0.5; left out: 0.3", NULL, NULL},
 };
 
 static const char *shape_word(int variant)

@@ -21,7 +21,7 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/contact_model.h"
 
 /* The stage being assembled. */
 typedef struct Work {
@@ -196,13 +196,13 @@ static st_Status grow_constraints(Work *work, int64_t n)
 static st_Status grow_contacts(Work *work, int n)
 {
     sti_Assembly *out = work->out;
-    int64_t rows = 3 * (int64_t)n;
+    int64_t rows = STI_MAX_DIM * (int64_t)n;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, 3 * rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, STI_MAX_DIM * rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, n + 1, work->err));
     STI_TRY(STI_GROW(work->allocator, out->H.p, out->H.p_capacity, 1, work->err));
     out->H.n_rows = 0;
@@ -212,11 +212,30 @@ static st_Status grow_contacts(Work *work, int n)
 static st_ContactLaw law_of(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
 {
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || entry->mu == 0;
+    bool rolls = !slippery && entry->rolling > 0; /* laws coulomb and cone: others were refused */
     return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
-                           .dim = slippery ? 1 : entry->dim,
+                           .dim = slippery ? 1 : (rolls ? 5 : entry->dim),
                            .first = first,
                            .facets = entry->dim == 2 ? 2 : def->facets,
-                           .mu = slippery ? 0.0 : entry->mu};
+                           .mu = slippery ? 0.0 : entry->mu,
+                           .mu_roll = rolls ? entry->rolling : 0.0};
+}
+
+/* Rows of a contact: normal, tangents, then the two rates of rolling, about the tangents. In the plane there is
+ * no second tangent and no rolling about the first: rows without entries.                         */
+static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    const sti_RowList *from = &work->stage->rows->contact_rows;
+    sti_RowList *to = &work->out->H;
+    for (int k = 0; k < law->dim; k++) {
+        int row = k < entry->dim ? entry->first_row + k : (k >= 3 ? entry->turning_row + k - 2 : -1);
+        if (row < 0 || (entry->dim == 2 && k == 3))
+            STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
+        else
+            STI_TRY(append_row(work, to, from, row));
+        work->out->w[law->first + k] = 0;
+    }
+    return ST_OK;
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
@@ -245,16 +264,12 @@ static double rebound(const Work *work, const sti_ContactEntry *entry, double dr
 static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
-    const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
     int first = out->H.n_rows, before = sti_sink_find(&system->here, entry->id);
     out->law[c] = law_of(&system->def, entry, first);
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
-    for (int k = 0; k < out->law[c].dim; k++) {
-        STI_TRY(append_row(work, &out->H, &sink->contact_rows, entry->first_row + k));
-        out->w[first + k] = 0;
-    }
+    STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry);
     if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
     return ST_OK;
@@ -302,6 +317,8 @@ static void soften_overlaps(Work *work, int n)
         C += dim * dim;
     }
     out->C_first[n] = out->H.n_rows;
+    out->n_C = n;
+    out->compliant = out->overlapping > 0;
 }
 
 static st_Sparse sparse(const sti_RowList *rows, int n_v)
@@ -329,7 +346,7 @@ static void finish(Work *work, int n_contacts)
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
-    if (out->overlapping > 0) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
+    if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
 }
 
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
@@ -356,7 +373,10 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
     STI_TRY(grow_contacts(&work, system->wanted.n));
     STI_TRY(contacts(&work, &n_contacts));
-    soften_overlaps(&work, n_contacts);
+    if (system->def.contact == ST_CONTACT_REGULARIZED && !impact)
+        sti_regularize(system, stage, n_contacts);
+    else
+        soften_overlaps(&work, n_contacts);
     finish(&work, n_contacts);
     sti_lap(system, ST_STAGE_ASSEMBLE);
     return ST_OK;
@@ -400,6 +420,8 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     warm_start(system, stage->eta); /* an impact starts from 0 */
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(st_solver_solve(system->solver, &out->problem, &solution, info, err));
+    if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
+        STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
     sti_lap(system, ST_STAGE_SOLVE);
     return ST_OK;

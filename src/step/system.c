@@ -1,5 +1,5 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #include <stdio.h>
 
@@ -198,7 +198,8 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
             sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
     } else {
         st_Model model = sti_world_model(world);
-        status = create(def, &model, world, world->q0, world->v0, out, err);
+        status = sti_check_contact_model(def, world, err);
+        if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
     if (status != ST_OK) sti_world_destroy(world);
     return status;
@@ -212,6 +213,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(check_model(model, err));
+    STI_TRY(sti_check_contact_model(def, NULL, err));
     return create(def, model, NULL, q0, v0, out, err);
 }
 

@@ -24,6 +24,8 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
 
+#define STI_MAX_DIM 5 /* of a contact: normal, two tangents, two of rolling */
+
 /* A contact of the step problem: which one of the sink, and its impulse for the next warm start. */
 typedef struct sti_Chosen {
     sti_ContactEntry entry;
@@ -33,7 +35,7 @@ typedef struct sti_Chosen {
 typedef struct sti_Impulse {
     uint64_t id;
     int dim;
-    double r[3]; /* [N s] per second of step                                                       */
+    double r[STI_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
 /* Memory of one step problem. */
@@ -50,6 +52,8 @@ typedef struct sti_Assembly {
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int overlapping; /* contacts that got a compliance                                             */
+    int n_C;         /* blocks of C                                                                */
+    bool compliant;  /* C is not 0                                                                 */
 } sti_Assembly;
 
 /* What an integrator remembers of the step before; gone after an event and when the state is set. */
