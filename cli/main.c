@@ -6,8 +6,8 @@
 #include <stiction/stiction.h>
 #include <string.h>
 
-const Command *const commands[] = {&run_command,      &check_command,  &examples_command,
-                                   &settings_command, &schema_command, NULL};
+const Command *const commands[] = {
+    &run_command, &check_command, &converge_command, &examples_command, &settings_command, &schema_command, NULL};
 
 static void print_help(FILE *out)
 {

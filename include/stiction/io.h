@@ -39,6 +39,16 @@ ST_API st_Status st_picture_add(st_Picture *picture, const st_System *system, co
 ST_API st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err);
 ST_API void st_picture_destroy(st_Picture *picture);
 
+/* Curves on logarithmic axes as SVG, with the slopes of orders one and two beside the first: errors over
+ * step sizes. Values that are not positive are left out.                                        */
+typedef struct st_PlotCurve {
+    const char *name;
+    int n;
+    const double *x, *y;
+} st_PlotCurve;
+ST_API st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
+                                const st_PlotCurve *curves, int n_curves, st_Error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,6 +49,13 @@ typedef enum st_Events {
     ST_EVENTS_ALL         /* collisions, take-off, stick and slip, change of facet       */
 } st_Events;
 
+/* An initial state that joints or overlaps contradict. */
+typedef enum st_Initial {
+    ST_INITIAL_KEEP = 0, /* taken as it is: drift correction deals with it              */
+    ST_INITIAL_PROJECT,  /* the nearest consistent one instead                          */
+    ST_INITIAL_REFUSE    /* no system is made of it                                     */
+} st_Initial;
+
 /* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
@@ -60,6 +67,7 @@ typedef struct st_SystemDef {
     st_Drift drift;
     st_Impact impact;
     st_Events events;
+    st_Initial initial;
     double h;   /* step [s]                                                             */
     double end; /* end time [s]                                                         */
     st_Vec3 gravity;
@@ -132,6 +140,9 @@ ST_API st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def
 ST_API st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0,
                                         const st_SystemDef *def, st_System **out, st_Error *err);
 ST_API void st_system_destroy(st_System *system); /* NULL is fine */
+/* How far the initial state was moved to make it consistent: largest change of a coordinate and of a
+ * velocity; 0 where it was taken as it is. Both may be NULL.                                     */
+ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);
 
 /* One step. How good it is, is not an error: the caller decides. */
 typedef struct st_StepInfo {
@@ -150,6 +161,7 @@ typedef struct st_StepInfo {
     double impact_gain; /* kinetic energy that impact laws added [J], 0: none did      */
     double kinetic;     /* [J]                                                         */
     double potential;   /* gravity and springs [J]                                     */
+    double friction;    /* work of friction since the start, contacts and joints, <= 0 [J] */
     st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
 } st_StepInfo;
 
@@ -173,19 +185,47 @@ ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose
 /* velocity in world axes, spin in body axes */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
 
-/* A contact of the last step problem. */
+/* Momentum of all bodies: linear, and angular about the world's origin, world axes. */
+ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);
+
+/* A contact of the last step problem, or a joint's limit (dim 1, no force here: see the joint). Where the
+ * step ended in a collision, the problem is the impact's: there are impulses, and forces are 0.  */
 typedef struct st_ContactReport {
     uint64_t id;
     st_BodyId a, b;
+    st_ShapeId shape_a, shape_b;
+    st_JointId joint;      /* whose limit it is; {0}: shapes touch                      */
     st_Vec3 point, normal; /* world; normal from a to b                                 */
     double gap;            /* at the start of the step [m]                              */
     int dim;
     double velocity[5]; /* u: normal, tangents [m/s]                                    */
     double impulse[5];  /* r: normal, tangents [N s]                                    */
+    st_Vec3 force;      /* on b, at the point, world axes [N]                           */
 } st_ContactReport;
 
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
+/* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */
+ST_API st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque);
+
+typedef enum st_Frame {
+    ST_FRAME_WORLD = 0,
+    ST_FRAME_A /* axes of body a */
+} st_Frame;
+
+/* A joint: what a does to b at the joint's point in the last step, through the joint and all that acts in
+ * it, as an impulse over the step and as a force (0 in an impact); and how it stands now. A gear has no
+ * point: what it transmits is `motor`, on the coordinate of its joint_a.                          */
+typedef struct st_JointReport {
+    st_Vec3 point;                         /* of b, in the world [m]                         */
+    st_Vec3 impulse, angular_impulse;      /* [N s, N m s]                                   */
+    st_Vec3 force, torque;                 /* [N, N m]                                       */
+    double error;                          /* largest joint value [m or rad]                 */
+    double coordinate, speed;              /* [m or rad] and per second; 0: it has none      */
+    double motor, friction, limit, spring; /* on the coordinate [N or N m]               */
+} st_JointReport;
+
+ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);
 
 /* What happened within the last step, in order of time. */
 typedef enum st_EventKind {

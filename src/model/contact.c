@@ -13,11 +13,6 @@ static uint64_t contact_id(sti_Pair pair, int feature)
     return (uint64_t)pair.i << 34 | (uint64_t)pair.j << 4 | (uint64_t)feature;
 }
 
-static double combined_friction(double mu_a, double mu_b)
-{
-    return mu_a == mu_b ? mu_a : sqrt(mu_a * mu_b);
-}
-
 /* Two springs one behind the other; 0 stands for a rigid one. */
 static double in_series(double a, double b)
 {
@@ -60,7 +55,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     int e = planar_axis(&world->body[a], &world->body[b], n);
     st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     st_Vec3 direction[3] = {n, t1, cross(n, t1)};
-    double mu = combined_friction(shape[pair.i].mu, shape[pair.j].mu);
+    double mu = sti_pair_friction(world->scene, &shape[pair.i], &shape[pair.j]);
     int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
 
     sti_Rows rows; /* normal, tangents, then turning */
@@ -95,6 +90,8 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
                                      {shape[pair.j].young, shape[pair.j].poisson}},
                          .a = a,
                          .b = b,
+                         .shape_a = pair.i + 1,
+                         .shape_b = pair.j + 1,
                          .point = point->point,
                          .normal = n,
                          .tangent = t1};

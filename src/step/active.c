@@ -73,7 +73,7 @@ st_Status sti_drop_separated(st_System *system, st_Error *err)
     for (int i = 0; i < system->model.n_v; i++)
         fastest = fmax(fastest, fabs(system->v_new[i]));
     system->active_new.n = 0;
-    for (int c = 0; c < step->problem.n_contacts; c++)
+    for (int c = 0; c < step->n_gaps; c++)
         if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
             STI_TRY(sti_ids_add(&system->allocator, &system->active_new, step->chosen[c].entry.id, err));
     return ST_OK;
@@ -88,7 +88,7 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
     bool keeps = sti_integrator(system)->order == 1 || system->def.integrator == ST_INTEGRATOR_TRAPEZOID;
     if (keeps || system->tired) return ST_OK;
     system->active.n = 0;
-    for (int c = 0; c < step->problem.n_contacts; c++) {
+    for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
         if (entry->restitution > 0 && speed > system->def.restitution_speed) continue;
@@ -110,7 +110,7 @@ st_Status sti_note_loaded(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
     system->loaded_new.n = 0;
-    for (int c = 0; c < step->problem.n_contacts; c++)
+    for (int c = 0; c < step->n_gaps; c++)
         if (step->r[step->law[c].first] > 0)
             STI_TRY(sti_ids_add(&system->allocator, &system->loaded_new, step->chosen[c].entry.id, err));
     return ST_OK;

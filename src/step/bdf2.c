@@ -38,7 +38,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
     sti_move(system, system->q, system->v, h, system->q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
     STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
-    if (sti_closes_within(system)) return sti_rough_step(system, h, info, err);
+    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
     for (int i = 0; i < system->model.n_v; i++) {
         way[i] += eta * system->v_new[i];
         system->a_new[i] = (system->v_new[i] - v_base[i]) / eta;

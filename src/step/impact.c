@@ -23,7 +23,7 @@ static bool restitution_impulse(st_System *system)
     const sti_RowList *H = &step->H;
     bool any = false;
     memset(system->push, 0, (size_t)system->model.n_v * sizeof *system->push);
-    for (int c = 0; c < step->problem.n_contacts; c++) {
+    for (int c = 0; c < step->n_gaps; c++) {
         int row = step->law[c].first;
         double e = step->chosen[c].entry.restitution, r = step->r[row];
         if (e == 0 || !(r * sti_mobility(system, row) > system->def.restitution_speed)) continue;

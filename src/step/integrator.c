@@ -59,7 +59,7 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
     st_SolveInfo solved;
     STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
-    int n = system->step.problem.n_contacts;
+    int n = system->step.n_gaps;
     info->contacts = n > info->contacts ? n : info->contacts;
     info->overlapping = system->step.overlapping;
     info->problems++;
@@ -87,19 +87,22 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
     return solve(system, stage, v, info, err);
 }
 
-/* Does the step that was just tried run into a contact that carried nothing before? An impact that was not
- * located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a step
- * is an Euler one.                                                                                */
-bool sti_closes_within(const st_System *system)
+/* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
+ * was not located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a
+ * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
+ * gap in the first and comes to rest in the second.                                                */
+bool sti_closes_within(const st_System *system, double h)
 {
     const sti_Assembly *step = &system->step;
     const st_Sink *here = &system->here;
-    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system));
-    for (int c = 0; c < step->problem.n_contacts; c++) {
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)), pulled = fmax(still, 2 * h * system->pull);
+    for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;
         int before = sti_sink_find(here, id);
-        if (!(step->r[step->law[c].first] > 0) || before < 0 || sti_ids_contain(&system->loaded, id)) continue;
-        if (sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v) < -still) return true;
+        bool carried = sti_ids_contain(&system->loaded, id);
+        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->history.known)) continue;
+        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v);
+        if (speed < -(carried ? pulled : still)) return true;
     }
     return false;
 }
@@ -120,6 +123,7 @@ st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
     int n = step->problem.n_contacts;
     STI_TRY(STI_GROW(&system->allocator, system->carried, system->carried_capacity, n, err));
     system->n_carried = n;
+    system->carried_work = weight * step->friction_work;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
         system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
@@ -143,6 +147,7 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
         for (int k = 0; k < law->dim; k++)
             step->impulse[law->first + k] = weight * step->r[law->first + k] + (known ? system->carried[p].r[k] : 0.0);
     }
+    step->friction_work = weight * step->friction_work + (system->n_carried > 0 ? system->carried_work : 0.0);
     system->n_carried = 0;
     return ST_OK;
 }

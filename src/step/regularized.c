@@ -19,7 +19,7 @@
 #include "base/tolerance.h"
 #include "step/contact_model.h"
 
-static void soften_contact(st_System *system, const sti_Stage *stage, int c, double *C)
+static void soften_contact(st_System *system, const sti_Stage *stage, int c)
 {
     sti_Assembly *out = &system->step;
     const sti_ContactEntry *entry = &out->chosen[c].entry;
@@ -28,7 +28,7 @@ static void soften_contact(st_System *system, const sti_Stage *stage, int c, dou
     double h = stage->eta;
     double k = entry->stiffness > 0 ? entry->stiffness : def->contact_stiffness;
     double gamma = entry->damping > 0 ? entry->damping : def->contact_damping;
-    memset(C, 0, (size_t)(dim * dim) * sizeof *C);
+    double *C = sti_compliance_block(out, out->law[c].first, dim);
     C[0] = 1.0 / (k * h * h);
     for (int j = 1; j < dim && j < 3; j++)
         C[j * dim + j] = 1.0 / (gamma * h);
@@ -46,20 +46,12 @@ static void soften_joints(st_System *system, const sti_Stage *stage)
     }
 }
 
-void sti_regularize(st_System *system, const sti_Stage *stage, int n_contacts)
+void sti_regularize(st_System *system, const sti_Stage *stage)
 {
-    sti_Assembly *out = &system->step;
-    double *C = out->C;
-    out->overlapping = 0;
-    out->compliant = true;
-    out->n_C = n_contacts;
-    for (int c = 0; c < n_contacts; c++) {
-        out->C_first[c] = out->law[c].first;
-        soften_contact(system, stage, c, C);
-        C += out->law[c].dim * out->law[c].dim;
-    }
-    out->C_first[n_contacts] = out->H.n_rows;
+    for (int c = 0; c < system->step.n_gaps; c++)
+        soften_contact(system, stage, c);
     soften_joints(system, stage);
+    system->step.compliant = true;
 }
 
 /* The largest of all compliances relative to what an impulse moves: what is left to go. */
@@ -68,7 +60,7 @@ static double softness(const st_System *system)
     const sti_Assembly *out = &system->step;
     const double *C = out->C;
     double most = 0;
-    for (int c = 0; c < out->n_C; c++) {
+    for (int c = 0; c < out->n_gaps; c++) {
         int dim = out->law[c].dim;
         for (int k = 0; k < dim; k++) {
             double mobility = sti_mobility(system, out->law[c].first + k);
@@ -83,7 +75,7 @@ static void scale_compliances(st_System *system, const sti_Stage *stage, double 
 {
     sti_Assembly *out = &system->step;
     double *C = out->C;
-    for (int c = 0; c < out->n_C; c++) {
+    for (int c = 0; c < out->n_gaps; c++) {
         int dim = out->law[c].dim;
         for (int k = 0; k < dim * dim; k++)
             C[k] *= s;

@@ -144,6 +144,7 @@ static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CON
 static const char *const drift_words[] = {"velocity", "gap", "projection", NULL};
 static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
+static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", NULL};
 
 typedef struct Entry {
@@ -188,6 +189,10 @@ static const Entry entries[] = {
     {CHOICE(events, events_words,
             "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),
      AT(events), NULL, 0},
+    {CHOICE(
+         initial, initial_words,
+         "an initial state that violates joints or overlaps: keep it, move it to the nearest consistent one, refuse"),
+     AT(initial), NULL, 0},
     NUMBER(h, "s", SMALLEST, LARGEST, "step"),
     NUMBER(end, "s", SMALLEST, LARGEST, "end time"),
     {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -LARGEST, LARGEST}, AT(gravity), NULL, 0},

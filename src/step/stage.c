@@ -4,6 +4,8 @@
  *     joints   G' v + g = 0,           g = theta_b/eta + d theta/dt   (drift gap; else d theta/dt)
  *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (Anitescu & Potra 2002, eq. 32-33 as rows)
  *     contact  u = H' v + w,           w = Phi_b/eta                  (drift gap; else 0)
+ *     bounded  u = a' v + w,           eta lo <= r <= eta hi,  w = - target
+ *              soft: u = a' v + r/(eta (eta k + d)) + (k phi_b - d target)/(eta k + d)
  *
  * where x_b = x(q*) + grad x' (q_b - q*). In schemes of order one v_b* has gone through the gyroscopic term
  * body by body; in those of order two it is v_b, and that term is part of k1 at v*. With the explicit
@@ -46,10 +48,11 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
 static void note_speeds(Work *work, const double *v, const double *k)
 {
     st_System *s = work->system;
-    if (!work->impact) s->speed = 0;
+    if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
-        double gained = work->stage->eta * fabs(k[i]) / work->out->M[s->diagonal[i]];
-        s->speed = fmax(s->speed, fabs(v[i]) + gained);
+        double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
+        s->speed = fmax(s->speed, fabs(v[i]) + work->stage->eta * pull);
+        if (!work->impact) s->pull = fmax(s->pull, pull);
     }
 }
 
@@ -193,23 +196,27 @@ static st_Status grow_constraints(Work *work, int64_t n)
     return ST_OK;
 }
 
-static st_Status grow_contacts(Work *work, int n)
+/* Room for n contacts and n_C numbers of compliance. */
+static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
 {
     sti_Assembly *out = work->out;
-    int64_t rows = STI_MAX_DIM * (int64_t)n;
+    int64_t rows = STI_MAX_DIM * n;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, STI_MAX_DIM * rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, n_C, work->err));
     STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, n + 1, work->err));
     STI_TRY(STI_GROW(work->allocator, out->H.p, out->H.p_capacity, 1, work->err));
     out->H.n_rows = 0;
+    out->n_C = 0;
+    out->C_used = 0;
+    out->compliant = false;
     return ST_OK;
 }
 
-static st_ContactLaw law_of(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
+st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
 {
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || entry->mu == 0;
     bool rolls = !slippery && entry->rolling > 0; /* laws coulomb and cone: others were refused */
@@ -266,12 +273,23 @@ static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
     int first = out->H.n_rows, before = sti_sink_find(&system->here, entry->id);
-    out->law[c] = law_of(&system->def, entry, first);
+    out->law[c] = sti_contact_law(&system->def, entry, first);
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry);
     if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
+    return ST_OK;
+}
+
+/* A patch of elements; a contact of two rigid bodies (the limit of a joint) stays one. */
+static st_Status add_compliant_contact(Work *work, int *n, const sti_ContactEntry *entry)
+{
+    sti_Assembly *out = work->out;
+    if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
+    STI_TRY(add_contact(work, *n, entry));
+    sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
+    ++*n;
     return ST_OK;
 }
 
@@ -281,8 +299,33 @@ static st_Status contacts(Work *work, int *n)
     const st_Sink *sink = work->stage->rows;
     *n = 0;
     for (int c = 0; c < sink->n_contacts; c++)
-        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id))
-            STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
+        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id)) {
+            if (work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact)
+                STI_TRY(add_compliant_contact(work, n, &sink->contact[c]));
+            else
+                STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
+        }
+    return ST_OK;
+}
+
+/* Motors and joint friction: after the contacts, whose ids are smaller. */
+static st_Status bounded_rows(Work *work, int n_contacts)
+{
+    const st_Sink *sink = work->stage->rows;
+    sti_Assembly *out = work->out;
+    double eta = work->stage->eta;
+    for (int k = 0; k < sink->bounded_rows.n_rows; k++) {
+        const sti_BoundedEntry *entry = &sink->bounded[k];
+        int c = n_contacts + k, first = out->H.n_rows;
+        double resistance = eta * entry->stiffness + entry->damping;
+        double phi = shifted(work, entry->value, &sink->bounded_rows, k);
+        out->law[c] = (st_ContactLaw){
+            .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
+        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}, .first = first};
+        STI_TRY(append_row(work, &out->H, &sink->bounded_rows, k));
+        out->w[first] = -entry->target;
+        if (resistance > 0) out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+    }
     return ST_OK;
 }
 
@@ -299,26 +342,46 @@ double sti_mobility(const st_System *system, int k)
     return square > 0 ? square * square / weighted : 0.0;
 }
 
-/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a
- * small normal compliance (METHODS section 1).                                                    */
-static void soften_overlaps(Work *work, int n)
+double *sti_compliance_block(sti_Assembly *out, int first, int size)
+{
+    double *block = out->C + out->C_used;
+    out->C_first[out->n_C++] = first;
+    out->C_used += (int64_t)size * size;
+    memset(block, 0, (size_t)size * (size_t)size * sizeof *block);
+    return block;
+}
+
+/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
+ * normal compliance (METHODS section 1).                                                          */
+static void soften_overlaps(Work *work)
 {
     sti_Assembly *out = work->out;
-    double *C = out->C;
-    out->overlapping = 0;
-    for (int c = 0; c < n; c++) {
-        int dim = out->law[c].dim;
-        out->C_first[c] = out->law[c].first;
-        memset(C, 0, (size_t)(dim * dim) * sizeof *C);
-        if (work->gap_drift && out->chosen[c].entry.gap < -STI_OVERLAP) {
-            C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
-            out->overlapping++;
-        }
-        C += dim * dim;
+    for (int c = 0; c < out->n_gaps; c++) {
+        double *C = sti_compliance_block(out, out->law[c].first, out->law[c].dim);
+        if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
+        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
+        out->overlapping++;
     }
-    out->C_first[n] = out->H.n_rows;
-    out->n_C = n;
     out->compliant = out->overlapping > 0;
+}
+
+/* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
+static void compliances(Work *work)
+{
+    sti_Assembly *out = work->out;
+    double eta = work->stage->eta;
+    st_ContactModel model = work->impact ? ST_CONTACT_RIGID : work->system->def.contact;
+    out->overlapping = 0;
+    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
+    if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
+    for (int k = 0; k < out->n_bounded; k++) {
+        const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
+        double resistance = eta * entry->stiffness + entry->damping;
+        double *C = sti_compliance_block(out, out->law[out->n_gaps + k].first, 1);
+        if (resistance > 0) C[0] = 1.0 / (eta * resistance);
+        out->compliant = out->compliant || C[0] > 0;
+    }
+    out->C_first[out->n_C] = out->H.n_rows;
 }
 
 static st_Sparse sparse(const sti_RowList *rows, int n_v)
@@ -326,10 +389,11 @@ static st_Sparse sparse(const sti_RowList *rows, int n_v)
     return (st_Sparse){.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
 }
 
-static void finish(Work *work, int n_contacts)
+static void finish(Work *work)
 {
     const st_Model *model = &work->system->model;
     sti_Assembly *out = work->out;
+    int n_contacts = out->n_gaps + out->n_bounded;
     out->problem = (st_Problem){
         .n_v = model->n_v,
         .n_l = out->G.n_rows,
@@ -347,6 +411,15 @@ static void finish(Work *work, int n_contacts)
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
     if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
+}
+
+/* Where the rows are taken, for the reports of what they transmit. */
+static void keep_place(Work *work)
+{
+    const sti_Stage *stage = work->stage;
+    work->out->eta = stage->eta;
+    work->out->t = stage->t;
+    memcpy(work->out->q, stage->q_star, (size_t)work->system->model.n_q * sizeof *work->out->q);
 }
 
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
@@ -371,15 +444,26 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(joints(&work));
     if (n_soft > 0) STI_TRY(soft_rows(&work));
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
-    STI_TRY(grow_contacts(&work, system->wanted.n));
+    bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !impact;
+    int64_t n = patches ? sti_patch_elements(system) : 1, n_block = patches ? 9 * n * n : STI_MAX_DIM * STI_MAX_DIM;
+    STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
+                          n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
+    sti_patches_begin(system);
     STI_TRY(contacts(&work, &n_contacts));
-    if (system->def.contact == ST_CONTACT_REGULARIZED && !impact)
-        sti_regularize(system, stage, n_contacts);
-    else
-        soften_overlaps(&work, n_contacts);
-    finish(&work, n_contacts);
+    /* no finite force changes an impact: bounded rows are left out */
+    work.out->n_gaps = n_contacts;
+    work.out->n_bounded = impact ? 0 : stage->rows->bounded_rows.n_rows;
+    if (!impact) STI_TRY(bounded_rows(&work, n_contacts));
+    compliances(&work);
+    finish(&work);
+    keep_place(&work);
     sti_lap(system, ST_STAGE_ASSEMBLE);
     return ST_OK;
+}
+
+static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
+{
+    return a->id < b->id || (a->id == b->id && a->element < b->element);
 }
 
 /* Start from the forces of the last step, contact by contact: both lists stand by id. */
@@ -389,9 +473,10 @@ static void warm_start(st_System *system, double eta)
     int p = 0;
     for (int c = 0; c < out->problem.n_contacts; c++) {
         const st_ContactLaw *law = &out->law[c];
-        while (p < system->n_previous && system->previous[p].id < out->chosen[c].entry.id)
+        sti_Impulse wanted = {.id = out->chosen[c].entry.id, .element = out->chosen[c].element};
+        while (p < system->n_previous && comes_before(&system->previous[p], &wanted))
             p++;
-        bool known = p < system->n_previous && system->previous[p].id == out->chosen[c].entry.id &&
+        bool known = p < system->n_previous && !comes_before(&wanted, &system->previous[p]) &&
                      system->previous[p].dim == law->dim;
         for (int k = 0; k < law->dim; k++)
             out->r[law->first + k] = known ? eta * system->previous[p].r[k] : 0.0;
@@ -406,11 +491,34 @@ static st_Status keep_impulses(st_System *system, double eta, st_Error *err)
     system->n_previous = n;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &out->law[c];
-        system->previous[c] = (sti_Impulse){.id = out->chosen[c].entry.id, .dim = law->dim};
+        system->previous[c] = (sti_Impulse){
+            .id = out->chosen[c].entry.id, .element = out->chosen[c].element, .dim = law->dim};
         for (int k = 0; k < law->dim; k++)
             system->previous[c].r[k] = out->r[law->first + k] / eta;
     }
     return ST_OK;
+}
+
+/* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean. In an impact the
+ * velocity at the contact changes under the impulse, and the work is that of the mean. Of bounded rows those that drive
+ * nothing are friction. */
+static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
+{
+    double sum = 0;
+    for (int c = 0; c < out->n_gaps + out->n_bounded; c++) {
+        const st_ContactLaw *law = &out->law[c];
+        bool bounded = c >= out->n_gaps;
+        if (bounded) {
+            const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
+            if (entry->target != 0 || entry->stiffness + entry->damping > 0) continue;
+        }
+        for (int k = bounded ? 0 : 1; k < law->dim; k++) {
+            double u = out->u[law->first + k];
+            if (stage->eta == 0 || stage->mean) u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
+            sum += out->r[law->first + k] * u;
+        }
+    }
+    return sum;
 }
 
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
@@ -423,6 +531,8 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
+    if (!impact) sti_patches_follow(system);
+    out->friction_work = friction_work(stage, out);
     sti_lap(system, ST_STAGE_SOLVE);
     return ST_OK;
 }

@@ -11,7 +11,7 @@
  * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #include <time.h>
 
@@ -99,7 +99,7 @@ static void exchange_sinks(st_System *system)
 static st_Status note_collisions(st_System *system, double t, const double *v_before, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
-    for (int c = 0; c < step->problem.n_contacts; c++) {
+    for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         int row = step->law[c].first;
         if (sti_ids_contain(&system->active_new, entry->id)) continue;
@@ -179,6 +179,7 @@ static st_Status collide(st_System *system, double h, double s, st_StepInfo *inf
     STI_TRY(count_event(system, t, s, info, err));
     STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
     sti_lap(system, ST_STAGE_EVENTS);
+    system->work_before = s * system->step.friction_work;
     return land(system, t, s * h, info, err);
 }
 
@@ -205,7 +206,9 @@ static void accept(st_System *system, double t, double taken, bool event)
     system->n_modes = history->known ? system->n_modes_new : 0;
     exchange_active(system);
     exchange_sinks(system);
+    sti_patches_accept(system);
     system->t = t;
+    system->friction_work += system->work_before + system->step.friction_work;
 }
 
 static void report(st_System *system, double h, st_StepInfo *info)
@@ -217,6 +220,7 @@ static void report(st_System *system, double h, st_StepInfo *info)
     info->joint_error = sti_sink_joint_error(&system->here);
     info->kinetic = sti_energy_kinetic(system, system->q, system->v);
     info->potential = sti_energy_potential(system, &system->here, system->t, system->q);
+    info->friction = system->friction_work;
     sti_lap(system, ST_STAGE_REPORT);
 }
 
@@ -228,6 +232,7 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     *taken = h;
     *event = false;
     system->rough = false;
+    system->work_before = 0;
     if (sti_speculative(system)) return speculative_step(system, h, info, err);
 
     STI_TRY(sti_refresh_active(system, err));
@@ -254,8 +259,10 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     if (system->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
     if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(system, 0.0, err));
     STI_TRY(sti_project(system, system->t + *taken, *taken, err));
-    *event = *event || (events != ST_EVENTS_OFF && ran_into_something(system));
-    return *event && transition == 1 ? land(system, system->t + *taken, *taken, info, err) : ST_OK;
+    if (transition < 1 || events == ST_EVENTS_OFF || !ran_into_something(system)) return ST_OK;
+    *event = true;
+    system->work_before = system->step.friction_work;
+    return land(system, system->t + *taken, *taken, info, err);
 }
 
 /* Piece by piece to the end of the step; with an integrator of order one, the first piece. */

@@ -61,6 +61,15 @@ static st_Status check_model(const st_Model *model, st_Error *err)
     return ST_OK;
 }
 
+static st_Status check_bounded(const st_Model *model, const st_SystemDef *def, st_Error *err)
+{
+    if (model->bounded == NULL || st_solver_accepts(def->solver, ST_LAW_BOUNDED, 1, true)) return ST_OK;
+    return sti_fail(err, ST_ERR_UNSUPPORTED,
+                    "solver \"%s\" does not take forces with bounds, which motors and friction in joints need: choose "
+                    "another solver (\"auto\" picks one)",
+                    def->solver);
+}
+
 static st_Status create_solver(const st_SystemDef *def, const char *name, st_Solver **out, st_Error *err)
 {
     st_SolverDef solver = st_solver_def();
@@ -87,8 +96,8 @@ static void add_vector(Vectors *all, double **at, int size)
 
 static Vectors vectors_of(st_System *s)
 {
-    double **by_q[] = {&s->q,      &s->q_new,     &s->q_target, &s->q_best,         &s->q_star,
-                       &s->q_base, &s->history.q, &s->saved.q,  &s->saved.history.q};
+    double **by_q[] = {&s->q,      &s->q_new,  &s->q_target,  &s->q_best,  &s->step.q,
+                       &s->q_star, &s->q_base, &s->history.q, &s->saved.q, &s->saved.history.q};
     double **by_v[] = {&s->v,
                        &s->v_new,
                        &s->work_v,
@@ -175,11 +184,13 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     s->allocator = def->allocator;
     s->model = *model;
     st_Status status = start(s, q0, v0, err);
+    s->world = world; /* from here on it can name bodies */
+    if (status == ST_OK) status = sti_check_initial(s, err);
     if (status != ST_OK) {
+        s->world = NULL; /* still the caller's */
         st_system_destroy(s);
         return status;
     }
-    s->world = world;
     *out = s;
     return ST_OK;
 }
@@ -199,6 +210,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     } else {
         st_Model model = sti_world_model(world);
         status = sti_check_contact_model(def, world, err);
+        if (status == ST_OK) status = check_bounded(&model, def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
     if (status != ST_OK) sti_world_destroy(world);
@@ -214,6 +226,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     STI_TRY(check_def(def, err));
     STI_TRY(check_model(model, err));
     STI_TRY(sti_check_contact_model(def, NULL, err));
+    STI_TRY(check_bounded(model, def, err));
     return create(def, model, NULL, q0, v0, out, err);
 }
 
@@ -257,10 +270,17 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->event, s->event_capacity);
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
+    sti_patches_free(s);
     st_solver_destroy(s->solver);
     st_solver_destroy(s->projector);
     sti_world_destroy(s->world);
     sti_free(&a, s, 1, sizeof *s);
+}
+
+void st_system_initial_change(const st_System *system, double *position, double *velocity)
+{
+    if (position != NULL) *position = system->initial_position;
+    if (velocity != NULL) *velocity = system->initial_velocity;
 }
 
 /* ---- state ------------------------------------------------------------------------------------ */
@@ -313,8 +333,11 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->trial = sink;
     s->t = t;
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
+    s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;
-    s->step.problem.n_contacts = 0;
+    s->friction_work = 0;
+    s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
+    s->step.n_gaps = s->step.n_bounded = 0;
     return ST_OK;
 }
 
@@ -333,6 +356,7 @@ st_Status sti_save(st_System *s, st_Error *err)
     STI_TRY(sti_ids_copy(&s->allocator, &s->saved.active, &s->active, err));
     STI_TRY(sti_ids_copy(&s->allocator, &s->saved.loaded, &s->loaded, err));
     s->saved.t = s->t;
+    s->saved.friction_work = s->friction_work;
     memcpy(s->saved.q, s->q, (size_t)s->model.n_q * sizeof *s->q);
     memcpy(s->saved.v, s->v, (size_t)s->model.n_v * sizeof *s->v);
     copy_history(s, &s->saved.history, &s->history);
@@ -353,6 +377,7 @@ void sti_restore(st_System *s)
     exchange_ids(&s->active, &s->saved.active);
     exchange_ids(&s->loaded, &s->saved.loaded);
     s->t = s->saved.t;
+    s->friction_work = s->saved.friction_work;
     memcpy(s->q, s->saved.q, (size_t)s->model.n_q * sizeof *s->q);
     memcpy(s->v, s->saved.v, (size_t)s->model.n_v * sizeof *s->v);
     copy_history(s, &s->history, &s->saved.history);
@@ -367,7 +392,8 @@ uint64_t st_system_hash(const st_System *system)
         size_t size;
     } parts[] = {{&system->t, sizeof system->t},
                  {system->q, (size_t)system->model.n_q * sizeof(double)},
-                 {system->v, (size_t)system->model.n_v * sizeof(double)}};
+                 {system->v, (size_t)system->model.n_v * sizeof(double)},
+                 {system->patches.delta, (size_t)system->patches.n_delta * sizeof(double)}};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
         for (size_t k = 0; k < parts[p].size; k++)
@@ -412,34 +438,14 @@ st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *v
     return ST_OK;
 }
 
-/* ---- contacts and time ------------------------------------------------------------------------ */
-
-int st_system_contact_count(const st_System *system)
-{
-    return system->step.problem.n_contacts;
-}
-
-st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
-{
-    const sti_Assembly *step = &system->step;
-    if (index < 0 || index >= step->problem.n_contacts) return ST_ERR_ARGUMENT;
-    const sti_ContactEntry *entry = &step->chosen[index].entry;
-    const st_ContactLaw *law = &step->law[index];
-    *out = (st_ContactReport){.id = entry->id,
-                              .a = {entry->a},
-                              .b = {entry->b},
-                              .point = entry->point,
-                              .normal = entry->normal,
-                              .gap = entry->gap,
-                              .dim = law->dim};
-    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out->impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
-    return ST_OK;
-}
+/* ---- words and time --------------------------------------------------------------------------- */
 
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
 {
-    if (system->world != NULL) {
+    int joint = sti_limit_joint(contact->id);
+    if (system->world != NULL && joint >= 0) {
+        snprintf(out, size, "the limit of joint \"%s\"", system->world->scene->joint[joint].name);
+    } else if (system->world != NULL) {
         char *const *name = system->world->scene->names[STI_BODY].name;
         snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
     } else {

@@ -9,7 +9,7 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
-#include "step/sink.h"
+#include "step/patch.h"
 
 #include <stiction/system.h>
 
@@ -29,12 +29,13 @@ st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_I
 /* A contact of the step problem: which one of the sink, and its impulse for the next warm start. */
 typedef struct sti_Chosen {
     sti_ContactEntry entry;
-    int first; /* row in r, u                                                                      */
+    int first;   /* row in r, u                                                                    */
+    int element; /* of a compliant patch                                                           */
 } sti_Chosen;
 
 typedef struct sti_Impulse {
     uint64_t id;
-    int dim;
+    int dim, element;
     double r[STI_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
@@ -51,9 +52,13 @@ typedef struct sti_Assembly {
     int64_t impulse_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
-    int overlapping; /* contacts that got a compliance                                             */
-    int n_C;         /* blocks of C                                                                */
-    bool compliant;  /* C is not 0                                                                 */
+    int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
+    int overlapping;       /* contacts that got a compliance                                       */
+    int n_C;               /* blocks of C                                                          */
+    int64_t C_used;        /* numbers in them                                                      */
+    bool compliant;        /* some row has one                                                     */
+    double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
+    double friction_work;  /* of the solution [J]                                                  */
 } sti_Assembly;
 
 /* What an integrator remembers of the step before; gone after an event and when the state is set. */
@@ -66,7 +71,7 @@ typedef struct sti_History {
 
 /* The whole state, to go back to when a step fails half way. */
 typedef struct sti_Snapshot {
-    double t;
+    double t, friction_work;
     double *q, *v;
     sti_History history;
     sti_IdSet active, loaded;
@@ -116,16 +121,27 @@ struct st_System {
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
     int stalled;                  /* collisions in a row without progress in time                  */
 
+    double initial_position, initial_velocity; /* largest change made to the initial state          */
+
     double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
+    double pull;       /* largest acceleration by forces at its last stage                               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
+    sti_Patches patches, patches_new; /* contact compliant: the state, and what follows it         */
+    sti_PatchKind *patch_kind;
+    int n_patch_kinds;
+    int64_t patch_kind_capacity;
     sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
     int n_carried;
+    double carried_work; /* of friction in it [J]                                                   */
     int64_t carried_capacity;
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
     st_Solver *solver, *projector;
+
+    double friction_work; /* since the start [J]                                                   */
+    double work_before;   /* of the part of the step before its collision [J]                      */
 
     double lap; /* clock at the last lap [s]                                                       */
     double seconds[ST_N_STAGES];
@@ -185,7 +201,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
-bool sti_closes_within(const st_System *system);
+bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
@@ -229,6 +245,9 @@ st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 /* system.c: the state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+
+/* initial.c: the first state, made consistent or refused as the def says. */
+st_Status sti_check_initial(st_System *system, st_Error *err);
 
 /* A contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);

@@ -5,6 +5,7 @@
  *     normal      r_n                    u_n
  *     friction    mu r_n - |r_T|         |u_T|              (pyramid: mu r_n - sum beta,  lambda)
  *     facet k     beta_k                 lambda + d_k'u_T   (pyramid in space, while sliding)
+ *     bounded     min(hi - r, r - lo)    |u|                (motors, friction in joints)
  *
  * Which one it is, pair by pair, is the mode of a contact: what a basis is for Lemke's method, for every law and
  * solver (METHODS section 3c; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
@@ -29,6 +30,7 @@
 typedef struct Contact {
     const st_ContactLaw *law;
     double n[2], T[2], u[2]; /* (rho r_n/s, u_n), rho r_T/s, u_T                                   */
+    double slack;            /* bounded: rho/s times the distance to the nearer bound               */
 } Contact;
 
 static Contact look(const st_System *system, int c, double s)
@@ -37,6 +39,13 @@ static Contact look(const st_System *system, int c, double s)
     const st_ContactLaw *law = &step->law[c];
     double rho = sti_mobility(system, law->first) / s;
     Contact contact = {.law = law};
+    if (law->law == ST_LAW_BOUNDED) {
+        double r = step->r[law->first];
+        contact.n[0] = INFINITY; /* never opens */
+        contact.slack = rho * fmin(law->hi - r, r - law->lo);
+        contact.u[0] = step->u[law->first];
+        return contact;
+    }
     contact.n[0] = rho * step->r[law->first];
     contact.n[1] = sti_row_dot(&step->H, law->first, system->v_new);
     for (int k = 1; k < law->dim && k < 3; k++) {
@@ -44,6 +53,11 @@ static Contact look(const st_System *system, int c, double s)
         contact.u[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new);
     }
     return contact;
+}
+
+static bool has_friction(const st_ContactLaw *law)
+{
+    return law->dim > 1 || law->law == ST_LAW_BOUNDED;
 }
 
 static bool has_facets(const st_ContactLaw *law)
@@ -89,6 +103,7 @@ static double facet_force(const Contact *contact, int k)
 static double friction(const Contact *contact)
 {
     double mu = contact->law->mu;
+    if (contact->law->law == ST_LAW_BOUNDED) return contact->slack - fabs(contact->u[0]);
     if (has_facets(contact->law)) {
         double sum = 0;
         for (int k = 0; k < contact->law->facets; k++)
@@ -110,7 +125,7 @@ static double facet_indicator(const Contact *contact, int k, double lambda)
 static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 {
     sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
-    if (!mode.closed || contact->law->dim < 2) return mode;
+    if (!mode.closed || !has_friction(contact->law)) return mode;
     double g = friction(contact);
     mode.sticking = g > nil;
     mode.slipping = g < -nil;

@@ -39,7 +39,7 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
     STI_TRY(sti_rows_of_stage(system, system->t + 0.5 * h, err));
     double *v = system->v_new, *mean = system->v_base;
     STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));
-    if (sti_closes_within(system)) return sti_rough_step(system, h, info, err);
+    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
     for (int i = 0; i < n_v; i++) {
         mean[i] = first_form ? 0.5 * (system->v[i] + v[i]) : v[i];
         if (!first_form) v[i] = 2 * v[i] - system->v[i];
