@@ -10,16 +10,22 @@ typedef enum sti_ObjectKind { STI_BODY, STI_SHAPE, STI_JOINT, STI_SPRING, STI_FO
 
 /* Body 0 is the ground, so that an id's index1 is the index. The others start at 0: id.index1 - 1.
  * Names are in `names`, in the same order; the defs' own name pointers point there.               */
+typedef struct sti_BodyPair {
+    int a, b;
+} sti_BodyPair;
+
 struct st_Scene {
     st_Allocator allocator;
     sti_Names names[STI_N_KINDS];
     st_BodyDef *body;
-    st_ShapeDef *shape;
-    int *shape_body; /* index of the body that shape k belongs to                                  */
+    st_ShapeDef *shape; /* points, triangles, heights owned                                        */
+    int *shape_body;    /* index of the body that shape k belongs to                                  */
     st_JointDef *joint;
     st_SpringDef *spring;
-    st_ForceDef *force; /* tables owned                                                            */
-    int n_bodies, n_shapes, n_joints, n_springs, n_forces;
+    st_ForceDef *force;     /* tables owned                                                            */
+    sti_BodyPair *excluded; /* bodies whose shapes do not touch                                    */
+    int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_excluded;
+    int64_t excluded_capacity;
     int64_t body_capacity, shape_capacity, shape_body_capacity, joint_capacity, spring_capacity, force_capacity;
 };
 

@@ -1,8 +1,6 @@
 /* model/world.c -- a scene compiled into the system interface of model.h. */
 #include "model/world.h"
 
-#include "collide/collide.h"
-
 #include <stdio.h>
 
 /* ---- compiling -------------------------------------------------------------------------------- */
@@ -64,30 +62,6 @@ static st_Status initial_state(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
-static bool can_touch(const sti_World *world, int i, int j)
-{
-    const int *owner = world->scene->shape_body;
-    const st_ShapeDef *shape = world->scene->shape;
-    if (owner[i] == owner[j]) return false;
-    if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
-    bool forth = sti_collide_supports(shape[i].type, shape[j].type);
-    bool back = sti_collide_supports(shape[j].type, shape[i].type);
-    return forth && (!back || i < j); /* a symmetric pair once */
-}
-
-/* All pairs of shapes that can touch, by (i, j): contact ids come out increasing. */
-static st_Status compile_pairs(sti_World *world, st_Error *err)
-{
-    int n = world->scene->n_shapes;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            if (!can_touch(world, i, j)) continue;
-            STI_TRY(STI_GROW(&world->allocator, world->pair, world->pair_capacity, world->n_pairs + 1, err));
-            world->pair[world->n_pairs++] = (sti_Pair){i, j};
-        }
-    return ST_OK;
-}
-
 static void compile_springs(sti_World *world)
 {
     world->n_q = STI_BODY_Q * (world->n_bodies - 1);
@@ -116,7 +90,7 @@ static st_Status compile(sti_World *world, st_Error *err)
     for (int k = 0; k < world->n_joints; k++)
         sti_joint_compile(world->scene, k, &world->joint[k]);
     compile_springs(world);
-    STI_TRY(compile_pairs(world, err));
+    STI_TRY(sti_collider_compile(world, err));
     return initial_state(world, err);
 }
 
@@ -146,6 +120,7 @@ void sti_world_destroy(sti_World *world)
     if (world == NULL) return;
     st_Allocator a = world->allocator;
     int n = world->n_bodies;
+    sti_collider_free(world);
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
@@ -154,7 +129,6 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + world->n_springs, sizeof *world->q0);
-    STI_RELEASE(&a, world->pair, world->pair_capacity);
     sti_free(&a, world, 1, sizeof *world);
 }
 
@@ -329,7 +303,7 @@ st_Model sti_world_model(sti_World *world)
     model.force = world_force;
     model.soft = world->n_springs > 0 ? world_soft : NULL;
     model.joints = world->n_joints > 0 ? world_joints : NULL;
-    model.contacts = world->n_pairs > 0 ? world_contacts : NULL;
+    model.contacts = world->scene->n_shapes > 1 ? world_contacts : NULL;
     model.gyroscopic = world_gyroscopic;
     model.move = world_move;
     model.difference = world_difference;

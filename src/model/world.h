@@ -11,6 +11,8 @@
 #ifndef STI_WORLD_H
 #define STI_WORLD_H
 
+#include "collide/collide.h"
+#include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
 
@@ -46,10 +48,20 @@ typedef struct sti_Spring {
     int q_angle; /* angular: where its angle stands in q                                           */
 } sti_Spring;
 
-/* A pair of shapes that can touch: shapes i and j, dispatch order (plane first). */
-typedef struct sti_Pair {
-    int i, j;
-} sti_Pair;
+/* Shapes made ready, where they stand, and which are near: collider.c. */
+typedef struct sti_Collider {
+    int n_shapes;
+    sti_Shape *shape;
+    st_Pose *pose;      /* of the shapes, in the world                                            */
+    sti_Bounds *bounds; /* around them                                                            */
+    bool placed;        /* pose and bounds hold something                                         */
+    bool keep_all;      /* all points of a patch, not only those that span it                     */
+    uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
+    int n_excluded;
+    int64_t excluded_capacity;
+    sti_Pairs pairs;
+    sti_Points points; /* of the pair at hand                                                      */
+} sti_Collider;
 
 typedef struct sti_World {
     st_Allocator allocator;
@@ -57,11 +69,10 @@ typedef struct sti_World {
     st_Vec3 gravity;
     int n_bodies; /* with the ground, which is body 0                                              */
     sti_Body *body;
-    int n_joints, n_springs, n_pairs;
+    int n_joints, n_springs;
     sti_Joint *joint;
     sti_Spring *spring;
-    sti_Pair *pair;
-    int64_t pair_capacity;
+    sti_Collider collider;
     int n_q, n_v, n_blocks;
     int *block_first; /* n_blocks + 1: one block of M a moving body                                */
     int *v_body;      /* n_v: whose it is                                                          */
@@ -82,7 +93,11 @@ st_Status sti_joints_push(const sti_World *world, const double *q, st_Sink *sink
 void sti_spring_compile(const st_Scene *scene, int index, sti_Spring *out);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
-st_Status sti_contacts_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+st_Status sti_collider_compile(sti_World *world, st_Error *err);
+void sti_collider_free(sti_World *world);
+st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
+bool sti_collider_near(const sti_Collider *collider, sti_Pair pair, double margin);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
 static inline st_Pose sti_pose(const double *q, int body)

@@ -62,6 +62,27 @@ static void shape_defaults(int variant, sti_Def *def)
     case ST_SHAPE_PLANE:
         def->shape = st_plane_def();
         break;
+    case ST_SHAPE_CAPSULE:
+        def->shape = st_capsule_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_CYLINDER:
+        def->shape = st_cylinder_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_CONE:
+        def->shape = st_cone_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_ELLIPSOID:
+        def->shape = st_ellipsoid_def(0.5, 0.5, 0.5);
+        break;
+    case ST_SHAPE_HULL:
+        def->shape = st_hull_def(NULL, 0);
+        break;
+    case ST_SHAPE_MESH:
+        def->shape = st_mesh_def(NULL, 0, NULL, 0);
+        break;
+    case ST_SHAPE_HEIGHT_FIELD:
+        def->shape = st_height_field_def(NULL, 0, 0, 1.0);
+        break;
     }
 }
 

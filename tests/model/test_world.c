@@ -97,7 +97,7 @@ static void rows_are_gradients(void **state)
             st_JointDef joint = st_joint_def((st_JointType)type);
             joint.a = ids[0], joint.b = type % 2 == 0 ? ids[1] : ST_GROUND;
             joint.point = random_vec(&random, 1), joint.point_b = random_vec(&random, 1);
-            joint.axis = random_vec(&random, 1);
+            joint.axis = random_vec(&random, 1), joint.collide = true;
             check_ok(st_scene_add_joint(f.scene, &joint, NULL, &f.err), f.err);
         }
         for (int k = 0; k < 3; k++) { /* linear, linear of rest length 0, to the ground */
