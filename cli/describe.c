@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST 2048  /* bytes of a member that are kept */
 #define LARGEST 65536 /* bytes looked at: name and description stand near the top */
 
 /* Copy the string whose opening quote is at `text` to `out`; returns what follows its closing quote,
@@ -61,7 +62,7 @@ static void find_member(const char *text, const char *key, char *out, size_t siz
 
 char *scene_member(const char *path, const char *key)
 {
-    char *text = malloc(LARGEST), *out = calloc(1, LARGEST);
+    char *text = malloc(LARGEST), *out = calloc(1, LONGEST);
     if (text == NULL || out == NULL) {
         free(text);
         free(out);
@@ -71,10 +72,9 @@ char *scene_member(const char *path, const char *key)
     if (file != NULL) {
         size_t length = fread(text, 1, LARGEST - 1, file);
         text[length] = '\0';
-        find_member(text, key, out, LARGEST);
+        find_member(text, key, out, LONGEST);
         fclose(file);
     }
     free(text);
-    char *fitting = realloc(out, strlen(out) + 1);
-    return fitting != NULL ? fitting : out;
+    return out;
 }

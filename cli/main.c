@@ -25,13 +25,10 @@ static void print_help(FILE *out)
 
 static int unknown_command(const char *word)
 {
-    enum { MOST = 32 };
-    const char *names[MOST];
+    const char *names[sizeof commands / sizeof commands[0]];
     int n = 0;
-    while (n < MOST && commands[n] != NULL) {
+    for (; commands[n] != NULL; n++)
         names[n] = commands[n]->name;
-        n++;
-    }
     const char *near = suggest(word, names, n);
     const char *kind = word[0] == '-' ? "option" : "command";
     if (near != NULL) return complain(STATUS_INPUT, "unknown %s \"%s\", did you mean %s?", kind, word, near);

@@ -122,15 +122,7 @@ static void simulate(Run *run)
     st_StepInfo info;
     bool ok = tally_start(&run->tally, &run->loaded, &info, &err) && record(run, &info, false, &err);
     double h = 0;
-    while (ok && caught_signal == 0 && (h = next_step(st_system_time(system), def->h, def->end)) > 0) {
-        double before = st_system_time(system);
-        if (before + h <= before) {
-            snprintf(err.message, sizeof err.message, "step %g s is below the resolution of time at t = %g s", h,
-                     before);
-            err.status = ST_ERR_NUMERIC;
-            ok = false;
-            break;
-        }
+    while (ok && (h = next_step(st_system_time(system), def->h, def->end)) > 0 && caught_signal == 0) {
         st_StepInfo next = st_step_info();
         ok = st_system_step(system, h, &next, &err) == ST_OK;
         if (!ok) break;
@@ -140,7 +132,8 @@ static void simulate(Run *run)
         progress_step(&run->progress, run->tally.steps, &info);
     }
     if (!ok) end_run(run, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
-    if (ok && caught_signal != 0) end_run(run, RUN_INTERRUPTED, caught_signal == SIGINT ? "interrupted" : "terminated");
+    if (ok && h > 0) /* a signal ended the loop before the end did */
+        end_run(run, RUN_INTERRUPTED, caught_signal == SIGINT ? "interrupted" : "terminated");
     /* With --every and --rate, the last state is still due. */
     if (run->line_due && !record(run, &info, true, &err) && ok) end_run(run, RUN_FAILED, err.message);
 }
@@ -155,6 +148,10 @@ static int prepare(Run *run, const char *word)
         return complain(STATUS_INPUT, "run: --%s is about the table, -o FILE.csv is missing",
                         o->every > 0 ? "every" : "rate");
     if (!load(word, &o->sets, &run->loaded, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    const st_SystemDef *def = &run->loaded.def;
+    if (def->end + def->h <= def->end) /* time would stand still before the end */
+        return complain(STATUS_INPUT, "%s: h is %g s, below the resolution of time at end = %g s", run->loaded.path,
+                        def->h, def->end);
     const char *files[2] = {o->table, o->picture};
     for (int k = 0; k < 2; k++) {
         if (files[k] == NULL) continue;

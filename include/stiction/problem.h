@@ -83,6 +83,7 @@ typedef struct st_Problem {
     st_BlockDiag Cb, C;
     const double *f, *g, *w;      /* n_v, n_l, n_r                                     */
     const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
+    double u_scale; /* [m/s] the residual is relative to velocities of at least this size; 0: to b alone */
 } st_Problem;
 
 /* ST_OK when sizes, indices, laws and numbers make sense; else which one does not. Says nothing
@@ -97,7 +98,7 @@ typedef struct st_Solution {
 
 /* How good an answer is: recomputed from the problem and r alone, by no solver. */
 typedef struct st_Residual {
-    double natural;         /* | r - P(r - rho u^) | / | rho b |, METHODS section 7    */
+    double natural;         /* | r - P(r - rho u^) | / max(| rho b |, | rho u_scale |), docs/methods.md   */
     double joint;           /* max | G'v + Cb l + g | [m/s]                            */
     double cone_violation;  /* how far the worst r_i is outside its set [N s]          */
     double complementarity; /* sum over contacts of | r . u^ | [J]                     */

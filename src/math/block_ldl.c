@@ -221,8 +221,9 @@ static st_Status merge_columns(sti_BlockLdl *ldl, int n, st_Error *err)
     return ST_OK;
 }
 
-/* Number the trees one after another, each keeping its inner order: no fill changes, since nothing
- * passes between trees. Uses parent of the old numbering; ranks and order are rewritten.           */
+/* AMD numbers rows with very many neighbours last, away from their tree; component solves want each tree
+ * in one piece. Number the trees one after another, each keeping its inner order: no fill changes, since
+ * nothing passes between trees. Uses parent of the old numbering; ranks and order are rewritten.   */
 static void gather_trees(sti_BlockLdl *ldl, int n)
 {
     int *root = ldl->tree, *next = ldl->tree_begin, *old_order = ldl->scratch;

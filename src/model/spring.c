@@ -57,9 +57,27 @@ static st_Status push_along(Place *p, double phi, st_Vec3 n, st_Vec3 lever_a, st
     return push(p, phi, (sti_Half){scale(-1, n), scale(-1, cross(lever_a, n))}, (sti_Half){n, cross(lever_b, n)});
 }
 
+static bool translates(const sti_Body *body, int axis)
+{
+    for (int k = 0; k < body->n_dofs; k++)
+        if (body->dof[k] == axis) return true;
+    return false;
+}
+
+/* The ends of a spring with a rest length met: it pushes them apart, and no direction is better than another.
+ * The first world axis along which they can move serves.                                          */
+static st_Status push_met(Place *p, st_Vec3 lever_a, st_Vec3 lever_b)
+{
+    const sti_Body *a = &p->world->body[p->spring->a], *b = &p->world->body[p->spring->b];
+    int axis = 0;
+    while (axis < 2 && !translates(a, axis) && !translates(b, axis))
+        axis++;
+    return push_along(p, -p->spring->rest, vec3_axis(axis), lever_a, lever_b);
+}
+
 /* With rest length 0 the force -k (p_b - p_a) is smooth through coincidence as three rows along the
  * world axes; along the line it would have no direction there.                                     */
-static st_Status push_linear(Place *p, int index)
+static st_Status push_linear(Place *p)
 {
     st_Pose a = sti_pose(p->q, p->spring->a), b = sti_pose(p->q, p->spring->b);
     st_Vec3 lever_a = rotate(a.q, p->spring->anchor_a), lever_b = rotate(b.q, p->spring->anchor_b);
@@ -70,9 +88,7 @@ static st_Status push_linear(Place *p, int index)
         return ST_OK;
     }
     double length = norm(d);
-    if (!(length > 0))
-        return sti_fail(p->err, ST_ERR_NUMERIC, "spring \"%s\": its two ends met, it has no direction",
-                        p->world->scene->spring[index].name);
+    if (!(length > 0)) return push_met(p, lever_a, lever_b);
     return push_along(p, length - p->spring->rest, scale(1 / length, d), lever_a, lever_b);
 }
 
@@ -89,7 +105,7 @@ st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sin
         const sti_Spring *spring = &world->spring[index];
         Place p = {.world = world, .q = q, .spring = spring, .sink = sink, .err = err};
         sti_rows_begin(world, spring->a, spring->b, &p.rows);
-        STI_TRY(spring->type == ST_SPRING_LINEAR ? push_linear(&p, index) : push_angular(&p));
+        STI_TRY(spring->type == ST_SPRING_LINEAR ? push_linear(&p) : push_angular(&p));
     }
     return ST_OK;
 }

@@ -287,7 +287,8 @@ static void draw_page(FILE *file, const st_Picture *picture)
     sti_svg_axes(file, &window, right, up);
     sti_strobe_draw(file, &strobe, &window);
     for (int k = 0; k <= n; k++) {
-        double x = LEFT + (k % 2) * (half + GAP), y = below + (k / 2) * (CHART_H + GAP);
+        int column = k % 2, line = k / 2;
+        double x = LEFT + column * (half + GAP), y = below + line * (CHART_H + GAP);
         sti_Rect panel = {x, y, k == n && k % 2 == 0 ? WIDTH - LEFT - RIGHT : half, CHART_H};
         if (k < n)
             draw_coordinate(file, picture, &view, quantity[k], panel);

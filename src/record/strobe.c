@@ -203,33 +203,46 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-/* Andrew's monotone chain, counted for at most 8 points: enough for a box. */
-static int convex_hull(Point *p, int n, Point *hull)
+static void sort_points(Point *p, int n)
 {
-    int size = 0;
-    for (int i = 1; i < n; i++) /* insertion sort by x, then y */
+    for (int i = 1; i < n; i++) /* by x, then y; n is 8 */
         for (int j = i; j > 0 && (p[j].x < p[j - 1].x || (p[j].x == p[j - 1].x && p[j].y < p[j - 1].y)); j--) {
             Point swap = p[j];
             p[j] = p[j - 1];
             p[j - 1] = swap;
         }
-    for (int pass = 0, floor_size = 1; pass < 2; pass++) {
-        for (int k = 0; k < n; k++) {
-            Point q = pass == 0 ? p[k] : p[n - 1 - k];
-            while (size > floor_size && (hull[size - 1].x - hull[size - 2].x) * (q.y - hull[size - 2].y) -
-                                                (hull[size - 1].y - hull[size - 2].y) * (q.x - hull[size - 2].x) <=
-                                            0)
-                size--;
-            if (pass == 0 || k > 0) hull[size++] = q;
-        }
-        floor_size = size;
-    }
+}
+
+static bool turns_left(Point a, Point b, Point c)
+{
+    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
+}
+
+/* Add q to the chain that begins at hull[first]; points that are no corners any more go. */
+static int extend_hull(Point *hull, int first, int size, Point q)
+{
+    while (size >= first + 2 && !turns_left(hull[size - 2], hull[size - 1], q))
+        size--;
+    hull[size] = q;
+    return size + 1;
+}
+
+/* Andrew's monotone chain: rightward below, leftward above. `hull` holds 2 n; returns the number of corners. */
+static int convex_hull(Point *p, int n, Point *hull)
+{
+    int size = 0;
+    sort_points(p, n);
+    for (int i = 0; i < n; i++)
+        size = extend_hull(hull, 0, size, p[i]);
+    int first = size - 1;
+    for (int i = n - 2; i >= 0; i--)
+        size = extend_hull(hull, first, size, p[i]);
     return size > 1 ? size - 1 : size; /* the first point came round again */
 }
 
 static void draw_outline(FILE *file, const sti_Window *window, Point *corner, int count, const char *colour)
 {
-    Point hull[2 * STI_OUTLINE_POINTS + 2];
+    Point hull[2 * STI_OUTLINE_POINTS + 2] = {{0, 0}};
     for (int k = 0; k < count; k++)
         corner[k] = pixel(window, corner[k]);
     int n = convex_hull(corner, count, hull);

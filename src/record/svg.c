@@ -87,7 +87,7 @@ void sti_round_range(double *lo, double *hi)
 static const char *tick_text(char out[STI_NUMBER_SIZE], double value, double step)
 {
     double size = floor(log10(fabs(value)) + 1e-9), fine = floor(log10(step) + 1e-9), digits = size - fine + 1;
-    if (fabs(value) < 1e-9 * step) return strcpy(out, "0");
+    if (fabs(value) < 1e-9 * step) return "0";
     if (size >= 6 || size < -4) return sti_number(out, value, digits < 1 ? 1 : digits > 12 ? 12 : (int)digits);
     snprintf(out, STI_NUMBER_SIZE, "%.*f", fine < 0 ? (int)fmin(-fine, 12) : 0, value);
     char *comma = strchr(out, ',');

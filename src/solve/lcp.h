@@ -19,7 +19,7 @@ typedef struct sti_LcpInfo {
     sti_LcpOutcome outcome;
     int pivots;   /* of all attempts together                                                      */
     int attempts; /* 1: the first, textbook attempt was good                                       */
-    double error; /* max |min(z_i, w_i)| in scaled variables, against max |q|                      */
+    double error; /* max |min(z_i, w_i)| in scaled variables, with max |q| = 1; SOLVED is <= 1e-6      */
 } sti_LcpInfo;
 
 /* The data are the caller's and are not changed. */
@@ -32,7 +32,7 @@ typedef struct sti_LcpProblem {
 } sti_LcpProblem;
 
 /* How often a problem may be tried, each time with another tolerance or covering vector. */
-#define STI_LCP_ATTEMPTS 8
+#define STI_LCP_ATTEMPTS 5
 
 typedef struct sti_Lcp sti_Lcp; /* the workspace: grows to the largest n seen */
 

@@ -212,5 +212,6 @@ st_Status st_problem_check(const st_Problem *problem, st_Error *err)
     STI_TRY(check_vector("f", p->f, p->n_v, err));
     STI_TRY(check_vector("g", p->g, p->n_l, err));
     STI_TRY(check_vector("w", p->w, p->n_r, err));
+    if (!isfinite(p->u_scale) || p->u_scale < 0.0) return BAD("u_scale is %g, must be finite and >= 0", p->u_scale);
     return check_contacts(p, err);
 }

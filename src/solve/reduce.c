@@ -10,6 +10,7 @@
  */
 #include "solve/reduce.h"
 
+#include "base/tolerance.h"
 #include "solve/saddle.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
@@ -190,6 +191,28 @@ static void solve_column(Memory *m, int64_t begin, int64_t end)
     }
 }
 
+/* Component d of H_c'v. */
+static double row_of_H(const Memory *m, int c, int d, const double *v)
+{
+    const int64_t count = m->h_first[c + 1] - m->h_first[c];
+    const int *index = m->h_index + m->h_first[c];
+    const double *h = m->h_value + m->h_start[c] + d * count;
+    double sum = 0.0;
+    for (int64_t k = 0; k < count; k++)
+        sum += h[k] * v[index[k]];
+    return sum;
+}
+
+/* Is the velocity along a row of H held by joints altogether? Then its own entry of W, h'y, is the rounding of a
+ * zero. Without joints it would be at least the largest h_k^2/A_kk.                                */
+static bool is_held(const Memory *m, int c, const double *h, double mobility)
+{
+    double bound = 0.0;
+    for (int64_t k = 0; k < m->h_first[c + 1] - m->h_first[c]; k++)
+        bound = fmax(bound, h[k] * h[k] / sti_saddle_mass(m->saddle, m->h_index[m->h_first[c] + k]));
+    return !(mobility > STI_HELD * bound);
+}
+
 static st_Status build_Y(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -206,13 +229,15 @@ static st_Status build_Y(Memory *m, st_Error *err)
         const int64_t count = end - begin;
         GROW(y_value, m->y_start[c] + p->contact[c].dim * count);
         for (int d = 0; d < p->contact[c].dim; d++) {
-            const double *h = m->h_value + m->h_start[c] + d * h_count;
-            double *y = m->y_value + m->y_start[c] + d * count;
+            double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
             for (int64_t k = 0; k < h_count; k++)
                 m->side_v[m->h_index[m->h_first[c] + k]] = h[k];
             solve_column(m, begin, end);
             for (int64_t k = 0; k < count; k++)
                 y[k] = m->out_v[m->y_index[begin + k]];
+            if (!is_held(m, c, h, row_of_H(m, c, d, m->out_v))) continue;
+            memset(h, 0, (size_t)h_count * sizeof *h);
+            memset(y, 0, (size_t)count * sizeof *y);
         }
         for (int64_t k = 0; k < h_count; k++)
             m->side_v[m->h_index[m->h_first[c] + k]] = 0.0;
@@ -223,18 +248,6 @@ static st_Status build_Y(Memory *m, st_Error *err)
 }
 
 /* ------------------------------------------------------------------ W and b */
-
-/* Component d of H_c'v. */
-static double row_of_H(const Memory *m, int c, int d, const double *v)
-{
-    const int64_t count = m->h_first[c + 1] - m->h_first[c];
-    const int *index = m->h_index + m->h_first[c];
-    const double *h = m->h_value + m->h_start[c] + d * count;
-    double sum = 0.0;
-    for (int64_t k = 0; k < count; k++)
-        sum += h[k] * v[index[k]];
-    return sum;
-}
 
 /* The entries of C that lie in diagonal blocks of W. Blocks of C may join several contacts (a patch), so
  * they are walked row by row beside the contacts.                                                  */
@@ -326,6 +339,9 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     STI_TRY(build_W_diagonal(m, err));
     export_pointers(reduction);
     sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
+    for (int row = 0; row < problem->n_v; row++)
+        if (!isfinite(m->v_free[row]))
+            return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
     for (int c = 0; c < problem->n_contacts; c++)
         for (int d = 0; d < problem->contact[c].dim; d++) {
             const int row = problem->contact[c].first + d;

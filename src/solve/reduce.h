@@ -11,6 +11,8 @@
  *
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
+ *
+ * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r.
  */
 #ifndef STI_REDUCE_H
 #define STI_REDUCE_H
@@ -38,7 +40,8 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
 void sti_reduction_destroy(sti_Reduction *reduction);
 
 /* Reduce a (checked) problem, replacing what was there. No allocation when nothing has to grow. The
- * problem must stay alive and unchanged while the reduction is used.                              */
+ * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
+ * be used until a call succeeds.                              */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
 /* W, n_r x n_r, row-major. */

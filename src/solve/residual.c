@@ -1,6 +1,6 @@
 /* residual.c -- how far an r is from solving the step problem; METHODS.md section 7.
  *
- *     e = | r - P(r - rho u^) |_2 / | rho b |_2,     rho_i = dim_i / trace(W_ii)
+ *     e = | r - P(r - rho u^) |_2 / max(| rho b |_2, | rho u_scale |_2),     rho_i = dim_i / trace(W_ii)
  *
  * u is recomputed from r through the unreduced equations (momentum and joints, with refinement), so that
  * an error of the reduction counts too. Beside e stand the figures physics can check.
@@ -64,11 +64,12 @@ static double complementarity(const st_ContactLaw *contact, const double *r, con
 }
 
 /* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
- * noise cannot serve as a scale (two bodies that fly side by side).                                */
-static double scale_of(const sti_Reduction *reduction)
+ * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
+ * the problem may know how large velocities are that mean anything.                                */
+double sti_residual_scale(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
-    double square = 0.0, terms = 0.0;
+    double square = 0.0, terms = 0.0, least = 0.0;
     for (int c = 0; c < p->n_contacts; c++)
         for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
             double term = fabs(p->w[j]);
@@ -76,8 +77,9 @@ static double scale_of(const sti_Reduction *reduction)
                 term += fabs(p->H.x[e] * reduction->v_free[p->H.i[e]]);
             square += reduction->rho[c] * reduction->rho[c] * reduction->b[j] * reduction->b[j];
             terms += reduction->rho[c] * reduction->rho[c] * term * term;
+            least += reduction->rho[c] * reduction->rho[c] * p->u_scale * p->u_scale;
         }
-    return sqrt(square) > STI_NOISE * sqrt(terms) ? sqrt(square) : 0.0;
+    return sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
 }
 
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
@@ -87,7 +89,7 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v_wor
     out->joint = sti_reduction_velocity(reduction, r, v_work, NULL);
     contact_velocity(p, r, v_work, u_work);
     double error = 0.0, worst = 0.0;
-    const double scale = scale_of(reduction);
+    const double scale = sti_residual_scale(reduction);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const double *rc = r + contact->first, *uc = u_work + contact->first, rho = reduction->rho[c];

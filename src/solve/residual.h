@@ -8,4 +8,7 @@
  * r, by a fresh solve with refinement. No allocation.                                              */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out);
 
+/* What the natural residual is divided by, an impulse; 0: nothing, it is absolute. */
+double sti_residual_scale(const sti_Reduction *reduction);
+
 #endif

@@ -482,6 +482,14 @@ void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x)
     sti_block_factor_solve(&saddle->memory->mass, k, x);
 }
 
+double sti_saddle_mass(const sti_Saddle *saddle, int row)
+{
+    const Memory *m = saddle->memory;
+    const int block = m->net.block_of[row];
+    const int64_t i = row - m->net.problem->A.first[block];
+    return m->net.problem->A.x[m->mass.start[block] + i * block_size(m, block) + i];
+}
+
 double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, const double *l)
 {
     const Memory *m = saddle->memory;

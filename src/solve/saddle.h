@@ -34,6 +34,9 @@ void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, 
 /* x <- inv(A_k) x for the rows of block k alone: all there is to solve for a free body. */
 void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x);
 
+/* The diagonal entry of A at a velocity. */
+double sti_saddle_mass(const sti_Saddle *saddle, int row);
+
 /* max |G'v + Cb l + g| over all rows. */
 double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, const double *l);
 

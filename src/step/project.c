@@ -8,6 +8,9 @@
  *
  *     M d = M e + J' l,     J' d + c = 0,     q <- q + d.
  *
+ * Far from the constraints (a light bar that turned by a radian in the step) this converges linearly, by the
+ * curvature left out; a second pass drops e and goes straight to the constraints, quadratically.
+ *
  * Redundant constraints are harmless (the solver leaves them out). Where equalities contradict each other
  * (more corners touch than can), the gaps are tried as inequalities: frictionless contacts with w = gap.
  */
@@ -21,7 +24,8 @@ typedef struct Work {
     double t;
     bool unilateral; /* gaps >= 0 instead of = 0                                                   */
     const double *spring_target;
-    double error; /* largest violation at the current position                                     */
+    bool straight; /* e = 0: to the constraints, no longer to the nearest point                   */
+    double error;  /* largest violation at the current position                                    */
     st_Error *err;
 } Work;
 
@@ -101,8 +105,8 @@ static st_Status newton_step(Work *work)
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
             out->f[i] = 0;
-            for (int j = model->first[b]; j < model->first[b + 1]; j++)
-                out->f[i] += *M++ * e[j];
+            for (int j = model->first[b]; j < model->first[b + 1]; j++, M++)
+                out->f[i] += work->straight ? 0.0 : *M * e[j];
         }
     st_Problem problem = {.n_v = model->n_v,
                           .n_l = out->G.n_rows,
@@ -121,19 +125,45 @@ static st_Status newton_step(Work *work)
     return st_solver_solve(s->projector, &problem, &solution, &info, work->err);
 }
 
-/* Newton from q_target; leaves the nearest closed position in q_new and `trial` evaluated there. */
-static st_Status iterate(Work *work)
+/* Newton steps from q_target, or straight ones from the best position so far, halved while they do not
+ * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
+static st_Status iterate(Work *work, double *best)
 {
     st_System *s = work->system;
-    memcpy(s->q_new, s->q_target, (size_t)s->model.n_q * sizeof *s->q_new);
-    double last = INFINITY;
-    for (int round = 0; round < STI_PROJECTION_ROUNDS; round++) {
+    size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
         STI_TRY(linearise(work));
-        /* at the floor of rounding: no better than the round before */
-        if (work->error <= STI_PROJECTION_ERROR || (work->error < 1e-13 && work->error >= last)) return ST_OK;
-        last = work->error;
+        if (work->error < *best) {
+            *best = work->error;
+            idle = 0;
+            memcpy(s->q_best, s->q_new, size);
+        } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
+            for (int i = 0; i < s->model.n_v; i++)
+                s->work_v[i] *= 0.5;
+            sti_move(s, s->q_best, s->work_v, 1.0, s->q_new);
+            continue;
+        }
+        if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
         STI_TRY(newton_step(work));
         sti_move(s, s->q_new, s->work_v, 1.0, s->q_new);
+    }
+    return ST_OK;
+}
+
+/* To the nearest closed position; where that does not converge, straight to a closed one from the best
+ * position met. Leaves it in q_new and `trial` evaluated there.                                    */
+static st_Status close_constraints(Work *work)
+{
+    st_System *s = work->system;
+    size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    double best = INFINITY;
+    memcpy(s->q_new, s->q_target, size);
+    for (int pass = 0; pass < 2; pass++) {
+        work->straight = pass == 1;
+        STI_TRY(iterate(work, &best));
+        memcpy(s->q_new, s->q_best, size);
+        if (best <= STI_PROJECTION_CLOSED) break;
+        best = INFINITY; /* the second pass starts with a look at where it is */
     }
     return linearise(work);
 }
@@ -157,10 +187,10 @@ st_Status sti_project(st_System *system, double t, double h, st_Error *err)
     Work work = {.system = system, .out = &system->projection, .t = t, .err = err};
     STI_TRY(spring_targets(&work, h));
     memcpy(system->q_target, system->q_new, (size_t)system->model.n_q * sizeof *system->q_new);
-    STI_TRY(iterate(&work));
+    STI_TRY(close_constraints(&work));
     if (work.error > STI_PROJECTION_FAILED) {
         work.unilateral = true;
-        STI_TRY(iterate(&work));
+        STI_TRY(close_constraints(&work));
     }
     sti_lap(system, ST_STAGE_PROJECT);
     return ST_OK;

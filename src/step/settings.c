@@ -124,6 +124,7 @@ typedef struct Entry {
     st_Setting setting;
     size_t offset;     /* in st_SystemDef                                                          */
     const int *values; /* of a choice; NULL: the word's index                                      */
+    int multiple;      /* an integer must be a multiple of this; 0: any                            */
 } Entry;
 
 #define AT(field) offsetof(st_SystemDef, field)
@@ -133,42 +134,45 @@ typedef struct Entry {
     }
 #define NUMBER(key, unit, min, max, help)                                                                              \
     {                                                                                                                  \
-        {#key, ST_SETTING_NUMBER, unit, help, NULL, min, max}, AT(key), NULL                                           \
+        {#key, ST_SETTING_NUMBER, unit, help, NULL, min, max}, AT(key), NULL, 0                                        \
     }
 #define SMALLEST 1e-300 /* "greater than 0" as an inclusive range */
 #define LARGEST  1e300
 
 static const Entry entries[] = {
     {CHOICE(preset, preset_words, "sets all choices below, as a paper or a user would; keys beside it override"),
-     AT(preset), NULL},
+     AT(preset), NULL, 0},
     {CHOICE(integrator, integrator_words, "euler: springs and dampers explicit; implicit: linearly implicit Euler"),
-     AT(integrator), NULL},
-    {CHOICE(contact, contact_words, "contact model"), AT(contact), NULL},
+     AT(integrator), NULL, 0},
+    {CHOICE(contact, contact_words, "contact model"), AT(contact), NULL, 0},
     {CHOICE(law, law_words, "friction law: exact Coulomb cone, its convex relaxation, a pyramid of facets, a box"),
-     AT(law), law_values},
+     AT(law), law_values, 0},
     {{"facets", ST_SETTING_INTEGER, "", "facets of the pyramid in space, even; in the plane there are 2", NULL, 2, 256},
      AT(facets),
-     NULL},
+     NULL,
+     2},
     {CHOICE(drift, drift_words, "how joints and gaps are kept: on velocities only, by gap/h, or by projection"),
-     AT(drift), NULL},
-    {CHOICE(impact, impact_words, "impact law"), AT(impact), NULL},
+     AT(drift), NULL, 0},
+    {CHOICE(impact, impact_words, "impact law"), AT(impact), NULL, 0},
     {CHOICE(events, events_words, "off: fixed step; collisions: a step ends where a new contact closes"), AT(events),
-     NULL},
+     NULL, 0},
     NUMBER(h, "s", SMALLEST, LARGEST, "step"),
     NUMBER(end, "s", SMALLEST, LARGEST, "end time"),
-    {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -LARGEST, LARGEST}, AT(gravity), NULL},
-    {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL},
+    {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -LARGEST, LARGEST}, AT(gravity), NULL, 0},
+    {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL, 0},
     NUMBER(tolerance, "", 1e-16, 1.0, "residual at which a step problem counts as solved"),
     {{"max_iterations", ST_SETTING_INTEGER, "", "sweeps of an iterative solver", NULL, 1, 1e9},
      AT(max_iterations),
-     NULL},
+     NULL,
+     0},
     NUMBER(margin, "m", 0.0, LARGEST, "drift gap: contacts closer than this enter the step problem"),
     NUMBER(correction_speed, "m/s", 0.0, LARGEST, "drift gap: cap on the speed that removes overlap"),
     NUMBER(active_gap, "m", 0.0, LARGEST, "drift velocity and projection: a contact is active below this gap"),
     {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,
       0, 1},
      AT(keep_springs),
-     NULL},
+     NULL,
+     0},
     NUMBER(speed_limit, "m/s", SMALLEST, LARGEST,
            "a velocity beyond this (or beyond it in rad/s) is called divergence"),
 };
@@ -282,6 +286,8 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
     case ST_SETTING_INTEGER:
         STI_TRY(check_range(setting, x, err));
         if (x != floor(x)) return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a whole number", key, x);
+        if (entry->multiple > 0 && (int)x % entry->multiple != 0)
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a multiple of %d", key, x, entry->multiple);
         *(int *)field = (int)x;
         return ST_OK;
     case ST_SETTING_BOOLEAN:

@@ -29,6 +29,18 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
     return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
 }
 
+/* How fast things are, or would be after the step: what the residual is measured against when contacts
+ * have nothing to do. An impact has no forces to tell; there the step before it counts, too.      */
+static void note_speeds(Work *work, const double *v, const double *k)
+{
+    st_System *s = work->system;
+    if (!work->impact) s->speed = 0;
+    for (int i = 0; i < s->model.n_v; i++) {
+        double gained = work->stage->eta * fabs(k[i]) / work->out->M[s->diagonal[i]];
+        s->speed = fmax(s->speed, fabs(v[i]) + gained);
+    }
+}
+
 /* f = M v_b* + eta k1, A = M. */
 static st_Status momentum(Work *work)
 {
@@ -43,6 +55,7 @@ static st_Status momentum(Work *work)
         if (model->gyroscopic != NULL) model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
         STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
     }
+    note_speeds(work, v, k);
     const double *M = work->out->M;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
@@ -228,6 +241,7 @@ static void finish(Work *work, int n_contacts)
         .g = out->g,
         .w = out->w,
         .contact = out->law,
+        .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
     if (out->overlapping > 0) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
 }

@@ -195,20 +195,33 @@ static void exchange_sinks(st_System *system)
     system->trial = sink;
 }
 
-/* Go to the collision at fraction s of the step, close the new contacts, and solve the same problem with
- * h = 0 for the velocity after the impact.                                                         */
-static st_Status collide(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
+/* Does a contact that is not held overlap at q_new? */
+static bool ran_into_something(const st_System *system)
 {
-    double t = system->t + s * h;
-    system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
-    sti_move(system, system->q, system->v_new, s * h, system->q_new);
-    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, margin_of(system), err));
-    if (system->stalled > STI_MAX_STALLED) return stuck(system, t, err);
-    STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
-    STI_TRY(activate_touching(system, system->def.active_gap, err));
-    sti_lap(system, ST_STAGE_EVENTS);
-    if (system->def.drift == ST_DRIFT_PROJECTION) STI_TRY(sti_project(system, t, s * h, err));
+    for (int c = 0; c < system->trial.n_contacts; c++)
+        if (system->trial.contact[c].gap < -system->def.active_gap &&
+            !sti_ids_contain(&system->active_new, system->trial.contact[c].id))
+            return true;
+    return false;
+}
 
+/* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
+static st_Status close_contacts(st_System *system, double t, double h, st_Error *err)
+{
+    for (int round = 0; round < 4; round++) {
+        STI_TRY(activate_touching(system, system->def.active_gap, err));
+        if (system->def.drift != ST_DRIFT_PROJECTION) break;
+        STI_TRY(sti_project(system, t, h, err));
+        if (!ran_into_something(system)) break;
+    }
+    return ST_OK;
+}
+
+/* The impact at q_new: the contacts that touch are closed, and the same problem with h = 0 gives the
+ * velocity after it.                                                                              */
+static st_Status land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(close_contacts(system, t, h, err));
     sti_IdSet active = system->active;
     exchange_sinks(system);
     system->active = system->active_new;
@@ -225,6 +238,19 @@ static st_Status collide(st_System *system, double h, double s, st_StepInfo *inf
     exchange_sinks(system);
     info->collisions = 1;
     return status;
+}
+
+/* Go to the collision at fraction s of the step, and land there. */
+static st_Status collide(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
+{
+    double t = system->t + s * h;
+    system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
+    sti_move(system, system->q, system->v_new, s * h, system->q_new);
+    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, margin_of(system), err));
+    if (system->stalled > STI_MAX_STALLED) return stuck(system, t, err);
+    STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
+    sti_lap(system, ST_STAGE_EVENTS);
+    return land(system, t, s * h, info, err);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -273,7 +299,9 @@ static st_Status advance(st_System *system, double h, double *taken, st_StepInfo
     STI_TRY(sti_evaluate(system, &system->trial, end, system->q_new, margin_of(system), err));
     if (system->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
     if (system->def.events == ST_EVENTS_OFF) STI_TRY(activate_touching(system, 0.0, err));
-    return sti_project(system, end, h, err);
+    STI_TRY(sti_project(system, end, h, err));
+    bool landed = system->def.events == ST_EVENTS_COLLISIONS && ran_into_something(system);
+    return landed ? land(system, end, h, info, err) : ST_OK;
 }
 
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)

@@ -25,8 +25,6 @@ static st_Status check_def(const st_SystemDef *def, st_Error *err)
         STI_TRY(st_setting_get(def, st_setting(k)->key, &value, err));
         STI_TRY(st_setting_set(&copy, st_setting(k)->key, &value, err));
     }
-    if (def->facets % 2 != 0)
-        return sti_fail(err, ST_ERR_ARGUMENT, "facets is %d, must be even: facets come in opposite pairs", def->facets);
     const int dims[] = {1, 2, 3};
     for (int k = 0; k < 3; k++) {
         st_Law law = dims[k] == 1 ? ST_LAW_FRICTIONLESS : def->law;
@@ -78,9 +76,9 @@ static st_Status allocate(st_System *s, st_Error *err)
 {
     const st_Allocator *a = &s->allocator;
     int n_q = s->model.n_q, n_v = s->model.n_v;
-    double **vectors[] = {&s->q,      &s->q_new,  &s->q_target,     &s->v,      &s->v_new,       &s->work_v,
-                          &s->work_k, &s->step.f, &s->projection.f, &s->step.M, &s->projection.M};
-    const int sizes[] = {n_q, n_q, n_q, n_v, n_v, n_v, n_v, n_v, n_v, s->n_M, s->n_M};
+    double **vectors[] = {&s->q,      &s->q_new,  &s->q_target, &s->q_best,       &s->v,      &s->v_new,
+                          &s->work_v, &s->work_k, &s->step.f,   &s->projection.f, &s->step.M, &s->projection.M};
+    const int sizes[] = {n_q, n_q, n_q, n_q, n_v, n_v, n_v, n_v, n_v, n_v, s->n_M, s->n_M};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         *vectors[k] = sti_alloc(a, sizes[k], sizeof(double));
         if (*vectors[k] == NULL)
@@ -198,7 +196,7 @@ void st_system_destroy(st_System *s)
     if (s == NULL) return;
     st_Allocator a = s->allocator;
     int n_q = s->model.n_q, n_v = s->model.n_v;
-    double *by_q[] = {s->q, s->q_new, s->q_target};
+    double *by_q[] = {s->q, s->q_new, s->q_target, s->q_best};
     double *by_v[] = {s->v, s->v_new, s->work_v, s->work_k, s->step.f, s->projection.f};
     for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)
         sti_free(&a, by_q[k], n_q, sizeof(double));

@@ -63,7 +63,7 @@ struct st_System {
     double *q, *v;
     int64_t n_steps;
 
-    double *q_new, *v_new, *q_target, *work_v, *work_k;
+    double *q_new, *v_new, *q_target, *q_best, *work_v, *work_k;
     st_Sink here, trial;
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
@@ -71,6 +71,7 @@ struct st_System {
     int64_t chosen_capacity;
     int stalled; /* collisions in a row without progress in time                  */
 
+    double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
     sti_Impulse *previous;

@@ -60,12 +60,12 @@ static inline int setup(void **state)
 {
     Program *p = calloc(1, sizeof *p);
     if (p == NULL) return -1;
+    *state = p;
     strcpy(p->folder, "/tmp/stiction-test-XXXXXX");
     p->out = calloc(2, TEXT_SIZE);
     p->paths = calloc(MOST_PATHS, PATH_SIZE);
     if (p->out == NULL || p->paths == NULL || mkdtemp(p->folder) == NULL || getenv("ST_PROGRAM") == NULL) return -1;
     p->err = p->out + TEXT_SIZE;
-    *state = p;
     return 0;
 }
 
@@ -94,7 +94,7 @@ static inline pid_t start(Program *p, const char *const *arguments, int out_fd)
         int err_fd = open(in_folder(p, ".err"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(out_fd, STDOUT_FILENO);
         dup2(err_fd, STDERR_FILENO);
-        execv(argv[0], (char *const *)argv);
+        if (argv[0] != NULL) execv(argv[0], (char *const *)argv);
         _exit(127);
     }
     close(out_fd);

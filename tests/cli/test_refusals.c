@@ -101,6 +101,9 @@ static void outputs_that_cannot_be_written(void **state)
     const char *scene = in_folder(p, "drop.json"), *good = in_folder(p, "good.csv");
     struct stat info;
     write_file(scene, BALL_SCENE);
+    RUN(p, "run", scene, "-o", good, "--set", "simulation/h=1e-20"); /* 1 + 1e-20 is 1 */
+    check_status(p, 2);
+    assert_int_equal(stat(good, &info), -1);
     RUN(p, "run", scene, "-o", in_folder(p, "no/such/folder.csv"));
     check_status(p, 2);
     check_contains(p->err, "no/such/folder.csv");

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     st_SystemDef def = st_system_def();
     body.mass = 1;
     body.locks = ST_LOCK_ROTATION;
-    if (st_scene_create(NULL, &scene, &err) != ST_OK || st_scene_add_body(scene, &body, &id, &err) != ST_OK ||
+    if (st_scene_create(&scene, &err) != ST_OK || st_scene_add_body(scene, &body, &id, &err) != ST_OK ||
         st_system_create(scene, &def, &system, &err) != ST_OK || st_system_step(system, 0.5, NULL, &err) != ST_OK ||
         st_system_velocity(system, id, &v, NULL) != ST_OK)
         printf("%s\n", err.message);

@@ -220,6 +220,48 @@ static void gyroscopic_step_loses_energy(void **state)
     end(&f);
 }
 
+/* Forces at a point, constant, harmonic and by a table, in world and in body axes: power F . v_point equals
+ * k . v for any velocity, which checks every lever and axis. */
+static void forces_do_the_right_work(void **state)
+{
+    (void)state;
+    check_Random random = {5};
+    const double times[] = {0, 1, 3}, values[] = {2, 4, -2};
+    const struct {
+        double t, table, harmonic;
+    } at[] = {{-1, 2, cos(-2 + 0.5)}, {0.5, 3, cos(1 + 0.5)}, {2, 1, cos(4 + 0.5)}, {9, -2, cos(18 + 0.5)}};
+    for (int kind = 0; kind < 6; kind++) {
+        Fixture f;
+        begin(&f);
+        st_BodyDef def = random_body(&random);
+        st_ForceDef force = st_force_def();
+        check_ok(st_scene_add_body(f.scene, &def, &force.body, &f.err), f.err);
+        force.profile = (st_ProfileType)(kind / 2);
+        force.body_axes = kind % 2 == 1;
+        force.point = random_vec(&random, 1), force.force = random_vec(&random, 5),
+        force.torque = random_vec(&random, 5);
+        force.frequency = 2, force.phase = 0.5;
+        force.n_table = 3, force.times = times, force.values = values;
+        check_ok(st_scene_add_force(f.scene, &force, NULL, &f.err), f.err);
+        compile(&f);
+        for (size_t j = 0; j < sizeof at / sizeof at[0]; j++) {
+            double k[6], v[6], factor = kind < 2 ? 1 : (kind < 4 ? at[j].harmonic : at[j].table), power = 0;
+            for (int i = 0; i < 6; i++)
+                v[i] = check_random(&random, -1, 1);
+            check_ok(f.model.force(f.world, at[j].t, f.world->q0, v, k, &f.err), f.err);
+            for (int i = 0; i < 6; i++)
+                power += k[i] * v[i];
+            st_Quat R = def.pose.q;
+            st_Vec3 w = rotate(R, vec3_load(v + 3)), velocity = add(vec3_load(v), cross(w, rotate(R, force.point)));
+            st_Vec3 F = force.body_axes ? rotate(R, force.force) : force.force;
+            st_Vec3 T = force.body_axes ? rotate(R, force.torque) : force.torque;
+            double expected = factor * (dot(F, velocity) + dot(T, w)) - 9.81 * def.mass * v[2];
+            check_close(power, expected, 1e-13 * (1 + fabs(expected)) * 10);
+        }
+        end(&f);
+    }
+}
+
 /* Masses and inertias of shapes with offsets, against two-point Gauss quadrature, exact for a box. */
 static void box_mass_is_exact(void **state)
 {
@@ -410,15 +452,11 @@ static void bad_worlds_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_gradients),
-        cmocka_unit_test(angular_spring_counts_turns),
-        cmocka_unit_test(difference_inverts_move),
-        cmocka_unit_test(gyroscopic_step_loses_energy),
-        cmocka_unit_test(box_mass_is_exact),
-        cmocka_unit_test(sphere_and_bar_masses),
-        cmocka_unit_test(contact_dimension_follows_the_locks),
-        cmocka_unit_test(bad_definitions_are_refused),
-        cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(rows_are_gradients),          cmocka_unit_test(angular_spring_counts_turns),
+        cmocka_unit_test(difference_inverts_move),     cmocka_unit_test(gyroscopic_step_loses_energy),
+        cmocka_unit_test(forces_do_the_right_work),    cmocka_unit_test(box_mass_is_exact),
+        cmocka_unit_test(sphere_and_bar_masses),       cmocka_unit_test(contact_dimension_follows_the_locks),
+        cmocka_unit_test(bad_definitions_are_refused), cmocka_unit_test(bad_worlds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static void check_xml(const char *text)
         } else if (at[1] != '?' && end[-1] != '/') {
             roots += depth == 0;
             assert_true(depth < 64);
-            strcpy(open[depth++], name);
+            memcpy(open[depth++], name, sizeof name);
         }
         at = end;
     }

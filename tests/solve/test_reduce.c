@@ -331,6 +331,17 @@ static void test_nonsymmetric(void **state)
             m->G[i][m->n_l] = m->G[i][2] - 2.0 * m->G[i][7];
         m->g[m->n_l++] = m->g[2] - 2.0 * m->g[7];
         check_against(m, n_l, 1, 1e-11);
+        for (int i = 0; i < m->n_v; i++) { /* whatever the unit of mass */
+            m->f[i] *= 1e14;
+            for (int j = 0; j < m->n_v; j++)
+                m->A[i][j] *= 1e14;
+        }
+        check_against(m, n_l, 1, 1e-11);
+        for (int i = 0; i < m->n_v; i++) {
+            m->f[i] *= 1e-14;
+            for (int j = 0; j < m->n_v; j++)
+                m->A[i][j] *= 1e-14;
+        }
         m->n_l = n_l;
         m->n_a = 1; /* now as one full block */
         m->a_first[1] = m->n_v;
@@ -368,6 +379,39 @@ static void test_not_positive_definite(void **state)
         sti_reduction_destroy(s);
         free(m);
     }
+}
+
+/* Nothing at all, bodies alone, and numbers that overflow on the way. */
+static void test_edges(void **state)
+{
+    (void)state;
+    const st_Problem empty = {.symmetric = true};
+    sti_Reduction *s = reduce(&empty);
+    assert_int_equal(s->redundant_rows, 0);
+    check_below(sti_reduction_velocity(s, NULL, NULL, NULL), 0.0);
+    sti_reduction_destroy(s);
+
+    check_Random random = {.state = 11};
+    Made *m = made_new();
+    made_add_mass(m, 6, 1.0, &random);
+    check_against(m, 0, 0, 1e-14); /* nothing moves */
+    made_add_joint(m, 3, 0, -1, &random);
+    check_against(m, 3, 0, 1e-13);
+
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            m->A[i][j] *= 1e-200;
+    m->f[2] = 1e200; /* f/m is past the largest double */
+    const st_Problem p = made_problem(m);
+    const st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    s = NULL;
+    check_ok(st_problem_check(&p, &err), err);
+    check_ok(sti_reduction_create(&allocator, &s, &err), err);
+    assert_int_equal(sti_reduce(s, &p, &err), ST_ERR_NUMERIC);
+    assert_non_null(strstr(err.message, "velocity"));
+    sti_reduction_destroy(s);
+    free(m);
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -513,6 +557,7 @@ int main(void)
         cmocka_unit_test(test_stiff_limits),
         cmocka_unit_test(test_nonsymmetric),
         cmocka_unit_test(test_not_positive_definite),
+        cmocka_unit_test(test_edges),
         cmocka_unit_test(test_second_call_allocates_nothing),
         cmocka_unit_test(test_every_allocation_fails),
         cmocka_unit_test(test_large_without_joints),

@@ -22,7 +22,7 @@ static void begin(Bench *b, const char *preset)
     check_ok(st_scene_create(&b->scene, &b->err), b->err);
 }
 
-static st_BodyId add(Bench *b, const st_BodyDef *def, st_ShapeDef shape, double mu)
+static st_BodyId add_body(Bench *b, const st_BodyDef *def, st_ShapeDef shape, double mu)
 {
     st_BodyId id;
     shape.mu = mu;
@@ -75,7 +75,7 @@ static void block_slides_to_rest(void **state)
         def.pose.p.z = 0.1, def.velocity.x = 2;
         begin(&b, st_preset_name(p));
         add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.5);
-        st_BodyId id = add(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.5);
+        st_BodyId id = add_body(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.5);
         start(&b);
         run(&b, 1e-3, 1000);
         double exact = 4 / (2 * 0.5 * 9.81);
@@ -83,7 +83,7 @@ static void block_slides_to_rest(void **state)
         check_close(pose(&b, id).p.y, 0, 1e-9);            /* solver tolerance times the path */
         st_Vec3 v;
         st_system_velocity(b.sys, id, &v, NULL);
-        check_close(norm(v), 0, 1e-12);
+        check_close(norm(v), 0, 2e-11); /* solver tolerance times g h */
         end(&b);
     }
 }
@@ -99,7 +99,7 @@ static void box_sticks_on_a_slope(void **state)
     def.pose.q = st_quat_from_z(normal), def.pose.p = scale(0.1, normal), def.mass = 3;
     begin(&b, "default");
     add_plane(&b, normal, (st_Vec3){0}, 0.4);
-    st_BodyId id = add(&b, &def, st_box_def(0.2, 0.1, 0.1), 0.4);
+    st_BodyId id = add_body(&b, &def, st_box_def(0.2, 0.1, 0.1), 0.4);
     start(&b);
     run(&b, 0.01, 1000);
     st_Vec3 moved = sub(pose(&b, id).p, def.pose.p);
@@ -130,7 +130,7 @@ static void ball_slides_then_rolls(void **state)
     def.pose.p.z = 0.1, def.velocity.x = 4, def.mass = 1;
     begin(&b, "default");
     add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
-    st_BodyId id = add(&b, &def, st_sphere_def(0.1), 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
     start(&b);
     run(&b, 1e-3, 1000);
     st_Vec3 v, w;
@@ -149,7 +149,7 @@ static void fast_ball_does_not_tunnel(void **state)
     def.pose.p.z = 5, def.velocity.z = -1000, def.mass = 1;
     begin(&b, "default");
     add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
-    st_BodyId id = add(&b, &def, st_sphere_def(0.1), 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
     start(&b);
     run(&b, 0.01, 1);
     check_close(pose(&b, id).p.z, 0.1, 1e-9);
@@ -166,7 +166,7 @@ static void overlap_resolves_gently(void **state)
     def.pose.p.z = -0.3, def.mass = 1; /* 0.4 deep */
     begin(&b, "default");
     add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
-    st_BodyId id = add(&b, &def, st_sphere_def(0.1), 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
     start(&b);
     run(&b, 1e-3, 1);
     assert_int_equal(b.info.overlapping, 1);
@@ -189,7 +189,7 @@ static void pinched_body_stays(void **state)
     begin(&b, "default");
     add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, -0.09}, 0.3);
     add_plane(&b, (st_Vec3){0, 0, -1}, (st_Vec3){0, 0, 0.09}, 0.3);
-    st_BodyId id = add(&b, &def, st_sphere_def(0.1), 0.3);
+    st_BodyId id = add_body(&b, &def, st_sphere_def(0.1), 0.3);
     start(&b);
     for (int k = 0; k < 50; k++)
         check_ok(st_system_step(b.sys, 1e-3, &b.info, &b.err), b.err);
@@ -209,7 +209,7 @@ static void stiff_spring_does_not_explode(void **state)
     def.mass = 1, def.locks = ST_LOCK_ROTATION, def.pose.p.x = 1.001;
     begin(&b, "default");
     b.def.gravity = (st_Vec3){0};
-    st_BodyId id = add(&b, &def, st_point_def(), 0);
+    st_BodyId id = add_body(&b, &def, st_point_def(), 0);
     st_SpringDef spring = st_spring_def(ST_SPRING_LINEAR);
     spring.b = id, spring.point_b = def.pose.p, spring.stiffness = 1e12, spring.rest = 1;
     check_ok(st_scene_add_spring(b.scene, &spring, NULL, &b.err), b.err);
@@ -260,7 +260,7 @@ static void build_pair(Bench *b)
     for (int k = 0; k < 2; k++) {
         st_BodyDef def = st_body_def();
         def.pose.p = (st_Vec3){0.5 * k, 0, 0.1}, def.velocity = (st_Vec3){1, 0.3, 0};
-        ids[k] = add(b, &def, st_box_def(0.2, 0.1, 0.1), 0.5);
+        ids[k] = add_body(b, &def, st_box_def(0.2, 0.1, 0.1), 0.5);
     }
     st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
     joint.a = ids[0], joint.b = ids[1], joint.point = (st_Vec3){0.25, 0, 0.1}, joint.axis = (st_Vec3){0, 0, 1};
@@ -328,7 +328,8 @@ static void same_bits_every_time(void **state)
         begin(&b, "default");
         build_pair(&b);
         start(&b);
-        run(&b, 1e-3, 300);
+        for (int step = 0; step < 300; step++)
+            check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
         hash[k] = st_system_hash(b.sys);
         end(&b);
     }

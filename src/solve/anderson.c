@@ -1,0 +1,148 @@
+/* anderson.c -- see anderson.h. The least squares problem is solved by its normal equations, kept up to date
+ * by one row a step; a little of the trace on the diagonal holds them regular when differences repeat.   */
+#include "solve/anderson.h"
+
+enum { WINDOW = STI_ANDERSON_WINDOW };
+static const double regular = 1e-10; /* of the trace: 1e-14 to 1e-7 make no difference on walls of boxes */
+static const double too_large = 10.0;
+enum { PATIENCE = 200, FIRST_REST = 10 };
+
+/* The vectors in memory. */
+static double *difference_f(const sti_Anderson *a, int k)
+{
+    return a->memory + (int64_t)k * a->n;
+}
+static double *difference_g(const sti_Anderson *a, int k)
+{
+    return a->memory + (int64_t)(WINDOW + k) * a->n;
+}
+enum { F, F_LAST, G_LAST, G_BEST };
+static double *kept(const sti_Anderson *a, int which)
+{
+    return a->memory + (int64_t)(2 * WINDOW + which) * a->n;
+}
+
+static void forget(sti_Anderson *a)
+{
+    a->count = 0;
+    a->newest = WINDOW - 1;
+    a->has_last = false;
+    a->smallest = INFINITY;
+}
+
+st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Error *err)
+{
+    STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, (2 * WINDOW + 4) * (int64_t)n, err));
+    a->n = n;
+    a->weight = weight;
+    a->to_halve = INFINITY;
+    a->points = 0;
+    a->rest = 0;
+    a->rest_next = FIRST_REST;
+    forget(a);
+    return ST_OK;
+}
+
+void sti_anderson_release(sti_Anderson *a)
+{
+    STI_RELEASE(&a->allocator, a->memory, a->memory_size);
+}
+
+static double weighted_dot(const sti_Anderson *a, const double *x, const double *y)
+{
+    double sum = 0.0;
+    for (int i = 0; i < a->n; i++)
+        sum += a->weight[i] * x[i] * y[i];
+    return sum;
+}
+
+/* f - f_last and g - g_last take the place of the oldest pair. */
+static void remember(sti_Anderson *a, const double *g)
+{
+    a->newest = (a->newest + 1) % WINDOW;
+    a->count += a->count < WINDOW;
+    double *df = difference_f(a, a->newest), *dg = difference_g(a, a->newest);
+    for (int i = 0; i < a->n; i++) {
+        df[i] = kept(a, F)[i] - kept(a, F_LAST)[i];
+        dg[i] = g[i] - kept(a, G_LAST)[i];
+    }
+    for (int k = 0; k < a->count; k++)
+        a->gram[k][a->newest] = a->gram[a->newest][k] = weighted_dot(a, df, difference_f(a, k));
+}
+
+/* theta of the normal equations; false when they cannot be solved. */
+static bool least_squares(const sti_Anderson *a, double theta[WINDOW])
+{
+    double N[WINDOW][WINDOW], trace = 0.0;
+    const int m = a->count;
+    for (int i = 0; i < m; i++) {
+        memcpy(N[i], a->gram[i], sizeof N[i]);
+        trace += N[i][i];
+        theta[i] = weighted_dot(a, difference_f(a, i), kept(a, F));
+    }
+    for (int i = 0; i < m; i++) { /* elimination without pivoting: positive definite */
+        N[i][i] += regular * trace;
+        if (!(N[i][i] > 0.0)) return false;
+        for (int k = i + 1; k < m; k++) {
+            const double factor = N[k][i] / N[i][i];
+            for (int j = i; j < m; j++)
+                N[k][j] -= factor * N[i][j];
+            theta[k] -= factor * theta[i];
+        }
+    }
+    for (int i = m - 1; i >= 0; i--) {
+        for (int j = i + 1; j < m; j++)
+            theta[i] -= N[i][j] * theta[j];
+        theta[i] /= N[i][i];
+    }
+    return true;
+}
+
+/* Has it gone wrong, at once or in the long run? Then a rest follows in the second case. */
+static bool must_go_back(sti_Anderson *a, double size)
+{
+    if (size <= 0.5 * a->to_halve) {
+        a->to_halve = size;
+        a->points = 0;
+        a->rest_next = FIRST_REST;
+    }
+    if (++a->points > PATIENCE) {
+        a->points = 0;
+        a->rest = a->rest_next;
+        if (a->rest_next < INT32_MAX / 4) a->rest_next *= 2;
+        return true;
+    }
+    return !(size <= too_large * a->smallest);
+}
+
+void sti_anderson_next(sti_Anderson *a, const double *x, double *g)
+{
+    const size_t bytes = sizeof(double) * (size_t)a->n;
+    double *f = kept(a, F), theta[WINDOW];
+    if (a->rest > 0) {
+        a->rest--;
+        return;
+    }
+    for (int i = 0; i < a->n; i++)
+        f[i] = g[i] - x[i];
+    const double size = sqrt(weighted_dot(a, f, f));
+    if (size < a->smallest) {
+        a->smallest = size;
+        memcpy(kept(a, G_BEST), g, bytes);
+    }
+    if (must_go_back(a, size)) {
+        memcpy(g, kept(a, G_BEST), bytes);
+        forget(a);
+        return;
+    }
+    if (a->has_last) remember(a, g);
+    memcpy(kept(a, F_LAST), f, bytes);
+    memcpy(kept(a, G_LAST), g, bytes);
+    a->has_last = true;
+    if (a->count == 0 || !least_squares(a, theta)) return;
+    for (int k = 0; k < a->count; k++) {
+        const double *dg = difference_g(a, k);
+        for (int i = 0; i < a->n; i++)
+            g[i] -= theta[k] * dg[i];
+    }
+}

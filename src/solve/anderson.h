@@ -1,0 +1,47 @@
+/* solve/anderson.h -- Anderson's acceleration of a fixed-point iteration  x <- g(x).
+ *
+ * From the last few pairs (x_i, g_i), f_i = g_i - x_i, the combination with the smallest |f| in a weighted
+ * norm is the next point:
+ *
+ *     x_next = g_k - sum_i theta_i (g_i+1 - g_i),     theta: least squares of  f_k - sum theta_i (f_i+1 - f_i)
+ *
+ * (Anderson 1965; Walker & Ni 2011, type II.) On a linear iteration this is GMRES; on ours, which is
+ * linear as long as no contact changes between open, stick and slip, it is that between such changes. It
+ * is held harmless by two rules. When |f| has grown to ten times the smallest since the start, the iteration
+ * goes back to the image that belongs to the smallest and starts its memory afresh. When PATIENCE points
+ * have not halved the smallest |f|, it goes back likewise and leaves the iteration alone for a while,
+ * twice as long each time until |f| has halved. A cycle between contacts that open and close, which
+ * acceleration can cause where the plain iteration has none, so costs no more than a multiple of what the
+ * plain iteration takes to halve |f|.
+ */
+#ifndef STI_ANDERSON_H
+#define STI_ANDERSON_H
+
+#include "base/base.h"
+
+enum { STI_ANDERSON_WINDOW = 8 };
+
+typedef struct sti_Anderson {
+    st_Allocator allocator;
+    double *memory; /* 2 WINDOW + 4 vectors                                                       */
+    int64_t memory_size;
+    int n;                /* of unknowns                                                          */
+    const double *weight; /* n: of the norm                                                       */
+    int count, newest;    /* differences held, and the place of the last one                      */
+    bool has_last;        /* f_last, g_last are of the pair before                                */
+    double smallest;      /* |f| over the pairs since memory was empty                            */
+    double to_halve;      /* the smallest when patience began                                     */
+    int points;           /* made since then                                                      */
+    int rest, rest_next;  /* plain steps still to be left, and how many the next time             */
+    double gram[STI_ANDERSON_WINDOW][STI_ANDERSON_WINDOW]; /* of the differences of f              */
+} sti_Anderson;
+
+/* Room for n unknowns, memory empty. weight (n, positive) is kept by address. The struct must be zero, but for
+ * its allocator, before the first call.                                                           */
+st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Error *err);
+void sti_anderson_release(sti_Anderson *a);
+
+/* g is the image of x; on return it is the point to go on from. */
+void sti_anderson_next(sti_Anderson *a, const double *x, double *g);
+
+#endif

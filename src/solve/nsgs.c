@@ -1,0 +1,322 @@
+/* nsgs.c -- nonsmooth Gauss-Seidel: contact by contact, each solved exactly with the others held.
+ *
+ *     u_c = H_c' v + (C r)_c + w_c         where v = v_free + Y r is kept up to date
+ *     b_c = u_c - W_cc r_c                 the velocity without this contact's own impulse
+ *     r_c <- the solution of law_c( r_c , W_cc r_c + b_c )       (local.h)
+ *     v   <- v + Y_c (change of r_c)
+ *
+ * Moreau's and Jean's method (Jean 1999), for every law that has a local solve. Joints and soft rows are in Y
+ * (reduce.h): a sweep knows nothing of them. W is never formed; a visit costs the size of its H_c and Y_c.
+ *
+ * Where we differ from Jean: sweeps go forwards and backwards in turn, so that a load on top of a stack
+ * reaches the floor in one of the two however the contacts are numbered, and after each such pair the
+ * sequence of r is accelerated (anderson.h) and put back into the laws' sets. Measured on a wall of 55
+ * boxes (400 contacts): 650 sweeps for a residual of 1e-9, and more than 20,000 without the acceleration;
+ * accelerating after every single sweep needs half as many at 1e-9, but ten times as many at 1e-4.
+ *
+ * Ends when the natural residual, computed by the judge (residual.h), is at the tolerance. Between such
+ * computations the change of r in a sweep, which is the natural map with rho = inv(W_cc) and so of the
+ * same size, says when the next one is due. The best r that was judged is what is returned.
+ */
+#include "solve/anderson.h"
+#include "solve/law.h"
+#include "solve/local.h"
+#include "solve/residual.h"
+#include "solve/solver.h"
+
+#define ARRAY(type, name)                                                                                              \
+    type *name;                                                                                                        \
+    int64_t name##_size
+#define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
+
+/* A judgement costs about two sweeps; every so many sweeps, whatever the changes say, one is made. */
+enum { JUDGE_EVERY = 50 };
+
+/* The vertices of one kind of polygon, shared by the contacts that have it. */
+typedef struct Polygon {
+    st_Law law;
+    int facets;
+    int64_t first; /* in vertex[]                                                                  */
+} Polygon;
+
+/* Row i of C: its entries meet the columns first .. first + count - 1. */
+typedef struct ComplianceRow {
+    const double *x;
+    int first, count;
+} ComplianceRow;
+
+typedef struct Nsgs {
+    st_Allocator allocator;
+    ARRAY(sti_Local, local);          /* by contact                                            */
+    ARRAY(Polygon, polygon);          /* the kinds seen in this problem                        */
+    ARRAY(double, vertex);            /* two coordinates each                                  */
+    ARRAY(ComplianceRow, compliance); /* by row of r; unused while C is 0                      */
+    ARRAY(double, v);                 /* v_free + Y r                                          */
+    ARRAY(double, u);                 /* of the judge                                          */
+    ARRAY(double, best);              /* the best r judged so far                              */
+    ARRAY(double, last);              /* r before the sweep                                    */
+    ARRAY(double, weight);            /* by row: 1/rho, so that |r| is an energy               */
+    sti_Anderson anderson;
+    int n_polygons;
+    int64_t n_vertices;
+    double scale; /* the judge's: what impulses are measured against                                  */
+} Nsgs;
+
+/* ------------------------------------------------------------------ preparation */
+
+/* The polygon of this law, made when it is the first of its kind. */
+static st_Status find_polygon(Nsgs *s, const st_ContactLaw *contact, int64_t *first, st_Error *err)
+{
+    const int facets = sti_local_vertex_count(contact);
+    for (int k = 0; k < s->n_polygons; k++)
+        if (s->polygon[k].law == contact->law && s->polygon[k].facets == facets) {
+            *first = s->polygon[k].first;
+            return ST_OK;
+        }
+    *first = 2 * s->n_vertices;
+    GROW(vertex, *first + 2 * (int64_t)facets);
+    GROW(polygon, (int64_t)s->n_polygons + 1);
+    sti_local_vertices(contact, s->vertex + *first);
+    s->polygon[s->n_polygons++] = (Polygon){.law = contact->law, .facets = facets, .first = *first};
+    s->n_vertices += facets;
+    return ST_OK;
+}
+
+static st_Status prepare_contacts(Nsgs *s, const sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    const sti_Reduction *reduction = task->reduction;
+    s->n_polygons = 0;
+    s->n_vertices = 0;
+    for (int c = 0; c < p->n_contacts; c++) { /* all polygons first: the table may move while it grows */
+        int64_t first;
+        if (sti_local_vertex_count(&p->contact[c]) > 0) STI_TRY(find_polygon(s, &p->contact[c], &first, err));
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        int64_t first = 0;
+        if (sti_local_vertex_count(contact) > 0) STI_TRY(find_polygon(s, contact, &first, err));
+        sti_local_prepare(&s->local[c], contact, reduction->W_diagonal + reduction->W_start[c],
+                          s->vertex != NULL ? s->vertex + first : NULL);
+        for (int d = 0; d < contact->dim; d++)
+            s->weight[contact->first + d] = 1.0 / reduction->rho[c];
+    }
+    const double scale = sti_residual_scale(reduction);
+    s->scale = scale > 0.0 ? scale : 1.0;
+    return ST_OK;
+}
+
+static void prepare_compliance(Nsgs *s, const st_Problem *p)
+{
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++) {
+        const int first = p->C.first[k], count = p->C.first[k + 1] - first;
+        for (int i = 0; i < count; i++, x += count)
+            s->compliance[first + i] = (ComplianceRow){.x = x, .first = first, .count = count};
+    }
+}
+
+static st_Status prepare(Nsgs *s, const sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    GROW(local, p->n_contacts);
+    GROW(v, p->n_v);
+    GROW(u, p->n_r);
+    GROW(best, p->n_r);
+    GROW(last, p->n_r);
+    GROW(weight, p->n_r);
+    if (p->C.n_blocks > 0) GROW(compliance, p->n_r);
+    STI_TRY(prepare_contacts(s, task, err));
+    prepare_compliance(s, p);
+    return sti_anderson_begin(&s->anderson, p->n_r, s->weight, err);
+}
+
+/* ------------------------------------------------------------------ sweeps */
+
+/* One contact. `dim` is a constant where this is called, so that its loops unroll. Returns |change|^2. */
+static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int dim)
+{
+    const sti_Reduction *reduction = task->reduction;
+    const sti_Local *local = &s->local[c];
+    const int first = local->contact->first;
+    const double *W = local->W, *w = task->problem->w + first;
+    double *r = task->r + first, *v = s->v, b[5], change[5], moved = 0.0;
+
+    const int64_t n_h = reduction->h_first[c + 1] - reduction->h_first[c];
+    const int *h_index = reduction->h_index + reduction->h_first[c];
+    const double *h = reduction->h_value + reduction->h_start[c];
+    for (int d = 0; d < dim; d++)
+        b[d] = w[d];
+    for (int64_t k = 0; k < n_h; k++) {
+        const double v_k = v[h_index[k]];
+        for (int d = 0; d < dim; d++)
+            b[d] += h[d * n_h + k] * v_k;
+    }
+    for (int d = 0; d < dim && task->problem->C.n_blocks > 0; d++) {
+        const ComplianceRow *row = &s->compliance[first + d];
+        for (int j = 0; j < row->count; j++)
+            b[d] += row->x[j] * task->r[row->first + j];
+    }
+    for (int d = 0; d < dim; d++) {
+        change[d] = -r[d];
+        for (int e = 0; e < dim; e++)
+            b[d] -= W[d * dim + e] * r[e];
+    }
+    sti_local_solve(local, b, r);
+    for (int d = 0; d < dim; d++) {
+        change[d] += r[d];
+        moved += change[d] * change[d];
+    }
+    if (moved == 0.0) return 0.0; /* open contacts are many */
+
+    const int64_t n_y = reduction->y_first[c + 1] - reduction->y_first[c];
+    const int *y_index = reduction->y_index + reduction->y_first[c];
+    const double *y = reduction->y_value + reduction->y_start[c];
+    for (int64_t k = 0; k < n_y; k++) {
+        double sum = 0.0;
+        for (int d = 0; d < dim; d++)
+            sum += y[d * n_y + k] * change[d];
+        v[y_index[k]] += sum;
+    }
+    return moved;
+}
+
+/* All contacts once; returns | change of r | in the judge's scale. */
+static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
+{
+    const int n = task->problem->n_contacts;
+    double sum = 0.0;
+    for (int k = 0; k < n; k++) {
+        const int c = backwards ? n - 1 - k : k;
+        switch (s->local[c].contact->dim) {
+        case 1:
+            sum += visit(s, task, c, 1);
+            break;
+        case 2:
+            sum += visit(s, task, c, 2);
+            break;
+        case 3:
+            sum += visit(s, task, c, 3);
+            break;
+        default:
+            sum += visit(s, task, c, 5);
+            break;
+        }
+    }
+    return sqrt(sum) / s->scale;
+}
+
+/* A better r from the last ones, made to obey the laws' sets, and v = v_free + Y r again. */
+static void accelerate(Nsgs *s, const sti_Task *task)
+{
+    const sti_Reduction *reduction = task->reduction;
+    sti_anderson_next(&s->anderson, s->last, task->r);
+    if (task->problem->n_v > 0) memcpy(s->v, reduction->v_free, sizeof *s->v * (size_t)task->problem->n_v);
+    for (int c = 0; c < task->problem->n_contacts; c++) {
+        const int64_t n_y = reduction->y_first[c + 1] - reduction->y_first[c];
+        const int *index = reduction->y_index + reduction->y_first[c];
+        const st_ContactLaw *contact = &task->problem->contact[c];
+        sti_law_project(contact, task->r + contact->first);
+        for (int d = 0; d < contact->dim; d++) {
+            const double r = task->r[contact->first + d], *y = reduction->y_value + reduction->y_start[c] + d * n_y;
+            for (int64_t k = 0; k < n_y && r != 0.0; k++)
+                s->v[index[k]] += y[k] * r;
+        }
+    }
+}
+
+/* The residual of the present r; the best r is kept. */
+static double judge(const Nsgs *s, const sti_Task *task, double *least)
+{
+    st_Residual residual;
+    sti_residual(task->reduction, task->r, s->v, s->u, &residual);
+    if (residual.natural < *least) {
+        *least = residual.natural;
+        memcpy(s->best, task->r, sizeof *s->best * (size_t)task->problem->n_r);
+    }
+    return residual.natural;
+}
+
+static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+{
+    Nsgs *s = workspace;
+    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    task->iterations = 0;
+    if (task->problem->n_contacts == 0) return ST_OK;
+    STI_TRY(prepare(s, task, err));
+
+    double due = task->tolerance, least = INFINITY; /* a change as small as `due` calls for the judge */
+    memcpy(s->best, task->r, bytes);
+    judge(s, task, &least); /* a warm start may be the answer already; v is set, too */
+    for (int k = 1; k <= task->max_iterations && least > task->tolerance; k++) {
+        const bool backwards = k % 2 == 0;
+        if (!backwards) memcpy(s->last, task->r, bytes);
+        const double change = sweep(s, task, backwards);
+        task->iterations = k;
+        if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
+            if (judge(s, task, &least) <= task->tolerance) break;
+            if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
+            if (change <= due) due = 0.5 * change;
+        }
+        if (backwards) accelerate(s, task);
+    }
+    memcpy(task->r, s->best, bytes);
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ the row of the solver table */
+
+static bool accepts(st_Law law, int dim, bool symmetric)
+{
+    (void)symmetric; /* no law needs it: the local solves take any W with a definite symmetric part */
+    switch (law) {
+    case ST_LAW_FRICTIONLESS:
+    case ST_LAW_BOUNDED:
+        return dim == 1;
+    case ST_LAW_COULOMB:
+    case ST_LAW_CONE:
+        return dim == 2 || dim == 3 || dim == 5;
+    case ST_LAW_PYRAMID:
+    case ST_LAW_BOX:
+        return dim == 2 || dim == 3;
+    }
+    return false;
+}
+
+static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+{
+    Nsgs *s = sti_alloc(allocator, 1, sizeof *s);
+    if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver nsgs");
+    s->allocator = *allocator;
+    s->anderson.allocator = *allocator;
+    *workspace = s;
+    return ST_OK;
+}
+
+static void destroy(void *workspace)
+{
+    Nsgs *s = workspace;
+    if (s == NULL) return;
+    RELEASE(local);
+    RELEASE(polygon);
+    RELEASE(vertex);
+    RELEASE(compliance);
+    RELEASE(v);
+    RELEASE(u);
+    RELEASE(best);
+    RELEASE(last);
+    RELEASE(weight);
+    sti_anderson_release(&s->anderson);
+    const st_Allocator allocator = s->allocator;
+    sti_free(&allocator, s, 1, sizeof *s);
+}
+
+const sti_SolverKind sti_nsgs = {
+    .name = "nsgs",
+    .help = "Gauss-Seidel over contacts, each solved exactly; all laws; the baseline",
+    .accepts = accepts,
+    .create = create,
+    .solve = solve,
+    .destroy = destroy,
+};

@@ -1,0 +1,211 @@
+/* solver.c -- the public door of the solvers, and the table they stand in.
+ *
+ * A solve is: check the problem, reduce it, let the solver find r, judge r (residual.c), report. The solver
+ * never judges itself: `converged` is what the residual shows. The caller's arrays are written at the
+ * end only, so that a call that fails leaves them as they were.
+ *
+ * A new solver is one file and one line here.
+ */
+#include "solve/solver.h"
+
+#include "solve/residual.h"
+
+static const sti_SolverKind *const kinds[] = {&sti_auto, &sti_lemke, &sti_nsgs};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+struct st_Solver {
+    st_SolverDef def;
+    const sti_SolverKind *kind;
+    void *workspace; /* the kind's own                                                              */
+    sti_Reduction *reduction;
+    double *r, *v, *u, *l; /* the answer, until it is handed over                                   */
+    int64_t r_size, v_size, u_size, l_size;
+};
+
+/* warm_start is off: who does not know of it may hand in an r that was never set. */
+st_SolverDef st_solver_def(void)
+{
+    return (st_SolverDef){.name = "auto",
+                          .tolerance = 1e-9,
+                          .max_iterations = 10000,
+                          .warm_start = false,
+                          .allocator = st_default_allocator(),
+                          .cookie = STI_COOKIE};
+}
+
+int st_solver_count(void)
+{
+    return N_KINDS;
+}
+
+const char *st_solver_name(int index)
+{
+    return index >= 0 && index < N_KINDS ? kinds[index]->name : NULL;
+}
+
+static const sti_SolverKind *find_kind(const char *name)
+{
+    for (int k = 0; name != NULL && k < N_KINDS; k++)
+        if (strcmp(kinds[k]->name, name) == 0) return kinds[k];
+    return NULL;
+}
+
+const char *st_solver_help(const char *name)
+{
+    const sti_SolverKind *kind = find_kind(name);
+    return kind != NULL ? kind->help : NULL;
+}
+
+bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric)
+{
+    const sti_SolverKind *kind = find_kind(name);
+    return kind != NULL && kind->accepts(law, dim, symmetric);
+}
+
+bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused)
+{
+    for (int c = 0; c < problem->n_contacts; c++)
+        if (!kind->accepts(problem->contact[c].law, problem->contact[c].dim, problem->symmetric)) {
+            *refused = c;
+            return false;
+        }
+    return true;
+}
+
+/* ------------------------------------------------------------------ create, destroy */
+
+static st_Status check_def(const st_SolverDef *def, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_solver_def", err);
+    if (find_kind(def->name) == NULL) {
+        char names[128] = "";
+        for (int k = 0; k < N_KINDS; k++) {
+            strncat(names, k > 0 ? ", " : "", sizeof names - strlen(names) - 1);
+            strncat(names, kinds[k]->name, sizeof names - strlen(names) - 1);
+        }
+        return sti_fail(err, ST_ERR_ARGUMENT, "there is no solver \"%.100s\", there are: %s",
+                        def->name != NULL ? def->name : "(null)", names);
+    }
+    if (!(def->tolerance > 0.0) || !isfinite(def->tolerance))
+        return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": tolerance is %g, must be > 0", def->name, def->tolerance);
+    if (def->max_iterations < 1)
+        return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": max_iterations is %d, must be at least 1", def->name,
+                        def->max_iterations);
+    if (def->allocator.alloc == NULL || def->allocator.free == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": the allocator has no alloc or no free", def->name);
+    return ST_OK;
+}
+
+st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *err)
+{
+    STI_TRY(check_def(def, err));
+    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the solver's destination is NULL");
+    st_Solver *solver = sti_alloc(&def->allocator, 1, sizeof *solver);
+    if (solver == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver \"%s\"", def->name);
+    solver->def = *def;
+    solver->kind = find_kind(def->name);
+    solver->def.name = solver->kind->name; /* the caller's string may go */
+    st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
+    if (status == ST_OK) status = solver->kind->create(&def->allocator, &solver->workspace, err);
+    if (status != ST_OK) {
+        st_solver_destroy(solver);
+        return status;
+    }
+    *out = solver;
+    return ST_OK;
+}
+
+void st_solver_destroy(st_Solver *solver)
+{
+    if (solver == NULL) return;
+    const st_Allocator allocator = solver->def.allocator;
+    solver->kind->destroy(solver->workspace);
+    sti_reduction_destroy(solver->reduction);
+    STI_RELEASE(&allocator, solver->r, solver->r_size);
+    STI_RELEASE(&allocator, solver->v, solver->v_size);
+    STI_RELEASE(&allocator, solver->u, solver->u_size);
+    STI_RELEASE(&allocator, solver->l, solver->l_size);
+    sti_free(&allocator, solver, 1, sizeof *solver);
+}
+
+/* ------------------------------------------------------------------ solve */
+
+static st_Status check_call(const st_Solver *solver, const st_Problem *problem, const st_Solution *solution,
+                            st_Error *err)
+{
+    if (solver == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the solver is NULL");
+    if (solution == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the solution is NULL");
+    STI_TRY(st_problem_check(problem, err));
+    int c = 0;
+    if (!sti_solver_takes(solver->kind, problem, &c))
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "solver \"%s\" does not take contact %d: law %s, dim %d, %s A",
+                        solver->kind->name, c, st_law_name(problem->contact[c].law), problem->contact[c].dim,
+                        problem->symmetric ? "symmetric" : "nonsymmetric");
+    if (problem->n_r > 0 && solution->r == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "solution.r is NULL, expected room for %d numbers", problem->n_r);
+    for (int j = 0; solver->def.warm_start && j < problem->n_r; j++)
+        if (!isfinite(solution->r[j]))
+            return sti_fail(err, ST_ERR_ARGUMENT, "warm start: r[%d] is %g, must be finite", j, solution->r[j]);
+    return ST_OK;
+}
+
+static st_Status make_room(st_Solver *solver, const st_Problem *problem, st_Error *err)
+{
+    const st_Allocator *allocator = &solver->def.allocator;
+    STI_TRY(STI_GROW(allocator, solver->r, solver->r_size, problem->n_r, err));
+    STI_TRY(STI_GROW(allocator, solver->v, solver->v_size, problem->n_v, err));
+    STI_TRY(STI_GROW(allocator, solver->u, solver->u_size, problem->n_r, err));
+    return STI_GROW(allocator, solver->l, solver->l_size, problem->n_l, err);
+}
+
+static void copy(double *to, const double *from, int n)
+{
+    if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+static st_Status check_finite(const st_Solver *solver, const st_Problem *problem, st_Error *err)
+{
+    for (int j = 0; j < problem->n_r; j++)
+        if (!isfinite(solver->r[j]) || !isfinite(solver->u[j]))
+            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
+                            solver->kind->name, j, solver->r[j], solver->u[j]);
+    for (int i = 0; i < problem->n_v; i++)
+        if (!isfinite(solver->v[i]))
+            return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": velocity %d came out as %g", solver->kind->name, i,
+                            solver->v[i]);
+    return ST_OK;
+}
+
+st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                          st_Error *err)
+{
+    STI_TRY(check_call(solver, problem, solution, err));
+    STI_TRY(make_room(solver, problem, err));
+    STI_TRY(sti_reduce(solver->reduction, problem, err));
+
+    sti_Task task = {.problem = problem,
+                     .reduction = solver->reduction,
+                     .tolerance = solver->def.tolerance,
+                     .max_iterations = solver->def.max_iterations,
+                     .r = solver->r,
+                     .solver = solver->kind->name};
+    for (int j = 0; j < problem->n_r; j++)
+        solver->r[j] = solver->def.warm_start ? solution->r[j] : 0.0;
+    STI_TRY(solver->kind->solve(solver->workspace, &task, err));
+
+    st_SolveInfo found = {.solver = task.solver,
+                          .fallback = task.fallback,
+                          .iterations = task.iterations,
+                          .redundant_rows = solver->reduction->redundant_rows};
+    sti_residual(solver->reduction, solver->r, solver->v, solver->u, &found.residual);
+    found.converged = found.residual.natural <= solver->def.tolerance;
+    sti_reduction_velocity(solver->reduction, solver->r, solver->v, solver->l);
+    STI_TRY(check_finite(solver, problem, err));
+
+    copy(solution->r, solver->r, problem->n_r);
+    copy(solution->u, solver->u, problem->n_r);
+    copy(solution->v, solver->v, problem->n_v);
+    copy(solution->l, solver->l, problem->n_l);
+    if (info != NULL) *info = found;
+    return ST_OK;
+}
