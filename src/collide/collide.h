@@ -28,6 +28,9 @@ typedef struct sti_Points {
     int n;
     sti_ContactPoint *point;
     int64_t capacity;
+    int n_list; /* triangles at hand                                                               */
+    int *list;
+    int64_t list_capacity;
     st_Allocator allocator;
 } sti_Points;
 

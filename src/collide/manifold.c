@@ -25,7 +25,8 @@ st_Status sti_points_add(sti_Points *points, sti_ContactPoint point, st_Error *e
 void sti_points_free(sti_Points *points)
 {
     STI_RELEASE(&points->allocator, points->point, points->capacity);
-    points->n = 0;
+    STI_RELEASE(&points->allocator, points->list, points->list_capacity);
+    points->n = points->n_list = 0;
 }
 
 /* ---- clipping ------------------------------------------------------------------------------------ */

@@ -93,7 +93,9 @@ static int by_shapes(const void *x, const void *y)
 static st_Status merge(sti_Pairs *p, st_Error *err)
 {
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
+    /* both, since they change places */
     STI_TRY(STI_GROW(&p->allocator, p->merged, p->merged_capacity, p->n_pairs + p->n_fresh, err));
+    STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, p->n_pairs + p->n_fresh, err));
     int64_t n = 0, f = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
         sti_Pair old = p->pair[k];

@@ -205,7 +205,7 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
 
 static void sort_points(Point *p, int n)
 {
-    for (int i = 1; i < n; i++) /* by x, then y; n is 8 */
+    for (int i = 1; i < n; i++) /* by x, then y: few hundred at most */
         for (int j = i; j > 0 && (p[j].x < p[j - 1].x || (p[j].x == p[j - 1].x && p[j].y < p[j - 1].y)); j--) {
             Point swap = p[j];
             p[j] = p[j - 1];
