@@ -223,6 +223,7 @@ static void try_corners(const Side *side, const Face *face, Axis *best)
         sti_core_face(side->core, f, &m, &on);
         for (int k = 0; k < 3; k++) {
             double gap = -dot(m, sub(on, face->v[k]));
+            if (-dot(m, face->n) > 1 - 1e-6) continue; /* flat on flat: the patch has it */
             if (gap > best->gap + 1e-12 * side->size && vertex_allows(side, face, k, scale(-1, m)))
                 *best = (Axis){.gap = gap, .n = scale(-1, m), .on = face->v[k]};
         }
@@ -241,7 +242,9 @@ static st_Status overlapping(Side *side, const Face *face)
     }
     try_corners(side, face, &best);
     if (best.elsewhere) return ST_OK;
-    if (best.face) return add_patch(side, face);
+    /* a blunt edge or corner has both: itself, and what stands over the triangle beside it */
+    if (best.face || dot(best.n, face->n) > 0.98) STI_TRY(add_patch(side, face));
+    if (best.face) return ST_OK;
     /* the point of the shape over the feature: at the support, moved to the feature's place */
     st_Vec3 p = add(best.on, scale(best.gap, best.n));
     return add_point(side, best.gap, p, best.n, 0);
@@ -317,6 +320,20 @@ static st_Status near_triangles(const sti_Mesh *mesh, const sti_Bounds *bounds, 
     return found.status;
 }
 
+/* A ball whose middle is inside the solid leaves through the nearest face: the others are no contacts. */
+static void keep_nearest_way_out(const Side *side)
+{
+    sti_Points *p = side->out;
+    double best = -INFINITY, radius = side->core->radius;
+    if (side->core->kind != STI_CORE_POINT) return;
+    for (int k = side->first; k < p->n; k++)
+        if (p->point[k].gap < -radius) best = fmax(best, p->point[k].gap);
+    int n = side->first;
+    for (int k = side->first; k < p->n; k++)
+        if (!(p->point[k].gap < -radius) || p->point[k].gap == best) p->point[n++] = p->point[k];
+    p->n = n;
+}
+
 /* The few that span each patch: points whose normals agree belong together. */
 static void reduce_by_normal(sti_Points *points, int first)
 {
@@ -373,7 +390,9 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     pose_b.p = vec3(0, 0, 0);
     sti_Core core = sti_core(b, pose_b);
     Side side = {a->mesh, pose_a, &core, b->reach > 0 ? b->reach : a->reach, origin, how, out, out->n, err};
-    return finish(out, side.first, how, collide_core(&side, &bounds));
+    st_Status status = collide_core(&side, &bounds);
+    keep_nearest_way_out(&side);
+    return finish(out, side.first, how, status);
 }
 
 /* Each triangle of b as a thin convex shape against a. */
