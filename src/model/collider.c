@@ -73,13 +73,18 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     c->shape = sti_alloc(a, n, sizeof *c->shape);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
+    c->body_reach = sti_alloc(a, scene->n_bodies, sizeof *c->body_reach);
     bool *unbounded = sti_alloc(a, n, sizeof *unbounded);
     st_Status status = ST_OK;
+    if (c->body_reach == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", scene->n_bodies);
     if (n > 0 && (c->shape == NULL || c->pose == NULL || c->bounds == NULL || unbounded == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     for (int k = 0; k < n && status == ST_OK; k++) {
         status = sti_shape_compile(&scene->shape[k], a, &c->shape[k], err);
-        if (status == ST_OK) unbounded[k] = !isfinite(c->shape[k].reach);
+        if (status != ST_OK) break;
+        unbounded[k] = !isfinite(c->shape[k].reach);
+        double *reach = &c->body_reach[scene->shape_body[k]];
+        *reach = fmax(*reach, norm(pose_point(scene->shape[k].pose, c->shape[k].middle)) + c->shape[k].reach);
     }
     if (status == ST_OK) status = compile_excluded(world, err);
     if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, unbounded, may_touch, world, a, err);
@@ -96,6 +101,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->shape, c->n_shapes, sizeof *c->shape);
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
+    sti_free(a, c->body_reach, world->n_bodies, sizeof *c->body_reach);
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
     sti_pairs_free(&c->pairs);
     if (c->points.allocator.free != NULL) sti_points_free(&c->points);

@@ -275,6 +275,21 @@ static void world_difference(void *ctx, const double *q0, const double *q1, doub
     }
 }
 
+/* No point of a body moves faster than |v| + |w| times its distance from the centre; two bodies approach. */
+static double world_reach(void *ctx, const double *q, const double *v, double h)
+{
+    (void)q;
+    const sti_World *world = ctx;
+    double fastest = 0;
+    for (int b = 1; b < world->n_bodies; b++) {
+        st_Vec3 linear, w;
+        full_velocity(&world->body[b], v, &linear, &w);
+        double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
+        fastest = fmax(fastest, norm(linear) + turning);
+    }
+    return 2 * h * fastest;
+}
+
 static double world_potential(void *ctx, double t, const double *q)
 {
     (void)t;
@@ -305,6 +320,7 @@ st_Model sti_world_model(sti_World *world)
     model.joints = world->n_joints > 0 ? world_joints : NULL;
     model.contacts = world->scene->n_shapes > 1 ? world_contacts : NULL;
     model.gyroscopic = world_gyroscopic;
+    model.reach = world_reach;
     model.move = world_move;
     model.difference = world_difference;
     model.potential = world_potential;

@@ -54,6 +54,7 @@ typedef struct sti_Collider {
     sti_Shape *shape;
     st_Pose *pose;      /* of the shapes, in the world                                            */
     sti_Bounds *bounds; /* around them                                                            */
+    double *body_reach; /* of each body: how far its shapes go from its centre                    */
     bool placed;        /* pose and bounds hold something                                         */
     bool keep_all;      /* all points of a patch, not only those that span it                     */
     uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
