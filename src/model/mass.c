@@ -39,8 +39,7 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
     *mass = 0;
     *inertia = (st_Mat3){{0}};
     *centre = vec3(0, 0, 0);
-    for (int k = 0; k < scene->n_shapes; k++) {
-        if (scene->shape_body[k] != body) continue;
+    for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k]) {
         const st_ShapeDef *def = &scene->shape[k];
         sti_MassProperties shape;
         st_Error why = {0};
@@ -125,8 +124,8 @@ st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st
     if (!(mass > 0))
         return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its shapes have no mass, so no centre of mass", body->name);
     body->pose.p = pose_point(body->pose, c);
-    for (int k = 0; k < scene->n_shapes; k++)
-        if (scene->shape_body[k] == id.index1) scene->shape[k].pose.p = sub(scene->shape[k].pose.p, c);
+    for (int k = scene->first_shape[id.index1]; k >= 0; k = scene->next_shape[k])
+        scene->shape[k].pose.p = sub(scene->shape[k].pose.p, c);
     for (int k = 0; k < scene->n_forces; k++)
         if (scene->force[k].body.index1 == id.index1) scene->force[k].point = sub(scene->force[k].point, c);
     if (shift != NULL) *shift = c;

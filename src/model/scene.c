@@ -230,6 +230,9 @@ void st_scene_destroy(st_Scene *scene)
     STI_RELEASE(&a, scene->body, scene->body_capacity);
     STI_RELEASE(&a, scene->shape, scene->shape_capacity);
     STI_RELEASE(&a, scene->shape_body, scene->shape_body_capacity);
+    STI_RELEASE(&a, scene->next_shape, scene->next_shape_capacity);
+    STI_RELEASE(&a, scene->first_shape, scene->first_shape_capacity);
+    STI_RELEASE(&a, scene->last_shape, scene->last_shape_capacity);
     STI_RELEASE(&a, scene->joint, scene->joint_capacity);
     STI_RELEASE(&a, scene->spring, scene->spring_capacity);
     STI_RELEASE(&a, scene->force, scene->force_capacity);
@@ -445,8 +448,11 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
     st_BodyDef body = *def;
     STI_TRY(check_body(subject_of(STI_BODY, def->name, err), &body));
     STI_TRY(STI_GROW(&scene->allocator, scene->body, scene->body_capacity, scene->n_bodies + 1, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->first_shape, scene->first_shape_capacity, scene->n_bodies + 1, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->last_shape, scene->last_shape_capacity, scene->n_bodies + 1, err));
     STI_TRY(add_name(scene, STI_BODY, def->name, &body.name, err));
     scene->body[scene->n_bodies] = body;
+    scene->first_shape[scene->n_bodies] = scene->last_shape[scene->n_bodies] = -1;
     if (out != NULL) out->index1 = scene->n_bodies;
     scene->n_bodies++;
     return ST_OK;
@@ -490,6 +496,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     STI_TRY(check_shape(scene, s, &shape));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->next_shape, scene->next_shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(own_arrays(&scene->allocator, &shape, err));
     st_Status status = add_name(scene, STI_SHAPE, def->name, &shape.name, err);
     if (status != ST_OK) {
@@ -498,6 +505,12 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     }
     scene->shape[scene->n_shapes] = shape;
     scene->shape_body[scene->n_shapes] = body.index1;
+    scene->next_shape[scene->n_shapes] = -1;
+    if (scene->first_shape[body.index1] < 0)
+        scene->first_shape[body.index1] = scene->n_shapes;
+    else
+        scene->next_shape[scene->last_shape[body.index1]] = scene->n_shapes;
+    scene->last_shape[body.index1] = scene->n_shapes;
     scene->n_shapes++;
     if (out != NULL) out->index1 = scene->n_shapes;
     return ST_OK;

@@ -18,14 +18,16 @@ struct st_Scene {
     st_Allocator allocator;
     sti_Names names[STI_N_KINDS];
     st_BodyDef *body;
-    st_ShapeDef *shape; /* points, triangles, heights owned                                        */
-    int *shape_body;    /* index of the body that shape k belongs to                                  */
+    st_ShapeDef *shape;            /* points, triangles, heights owned                                        */
+    int *shape_body;               /* index of the body that shape k belongs to                                  */
+    int *next_shape;               /* the next shape of the same body, -1: none; in the order of adding */
+    int *first_shape, *last_shape; /* of each body, -1: none                                       */
     st_JointDef *joint;
     st_SpringDef *spring;
     st_ForceDef *force;     /* tables owned                                                            */
     sti_BodyPair *excluded; /* bodies whose shapes do not touch                                    */
     int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_excluded;
-    int64_t excluded_capacity;
+    int64_t excluded_capacity, next_shape_capacity, first_shape_capacity, last_shape_capacity;
     int64_t body_capacity, shape_capacity, shape_body_capacity, joint_capacity, spring_capacity, force_capacity;
 };
 
