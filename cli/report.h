@@ -2,6 +2,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "json.h"
 #include "tally.h"
 
 typedef struct Outputs {
@@ -13,5 +14,8 @@ void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outpu
 
 /* The name of a body, "ground" for none. Lives as long as the scene. */
 const char *body_name(const st_Scene *scene, st_BodyId id);
+
+/* Momentum, contacts and joints of the last step, as members of the document. */
+void put_forces(Json *json, const Loaded *loaded);
 
 #endif

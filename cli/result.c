@@ -57,6 +57,11 @@ static void bodies(Json *json, const Loaded *loaded)
         put_numbers(json, "orientation", orientation, 4);
         put_numbers(json, "velocity", velocity, 3);
         put_numbers(json, "angular_velocity", spin, 3);
+        st_Vec3 force, torque;
+        if (st_system_contact_force(loaded->system, id, &force, &torque) == ST_OK) {
+            put_numbers(json, "contact_force", (double[]){force.x, force.y, force.z}, 3);
+            put_numbers(json, "contact_torque", (double[]){torque.x, torque.y, torque.z}, 3);
+        }
         put_close_object(json);
     }
     put_close_object(json);
@@ -74,6 +79,7 @@ static void quality(Json *json, const Tally *tally)
     energy(json, "start", tally->kinetic_start, tally->potential_start);
     energy(json, "end", tally->kinetic, tally->potential);
     put_number(json, "largest_increase", tally->largest_increase);
+    put_number(json, "friction_work", tally->friction);
     put_close_object(json);
 }
 
@@ -103,6 +109,7 @@ void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outpu
     put_text(&json, "table", outputs->table);
     put_text(&json, "picture", outputs->picture);
     bodies(&json, loaded);
+    put_forces(&json, loaded);
     put_close_object(&json);
     put_document_end(&json);
 }

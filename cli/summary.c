@@ -50,6 +50,7 @@ static void print_energy(FILE *out, const Tally *tally)
         fprintf(out, "%13.3g at t = %.6g s\n", tally->largest_increase, tally->largest_increase_time);
     else
         fprintf(out, "%13s\n", "none");
+    if (tally->friction != 0) fprintf(out, "  %-22s %13.7g\n", "  work of friction", tally->friction);
 }
 
 static void print_time(FILE *out, const st_System *system, const Tally *tally)

@@ -97,6 +97,7 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     }
     tally->kinetic = info->kinetic;
     tally->potential = info->potential;
+    tally->friction = info->friction;
     if (info->collisions > 0) find_collisions(tally, system, info->time);
     if (tally->locating) keep_touching(tally, system, info->collisions > 0);
 }

@@ -21,6 +21,7 @@ typedef struct Tally {
     int max_contacts;
     double worst_gap, worst_joint_error, worst_residual;
     double kinetic_start, potential_start, kinetic, potential;
+    double friction;                                /* work of friction since the start [J] */
     double largest_increase, largest_increase_time; /* of the total energy over one step */
     double wall, cpu;                               /* [s] */
     bool locating;                                  /* collisions are located: remember who touches */

@@ -36,8 +36,27 @@ typedef struct st_SoftRow {
     const double *gradient;
 } st_SoftRow;
 
+/* A force between bounds: motors with a force limit, dry friction in a joint. With s = gradient . v,
+ *
+ *     rigid (stiffness = damping = 0)   s = target, as far as the force stays within lo .. hi
+ *     soft                              force -(stiffness value + damping (s - target)), cut to lo .. hi
+ *
+ * taken implicitly by every integrator. In an impact, which no finite force can change, it does nothing. */
+typedef struct st_BoundedRow {
+    uint64_t id;      /* above every contact's; the same from step to step             */
+    double lo, hi;    /* [N or N m], lo <= hi, may be infinite                         */
+    double target;    /* [m/s or rad/s]                                                */
+    double value;     /* soft: phi(t, q) [m or rad]                                    */
+    double stiffness; /* [N/m], >= 0                                                   */
+    double damping;   /* [N s/m], >= 0                                                 */
+    int count;
+    const int *index;
+    const double *gradient;
+} st_BoundedRow;
+
 /* A contact with a signed gap, continuous through touching. Rows: normal (the gap's gradient),
- * then dim - 1 tangents, each `count` numbers. `a` and `b`, point and normal serve reports only. */
+ * then dim - 1 tangents, each `count` numbers. What follows the gradient serves reports only. A limit
+ * of a joint is a contact of dim 1.                                                               */
 typedef struct st_ContactRow {
     uint64_t id; /* of the pair of features: the same from step to step                */
     double gap;  /* [m], negative in overlap                                           */
@@ -47,12 +66,15 @@ typedef struct st_ContactRow {
     const int *index;
     const double *gradient; /* dim x count, row-major                                  */
     int a, b;               /* bodies, by your own numbering; -1: the ground           */
+    int shape_a, shape_b;   /* by your own numbering                                    */
     st_Vec3 point, normal;  /* in the world; normal from a to b                        */
+    st_Vec3 tangent;        /* of the second row; the third is along normal x tangent   */
 } st_ContactRow;
 
 typedef struct st_Sink st_Sink;
 ST_API st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err);
 ST_API st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err);
+ST_API st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err);
 ST_API st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err);
 
 /* The table of functions. Start from st_model_def(); NULL is allowed where it says so. Each gets
@@ -71,6 +93,8 @@ typedef struct st_Model {
     st_Status (*soft)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
     /* Joint rows, always the same ones in the same order. NULL: none. */
     st_Status (*joints)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
+    /* Rows with bounded forces, always the same ones in the same order, by increasing id. NULL: none. */
+    st_Status (*bounded)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
     /* Every contact whose gap is below `margin`, by increasing id. NULL: none. */
     st_Status (*contacts)(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err);
     /* Gyroscopic forces, energy-consistently: replaces v by v* (METHODS section 0). NULL: none. */

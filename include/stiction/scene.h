@@ -32,6 +32,9 @@ typedef struct st_SpringId {
 typedef struct st_ForceId {
     int32_t index1;
 } st_ForceId;
+typedef struct st_MaterialId {
+    int32_t index1;
+} st_MaterialId;
 #define ST_GROUND ((st_BodyId){0})
 
 /* Degrees of freedom taken out of the system: translations along world axes, rotations about body
@@ -59,6 +62,20 @@ typedef struct st_BodyDef {
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
 
+/* What surfaces are made of. Two materials in contact have the friction said for their pair, or else the
+ * geometric mean of theirs.                                                                      */
+typedef struct st_MaterialDef {
+    double mu; /* friction                                                              */
+    const char *name;
+    uint32_t cookie;
+} st_MaterialDef;
+
+typedef struct st_MaterialPairDef {
+    st_MaterialId a, b; /* may be the same                                              */
+    double mu;          /* friction between them                                        */
+    uint32_t cookie;
+} st_MaterialPairDef;
+
 typedef enum st_ShapeType {
     ST_SHAPE_POINT = 0,   /* at pose.p                                                  */
     ST_SHAPE_BAR,         /* a segment along the shape's x axis, `length` long          */
@@ -80,12 +97,13 @@ typedef enum st_ShapeType {
  * sheet that is touched on both sides. Arrays are copied.                                        */
 typedef struct st_ShapeDef {
     st_ShapeType type;
-    st_Pose pose;   /* in the body                                                      */
-    double radius;  /* sphere, capsule, cylinder, cone [m]                              */
-    double length;  /* bar, capsule (between the centres of its ends), cylinder, cone [m] */
-    st_Vec3 half;   /* box: half extents, ellipsoid: semi-axes [m]                      */
-    double density; /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
-    double mu;      /* friction; a pair has the geometric mean of its two               */
+    st_Pose pose;           /* in the body                                                      */
+    double radius;          /* sphere, capsule, cylinder, cone [m]                              */
+    double length;          /* bar, capsule (between the centres of its ends), cylinder, cone [m] */
+    st_Vec3 half;           /* box: half extents, ellipsoid: semi-axes [m]                      */
+    double density;         /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
+    double mu;              /* friction; a pair has the geometric mean of its two               */
+    st_MaterialId material; /* {0}: none; else mu is the material's                     */
 
     int n_points;          /* hull, mesh                                                */
     const st_Vec3 *points; /* in the shape's axes [m]                                   */
@@ -102,51 +120,114 @@ typedef struct st_ShapeDef {
     uint32_t cookie;
 } st_ShapeDef;
 
+/* How something changes with time; a factor. */
+typedef enum st_ProfileType {
+    ST_PROFILE_CONSTANT = 0, /* 1                                                       */
+    ST_PROFILE_HARMONIC,     /* cos(frequency t + phase)                                */
+    ST_PROFILE_TABLE,        /* linear between (time, value) pairs, held outside        */
+    ST_PROFILE_RAMP          /* t [s]                                                   */
+} st_ProfileType;
+#define ST_N_PROFILE_TYPES 4
+
+typedef struct st_Profile {
+    st_ProfileType type;
+    double frequency; /* harmonic [rad/s]                                               */
+    double phase;     /* harmonic [rad]                                                 */
+    int n_table;
+    const double *times, *values; /* n_table each, times increasing [s]; copied         */
+} st_Profile;
+
 typedef enum st_JointType {
-    ST_JOINT_FIXED = 0, /* no relative motion                                           */
-    ST_JOINT_BALL,      /* common point                                                 */
-    ST_JOINT_REVOLUTE,  /* common point and axis                                        */
-    ST_JOINT_PRISMATIC, /* sliding along the axis, no rotation                          */
-    ST_JOINT_DISTANCE   /* points at a constant distance                                */
+    ST_JOINT_FIXED = 0,     /* no relative motion                                         */
+    ST_JOINT_BALL,          /* common point                                               */
+    ST_JOINT_REVOLUTE,      /* common point and axis                                      */
+    ST_JOINT_PRISMATIC,     /* sliding along the axis, no rotation                        */
+    ST_JOINT_DISTANCE,      /* points at a constant distance                              */
+    ST_JOINT_CYLINDRICAL,   /* sliding along the axis and turning about it                */
+    ST_JOINT_UNIVERSAL,     /* common point; `axis` of a and `axis_b` of b stay orthogonal */
+    ST_JOINT_PLANAR,        /* sliding across the axis and turning about it               */
+    ST_JOINT_POINT_ON_LINE, /* the point of b stays on the line through a's along the axis */
+    ST_JOINT_SCREW,         /* as cylindrical, `pitch` a turn                             */
+    ST_JOINT_GEAR,          /* coordinate of joint_a = ratio * coordinate of joint_b      */
+    ST_JOINT_FREE           /* nothing held: a rope, an actuator; see `coordinate`        */
 } st_JointType;
-#define ST_N_JOINT_TYPES 5
+#define ST_N_JOINT_TYPES 12
+
+/* What a joint measures: limits, motors, friction, springs and gears act on it. 0 at the start, but
+ * for the distance, and for `free`, whose two points need not coincide.                          */
+typedef enum st_Coordinate {
+    ST_COORDINATE_DEFAULT = 0,  /* the first of those below that the joint leaves free  */
+    ST_COORDINATE_ANGLE,        /* of b against a about the axis, counting whole turns [rad] */
+    ST_COORDINATE_DISPLACEMENT, /* of b's point against a's along the axis [m]          */
+    ST_COORDINATE_DISTANCE      /* between point and point_b [m]: `free` only           */
+} st_Coordinate;
+#define ST_N_COORDINATES 4
+
+/* wanted(t) = offset + target * profile(t). */
+typedef enum st_MotorType {
+    ST_MOTOR_NONE = 0,
+    ST_MOTOR_SPEED,    /* the wanted speed, with at most max_force                      */
+    ST_MOTOR_POSITION, /* the wanted position by a spring and damper, at most max_force */
+    ST_MOTOR_MOTION    /* the wanted position exactly, whatever force it takes          */
+} st_MotorType;
+#define ST_N_MOTOR_TYPES 4
+
+typedef struct st_MotorDef {
+    st_MotorType type;
+    double target; /* [m/s or rad/s] or [m or rad]                                  */
+    double offset; /* the same                                                      */
+    st_Profile profile;
+    double max_force; /* [N or N m]; infinite by default                               */
+    double stiffness; /* position [N/m or N m/rad], > 0                                */
+    double damping;   /* position [N s/m or N m s/rad]                                  */
+} st_MotorDef;
 
 /* A joint between a and b, described in the world as the bodies stand in their defs. */
 typedef struct st_JointDef {
     st_JointType type;
-    st_BodyId a, b;         /* one may be the ground                                    */
-    st_Vec3 point, point_b; /* in the world [m]; point_b for `distance` only            */
-    st_Vec3 axis;           /* in the world, any length: revolute, prismatic            */
-    double length;          /* distance [m]; 0: as it is at the start                   */
-    bool collide;           /* do shapes of the two bodies touch? The ground's always do */
+    st_BodyId a, b;              /* one may be the ground; gear: neither                   */
+    st_Vec3 point, point_b;      /* in the world [m]; point_b for `distance`, `free` only  */
+    st_Vec3 axis;                /* in the world, any length                               */
+    st_Vec3 axis_b;              /* universal: likewise, orthogonal to axis                */
+    double length;               /* distance [m]; 0: as it is at the start                 */
+    double pitch;                /* screw: displacement per turn [m], not 0                */
+    st_JointId joint_a, joint_b; /* gear: joints with a coordinate, added before        */
+    double ratio;                /* gear, not 0                                            */
+    st_Coordinate coordinate;    /* what all below speaks of                               */
+    double lower, upper;         /* limits [m or rad]; infinite: none                      */
+    double friction;             /* largest force of dry friction [N or N m]               */
+    double stiffness, damping;   /* spring and damper [N/m, N s/m or per rad]             */
+    double rest;                 /* of the spring [m or rad]; NaN: as it is at the start   */
+    st_MotorDef motor;
+    bool collide; /* do shapes of the two bodies touch? The ground's always do */
     const char *name;
     uint32_t cookie;
 } st_JointDef;
 
 typedef enum st_SpringType {
     ST_SPRING_LINEAR = 0, /* between two points                                         */
-    ST_SPRING_ANGULAR     /* about an axis common to both bodies; counts whole turns    */
+    ST_SPRING_ANGULAR,    /* about an axis common to both bodies; counts whole turns    */
+    ST_SPRING_BUSHING     /* in all six directions of a frame fixed in a                */
 } st_SpringType;
+#define ST_N_SPRING_TYPES 3
 
 /* Spring and damper in parallel; either may be 0. Points and axis are in the world, as the bodies
- * stand in their defs. A linear spring of rest length 0 acts and damps in all three directions.  */
+ * stand in their defs. A linear spring of rest length 0 acts and damps in all three directions. A
+ * bushing is at rest as the bodies stand; its angles are the components of the rotation vector.  */
 typedef struct st_SpringDef {
     st_SpringType type;
     st_BodyId a, b;
-    st_Vec3 point_a, point_b; /* linear [m]                                             */
-    st_Vec3 axis;             /* angular: the sense in which b turns against a          */
-    double stiffness;         /* [N/m] or [N m/rad]                                     */
-    double damping;           /* [N s/m] or [N m s/rad]                                 */
-    double rest;              /* length [m] or angle from the start [rad]; NaN: as it is at the start */
+    st_Vec3 point_a, point_b;               /* linear [m]; bushing: point_a                           */
+    st_Vec3 axis;                           /* angular: the sense in which b turns against a          */
+    double stiffness;                       /* [N/m] or [N m/rad]                                     */
+    double damping;                         /* [N s/m] or [N m s/rad]                                 */
+    double rest;                            /* length [m] or angle from the start [rad]; NaN: as it is at the start */
+    st_Quat frame;                          /* bushing: its x, y, z, in the world                     */
+    st_Vec3 stiffness_along, damping_along; /* bushing: along x, y, z [N/m, N s/m]      */
+    st_Vec3 stiffness_about, damping_about; /* bushing: about x, y, z [N m/rad, N m s/rad] */
     const char *name;
     uint32_t cookie;
 } st_SpringDef;
-
-typedef enum st_ProfileType {
-    ST_PROFILE_CONSTANT = 0, /* 1                                                       */
-    ST_PROFILE_HARMONIC,     /* cos(frequency t + phase)                                */
-    ST_PROFILE_TABLE         /* linear between (time, value) pairs, held outside        */
-} st_ProfileType;
 
 /* force(t) = force * profile(t) at a point of the body, and torque(t) likewise. */
 typedef struct st_ForceDef {
@@ -155,11 +236,7 @@ typedef struct st_ForceDef {
     st_Vec3 force;  /* [N]                                                            */
     st_Vec3 torque; /* [N m]                                                          */
     bool body_axes; /* force and torque turn with the body; else world axes           */
-    st_ProfileType profile;
-    double frequency; /* harmonic [rad/s]                                               */
-    double phase;     /* harmonic [rad]                                                 */
-    int n_table;
-    const double *times, *values; /* n_table each, times increasing [s]; copied         */
+    st_Profile profile;
     const char *name;
     uint32_t cookie;
 } st_ForceDef;
@@ -177,6 +254,8 @@ ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c);
 ST_API st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points);
 ST_API st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles);
 ST_API st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing);
+ST_API st_MaterialDef st_material_def(void);
+ST_API st_MaterialPairDef st_material_pair_def(void);
 ST_API st_JointDef st_joint_def(st_JointType type);
 ST_API st_SpringDef st_spring_def(st_SpringType type);
 ST_API st_ForceDef st_force_def(void);
@@ -191,6 +270,8 @@ ST_API st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **
 ST_API st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err);
 ST_API st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out,
                                     st_Error *err);
+ST_API st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err);
+ST_API st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *def, st_Error *err);
 ST_API st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err);
 ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err);
 ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
@@ -207,12 +288,17 @@ ST_API int st_scene_shape_count(const st_Scene *scene);
 ST_API int st_scene_joint_count(const st_Scene *scene);
 ST_API int st_scene_spring_count(const st_Scene *scene);
 ST_API int st_scene_force_count(const st_Scene *scene);
+ST_API int st_scene_material_count(const st_Scene *scene);
 ST_API st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out);
 ST_API st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body);
 ST_API st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out);
 ST_API st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out);
 ST_API st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out);
-ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name); /* {0}: none of that name */
+ST_API st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_MaterialDef *out);
+/* {0}: none of that name */
+ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name);
+ST_API st_JointId st_scene_find_joint(const st_Scene *scene, const char *name);
+ST_API st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name);
 
 /* What a body that moves has, given or from its shapes; fails where a free direction has nothing to move. */
 ST_API st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err);
@@ -222,6 +308,8 @@ ST_API const char *st_shape_type_name(st_ShapeType type);
 ST_API const char *st_joint_type_name(st_JointType type);
 ST_API const char *st_spring_type_name(st_SpringType type);
 ST_API const char *st_profile_type_name(st_ProfileType type);
+ST_API const char *st_coordinate_name(st_Coordinate coordinate);
+ST_API const char *st_motor_type_name(st_MotorType type);
 
 #ifdef __cplusplus
 }

@@ -120,6 +120,7 @@ typedef struct st_StepInfo {
     double joint_error; /* largest joint value after the step [m or rad]               */
     double kinetic;     /* [J]                                                         */
     double potential;   /* gravity and springs [J]                                     */
+    double friction;    /* work of friction since the start, contacts and joints, <= 0 [J] */
     st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
 } st_StepInfo;
 
@@ -142,19 +143,47 @@ ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose
 /* velocity in world axes, spin in body axes */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
 
-/* A contact of the last step problem. */
+/* Momentum of all bodies: linear, and angular about the world's origin, world axes. */
+ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);
+
+/* A contact of the last step problem, or a joint's limit (dim 1, no force here: see the joint). Where the
+ * step ended in a collision, the problem is the impact's: there are impulses, and forces are 0.  */
 typedef struct st_ContactReport {
     uint64_t id;
     st_BodyId a, b;
+    st_ShapeId shape_a, shape_b;
+    st_JointId joint;      /* whose limit it is; {0}: shapes touch                      */
     st_Vec3 point, normal; /* world; normal from a to b                                 */
     double gap;            /* at the start of the step [m]                              */
     int dim;
     double velocity[5]; /* u: normal, tangents [m/s]                                    */
     double impulse[5];  /* r: normal, tangents [N s]                                    */
+    st_Vec3 force;      /* on b, at the point, world axes [N]                           */
 } st_ContactReport;
 
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
+/* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */
+ST_API st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque);
+
+typedef enum st_Frame {
+    ST_FRAME_WORLD = 0,
+    ST_FRAME_A /* axes of body a */
+} st_Frame;
+
+/* A joint: what a does to b at the joint's point in the last step, through the joint and all that acts in
+ * it, as an impulse over the step and as a force (0 in an impact); and how it stands now. A gear has no
+ * point: what it transmits is `motor`, on the coordinate of its joint_a.                          */
+typedef struct st_JointReport {
+    st_Vec3 point;                         /* of b, in the world [m]                         */
+    st_Vec3 impulse, angular_impulse;      /* [N s, N m s]                                   */
+    st_Vec3 force, torque;                 /* [N, N m]                                       */
+    double error;                          /* largest joint value [m or rad]                 */
+    double coordinate, speed;              /* [m or rad] and per second; 0: it has none      */
+    double motor, friction, limit, spring; /* on the coordinate [N or N m]               */
+} st_JointReport;
+
+ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);
 
 /* Where the time goes, summed over all steps [s]. */
 typedef enum st_Stage {

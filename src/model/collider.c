@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Ids of contacts: 22 bits a shape, 20 a feature. */
-#define MAX_SHAPES (1 << 22)
+/* Ids of contacts: 21 bits a shape, 20 a feature; larger ids are limits and drives. */
+#define MAX_SHAPES (1 << 21)
 
 /* ---- who may touch whom -------------------------------------------------------------------------- */
 

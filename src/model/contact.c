@@ -8,12 +8,7 @@
 /* Contact ids: shape i, shape j, feature. */
 static uint64_t contact_id(sti_Pair pair, uint32_t feature)
 {
-    return (uint64_t)pair.i << (22 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
-}
-
-static double combined_friction(double mu_a, double mu_b)
-{
-    return mu_a == mu_b ? mu_a : sqrt(mu_a * mu_b);
+    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
 }
 
 /* The world axis across which both bodies move, orthogonal to the normal; -1: a contact in space. */
@@ -46,7 +41,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     int e = planar_axis(&world->body[a], &world->body[b], n);
     st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     st_Vec3 direction[3] = {n, t1, cross(n, t1)};
-    double mu = combined_friction(shape[pair.i].mu, shape[pair.j].mu);
+    double mu = sti_pair_friction(world->scene, &shape[pair.i], &shape[pair.j]);
     int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
 
     sti_Rows rows;
@@ -68,8 +63,11 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
                          .gradient = rows.gradient,
                          .a = a,
                          .b = b,
+                         .shape_a = pair.i + 1,
+                         .shape_b = pair.j + 1,
                          .point = point->point,
-                         .normal = n};
+                         .normal = n,
+                         .tangent = t1};
     return st_push_contact(sink, &row, err);
 }
 

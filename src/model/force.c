@@ -1,34 +1,6 @@
 /* model/force.c -- gravity and applied forces, as generalised forces on the free velocities. */
+#include "model/profile.h"
 #include "model/world.h"
-
-static double table_value(const st_ForceDef *force, double t)
-{
-    int n = force->n_table, lo = 0, hi = n - 1;
-    if (t <= force->times[0]) return force->values[0];
-    if (t >= force->times[hi]) return force->values[hi];
-    while (hi - lo > 1) {
-        int middle = lo + (hi - lo) / 2;
-        if (force->times[middle] <= t)
-            lo = middle;
-        else
-            hi = middle;
-    }
-    double s = (t - force->times[lo]) / (force->times[hi] - force->times[lo]);
-    return (1 - s) * force->values[lo] + s * force->values[hi];
-}
-
-static double profile(const st_ForceDef *force, double t)
-{
-    switch (force->profile) {
-    case ST_PROFILE_CONSTANT:
-        break;
-    case ST_PROFILE_HARMONIC:
-        return cos(force->frequency * t + force->phase);
-    case ST_PROFILE_TABLE:
-        return table_value(force, t);
-    }
-    return 1.0;
-}
 
 /* Add a force at the centre of mass (world axes) and a torque (body axes) to k. */
 static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, double *k)
@@ -46,7 +18,7 @@ void sti_forces_add(const sti_World *world, double t, const double *q, double *k
         add_wrench(&world->body[b], scale(world->body[b].mass, world->gravity), vec3(0, 0, 0), k);
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
-        double s = profile(def, t);
+        double s = sti_profile_value(&def->profile, t);
         st_Quat orientation = sti_pose(q, def->body.index1).q;
         st_Vec3 force = scale(s, def->force), torque = scale(s, def->torque);
         st_Vec3 force_world = def->body_axes ? rotate(orientation, force) : force;

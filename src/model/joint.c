@@ -1,126 +1,304 @@
-/* model/joint.c -- joints, each a few rows of four kinds:
+/* model/joint.c -- joints, each a list of measures that vanish, of five kinds:
  *
  *     meet    e' (p_b - p_a)                 e a world axis: the anchors coincide
- *     slide   t_a' (p_b - p_a)               t_a fixed in a: no offset across the axis
+ *     slide   t_a' (p_b - p_a)               t_a fixed in a: no offset along t_a
  *     align   s_a' t_b                       axes of a and b stay orthogonal
  *     span    |p_b - p_a| - L                constant distance
+ *     couple  x - lead y                     two coordinates in proportion: screws and gears
  *
- * with exact rates in every configuration:
- *
- *     slide   t' (v_pb - v_a - w_a x (p_b - x_a))        (the material velocity of a at p_b)
- *     align   (w_a - w_b)' (s x t)
+ * with exact rates in every configuration (measure.c); of align it is (w_a - w_b)' (s x t).
  */
+#include "model/joint.h"
+
+#include "model/profile.h"
 #include "model/world.h"
 
 /* What a joint is made of: the frames' axes are 0, 1, 2 = x, y, z (the joint's axis). */
 typedef struct Recipe {
     bool meet;       /* three rows                                                                 */
-    bool slide;      /* two rows, along x and y of frame a                                         */
+    int n_slide;     /* rows                                                                       */
+    int slide[2];    /* axis of frame a                                                            */
     int n_align;     /* rows                                                                       */
     int align[3][2]; /* axis of frame a, axis of frame b                                           */
-    bool span;
+    bool span, screw, gear;
+    bool axis;                /* its def must have one                                             */
+    unsigned coordinates;     /* free ones                                                         */
+    st_Coordinate coordinate; /* when none is named                                                */
 } Recipe;
 
+#define ANGLE        (1u << ST_COORDINATE_ANGLE)
+#define DISPLACEMENT (1u << ST_COORDINATE_DISPLACEMENT)
+#define DISTANCE     (1u << ST_COORDINATE_DISTANCE)
+#define NO_TILT      .n_align = 2, .align = {{0, 2}, {1, 2}}         /* the z axes stay parallel     */
+#define NO_ROTATION  .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}} /* all axes do                  */
+#define ON_AXIS      .n_slide = 2, .slide = {0, 1}
+
 static const Recipe recipes[ST_N_JOINT_TYPES] = {
-    [ST_JOINT_FIXED] = {.meet = true, .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}}},
+    [ST_JOINT_FIXED] = {.meet = true, NO_ROTATION},
     [ST_JOINT_BALL] = {.meet = true},
-    [ST_JOINT_REVOLUTE] = {.meet = true, .n_align = 2, .align = {{0, 2}, {1, 2}}},
-    [ST_JOINT_PRISMATIC] = {.slide = true, .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}}},
+    [ST_JOINT_REVOLUTE] =
+        {.meet = true, NO_TILT, .axis = true, .coordinates = ANGLE, .coordinate = ST_COORDINATE_ANGLE},
+    [ST_JOINT_PRISMATIC] = {ON_AXIS, NO_ROTATION, .axis = true, .coordinates = DISPLACEMENT,
+                            .coordinate = ST_COORDINATE_DISPLACEMENT},
     [ST_JOINT_DISTANCE] = {.span = true},
+    [ST_JOINT_CYLINDRICAL] = {ON_AXIS, NO_TILT, .axis = true, .coordinates = DISPLACEMENT | ANGLE,
+                              .coordinate = ST_COORDINATE_ANGLE},
+    [ST_JOINT_UNIVERSAL] = {.meet = true, .n_align = 1, .align = {{2, 2}}, .axis = true},
+    [ST_JOINT_PLANAR] =
+        {.n_slide = 1, .slide = {2}, NO_TILT, .axis = true, .coordinates = ANGLE, .coordinate = ST_COORDINATE_ANGLE},
+    [ST_JOINT_POINT_ON_LINE] = {ON_AXIS, .axis = true, .coordinates = DISPLACEMENT,
+                                .coordinate = ST_COORDINATE_DISPLACEMENT},
+    [ST_JOINT_SCREW] = {ON_AXIS, NO_TILT, .screw = true, .axis = true, .coordinates = DISPLACEMENT | ANGLE,
+                        .coordinate = ST_COORDINATE_ANGLE},
+    [ST_JOINT_GEAR] = {.gear = true},
+    [ST_JOINT_FREE] = {.axis = true,
+                       .coordinates = DISTANCE | DISPLACEMENT | ANGLE,
+                       .coordinate = ST_COORDINATE_DISTANCE},
 };
 
-void sti_joint_compile(const st_Scene *scene, int index, sti_Joint *out)
+unsigned sti_joint_coordinates(st_JointType type)
 {
-    const st_JointDef *def = &scene->joint[index];
-    st_Pose a = scene->body[def->a.index1].pose, b = scene->body[def->b.index1].pose;
-    st_Vec3 point_b = def->type == ST_JOINT_DISTANCE ? def->point_b : def->point;
-    st_Vec3 z = def->axis;
-    if (def->type != ST_JOINT_REVOLUTE && def->type != ST_JOINT_PRISMATIC) z = vec3(0, 0, 1); /* any frame serves */
-    st_Vec3 x = orthogonal(z), frame[3] = {x, cross(z, x), z};
-    *out = (sti_Joint){.type = def->type, .a = def->a.index1, .b = def->b.index1};
+    return recipes[type].coordinates;
+}
+
+st_Coordinate sti_joint_coordinate(st_JointType type)
+{
+    return recipes[type].coordinate;
+}
+
+bool sti_joint_has_axis(st_JointType type)
+{
+    return recipes[type].axis;
+}
+
+/* ---- compiling -------------------------------------------------------------------------------- */
+
+static void set_frame(st_Quat orientation, st_Vec3 z, st_Vec3 frame[3])
+{
+    st_Vec3 x = orthogonal(z), in_world[3] = {x, cross(z, x), z};
+    for (int k = 0; k < 3; k++)
+        frame[k] = rotate_back(orientation, in_world[k]);
+}
+
+/* A motor that needs no bounds is a joint row: a motion, or a speed whatever the force. */
+static bool is_held(const st_MotorDef *motor)
+{
+    return motor->type == ST_MOTOR_MOTION || (motor->type == ST_MOTOR_SPEED && isinf(motor->max_force));
+}
+
+static int count_rows(const Recipe *recipe)
+{
+    return (recipe->meet ? 3 : 0) + recipe->n_slide + recipe->n_align + (recipe->span ? 1 : 0) +
+           (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0);
+}
+
+void sti_joint_compile(sti_World *world, int index)
+{
+    const st_JointDef *def = &world->scene->joint[index];
+    const Recipe *recipe = &recipes[def->type];
+    sti_Joint *out = &world->joint[index];
+    st_Pose a = world->scene->body[def->a.index1].pose, b = world->scene->body[def->b.index1].pose;
+    bool two_points = def->type == ST_JOINT_DISTANCE || def->type == ST_JOINT_FREE;
+    st_Vec3 point_b = two_points ? def->point_b : def->point, z = recipe->axis ? def->axis : vec3(0, 0, 1);
+    *out = (sti_Joint){.type = def->type,
+                       .a = def->a.index1,
+                       .b = def->b.index1,
+                       .lead = def->pitch / 6.283185307179586476925,
+                       .coordinate = def->coordinate,
+                       .angle = -1,
+                       .geared = {def->joint_a.index1 - 1, def->joint_b.index1 - 1},
+                       .ratio = def->ratio,
+                       .held = is_held(&def->motor),
+                       .n_rows = count_rows(recipe)};
+    if (index > 0) out->first_row = world->joint[index - 1].first_row + world->joint[index - 1].n_rows;
+    if (out->held) out->n_rows++;
     out->anchor_a = rotate_back(a.q, sub(def->point, a.p));
     out->anchor_b = rotate_back(b.q, sub(point_b, b.p));
     out->length = def->length > 0 ? def->length : norm(sub(def->point_b, def->point));
-    for (int k = 0; k < 3; k++) {
-        out->frame_a[k] = rotate_back(a.q, frame[k]);
-        out->frame_b[k] = rotate_back(b.q, frame[k]);
-    }
+    set_frame(a.q, z, out->frame_a);
+    set_frame(b.q, def->type == ST_JOINT_UNIVERSAL ? def->axis_b : z, out->frame_b);
+    if (recipe->screw || def->coordinate == ST_COORDINATE_ANGLE) out->angle = sti_angle_add(world, out->a, out->b, z);
 }
 
-/* A joint at a configuration: anchors and levers in the world, and where its rows go. */
+/* ---- measures --------------------------------------------------------------------------------- */
+
+/* A joint at a configuration: bodies, anchors, and the measures found so far. */
 typedef struct Place {
     const sti_World *world;
-    const double *q;
     const sti_Joint *joint;
+    int index;
+    const double *q;
     st_Pose a, b;
     st_Vec3 p_a, p_b; /* anchors                                                                   */
-    sti_Rows rows;
-    st_Sink *sink;
-    st_Error *err;
+    sti_Measure *out;
+    int n;
 } Place;
 
-static st_Status push(Place *p, double value, sti_Half on_a, sti_Half on_b)
+static Place place(const sti_World *world, int index, const double *q, sti_Measure *out)
 {
-    sti_rows_set(p->world, p->q, p->joint->a, p->joint->b, 0, on_a, on_b, &p->rows);
-    st_JointRow row = {.value = value, .count = p->rows.count, .index = p->rows.index, .gradient = p->rows.gradient};
-    return st_push_joint(p->sink, &row, p->err);
+    const sti_Joint *joint = &world->joint[index];
+    Place p = {.world = world, .joint = joint, .index = index, .q = q, .out = out};
+    p.a = sti_pose(q, joint->a);
+    p.b = sti_pose(q, joint->b);
+    p.p_a = pose_point(p.a, joint->anchor_a);
+    p.p_b = pose_point(p.b, joint->anchor_b);
+    return p;
 }
 
-/* n' (v_pb - velocity of a's material at `at`): the row of a displacement along n. */
-static st_Status push_displacement(Place *p, double value, st_Vec3 n, st_Vec3 at)
+static sti_Measure slide(const Place *p, int axis)
 {
-    sti_Half on_a = {scale(-1, n), scale(-1, cross(sub(at, p->a.p), n))};
-    sti_Half on_b = {n, cross(sub(p->p_b, p->b.p), n)};
-    return push(p, value, on_a, on_b);
+    st_Vec3 t = rotate(p->a.q, p->joint->frame_a[axis]);
+    return sti_measure_along(p->a, p->b, p->p_b, t, p->p_b, dot(t, sub(p->p_b, p->p_a)));
 }
 
-static st_Status push_align(Place *p, st_Vec3 s, st_Vec3 t)
+static sti_Measure align(const Place *p, const int axes[2])
 {
+    st_Vec3 s = rotate(p->a.q, p->joint->frame_a[axes[0]]), t = rotate(p->b.q, p->joint->frame_b[axes[1]]);
     st_Vec3 c = cross(s, t);
-    return push(p, dot(s, t), (sti_Half){.angular = c}, (sti_Half){.angular = scale(-1, c)});
+    return (sti_Measure){.value = dot(s, t), .on_a = {.angular = c}, .on_b = {.angular = scale(-1, c)}};
 }
 
-static st_Status push_span(Place *p, int index)
+static st_Status span(const Place *p, sti_Measure *out, st_Error *err)
 {
     st_Vec3 d = sub(p->p_b, p->p_a);
     double distance = norm(d);
     if (!(distance > 0))
-        return sti_fail(p->err, ST_ERR_NUMERIC, "joint \"%s\": its two points met, a distance of 0 has no direction",
-                        p->world->scene->joint[index].name);
-    return push_displacement(p, distance - p->joint->length, scale(1 / distance, d), p->p_a);
+        return sti_fail(err, ST_ERR_NUMERIC, "joint \"%s\": its two points met, a distance of 0 has no direction",
+                        p->world->scene->joint[p->index].name);
+    *out = sti_measure_along(p->a, p->b, p->p_b, scale(1 / distance, d), p->p_a, distance);
+    return ST_OK;
 }
 
-static st_Status push_joint(Place *p, int index)
+static sti_Half combine(sti_Half x, double factor, sti_Half y)
 {
-    const Recipe *recipe = &recipes[p->joint->type];
-    st_Vec3 d = sub(p->p_b, p->p_a);
+    return (sti_Half){add(x.linear, scale(factor, y.linear)), add(x.angular, scale(factor, y.angular))};
+}
+
+/* x - lead y, both of the same two bodies. */
+static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
+{
+    return (sti_Measure){.value = x.value - lead * y.value,
+                         .on_a = combine(x.on_a, -lead, y.on_a),
+                         .on_b = combine(x.on_b, -lead, y.on_b)};
+}
+
+static st_Status gauge(const Place *p, sti_Measure *out, st_Error *err)
+{
+    switch (p->joint->coordinate) {
+    case ST_COORDINATE_DEFAULT:
+        break;
+    case ST_COORDINATE_ANGLE:
+        *out = sti_measure_angle(p->world, p->joint->angle, p->q);
+        return ST_OK;
+    case ST_COORDINATE_DISPLACEMENT:
+        *out = slide(p, 2);
+        return ST_OK;
+    case ST_COORDINATE_DISTANCE:
+        return span(p, out, err);
+    }
+    *out = (sti_Measure){.value = 0};
+    return ST_OK;
+}
+
+st_Status sti_joint_gauge(const sti_World *world, int index, const double *q, sti_Measure *out, st_Error *err)
+{
+    Place p = place(world, index, q, out);
+    return gauge(&p, out, err);
+}
+
+st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q)
+{
+    return pose_point(sti_pose(q, world->joint[index].b), world->joint[index].anchor_b);
+}
+
+/* x = wanted(t), or its speed alone. */
+static st_Status held(const Place *p, double t, sti_Measure *out, st_Error *err)
+{
+    const st_MotorDef *motor = &p->world->scene->joint[p->index].motor;
+    double value = motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    STI_TRY(gauge(p, out, err));
+    bool motion = motor->type == ST_MOTOR_MOTION;
+    out->value = motion ? out->value - value : 0.0;
+    out->rate = motion ? -motor->target * sti_profile_rate(&motor->profile, t) : -value;
+    return ST_OK;
+}
+
+st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
+                             st_Error *err)
+{
+    Place p = place(world, index, q, out);
+    const Recipe *recipe = &recipes[p.joint->type];
+    st_Vec3 d = sub(p.p_b, p.p_a);
     if (recipe->meet)
         for (int k = 0; k < 3; k++)
-            STI_TRY(push_displacement(p, dot(vec3_axis(k), d), vec3_axis(k), p->p_a));
-    if (recipe->slide)
-        for (int k = 0; k < 2; k++) {
-            st_Vec3 t = rotate(p->a.q, p->joint->frame_a[k]);
-            STI_TRY(push_displacement(p, dot(t, d), t, p->p_b));
-        }
-    for (int k = 0; k < recipe->n_align; k++) {
-        st_Vec3 s = rotate(p->a.q, p->joint->frame_a[recipe->align[k][0]]);
-        st_Vec3 t = rotate(p->b.q, p->joint->frame_b[recipe->align[k][1]]);
-        STI_TRY(push_align(p, s, t));
+            out[p.n++] = sti_measure_along(p.a, p.b, p.p_b, vec3_axis(k), p.p_a, dot(vec3_axis(k), d));
+    for (int k = 0; k < recipe->n_slide; k++)
+        out[p.n++] = slide(&p, recipe->slide[k]);
+    for (int k = 0; k < recipe->n_align; k++)
+        out[p.n++] = align(&p, recipe->align[k]);
+    if (recipe->screw) out[p.n++] = couple(slide(&p, 2), p.joint->lead, sti_measure_angle(world, p.joint->angle, q));
+    if (recipe->span) {
+        STI_TRY(span(&p, &out[p.n], err));
+        out[p.n++].value -= p.joint->length;
     }
-    return recipe->span ? push_span(p, index) : ST_OK;
+    return p.joint->held ? held(&p, t, &out[p.n], err) : ST_OK;
 }
 
-st_Status sti_joints_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err)
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+static st_Status push(const sti_Rows *rows, double value, double rate, st_Sink *sink, st_Error *err)
+{
+    st_JointRow row = {
+        .value = value, .rate = rate, .count = rows->count, .index = rows->index, .gradient = rows->gradient};
+    return st_push_joint(sink, &row, err);
+}
+
+/* x_a - ratio x_b and its row, on up to four bodies. */
+static st_Status gear_row(const sti_World *world, const sti_Joint *gear, const double *q, double *value, sti_Rows *rows,
+                          st_Error *err)
+{
+    sti_Measure x[2];
+    sti_Rows part[2];
+    for (int k = 0; k < 2; k++) {
+        const sti_Joint *joint = &world->joint[gear->geared[k]];
+        STI_TRY(sti_joint_gauge(world, gear->geared[k], q, &x[k], err));
+        sti_rows_measure(world, q, joint->a, joint->b, &x[k], &part[k]);
+    }
+    *value = x[0].value - gear->ratio * x[1].value;
+    rows->count = 0;
+    sti_rows_add(rows, 1.0, &part[0]);
+    sti_rows_add(rows, -gear->ratio, &part[1]);
+    return ST_OK;
+}
+
+void sti_gears_compile(sti_World *world)
+{
+    for (int index = 0; index < world->n_joints; index++) {
+        sti_Joint *joint = &world->joint[index];
+        sti_Rows ignored;
+        if (!recipes[joint->type].gear) continue;
+        /* cannot fail: distances of 0 were refused */
+        if (gear_row(world, joint, world->q0, &joint->offset, &ignored, NULL) != ST_OK) joint->offset = 0;
+    }
+}
+
+st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     for (int index = 0; index < world->n_joints; index++) {
         const sti_Joint *joint = &world->joint[index];
-        Place p = {.world = world, .q = q, .joint = joint, .sink = sink, .err = err};
-        p.a = sti_pose(q, joint->a);
-        p.b = sti_pose(q, joint->b);
-        p.p_a = pose_point(p.a, joint->anchor_a);
-        p.p_b = pose_point(p.b, joint->anchor_b);
-        sti_rows_begin(world, joint->a, joint->b, &p.rows);
-        STI_TRY(push_joint(&p, index));
+        sti_Measure measure[7];
+        sti_Rows rows;
+        double value;
+        if (recipes[joint->type].gear) {
+            STI_TRY(gear_row(world, joint, q, &value, &rows, err));
+            STI_TRY(push(&rows, value - joint->offset, 0, sink, err));
+            continue;
+        }
+        STI_TRY(sti_joint_measures(world, index, t, q, measure, err));
+        for (int k = 0; k < joint->n_rows; k++) {
+            sti_rows_measure(world, q, joint->a, joint->b, &measure[k], &rows);
+            STI_TRY(push(&rows, measure[k].value, measure[k].rate, sink, err));
+        }
     }
     return ST_OK;
 }

@@ -33,3 +33,23 @@ void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row
     gradient = put_half(&world->body[a], sti_pose(q, a).q, on_a, gradient);
     put_half(&world->body[b], sti_pose(q, b).q, on_b, gradient);
 }
+
+void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure, sti_Rows *rows)
+{
+    sti_rows_begin(world, a, b, rows);
+    sti_rows_set(world, q, a, b, 0, measure->on_a, measure->on_b, rows);
+}
+
+void sti_rows_add(sti_Rows *rows, double factor, const sti_Rows *other)
+{
+    for (int k = 0; k < other->count; k++) {
+        int at = 0;
+        while (at < rows->count && rows->index[at] != other->index[k])
+            at++;
+        if (at == rows->count) {
+            rows->index[rows->count] = other->index[k];
+            rows->gradient[rows->count++] = 0;
+        }
+        rows->gradient[at] += factor * other->gradient[k];
+    }
+}

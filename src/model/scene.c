@@ -1,10 +1,8 @@
 /* model/scene.c -- the description of a world: defaults, checks at the door, storage. */
-#include "model/scene.h"
+#include "model/check.h"
+#include "model/profile.h"
 
 #include "collide/shape.h"
-#include "math/quat.h"
-
-static const char *const kind_name[STI_N_KINDS] = {"body", "shape", "joint", "spring", "force"};
 
 /* ---- defaults --------------------------------------------------------------------------------- */
 
@@ -118,17 +116,25 @@ st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double 
 
 st_JointDef st_joint_def(st_JointType type)
 {
-    return (st_JointDef){.type = type, .axis = {0, 0, 1}, .cookie = STI_COOKIE};
+    return (st_JointDef){.type = type,
+                         .axis = {0, 0, 1},
+                         .axis_b = {1, 0, 0},
+                         .ratio = 1.0,
+                         .lower = -INFINITY,
+                         .upper = INFINITY,
+                         .rest = NAN,
+                         .motor = {.max_force = INFINITY, .profile = {.frequency = 1.0}},
+                         .cookie = STI_COOKIE};
 }
 
 st_SpringDef st_spring_def(st_SpringType type)
 {
-    return (st_SpringDef){.type = type, .axis = {0, 0, 1}, .rest = NAN, .cookie = STI_COOKIE};
+    return (st_SpringDef){.type = type, .axis = {0, 0, 1}, .rest = NAN, .frame = {1, 0, 0, 0}, .cookie = STI_COOKIE};
 }
 
 st_ForceDef st_force_def(void)
 {
-    return (st_ForceDef){.profile = ST_PROFILE_CONSTANT, .frequency = 1.0, .cookie = STI_COOKIE};
+    return (st_ForceDef){.profile = {.frequency = 1.0}, .cookie = STI_COOKIE};
 }
 
 static st_Quat quat_from_axis(st_Vec3 axis, st_Vec3 direction)
@@ -163,20 +169,39 @@ const char *st_shape_type_name(st_ShapeType type)
 
 const char *st_joint_type_name(st_JointType type)
 {
-    static const char *const words[] = {"fixed", "ball", "revolute", "prismatic", "distance"};
+    static const char *const words[] = {"fixed",     "ball",   "revolute",      "prismatic", "distance", "cylindrical",
+                                        "universal", "planar", "point-on-line", "screw",     "gear",     "free"};
     return word(words, ST_N_JOINT_TYPES, (int)type);
 }
 
 const char *st_spring_type_name(st_SpringType type)
 {
-    static const char *const words[] = {"linear", "angular"};
-    return word(words, 2, (int)type);
+    static const char *const words[] = {"linear", "angular", "bushing"};
+    return word(words, ST_N_SPRING_TYPES, (int)type);
 }
 
 const char *st_profile_type_name(st_ProfileType type)
 {
-    static const char *const words[] = {"constant", "harmonic", "table"};
-    return word(words, 3, (int)type);
+    static const char *const words[] = {"constant", "harmonic", "table", "ramp"};
+    return word(words, ST_N_PROFILE_TYPES, (int)type);
+}
+
+const char *st_coordinate_name(st_Coordinate coordinate)
+{
+    static const char *const words[] = {"default", "angle", "displacement", "distance"};
+    return word(words, ST_N_COORDINATES, (int)coordinate);
+}
+
+const char *st_motor_type_name(st_MotorType type)
+{
+    static const char *const words[] = {"none", "speed", "position", "motion"};
+    return word(words, ST_N_MOTOR_TYPES, (int)type);
+}
+
+const char *sti_kind_name(sti_ObjectKind kind)
+{
+    static const char *const words[STI_N_KINDS] = {"body", "shape", "joint", "spring", "force", "material"};
+    return words[kind];
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
@@ -219,10 +244,10 @@ void st_scene_destroy(st_Scene *scene)
 {
     if (scene == NULL) return;
     st_Allocator a = scene->allocator;
-    for (int k = 0; k < scene->n_forces; k++) {
-        sti_free(&a, (void *)scene->force[k].times, scene->force[k].n_table, sizeof(double));
-        sti_free(&a, (void *)scene->force[k].values, scene->force[k].n_table, sizeof(double));
-    }
+    for (int k = 0; k < scene->n_forces; k++)
+        sti_profile_free(&a, &scene->force[k].profile);
+    for (int k = 0; k < scene->n_joints; k++)
+        sti_profile_free(&a, &scene->joint[k].motor.profile);
     for (int k = 0; k < scene->n_shapes; k++)
         free_arrays(&a, &scene->shape[k]);
     for (int kind = 0; kind < STI_N_KINDS; kind++)
@@ -237,62 +262,17 @@ void st_scene_destroy(st_Scene *scene)
     STI_RELEASE(&a, scene->spring, scene->spring_capacity);
     STI_RELEASE(&a, scene->force, scene->force_capacity);
     STI_RELEASE(&a, scene->excluded, scene->excluded_capacity);
+    STI_RELEASE(&a, scene->material, scene->material_capacity);
+    STI_RELEASE(&a, scene->material_pair, scene->material_pair_capacity);
     sti_free(&a, scene, 1, sizeof *scene);
 }
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-/* The thing being added, for messages: kind "name", or kind number k where it has no name. */
-typedef struct Subject {
-    const char *kind, *name;
-    st_Error *err;
-} Subject;
-
-#define BAD(subject, format, ...)                                                                                      \
-    sti_fail((subject).err, ST_ERR_ARGUMENT, "%s \"%s\": " format, (subject).kind, (subject).name, __VA_ARGS__)
-
-static Subject subject_of(sti_ObjectKind kind, const char *name, st_Error *err)
-{
-    return (Subject){kind_name[kind], name != NULL && name[0] != '\0' ? name : "(unnamed)", err};
-}
-
-static st_Status check_finite(Subject s, const char *what, st_Vec3 v)
-{
-    if (vec3_finite(v)) return ST_OK;
-    return BAD(s, "%s is (%g, %g, %g), must be finite", what, v.x, v.y, v.z);
-}
-
-static st_Status check_not_negative(Subject s, const char *what, double x)
-{
-    if (isfinite(x) && x >= 0) return ST_OK;
-    return BAD(s, "%s is %g, must be a finite number >= 0", what, x);
-}
-
-/* Any nonzero quaternion is taken and made a unit one: people write rounded digits. */
 static st_Status check_pose(Subject s, st_Pose *pose)
 {
     STI_TRY(check_finite(s, "position", pose->p));
-    double length = quat_norm(pose->q);
-    if (!isfinite(length) || fabs(length - 1.0) > 1e-3)
-        return BAD(s, "orientation (%g, %g, %g, %g) has length %g, must be a unit quaternion", pose->q.w, pose->q.x,
-                   pose->q.y, pose->q.z, length);
-    pose->q = quat_unit(pose->q);
-    return ST_OK;
-}
-
-static st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
-{
-    double length = norm(*v);
-    if (!isfinite(length) || length <= 0)
-        return BAD(s, "%s is (%g, %g, %g), must be a finite vector of length > 0", what, v->x, v->y, v->z);
-    *v = scale(1.0 / length, *v);
-    return ST_OK;
-}
-
-static st_Status check_body_id(const st_Scene *scene, Subject s, const char *what, st_BodyId id)
-{
-    if (id.index1 >= 0 && id.index1 < scene->n_bodies) return ST_OK;
-    return BAD(s, "%s is body number %d, there are %d", what, id.index1, scene->n_bodies - 1);
+    return check_orientation(s, "orientation", &pose->q);
 }
 
 /* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. With
@@ -356,88 +336,12 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
     return status == ST_OK ? ST_OK : sti_fail(s.err, status, "%s \"%s\": %s", s.kind, s.name, why.message);
 }
 
-/* Joints and springs act between two bodies that can move against each other. */
-static st_Status check_ends(const st_Scene *scene, Subject s, st_BodyId a, st_BodyId b)
-{
-    STI_TRY(check_body_id(scene, s, "a", a));
-    STI_TRY(check_body_id(scene, s, "b", b));
-    if (a.index1 == b.index1)
-        return BAD(s, "both ends are at \"%s\", must be two bodies", scene->names[STI_BODY].name[a.index1]);
-    return ST_OK;
-}
-
-static st_Status check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
-{
-    if (st_joint_type_name(def->type) == NULL) return BAD(s, "type is %d, not a joint", (int)def->type);
-    STI_TRY(check_ends(scene, s, def->a, def->b));
-    STI_TRY(check_finite(s, "point", def->point));
-    STI_TRY(check_finite(s, "point_b", def->point_b));
-    if (def->type == ST_JOINT_REVOLUTE || def->type == ST_JOINT_PRISMATIC)
-        STI_TRY(check_direction(s, "axis", &def->axis));
-    if (def->type != ST_JOINT_DISTANCE) return ST_OK;
-    STI_TRY(check_not_negative(s, "length", def->length));
-    if (norm(sub(def->point_b, def->point)) == 0)
-        return BAD(s, "its two points coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
-                   def->point.x, def->point.y, def->point.z);
-    return ST_OK;
-}
-
-static st_Status check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
-{
-    STI_TRY(check_ends(scene, s, def->a, def->b));
-    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
-    STI_TRY(check_not_negative(s, "damping", def->damping));
-    if (def->stiffness == 0 && def->damping == 0)
-        return BAD(s, "stiffness and damping are both %g, one must be > 0", 0.0);
-    if (isinf(def->rest)) return BAD(s, "rest is %g, must be finite", def->rest);
-    if (def->type == ST_SPRING_ANGULAR) return check_direction(s, "axis", &def->axis);
-    if (def->type != ST_SPRING_LINEAR) return BAD(s, "type is %d, not a spring", (int)def->type);
-    STI_TRY(check_finite(s, "point_a", def->point_a));
-    STI_TRY(check_finite(s, "point_b", def->point_b));
-    double length = norm(sub(def->point_b, def->point_a));
-    if (isnan(def->rest)) def->rest = length;
-    STI_TRY(check_not_negative(s, "rest length", def->rest));
-    if (length == 0 && def->rest > 0)
-        return BAD(s, "its two ends coincide and its rest length is %g: it has no direction", def->rest);
-    return ST_OK;
-}
-
-static st_Status check_force(const st_Scene *scene, Subject s, const st_ForceDef *def)
-{
-    STI_TRY(check_body_id(scene, s, "body", def->body));
-    STI_TRY(check_finite(s, "point", def->point));
-    STI_TRY(check_finite(s, "force", def->force));
-    STI_TRY(check_finite(s, "torque", def->torque));
-    if (scene->body[def->body.index1].fixed)
-        return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
-    switch (def->profile) {
-    case ST_PROFILE_CONSTANT:
-        return ST_OK;
-    case ST_PROFILE_HARMONIC:
-        if (!isfinite(def->frequency) || !isfinite(def->phase))
-            return BAD(s, "frequency is %g and phase %g, must be finite", def->frequency, def->phase);
-        return ST_OK;
-    case ST_PROFILE_TABLE:
-        if (def->n_table < 1 || def->times == NULL || def->values == NULL)
-            return BAD(s, "its table has %d entries, must have at least 1", def->n_table);
-        for (int k = 0; k < def->n_table; k++) {
-            if (!isfinite(def->times[k]) || !isfinite(def->values[k]))
-                return BAD(s, "table entry %d is (%g, %g), must be finite", k + 1, def->times[k], def->values[k]);
-            if (k > 0 && def->times[k] <= def->times[k - 1])
-                return BAD(s, "table time %d is %g after %g, must increase", k + 1, def->times[k], def->times[k - 1]);
-        }
-        return ST_OK;
-    }
-    return BAD(s, "profile is %d, not a profile", (int)def->profile);
-}
-
 /* ---- adding ----------------------------------------------------------------------------------- */
 
-/* Room for one more object of a kind first, its name last: a refusal leaves the scene as it was. */
-static st_Status add_name(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored, st_Error *err)
+st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored, st_Error *err)
 {
     sti_Names *names = &scene->names[kind];
-    STI_TRY(sti_names_add(&scene->allocator, names, kind_name[kind], name, err));
+    STI_TRY(sti_names_add(&scene->allocator, names, sti_kind_name(kind), name, err));
     *stored = names->name[names->n - 1];
     return ST_OK;
 }
@@ -450,7 +354,7 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
     STI_TRY(STI_GROW(&scene->allocator, scene->body, scene->body_capacity, scene->n_bodies + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->first_shape, scene->first_shape_capacity, scene->n_bodies + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->last_shape, scene->last_shape_capacity, scene->n_bodies + 1, err));
-    STI_TRY(add_name(scene, STI_BODY, def->name, &body.name, err));
+    STI_TRY(sti_scene_add_name(scene, STI_BODY, def->name, &body.name, err));
     scene->body[scene->n_bodies] = body;
     scene->first_shape[scene->n_bodies] = scene->last_shape[scene->n_bodies] = -1;
     if (out != NULL) out->index1 = scene->n_bodies;
@@ -493,12 +397,15 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     st_ShapeDef shape = *def;
     Subject s = subject_of(STI_SHAPE, def->name, err);
     STI_TRY(check_body_id(scene, s, "its body", body));
+    if (def->material.index1 < 0 || def->material.index1 > scene->n_materials)
+        return BAD(s, "material is number %d, there are %d", def->material.index1, scene->n_materials);
+    if (def->material.index1 > 0) shape.mu = scene->material[def->material.index1 - 1].mu;
     STI_TRY(check_shape(scene, s, &shape));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->next_shape, scene->next_shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(own_arrays(&scene->allocator, &shape, err));
-    st_Status status = add_name(scene, STI_SHAPE, def->name, &shape.name, err);
+    st_Status status = sti_scene_add_name(scene, STI_SHAPE, def->name, &shape.name, err);
     if (status != ST_OK) {
         free_arrays(&scene->allocator, &shape);
         return status;
@@ -519,19 +426,30 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
 st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err)
 {
     Subject s = {"excluded pair", "(unnamed)", err};
-    STI_TRY(check_ends(scene, s, a, b));
+    STI_TRY(check_body_id(scene, s, "a", a));
+    STI_TRY(check_body_id(scene, s, "b", b));
     STI_TRY(STI_GROW(&scene->allocator, scene->excluded, scene->excluded_capacity, scene->n_excluded + 1, err));
     scene->excluded[scene->n_excluded++] = (sti_BodyPair){a.index1, b.index1};
     return ST_OK;
+}
+
+/* An object's name, and its own copy of a table: both or neither. */
+static st_Status add_name_and_table(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored,
+                                    st_Profile *profile, st_Error *err)
+{
+    STI_TRY(sti_scene_add_name(scene, kind, name, stored, err));
+    st_Status status = sti_profile_copy(&scene->allocator, profile, err);
+    if (status != ST_OK) sti_names_remove_last(&scene->allocator, &scene->names[kind]);
+    return status;
 }
 
 st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_joint_def", err);
     st_JointDef joint = *def;
-    STI_TRY(check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint));
+    STI_TRY(sti_check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint));
     STI_TRY(STI_GROW(&scene->allocator, scene->joint, scene->joint_capacity, scene->n_joints + 1, err));
-    STI_TRY(add_name(scene, STI_JOINT, def->name, &joint.name, err));
+    STI_TRY(add_name_and_table(scene, STI_JOINT, def->name, &joint.name, &joint.motor.profile, err));
     scene->joint[scene->n_joints++] = joint;
     if (out != NULL) out->index1 = scene->n_joints;
     return ST_OK;
@@ -541,41 +459,21 @@ st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_Sprin
 {
     STI_CHECK_DEF(def, "st_spring_def", err);
     st_SpringDef spring = *def;
-    STI_TRY(check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
+    STI_TRY(sti_check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
     STI_TRY(STI_GROW(&scene->allocator, scene->spring, scene->spring_capacity, scene->n_springs + 1, err));
-    STI_TRY(add_name(scene, STI_SPRING, def->name, &spring.name, err));
+    STI_TRY(sti_scene_add_name(scene, STI_SPRING, def->name, &spring.name, err));
     scene->spring[scene->n_springs++] = spring;
     if (out != NULL) out->index1 = scene->n_springs;
     return ST_OK;
-}
-
-static double *copy_numbers(const st_Allocator *allocator, const double *x, int n)
-{
-    double *copy = sti_alloc(allocator, n, sizeof *copy);
-    if (copy != NULL) memcpy(copy, x, (size_t)n * sizeof *copy);
-    return copy;
 }
 
 st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_force_def", err);
     st_ForceDef force = *def;
-    STI_TRY(check_force(scene, subject_of(STI_FORCE, def->name, err), def));
-    if (def->profile != ST_PROFILE_TABLE) force.n_table = 0, force.times = force.values = NULL;
+    STI_TRY(sti_check_force(scene, subject_of(STI_FORCE, def->name, err), def));
     STI_TRY(STI_GROW(&scene->allocator, scene->force, scene->force_capacity, scene->n_forces + 1, err));
-    STI_TRY(add_name(scene, STI_FORCE, def->name, &force.name, err));
-    if (force.n_table > 0) {
-        double *times = copy_numbers(&scene->allocator, def->times, def->n_table);
-        double *values = copy_numbers(&scene->allocator, def->values, def->n_table);
-        if (times == NULL || values == NULL) {
-            sti_free(&scene->allocator, times, def->n_table, sizeof *times);
-            sti_free(&scene->allocator, values, def->n_table, sizeof *values);
-            sti_names_remove_last(&scene->allocator, &scene->names[STI_FORCE]);
-            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a table of %d entries", def->n_table);
-        }
-        force.times = times;
-        force.values = values;
-    }
+    STI_TRY(add_name_and_table(scene, STI_FORCE, def->name, &force.name, &force.profile, err));
     scene->force[scene->n_forces++] = force;
     if (out != NULL) out->index1 = scene->n_forces;
     return ST_OK;
@@ -585,6 +483,10 @@ static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *e
 {
     for (int k = 1; k < scene->n_bodies; k++)
         STI_TRY(st_scene_add_body(copy, &scene->body[k], NULL, err));
+    for (int k = 0; k < scene->n_materials; k++)
+        STI_TRY(st_scene_add_material(copy, &scene->material[k], NULL, err));
+    for (int k = 0; k < scene->n_material_pairs; k++)
+        STI_TRY(st_scene_add_material_pair(copy, &scene->material_pair[k], err));
     for (int k = 0; k < scene->n_shapes; k++)
         STI_TRY(st_scene_add_shape(copy, (st_BodyId){scene->shape_body[k]}, &scene->shape[k], NULL, err));
     for (int k = 0; k < scene->n_joints; k++)
@@ -676,4 +578,9 @@ st_BodyId st_scene_find_body(const st_Scene *scene, const char *name)
 {
     int index = sti_names_find(&scene->names[STI_BODY], name);
     return (st_BodyId){index > 0 ? index : 0};
+}
+
+st_JointId st_scene_find_joint(const st_Scene *scene, const char *name)
+{
+    return (st_JointId){sti_names_find(&scene->names[STI_JOINT], name) + 1};
 }

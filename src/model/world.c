@@ -62,36 +62,33 @@ static st_Status initial_state(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
-static void compile_springs(sti_World *world)
-{
-    world->n_q = STI_BODY_Q * (world->n_bodies - 1);
-    for (int k = 0; k < world->n_springs; k++) {
-        sti_spring_compile(world->scene, k, &world->spring[k]);
-        if (world->spring[k].type == ST_SPRING_ANGULAR) world->spring[k].q_angle = world->n_q++;
-    }
-}
-
 static st_Status compile(sti_World *world, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
-    int n = world->n_bodies;
+    int n = world->n_bodies, constraints = world->n_joints + world->n_springs;
     world->body = sti_alloc(a, n, sizeof *world->body);
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
     world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
-    world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + world->n_springs, sizeof *world->q0);
+    world->angle = sti_alloc(a, constraints + 1, sizeof *world->angle);
+    world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + constraints, sizeof *world->q0);
     if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
-        world->joint == NULL || world->spring == NULL || world->q0 == NULL)
+        world->joint == NULL || world->spring == NULL || world->angle == NULL || world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
+    world->n_q = STI_BODY_Q * (n - 1); /* angles come after the bodies */
     for (int k = 0; k < world->n_joints; k++)
-        sti_joint_compile(world->scene, k, &world->joint[k]);
-    compile_springs(world);
+        sti_joint_compile(world, k);
+    for (int k = 0; k < world->n_springs; k++)
+        sti_spring_compile(world, k);
+    sti_drives_compile(world);
     STI_TRY(sti_collider_compile(world, err));
-    return initial_state(world, err);
+    STI_TRY(initial_state(world, err));
+    sti_gears_compile(world);
+    return sti_drives_check(world, err);
 }
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
@@ -128,7 +125,8 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
-    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + world->n_springs, sizeof *world->q0);
+    sti_free(&a, world->angle, world->n_joints + world->n_springs + 1, sizeof *world->angle);
+    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + world->n_joints + world->n_springs, sizeof *world->q0);
     sti_free(&a, world, 1, sizeof *world);
 }
 
@@ -166,19 +164,25 @@ static st_Status world_force(void *ctx, double t, const double *q, const double 
 static st_Status world_soft(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     (void)t;
-    return sti_springs_push(ctx, q, sink, err);
+    STI_TRY(sti_springs_push(ctx, q, sink, err));
+    return sti_joint_springs_push(ctx, q, sink, err);
 }
 
 static st_Status world_joints(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
 {
-    (void)t;
-    return sti_joints_push(ctx, q, sink, err);
+    return sti_joints_push(ctx, t, q, sink, err);
+}
+
+static st_Status world_bounded(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    return sti_bounded_push(ctx, t, q, sink, err);
 }
 
 static st_Status world_contacts(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     (void)t;
-    return sti_contacts_push(ctx, q, margin, sink, err);
+    STI_TRY(sti_contacts_push(ctx, q, margin, sink, err));
+    return sti_limits_push(ctx, q, margin, sink, err);
 }
 
 /* The velocity of body b with zeros at its locked degrees of freedom. */
@@ -256,9 +260,7 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
         st_Quat turned = quat_unit(quat_product(pose.q, quat_exp(scale(h, w))));
         p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
     }
-    for (int k = 0; k < world->n_springs; k++) /* nearest turn to where it was: h |w| < pi is assumed */
-        if (world->spring[k].type == ST_SPRING_ANGULAR)
-            q_out[world->spring[k].q_angle] = sti_spring_angle(world, &world->spring[k], q_out);
+    sti_angles_update(world, q_out);
 }
 
 static void world_difference(void *ctx, const double *q0, const double *q1, double *d)
@@ -316,9 +318,10 @@ st_Model sti_world_model(sti_World *world)
     model.ctx = world;
     model.mass = world_mass;
     model.force = world_force;
-    model.soft = world->n_springs > 0 ? world_soft : NULL;
+    model.soft = world->n_springs + world->n_joint_springs > 0 ? world_soft : NULL;
     model.joints = world->n_joints > 0 ? world_joints : NULL;
-    model.contacts = world->scene->n_shapes > 1 ? world_contacts : NULL;
+    model.bounded = world->n_bounded > 0 ? world_bounded : NULL;
+    model.contacts = world->scene->n_shapes > 1 || world->n_limits > 0 ? world_contacts : NULL;
     model.gyroscopic = world_gyroscopic;
     model.reach = world_reach;
     model.move = world_move;

@@ -2,7 +2,7 @@
  *
  * State of the world:
  *
- *     q = [ body 1: x y z  w x y z | body 2: ... | angle of angular spring 1, 2, ... ]
+ *     q = [ body 1: x y z  w x y z | body 2: ... | angle 1, 2, ... of angular springs and joints ]
  *     v = [ body 1: its free ones of  vx vy vz (world)  wx wy wz (body) | body 2: ... ]
  *
  * Locked degrees of freedom are not in v at all. Fixed bodies stand in q and never move. The angles
@@ -29,6 +29,14 @@ typedef struct sti_Body {
     st_Mat3 inertia; /* body axes [kg m^2]                                                        */
 } sti_Body;
 
+/* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. */
+typedef struct sti_Angle {
+    int a, b;
+    st_Vec3 axis_a;
+    st_Quat relative; /* inverse(orientation of a) * orientation of b where the angle is 0         */
+    int q;            /* where it stands in q                                                      */
+} sti_Angle;
+
 /* Frames are fixed in the bodies: columns x, y, z of a joint frame, z along the axis. */
 typedef struct sti_Joint {
     st_JointType type;
@@ -36,16 +44,26 @@ typedef struct sti_Joint {
     st_Vec3 anchor_a, anchor_b;
     st_Vec3 frame_a[3], frame_b[3];
     double length;
+    double lead; /* screw: pitch per radian                                                        */
+    st_Coordinate coordinate;
+    int angle;                   /* in the world's angles; -1: it has none                          */
+    int geared[2];               /* gear: its two joints                                            */
+    double ratio, offset;        /* gear: x_a - ratio x_b = offset                                  */
+    int first_row, n_rows;       /* among the joint rows; the motor's, if it holds one, is the last */
+    bool held;                   /* motion, or a speed without a force limit                        */
+    int spring_row;              /* among the soft rows; -1: none                                   */
+    int friction_row, motor_row; /* among the bounded rows; -1: none                               */
 } sti_Joint;
 
 typedef struct sti_Spring {
     st_SpringType type;
     int a, b;
     st_Vec3 anchor_a, anchor_b;
-    st_Vec3 axis_a;   /* angular: in body a                                                     */
-    st_Quat relative; /* angular: inverse(orientation of a) * orientation of b at the start     */
-    double stiffness, damping, rest;
-    int q_angle; /* angular: where its angle stands in q                                           */
+    int angle;                       /* angular: in the world's angles                                          */
+    st_Quat relative;                /* bushing: as in sti_Angle                                                */
+    st_Vec3 frame_a[3];              /* bushing                                                                 */
+    double stiffness[6], damping[6]; /* one, or of the bushing: along x, y, z, about x, y, z       */
+    double rest;
 } sti_Spring;
 
 /* Shapes made ready, where they stand, and which are near: collider.c. */
@@ -70,9 +88,11 @@ typedef struct sti_World {
     st_Vec3 gravity;
     int n_bodies; /* with the ground, which is body 0                                              */
     sti_Body *body;
-    int n_joints, n_springs;
+    int n_joints, n_springs, n_angles;
+    int n_joint_springs, n_bounded, n_limits;
     sti_Joint *joint;
     sti_Spring *spring;
+    sti_Angle *angle; /* room for one a joint and one a spring                                     */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
     int *block_first; /* n_blocks + 1: one block of M a moving body                                */
@@ -88,10 +108,42 @@ st_Model sti_world_model(sti_World *world);
 /* mass.c: mass and inertia of a body from its def and shapes. */
 st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Error *err);
 
+/* What a row says of one body: linear . v + angular . w, both in world axes. */
+typedef struct sti_Half {
+    st_Vec3 linear, angular;
+} sti_Half;
+
+/* A function of time and of the poses of two bodies, with
+ *     d value/dt = rate + on_a . velocity of a + on_b . velocity of b.
+ * Joints are lists of measures that must vanish; drives act on a measure.                          */
+typedef struct sti_Measure {
+    double value, rate;
+    sti_Half on_a, on_b;
+} sti_Measure;
+
+/* measure.c */
+sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value);
+sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q);
+sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
+int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis); /* axis in the world; returns its index */
+void sti_angles_update(const sti_World *world, double *q);
+
 /* Each file of forces and constraints compiles its objects from the scene and serves its rows. */
-void sti_joint_compile(const st_Scene *scene, int index, sti_Joint *out);
-st_Status sti_joints_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
-void sti_spring_compile(const st_Scene *scene, int index, sti_Spring *out);
+void sti_joint_compile(sti_World *world, int index);
+void sti_gears_compile(sti_World *world); /* when the initial state is there */
+st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
+/* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
+st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
+                             st_Error *err);
+st_Status sti_joint_gauge(const sti_World *world, int index, const double *q, sti_Measure *out, st_Error *err);
+st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q); /* of b, in the world */
+/* drive.c: limits, friction, motors and springs in the coordinates of joints. */
+void sti_drives_compile(sti_World *world);
+st_Status sti_drives_check(const sti_World *world, st_Error *err); /* when the initial state is there */
+st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
+st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
+void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
@@ -101,6 +153,15 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 bool sti_collider_near(const sti_Collider *collider, sti_Pair pair, double margin);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
+/* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
+ *     0 .. 2^62 - 1 contacts of shapes,  from 2^62 limits: 2 joint + (upper),  from 2^63 bounded rows. */
+#define STI_LIMIT_ID   ((uint64_t)1 << 62)
+#define STI_BOUNDED_ID ((uint64_t)1 << 63)
+static inline int sti_limit_joint(uint64_t id) /* -1: not a limit */
+{
+    return id >= STI_LIMIT_ID && id < STI_BOUNDED_ID ? (int)((id - STI_LIMIT_ID) >> 1) : -1;
+}
+
 static inline st_Pose sti_pose(const double *q, int body)
 {
     static const st_Pose ground = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -109,20 +170,20 @@ static inline st_Pose sti_pose(const double *q, int body)
     return (st_Pose){{p[0], p[1], p[2]}, {p[3], p[4], p[5], p[6]}};
 }
 
-/* Rows on the velocities of two bodies: the free ones of a, then of b. */
+/* Rows on the velocities of two bodies: the free ones of a, then of b; a gear's: of four. */
 typedef struct sti_Rows {
     int count;
-    int index[12];
+    int index[24];
     double gradient[3 * 12]; /* row k at gradient + k * count                                      */
 } sti_Rows;
-
-/* What a row says of one body: linear . v + angular . w, both in world axes. */
-typedef struct sti_Half {
-    st_Vec3 linear, angular;
-} sti_Half;
 
 void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);
 void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
                   sti_Rows *rows);
+/* The one row of a measure of bodies a and b. */
+void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
+                      sti_Rows *rows);
+/* rows += factor * other; both have one row. */
+void sti_rows_add(sti_Rows *rows, double factor, const sti_Rows *other);
 
 #endif

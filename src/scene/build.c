@@ -1,4 +1,5 @@
-/* scene/build.c -- from the tree to a scene and a system def: settings, ground, bodies, joints, springs, forces. */
+/* scene/build.c -- from the tree to a scene and a system def: settings, materials, ground, bodies,
+ * joints, springs, forces. */
 #include "scene/geometry.h"
 
 #include <stdio.h>
@@ -107,8 +108,24 @@ static st_Status default_point(const sti_Object *object, const char *key, const 
 /* Each adds one object that was read; what the core refuses is completed with file and line. */
 typedef st_Status (*AddObject)(sti_Reader *reader, sti_Object *object, st_BodyId owner);
 
+static st_Status add_material(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_complete(object, st_scene_add_material(reader->scene, &object->def.material, NULL, reader->err));
+}
+
+static st_Status add_material_pair(sti_Reader *reader, sti_Object *object, st_BodyId unused)
+{
+    (void)unused;
+    return sti_complete(object, st_scene_add_material_pair(reader->scene, &object->def.material_pair, reader->err));
+}
+
 static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
 {
+    sti_Place place = {object->place, "friction", 0};
+    if (sti_object_has(object, "friction") && sti_object_has(object, "material"))
+        return sti_report(reader, &place, ST_ERR_FORMAT,
+                          "%s: has both \"friction\" and \"material\", must have one of them", object->who);
     STI_TRY(sti_geometry_finish(object));
     return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
 }
@@ -117,10 +134,10 @@ static st_Status add_joint(sti_Reader *reader, sti_Object *object, st_BodyId unu
 {
     (void)unused;
     st_JointDef *def = &object->def.joint;
-    if (def->type == ST_JOINT_DISTANCE) {
+    if (def->type == ST_JOINT_DISTANCE || def->type == ST_JOINT_FREE) {
         STI_TRY(default_point(object, "point", "a", def->a, &def->point));
         STI_TRY(default_point(object, "point_b", "b", def->b, &def->point_b));
-    } else {
+    } else if (def->type != ST_JOINT_GEAR) {
         /* needed where it matters; elsewhere any point of a body will do */
         st_BodyId body = def->a.index1 != 0 ? def->a : def->b;
         if (body.index1 != 0) STI_TRY(default_point(object, "point", "a", body, &def->point));
@@ -132,7 +149,10 @@ static st_Status add_spring(sti_Reader *reader, sti_Object *object, st_BodyId un
 {
     (void)unused;
     st_SpringDef *def = &object->def.spring;
-    if (def->type == ST_SPRING_LINEAR) {
+    if (def->type == ST_SPRING_BUSHING) {
+        st_BodyId body = def->a.index1 != 0 ? def->a : def->b;
+        STI_TRY(default_point(object, "point", "a", body, &def->point_a));
+    } else if (def->type == ST_SPRING_LINEAR) {
         STI_TRY(default_point(object, "point_a", "a", def->a, &def->point_a));
         STI_TRY(default_point(object, "point_b", "b", def->b, &def->point_b));
     }
@@ -230,7 +250,9 @@ st_Status sti_build(sti_Reader *reader)
         AddObject add;
         const char *family;
     } lists[] = {
-        /* bodies before what refers to them */
+        /* what is referred to comes first */
+        {"materials", &sti_material_kind, add_material, ""},
+        {"material_pairs", &sti_material_pair_kind, add_material_pair, ""},
         {"ground", &sti_shape_kind, add_shape, "of the ground"},
         {"bodies", &sti_body_kind, add_body, ""},
         {"joints", &sti_joint_kind, add_joint, ""},

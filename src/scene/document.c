@@ -49,6 +49,8 @@ json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant)
         return json_string(*(const bool *)field ? "body" : "world");
     case STI_VALUE_VARIANT:
         return json_string(kind->variant_name(0));
+    case STI_VALUE_CHOICE:
+        return json_string(key->member->variant_name(*(const int *)field));
     default:
         return json_null();
     }

@@ -65,6 +65,8 @@ static const sti_Key shape_keys[] = {
      "used where the body's mass is left out", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
      "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
+    {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
+     "one of `materials`; in place of friction", "none", NULL},
     {"groups", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, groups), "",
      "what it is; two shapes touch where each one's `touches` has a group of the other", "[0]", NULL},
     {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it touches", "all", NULL},
@@ -188,31 +190,79 @@ const char *sti_lock_word(int index, uint32_t *locks)
 
 /* ---- joints ----------------------------------------------------------------------------------- */
 
-#define FIXED     BIT(ST_JOINT_FIXED)
-#define BALL      BIT(ST_JOINT_BALL)
-#define REVOLUTE  BIT(ST_JOINT_REVOLUTE)
-#define PRISMATIC BIT(ST_JOINT_PRISMATIC)
-#define DISTANCE  BIT(ST_JOINT_DISTANCE)
+#define FIXED       BIT(ST_JOINT_FIXED)
+#define BALL        BIT(ST_JOINT_BALL)
+#define REVOLUTE    BIT(ST_JOINT_REVOLUTE)
+#define PRISMATIC   BIT(ST_JOINT_PRISMATIC)
+#define DISTANCE    BIT(ST_JOINT_DISTANCE)
+#define CYLINDRICAL BIT(ST_JOINT_CYLINDRICAL)
+#define UNIVERSAL   BIT(ST_JOINT_UNIVERSAL)
+#define PLANAR      BIT(ST_JOINT_PLANAR)
+#define LINE        BIT(ST_JOINT_POINT_ON_LINE)
+#define SCREW       BIT(ST_JOINT_SCREW)
+#define GEAR        BIT(ST_JOINT_GEAR)
+#define FREE        BIT(ST_JOINT_FREE)
+/* What has a place, a common point that matters, an axis, a coordinate. */
+#define BETWEEN (STI_ANY & ~GEAR)
+#define AT      (BALL | REVOLUTE | CYLINDRICAL | UNIVERSAL | LINE | SCREW)
+#define AXIS    (REVOLUTE | PRISMATIC | CYLINDRICAL | UNIVERSAL | PLANAR | LINE | SCREW)
+#define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE)
+
+static const char *coordinate_word(int variant)
+{
+    return st_coordinate_name((st_Coordinate)variant);
+}
+
+static const sti_Kind coordinate_words = {.variant_name = coordinate_word};
 
 static const sti_Key joint_keys[] = {
-    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Joint, type), "", "what it allows", NULL, NULL},
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Joint, type), "",
+     "what it allows; a gear couples two other joints, `free` holds nothing (a rope, an actuator)", NULL, NULL},
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Joint, name), "", "unique among joints",
      "joint1, joint2, ...", NULL},
-    {"a", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Joint, a), "", "the one body", "the ground", NULL},
-    {"b", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Joint, b), "", "the other body", "the ground", NULL},
-    {"point", STI_VALUE_VECTOR, BALL | REVOLUTE, BALL | REVOLUTE, STI_FINITE, FIELD(Joint, point), "m",
+    {"a", STI_VALUE_BODY, BETWEEN, 0, STI_FINITE, FIELD(Joint, a), "", "the one body", "the ground", NULL},
+    {"b", STI_VALUE_BODY, BETWEEN, 0, STI_FINITE, FIELD(Joint, b), "", "the other body", "the ground", NULL},
+    {"point", STI_VALUE_VECTOR, AT, AT, STI_FINITE, FIELD(Joint, point), "m",
      "common to both bodies, in the world at the start", NULL, NULL},
-    {"point", STI_VALUE_VECTOR, FIXED | PRISMATIC, 0, STI_FINITE, FIELD(Joint, point), "m",
+    {"point", STI_VALUE_VECTOR, FIXED | PRISMATIC | PLANAR, 0, STI_FINITE, FIELD(Joint, point), "m",
      "in the world at the start; where the reaction is taken", "the position of a, or of b where a is the ground",
      NULL},
-    {"point", STI_VALUE_VECTOR, DISTANCE, 0, STI_FINITE, FIELD(Joint, point), "m", "of a, in the world at the start",
-     "the position of a; needed where a is the ground", NULL},
-    {"point_b", STI_VALUE_VECTOR, DISTANCE, 0, STI_FINITE, FIELD(Joint, point_b), "m",
+    {"point", STI_VALUE_VECTOR, DISTANCE | FREE, 0, STI_FINITE, FIELD(Joint, point), "m",
+     "of a, in the world at the start", "the position of a; needed where a is the ground", NULL},
+    {"point_b", STI_VALUE_VECTOR, DISTANCE | FREE, 0, STI_FINITE, FIELD(Joint, point_b), "m",
      "of b, in the world at the start", "the position of b; needed where b is the ground", NULL},
-    {"axis", STI_VALUE_DIRECTION, REVOLUTE | PRISMATIC, REVOLUTE | PRISMATIC, STI_FINITE, FIELD(Joint, axis), "",
-     "in the world at the start, any length", NULL, NULL},
+    {"axis", STI_VALUE_DIRECTION, AXIS, AXIS, STI_FINITE, FIELD(Joint, axis), "",
+     "in the world at the start, any length; fixed in a", NULL, NULL},
+    {"axis", STI_VALUE_DIRECTION, FREE, 0, STI_FINITE, FIELD(Joint, axis), "",
+     "of its angle or displacement, in the world at the start, any length; fixed in a", "[0, 0, 1]", NULL},
+    {"axis_b", STI_VALUE_DIRECTION, UNIVERSAL, UNIVERSAL, STI_FINITE, FIELD(Joint, axis_b), "",
+     "the other axis of the cross, fixed in b: orthogonal to axis, any length", NULL, NULL},
     {"length", STI_VALUE_NUMBER, DISTANCE, 0, STI_POSITIVE, FIELD(Joint, length), "m", "the distance kept",
      "as it is at the start", NULL},
+    {"pitch", STI_VALUE_NUMBER, SCREW, SCREW, STI_FINITE, FIELD(Joint, pitch), "m",
+     "displacement of b a turn; negative: a left-hand thread", NULL, NULL},
+    {"joint_a", STI_VALUE_JOINT, GEAR, GEAR, STI_FINITE, FIELD(Joint, joint_a), "",
+     "a joint with a coordinate, listed before", NULL, NULL},
+    {"joint_b", STI_VALUE_JOINT, GEAR, GEAR, STI_FINITE, FIELD(Joint, joint_b), "", "another one", NULL, NULL},
+    {"ratio", STI_VALUE_NUMBER, GEAR, GEAR, STI_FINITE, FIELD(Joint, ratio), "rad or m, per rad or m",
+     "coordinate of joint_a = ratio times that of joint_b, both from the start", NULL, NULL},
+    {"coordinate", STI_VALUE_CHOICE, DRIVEN, 0, STI_FINITE, FIELD(Joint, coordinate), "",
+     "what limits, friction, spring, motor and gears act on: the angle of b against a about the axis (with whole "
+     "turns), the displacement of b's point along it, the distance between the points (`free`)",
+     "the distance (`free`), else the angle where there is one, else the displacement", &coordinate_words},
+    {"lower", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, lower), "rad or m",
+     "lower limit; angles and displacements are 0 at the start", "none", NULL},
+    {"upper", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, upper), "rad or m", "upper limit", "none", NULL},
+    {"friction", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, friction), "N m or N",
+     "largest torque or force of dry friction", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, stiffness), "N m/rad or N/m",
+     "of a spring in the joint", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, damping), "N m s/rad or N s/m",
+     "of a damper in the joint", NULL, NULL},
+    {"rest", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, rest), "rad or m", "where the spring has no force",
+     "as it is at the start", NULL},
+    {"motor", STI_VALUE_MOTOR, DRIVEN, 0, STI_FINITE, FIELD(Joint, motor), "", "what drives it", "none",
+     &sti_motor_kind},
     {"collide", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Joint, collide), "",
      "do shapes of the two bodies touch? Those of the ground always do", NULL, NULL},
 };
@@ -237,14 +287,65 @@ const sti_Kind sti_joint_kind = {
     joint_defaults,
 };
 
+/* ---- motors ----------------------------------------------------------------------------------- */
+
+#define MOTOR(of) offsetof(st_MotorDef, of)
+#define MOVES     (BIT(ST_MOTOR_SPEED) | BIT(ST_MOTOR_POSITION) | BIT(ST_MOTOR_MOTION))
+#define LIMITED   (BIT(ST_MOTOR_SPEED) | BIT(ST_MOTOR_POSITION))
+#define POSITION  BIT(ST_MOTOR_POSITION)
+
+static const char *profile_word(int variant)
+{
+    return st_profile_type_name((st_ProfileType)variant);
+}
+
+static const sti_Kind profile_words = {.variant_name = profile_word};
+
+static const sti_Key motor_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, MOTOR(type), "",
+     "holds a speed, holds a position by a spring and damper, or prescribes the position exactly", NULL, NULL},
+    {"target", STI_VALUE_NUMBER, MOVES, MOVES, STI_FINITE, MOTOR(target), "rad/s, m/s, rad or m",
+     "what is wanted is offset + target times the profile", NULL, NULL},
+    {"offset", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(offset), "rad/s, m/s, rad or m", "", NULL, NULL},
+    {"max_force", STI_VALUE_NUMBER, LIMITED, 0, STI_POSITIVE, MOTOR(max_force), "N m or N",
+     "largest torque or force, either way", "no limit", NULL},
+    {"stiffness", STI_VALUE_NUMBER, POSITION, POSITION, STI_POSITIVE, MOTOR(stiffness), "N m/rad or N/m", "", NULL,
+     NULL},
+    {"damping", STI_VALUE_NUMBER, POSITION, 0, STI_NOT_NEGATIVE, MOTOR(damping), "N m s/rad or N s/m", "", NULL, NULL},
+    {"profile", STI_VALUE_CHOICE, MOVES, 0, STI_FINITE, MOTOR(profile.type), "",
+     "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, &profile_words},
+    {"frequency", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.frequency), "rad/s", "of a harmonic profile",
+     NULL, NULL},
+    {"phase", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.phase), "rad", "of a harmonic profile", NULL, NULL},
+    {"table", STI_VALUE_TABLE, MOVES, 0, STI_FINITE, MOTOR(profile), "s, 1",
+     "of a table profile: [[time, value], ...], times increasing; linear between, held before and after", "none", NULL},
+};
+
+static const char *motor_word(int variant)
+{
+    return st_motor_type_name((st_MotorType)variant);
+}
+
+static void motor_defaults(int variant, sti_Def *def)
+{
+    def->motor = st_joint_def(ST_JOINT_REVOLUTE).motor;
+    def->motor.type = (st_MotorType)variant;
+}
+
+const sti_Kind sti_motor_kind = {
+    "motor",    "Motors",       "A joint's `motor`: what drives its coordinate.", motor_keys, COUNT(motor_keys),
+    motor_word, motor_defaults,
+};
+
 /* ---- springs ---------------------------------------------------------------------------------- */
 
 #define LINEAR  BIT(ST_SPRING_LINEAR)
 #define ANGULAR BIT(ST_SPRING_ANGULAR)
+#define BUSHING BIT(ST_SPRING_BUSHING)
 
 static const sti_Key spring_keys[] = {
-    {"type", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Spring, type), "", "between two points, or about an axis",
-     NULL, NULL},
+    {"type", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Spring, type), "",
+     "between two points, about an axis, or in all six directions", NULL, NULL},
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Spring, name), "", "unique among springs",
      "spring1, spring2, ...", NULL},
     {"a", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Spring, a), "", "the one body", "the ground", NULL},
@@ -265,6 +366,19 @@ static const sti_Key spring_keys[] = {
      "length without force; with 0 it acts and damps in all three directions", "the length at the start", NULL},
     {"rest", STI_VALUE_NUMBER, ANGULAR, 0, STI_FINITE, FIELD(Spring, rest), "rad",
      "angle without torque, counted from the start", "0", NULL},
+    {"point", STI_VALUE_VECTOR, BUSHING, 0, STI_FINITE, FIELD(Spring, point_a), "m",
+     "common to both bodies, in the world at the start, where the bushing is at rest",
+     "the position of a, or of b where a is the ground", NULL},
+    {"frame", STI_VALUE_ROTATION, BUSHING, 0, STI_FINITE, FIELD(Spring, frame), "",
+     "the bushing's x, y, z, in the world at the start; fixed in a", NULL, NULL},
+    {"stiffness", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness_along), "N/m",
+     "along the bushing's x, y, z", NULL, NULL},
+    {"damping", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping_along), "N s/m",
+     "along the bushing's x, y, z", NULL, NULL},
+    {"angular_stiffness", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness_about), "N m/rad",
+     "about the bushing's x, y, z", NULL, NULL},
+    {"angular_damping", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping_about), "N m s/rad",
+     "about the bushing's x, y, z", NULL, NULL},
 };
 
 static const char *spring_word(int variant)
@@ -303,29 +417,70 @@ static const sti_Key force_keys[] = {
     {"torque", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, torque), "N m", "times the profile", NULL, NULL},
     {"axes", STI_VALUE_AXES, STI_ANY, 0, STI_FINITE, FIELD(Force, body_axes), "",
      "of force and torque: those of the world, or of the body, turning with it", NULL, NULL},
-    {"profile", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Force, profile), "",
-     "in time: 1, cos(frequency t + phase), or a table", NULL, NULL},
-    {"frequency", STI_VALUE_NUMBER, HARMONIC, HARMONIC, STI_FINITE, FIELD(Force, frequency), "rad/s", "", NULL, NULL},
-    {"phase", STI_VALUE_NUMBER, HARMONIC, 0, STI_FINITE, FIELD(Force, phase), "rad", "", NULL, NULL},
-    {"table", STI_VALUE_TABLE, TABLE, TABLE, STI_FINITE, 0, "s, 1",
+    {"profile", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Force, profile.type), "",
+     "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, NULL},
+    {"frequency", STI_VALUE_NUMBER, HARMONIC, HARMONIC, STI_FINITE, FIELD(Force, profile.frequency), "rad/s", "", NULL,
+     NULL},
+    {"phase", STI_VALUE_NUMBER, HARMONIC, 0, STI_FINITE, FIELD(Force, profile.phase), "rad", "", NULL, NULL},
+    {"table", STI_VALUE_TABLE, TABLE, TABLE, STI_FINITE, FIELD(Force, profile), "s, 1",
      "[[time, value], ...], times increasing; linear between, held before and after", NULL, NULL},
 };
-
-static const char *profile_word(int variant)
-{
-    return st_profile_type_name((st_ProfileType)variant);
-}
 
 static void force_defaults(int variant, sti_Def *def)
 {
     def->force = st_force_def();
-    def->force.profile = (st_ProfileType)variant;
+    def->force.profile.type = (st_ProfileType)variant;
 }
 
 const sti_Kind sti_force_kind = {
     "force",        "Forces",          "A force at a point of a body and a torque on it, both times a profile in time.",
     force_keys,     COUNT(force_keys), profile_word,
     force_defaults,
+};
+
+/* ---- materials -------------------------------------------------------------------------------- */
+
+static const sti_Key material_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, FIELD(Material, name), "", "unique among materials", NULL,
+     NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, mu), "", "Coulomb's mu", NULL, NULL},
+};
+
+static void material_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->material = st_material_def();
+}
+
+const sti_Kind sti_material_kind = {
+    "material",
+    "Materials",
+    "What shapes are made of. Two in contact have the geometric mean of their frictions, unless `material_pairs` says "
+    "otherwise.",
+    material_keys,
+    COUNT(material_keys),
+    NULL,
+    material_defaults,
+};
+
+static const sti_Key material_pair_keys[] = {
+    {"a", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, a), "", "the one material", NULL, NULL},
+    {"b", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, b), "",
+     "the other, or the same one again", NULL, NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, STI_ANY, STI_NOT_NEGATIVE, FIELD(MaterialPair, mu), "",
+     "Coulomb's mu between them", NULL, NULL},
+};
+
+static void material_pair_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->material_pair = st_material_pair_def();
+}
+
+const sti_Kind sti_material_pair_kind = {
+    "material_pair",        "Pairs of materials",      "What two materials do together, in place of the combine rule.",
+    material_pair_keys,     COUNT(material_pair_keys), NULL,
+    material_pair_defaults,
 };
 
 /* ---- the scene -------------------------------------------------------------------------------- */
@@ -340,6 +495,9 @@ static const sti_Key scene_keys[] = {
      &sti_shape_kind},
     {"bodies", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "", "the rigid bodies, at least one", NULL,
      &sti_body_kind},
+    {"materials", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what shapes are made of", "none", &sti_material_kind},
+    {"material_pairs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what two materials do together", "none",
+     &sti_material_pair_kind},
     {"joints", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_joint_kind},
     {"springs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "springs and dampers", "none", &sti_spring_kind},
     {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_force_kind},
@@ -402,8 +560,15 @@ const char *sti_expected(const sti_Key *key)
         return "\"world\" or \"body\"";
     case STI_VALUE_BODY:
         return key->needed != 0 ? "the name of a body" : "the name of a body, or \"ground\"";
+    case STI_VALUE_JOINT:
+        return "the name of a joint before it";
+    case STI_VALUE_MATERIAL:
+        return "the name of a material";
     case STI_VALUE_VARIANT:
+    case STI_VALUE_CHOICE:
         return "a word";
+    case STI_VALUE_MOTOR:
+        return "an object, see Motors";
     case STI_VALUE_TABLE:
         return "a list of [time, value] pairs";
     case STI_VALUE_POINTS:

@@ -26,6 +26,8 @@ static void name_object(sti_Object *object, const char *family)
         sti_append(who, sizeof object->who, "scene");
     else if (name != NULL && name[0] != '\0')
         sti_append(who, sizeof object->who, "%s \"%.60s\"", object->kind->word, name);
+    else if (family[0] != '\0' && object->place->key != NULL)
+        sti_append(who, sizeof object->who, "%s", object->kind->word);
     else if (family[0] != '\0')
         sti_append(who, sizeof object->who, "%s %zu", object->kind->word, object->place->index);
     else

@@ -35,8 +35,12 @@ typedef enum sti_ValueKind {
     STI_VALUE_LOCKS,     /* word or list of words -> uint32_t                                      */
     STI_VALUE_AXES,      /* "world", "body" -> bool                                                */
     STI_VALUE_BODY,      /* name of a body, or "ground" -> st_BodyId                               */
+    STI_VALUE_JOINT,     /* name of a joint before it -> st_JointId                                */
+    STI_VALUE_MATERIAL,  /* name of a material -> st_MaterialId                                    */
+    STI_VALUE_CHOICE,    /* word, one of the `member`'s variants -> its enum                       */
+    STI_VALUE_MOTOR,     /* object of the kind `member` -> st_MotorDef                             */
     STI_VALUE_VARIANT,   /* word that tells the variants of an object apart; read before the rest  */
-    STI_VALUE_TABLE,     /* [[time, value], ...] -> n_table, times, values of an st_ForceDef       */
+    STI_VALUE_TABLE,     /* [[time, value], ...] -> n_table, times, values of an st_Profile        */
     STI_VALUE_POINTS,    /* [[x, y, z], ...] -> the object's model                                 */
     STI_VALUE_TRIANGLES, /* [[i, j, k], ...] -> the object's model                                 */
     STI_VALUE_FILE,      /* path of an OBJ or STL file -> the object's model                       */
@@ -64,7 +68,7 @@ typedef struct sti_Key {
     const char *unit;              /* "m/s", or ""                                                       */
     const char *help;              /* one line                                                           */
     const char *fallback;          /* what it is when left out, where the def's own value does not say   */
-    const struct sti_Kind *member; /* lists                                                        */
+    const struct sti_Kind *member; /* lists, objects; of a choice: whose variants are the words          */
 } sti_Key;
 #define STI_ANY 0xffffffffu
 
@@ -74,6 +78,9 @@ typedef union sti_Def {
     st_JointDef joint;
     st_SpringDef spring;
     st_ForceDef force;
+    st_MotorDef motor;
+    st_MaterialDef material;
+    st_MaterialPairDef material_pair;
 } sti_Def;
 
 typedef struct sti_Kind {
@@ -86,7 +93,8 @@ typedef struct sti_Kind {
     void (*defaults)(int variant, sti_Def *def); /* from the st_*_def() functions; may be NULL     */
 } sti_Kind;
 
-extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_spring_kind, sti_force_kind;
+extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_motor_kind, sti_spring_kind,
+    sti_force_kind, sti_material_kind, sti_material_pair_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
@@ -125,7 +133,7 @@ typedef struct sti_Object {
     char who[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
     int variant;
     sti_Def def;
-    double *table;   /* of a force or height field: owned, free with sti_object_free            */
+    double *table;   /* of a force, motor or height field: owned, free with sti_object_free            */
     sti_Model model; /* of a hull or mesh: owned likewise                                       */
     double scale;    /* of the model; 0: as it is                                               */
 } sti_Object;

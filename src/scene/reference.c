@@ -101,6 +101,8 @@ static bool put_key(FILE *out, const sti_Kind *kind, const sti_Key *key)
     }
     if (key->value == STI_VALUE_VARIANT)
         put_variants(out, kind, (1u << sti_variant_count(kind)) - 1u);
+    else if (key->value == STI_VALUE_CHOICE)
+        put_variants(out, key->member, (1u << sti_variant_count(key->member)) - 1u);
     else
         put_cell(out, sti_expected(key));
     fprintf(out, " | %s | ", key->unit);
@@ -132,8 +134,9 @@ static bool put_kind(FILE *out, const sti_Kind *kind)
 
 char *st_scene_reference(void)
 {
-    static const sti_Kind *const kinds[] = {&sti_scene_kind, &sti_body_kind,   &sti_shape_kind,
-                                            &sti_joint_kind, &sti_spring_kind, &sti_force_kind};
+    static const sti_Kind *const kinds[] = {&sti_scene_kind, &sti_body_kind,     &sti_shape_kind,
+                                            &sti_joint_kind, &sti_motor_kind,    &sti_spring_kind,
+                                            &sti_force_kind, &sti_material_kind, &sti_material_pair_kind};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);

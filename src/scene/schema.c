@@ -50,6 +50,11 @@ static const char *setting_word(const void *words, int index)
     return ((const char *const *)words)[index];
 }
 
+static const char *variant_word(const void *kind, int index)
+{
+    return ((const sti_Kind *)kind)->variant_name(index);
+}
+
 static json_t *rotation_schema(void)
 {
     json_t *turn = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object", "properties", "axis",
@@ -84,6 +89,8 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
         return json_pack("{s:s}", "type", "string");
     case STI_VALUE_NAME:
     case STI_VALUE_BODY:
+    case STI_VALUE_JOINT:
+    case STI_VALUE_MATERIAL:
         return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
     case STI_VALUE_NUMBER:
         return number_schema(key->range);
@@ -93,7 +100,7 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     case STI_VALUE_DIRECTION:
     case STI_VALUE_NORMAL:
     case STI_VALUE_ALONG:
-        return numbers_schema(3, STI_FINITE);
+        return numbers_schema(3, key->range);
     case STI_VALUE_EXTENTS:
         return numbers_schema(3, STI_POSITIVE);
     case STI_VALUE_ROTATION:
@@ -126,6 +133,10 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
         return list_schema(list_schema(json_pack("{s:s}", "type", "string"), 2, 2), 0, 0);
     case STI_VALUE_LIST:
         return list_schema(reference_to(key->member->word), key->needed != 0 ? 1 : 0, 0);
+    case STI_VALUE_CHOICE:
+        return words_schema(variant_word, key->member);
+    case STI_VALUE_MOTOR:
+        return reference_to(key->member->word);
     case STI_VALUE_SIMULATION:
         return reference_to("simulation");
     }
@@ -217,8 +228,9 @@ static json_t *simulation_schema(void)
 
 static json_t *whole_schema(void)
 {
-    static const sti_Kind *const kinds[] = {&sti_shape_kind, &sti_body_kind, &sti_joint_kind, &sti_spring_kind,
-                                            &sti_force_kind};
+    static const sti_Kind *const kinds[] = {&sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,
+                                            &sti_body_kind,     &sti_joint_kind,         &sti_motor_kind,
+                                            &sti_spring_kind,   &sti_force_kind};
     json_t *defs = sti_with(json_object(), "simulation", simulation_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));

@@ -202,27 +202,101 @@ static st_Status read_axes(const Value *v, bool *body_axes)
     return ST_OK;
 }
 
-static st_Status read_body(const Value *v, st_BodyId *out)
+/* Things that are referred to by name. */
+typedef struct Named {
+    const char *plural, *singular;
+    int (*find)(const st_Scene *scene, const char *name);   /* index1, 0: none                     */
+    const char *(*name)(const st_Scene *scene, int index1); /* NULL past the last                  */
+} Named;
+
+static int find_body(const st_Scene *scene, const char *name)
 {
-    const char *name = json_string_value(v->json);
+    return st_scene_find_body(scene, name).index1;
+}
+
+static const char *body_name(const st_Scene *scene, int index1)
+{
+    st_BodyDef def;
+    return index1 <= st_scene_body_count(scene) && st_scene_body(scene, (st_BodyId){index1}, &def) == ST_OK ? def.name
+                                                                                                            : NULL;
+}
+
+static int find_joint(const st_Scene *scene, const char *name)
+{
+    return st_scene_find_joint(scene, name).index1;
+}
+
+static const char *joint_name(const st_Scene *scene, int index1)
+{
+    st_JointDef def;
+    return st_scene_joint(scene, (st_JointId){index1}, &def) == ST_OK ? def.name : NULL;
+}
+
+static int find_material(const st_Scene *scene, const char *name)
+{
+    return st_scene_find_material(scene, name).index1;
+}
+
+static const char *material_name(const st_Scene *scene, int index1)
+{
+    st_MaterialDef def;
+    return st_scene_material(scene, (st_MaterialId){index1}, &def) == ST_OK ? def.name : NULL;
+}
+
+static const Named bodies = {"bodies", "body", find_body, body_name};
+static const Named joints = {"joints before it", "joint", find_joint, joint_name};
+static const Named materials = {"materials", "material", find_material, material_name};
+
+static st_Status read_reference(const Value *v, const Named *named, int32_t *index1)
+{
+    const st_Scene *scene = v->object->reader->scene;
+    const char *name = json_string_value(v->json), *other;
     if (name == NULL) return wrong(v);
-    *out = st_scene_find_body(v->object->reader->scene, name);
-    if (out->index1 > 0 || strcmp(name, "ground") == 0) return ST_OK;
+    *index1 = named->find(scene, name);
+    if (*index1 > 0 || (named == &bodies && strcmp(name, "ground") == 0)) return ST_OK;
 
     sti_Nearest nearest = {.word = name};
-    for (int i = 1; i <= st_scene_body_count(v->object->reader->scene); i++) {
-        st_BodyDef body;
-        if (st_scene_body(v->object->reader->scene, (st_BodyId){i}, &body) == ST_OK)
-            sti_nearest_try(&nearest, body.name);
-    }
+    for (int i = 1; (other = named->name(scene, i)) != NULL; i++)
+        sti_nearest_try(&nearest, other);
     char text[400];
-    sti_nearest_text(&nearest, "bodies", text, sizeof text);
-    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
-                      "%s: %s is \"%.60s\", there is no body of that name%s", v->object->who, v->key->key, name, text);
+    sti_nearest_text(&nearest, named->plural, text, sizeof text);
+    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is \"%.60s\", there is no %s of that name%s",
+                      v->object->who, v->key->key, name, named->singular, text);
+}
+
+static st_Status read_choice(const Value *v, int *out)
+{
+    const char *word = json_string_value(v->json), *candidate;
+    sti_Nearest nearest = {.word = word != NULL ? word : ""};
+    for (int i = 0; (candidate = v->key->member->variant_name(i)) != NULL; i++) {
+        if (word != NULL && strcmp(word, candidate) == 0) {
+            *out = i;
+            return ST_OK;
+        }
+        sti_nearest_try(&nearest, candidate);
+    }
+    char text[400], found[80];
+    sti_found_text(v->json, found, sizeof found);
+    sti_nearest_text(&nearest, "must be one of", text, sizeof text);
+    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is %s%s", v->object->who, v->key->key, found,
+                      text);
+}
+
+/* An object inside an object: its table, if it has one, becomes that of the outer. */
+static st_Status read_motor(sti_Object *object, const Value *v, st_MotorDef *out)
+{
+    sti_Object inner = {.reader = object->reader, .kind = v->key->member, .place = v->place, .json = v->json};
+    char family[sizeof object->who + 4];
+    snprintf(family, sizeof family, "of %s", object->who);
+    st_Status status = sti_object_read(&inner, family);
+    *out = inner.def.motor;
+    free(object->table);
+    object->table = inner.table;
+    return status;
 }
 
 /* One array for both columns: the object owns it until the core has copied it. */
-static st_Status read_table(sti_Object *object, const Value *v)
+static st_Status read_table(sti_Object *object, const Value *v, st_Profile *out)
 {
     size_t n = json_array_size(v->json); /* 0 for anything but a list */
     if (n == 0 || n > INT_MAX / 2) return wrong(v);
@@ -243,9 +317,9 @@ static st_Status read_table(sti_Object *object, const Value *v)
         times[i] = row[0];
         values[i] = row[1];
     }
-    object->def.force.n_table = (int)n;
-    object->def.force.times = times;
-    object->def.force.values = values;
+    out->n_table = (int)n;
+    out->times = times;
+    out->values = values;
     return ST_OK;
 }
 
@@ -289,9 +363,17 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
     case STI_VALUE_AXES:
         return read_axes(&v, field);
     case STI_VALUE_BODY:
-        return read_body(&v, field);
+        return read_reference(&v, &bodies, &((st_BodyId *)field)->index1);
+    case STI_VALUE_JOINT:
+        return read_reference(&v, &joints, &((st_JointId *)field)->index1);
+    case STI_VALUE_MATERIAL:
+        return read_reference(&v, &materials, &((st_MaterialId *)field)->index1);
+    case STI_VALUE_CHOICE:
+        return read_choice(&v, field);
+    case STI_VALUE_MOTOR:
+        return read_motor(object, &v, field);
     case STI_VALUE_TABLE:
-        return read_table(object, &v);
+        return read_table(object, &v, field);
     case STI_VALUE_POINTS:
         return sti_points_read(object, key, value, place);
     case STI_VALUE_TRIANGLES:

@@ -43,6 +43,7 @@ void sti_lcp_basis_clear(sti_LcpBasis *basis)
         basis->column_slot[j] = -1;
     for (int l = 0; l < basis->n; l++)
         basis->row_slot[l] = -1;
+    memset(basis->x, 0, (size_t)basis->pad * sizeof *basis->x);
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -127,6 +128,12 @@ static double correct(sti_LcpBasis *basis, const double *y, double *x)
     return largest;
 }
 
+static void guess(sti_LcpBasis *basis, const double *v, double *x)
+{
+    zero(basis, x);
+    correct(basis, v, x);
+}
+
 static void product(const sti_LcpBasis *basis, const double *v, const double *x, double *y)
 {
     copy(basis, v, y);
@@ -139,8 +146,7 @@ static void product(const sti_LcpBasis *basis, const double *v, const double *x,
 static double solve_plain(sti_LcpBasis *basis, const double *v, double *x, double *y)
 {
     double correction = 0.0;
-    zero(basis, x);
-    correct(basis, v, x);
+    guess(basis, v, x);
     for (int round = 0; round < ROUNDS; round++) {
         product(basis, v, x, y);
         copy(basis, x, basis->work);
@@ -153,14 +159,12 @@ static double solve_plain(sti_LcpBasis *basis, const double *v, double *x, doubl
     return correction;
 }
 
-/* The same with x and y in two halves; the low ones are added in at the end. */
+/* The same with x and y in two halves; the low ones are added in at the end. x comes in as a guess. */
 static double solve_careful(sti_LcpBasis *basis, const double *v, double *x, double *y)
 {
     double *x_low = basis->x_low, *y_low = basis->y_low;
     double correction = INFINITY, previous;
-    zero(basis, x);
     zero(basis, x_low);
-    correct(basis, v, x);
     for (int round = 0; round < CAREFUL_ROUNDS; round++) {
         copy(basis, v, y);
         zero(basis, y_low);
@@ -187,8 +191,11 @@ static double solve_careful(sti_LcpBasis *basis, const double *v, double *x, dou
 static bool solve(sti_LcpBasis *basis, const double *v, double *x, double *y)
 {
     if (basis->careful) {
+        if (x != basis->x) guess(basis, v, x); /* basic values are nearly right as they are */
         if (solve_careful(basis, v, x, y) <= CAREFUL_DRIFT) return true;
-        return sti_lcp_basis_rebuild(basis) && solve_careful(basis, v, x, y) <= CAREFUL_DRIFT;
+        if (!sti_lcp_basis_rebuild(basis)) return false;
+        guess(basis, v, x);
+        return solve_careful(basis, v, x, y) <= CAREFUL_DRIFT;
     }
     if (solve_plain(basis, v, x, y) <= DRIFTED) return true;
     return sti_lcp_basis_rebuild(basis) && solve_plain(basis, v, x, y) <= DRIFTED;

@@ -27,6 +27,7 @@
  */
 #include "solve/law.h"
 #include "solve/lcp.h"
+#include "solve/residual.h"
 #include "solve/solver.h"
 
 /* Dense: beyond this M alone takes more than a gigabyte. */
@@ -35,6 +36,7 @@
 #define GOOD_RESIDUAL 1e-11
 /* What rounding r and W to doubles may do to u, against the terms it is summed from. */
 #define DOUBLE_ROUNDING 2e-16
+#define MAX_CORRECTIONS 2
 
 /* One unknown of the complementarity problem. An impulse adds d[i] z to r[row + i], i < rows. A multiplier
  * (rows = 0) belongs to the impulses `impulse` .. `impulse` + impulses - 1, whose w it is added to:
@@ -57,6 +59,8 @@ typedef struct Lemke {
     double *W, *M;
     double *q, *z, *scale;      /* n                                                             */
     double *start, *r, *u, *PW; /* n_r: r_0, an answer, its velocity, a row of P'W               */
+    double *b;                  /* n_r: the free term, corrected                                 */
+    double *v;                  /* n_v: scratch                                                  */
     int64_t unknown_capacity, free_capacity, numbers_capacity;
 } Lemke;
 
@@ -236,7 +240,7 @@ static void velocity(const Lemke *lemke, const sti_Task *task, const double *r, 
         double sum = 0.0;
         for (int j = 0; j < n_r; j++)
             sum += lemke->W[i * n_r + j] * r[j];
-        u[i] = sum + task->reduction->b[i];
+        u[i] = sum + lemke->b[i];
     }
 }
 
@@ -244,7 +248,7 @@ static void velocity(const Lemke *lemke, const sti_Task *task, const double *r, 
 static double magnitude(const Lemke *lemke, const sti_Task *task, int64_t i, const double *r)
 {
     int n_r = task->problem->n_r;
-    double sum = fabs(task->reduction->b[i]);
+    double sum = fabs(lemke->b[i]);
     for (int j = 0; j < n_r; j++)
         sum += fabs(lemke->W[i * n_r + j] * r[j]);
     return sum;
@@ -270,28 +274,45 @@ static void form_r(const Lemke *lemke, int n_r, double *r)
             r[lemke->unknown[i].row + k] += lemke->unknown[i].d[k] * lemke->z[i];
 }
 
-/* The natural residual of METHODS section 7 with the W at hand: decides only whether to try again. What r as doubles
- * leaves undecided, rho |W||r| 1e-16, is taken off: a light body between heavy ones may carry impulses 1e8
- * times those that would stop it alone, and no r can do better.                                    */
-static double residual(Lemke *lemke, const sti_Task *task, const double *r)
+/* The natural residual of METHODS section 7 with the W and b at hand. */
+static double residual_by_W(Lemke *lemke, const sti_Task *task, double reference)
 {
-    const sti_Reduction *reduction = task->reduction;
-    double sum = 0.0, reference = 0.0, rounding = 0.0;
-    velocity(lemke, task, r, lemke->u);
+    double sum = 0.0;
+    velocity(lemke, task, lemke->r, lemke->u);
     for (int c = 0; c < task->problem->n_contacts; c++) {
         const st_ContactLaw *contact = &task->problem->contact[c];
-        double rho = reduction->rho[c], out[5];
-        sti_law_natural(contact, r + contact->first, lemke->u + contact->first, rho, out);
-        for (int i = 0; i < contact->dim; i++) {
-            int row = contact->first + i;
-            double b = rho * reduction->b[row], terms = rho * magnitude(lemke, task, row, r);
+        double out[5];
+        sti_law_natural(contact, lemke->r + contact->first, lemke->u + contact->first, task->reduction->rho[c], out);
+        for (int i = 0; i < contact->dim; i++)
             sum += out[i] * out[i];
-            reference += b * b;
-            rounding += terms * terms;
-        }
     }
-    double left = fmax(0.0, sqrt(sum) - DOUBLE_ROUNDING * sqrt(rounding));
-    return reference > 0.0 ? left / sqrt(reference) : left;
+    return sqrt(sum) / reference;
+}
+
+/* The residual that r as doubles leaves undecided, rho |W||r| 1e-16: a light body between heavy ones may carry impulses
+ * 1e8 times those that would stop it alone, and no r can do better.                                */
+static double undecided(const Lemke *lemke, const sti_Task *task, double reference)
+{
+    double sum = 0.0;
+    for (int c = 0; c < task->problem->n_contacts; c++)
+        for (int i = 0; i < task->problem->contact[c].dim; i++) {
+            double terms =
+                task->reduction->rho[c] * magnitude(lemke, task, task->problem->contact[c].first + i, lemke->r);
+            sum += terms * terms;
+        }
+    return DOUBLE_ROUNDING * sqrt(sum) / reference;
+}
+
+/* | rho b |, or 1. */
+static double reference_of(const sti_Task *task)
+{
+    double sum = 0.0;
+    for (int c = 0; c < task->problem->n_contacts; c++)
+        for (int i = 0; i < task->problem->contact[c].dim; i++) {
+            double b = task->reduction->rho[c] * task->reduction->b[task->problem->contact[c].first + i];
+            sum += b * b;
+        }
+    return sum > 0.0 ? sqrt(sum) : 1.0;
 }
 
 static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
@@ -309,8 +330,8 @@ static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
                         problem->n_contacts, (long long)n, MAX_UNKNOWNS);
     STI_TRY(STI_GROW(&lemke->allocator, lemke->unknown, lemke->unknown_capacity, n, err));
     STI_TRY(STI_GROW(&lemke->allocator, lemke->free, lemke->free_capacity, n, err));
-    STI_TRY(
-        STI_GROW(&lemke->allocator, lemke->numbers, lemke->numbers_capacity, n_r * n_r + n * n + 3 * n + 4 * n_r, err));
+    STI_TRY(STI_GROW(&lemke->allocator, lemke->numbers, lemke->numbers_capacity,
+                     n_r * n_r + n * n + 3 * n + 5 * n_r + problem->n_v, err));
     lemke->n = (int)n;
     lemke->W = lemke->numbers;
     lemke->M = lemke->W + n_r * n_r;
@@ -321,6 +342,9 @@ static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
     lemke->r = lemke->start + n_r;
     lemke->u = lemke->r + n_r;
     lemke->PW = lemke->u + n_r;
+    lemke->b = lemke->PW + n_r;
+    lemke->v = lemke->b + n_r;
+    memcpy(lemke->b, task->reduction->b, (size_t)n_r * sizeof *lemke->b);
     memset(lemke->free, 0, (size_t)n * sizeof *lemke->free);
     sti_reduction_form_W(task->reduction, lemke->W);
     list_unknowns(lemke, task, (Cursor){.facet = (int)normals, .multiplier = (int)(normals + facets)});
@@ -329,25 +353,44 @@ static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
+/* W is summed from terms that may cancel (a contact close to a pin), u of the unreduced equations less so: move what
+ * they differ by at r into b.                                                                      */
+static void correct_b(Lemke *lemke, const sti_Task *task, const double *u)
+{
+    memcpy(lemke->PW, u, (size_t)task->problem->n_r * sizeof *u);
+    velocity(lemke, task, lemke->r, lemke->u);
+    for (int i = 0; i < task->problem->n_r; i++)
+        lemke->b[i] += lemke->PW[i] - lemke->u[i];
+    form_q(lemke, task);
+}
+
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Lemke *lemke = workspace;
-    int n_r = task->problem->n_r;
+    size_t bytes = (size_t)task->problem->n_r * sizeof *task->r;
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
     STI_TRY(prepare(lemke, task, err));
-    sti_LcpProblem problem = {.n = lemke->n, .M = lemke->M, .q = lemke->q, .free = lemke->free, .scale = lemke->scale};
-    double best = INFINITY;
-    for (int attempt = 0; attempt < STI_LCP_ATTEMPTS && best > fmin(GOOD_RESIDUAL, task->tolerance); attempt++) {
+    const sti_LcpProblem problem = {
+        .n = lemke->n, .M = lemke->M, .q = lemke->q, .free = lemke->free, .scale = lemke->scale};
+    double best = INFINITY, reference = reference_of(task), good = fmin(GOOD_RESIDUAL, task->tolerance);
+    for (int attempt = 0, corrections = 0; attempt < STI_LCP_ATTEMPTS;) {
         sti_LcpInfo info;
+        st_Residual judged;
         STI_TRY(sti_lcp_solve(lemke->lcp, &problem, attempt, attempt, lemke->z, &info, err));
         task->iterations += info.pivots;
-        form_r(lemke, n_r, lemke->r);
-        double e = residual(lemke, task, lemke->r);
-        if (e < best) {
-            best = e;
-            memcpy(task->r, lemke->r, (size_t)n_r * sizeof *task->r);
+        form_r(lemke, task->problem->n_r, lemke->r);
+        bool by_W = residual_by_W(lemke, task, reference) <= good;
+        sti_residual(task->reduction, lemke->r, lemke->v, lemke->u, &judged);
+        if (judged.natural < best) {
+            best = judged.natural;
+            memcpy(task->r, lemke->r, bytes);
         }
+        if (judged.natural <= good + undecided(lemke, task, reference)) break;
+        if (by_W && corrections++ < MAX_CORRECTIONS)
+            correct_b(lemke, task, lemke->u);
+        else
+            attempt++;
     }
     return ST_OK;
 }

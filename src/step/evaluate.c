@@ -7,6 +7,7 @@ st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double 
     sti_sink_clear_constraints(sink);
     if (model->joints != NULL) STI_TRY(model->joints(model->ctx, t, q, sink, err));
     if (model->soft != NULL) STI_TRY(model->soft(model->ctx, t, q, sink, err));
+    if (model->bounded != NULL) STI_TRY(model->bounded(model->ctx, t, q, sink, err));
     sti_lap(system, ST_STAGE_ASSEMBLE);
     sti_sink_clear_contacts(sink);
     if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));

@@ -26,7 +26,7 @@ void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows)
 
 void sti_sink_clear_constraints(st_Sink *sink)
 {
-    sink->joint_rows.n_rows = sink->soft_rows.n_rows = 0;
+    sink->joint_rows.n_rows = sink->soft_rows.n_rows = sink->bounded_rows.n_rows = 0;
 }
 
 void sti_sink_clear_contacts(st_Sink *sink)
@@ -39,9 +39,11 @@ void sti_sink_free(st_Sink *sink)
     const st_Allocator *a = &sink->allocator;
     sti_rows_free(a, &sink->joint_rows);
     sti_rows_free(a, &sink->soft_rows);
+    sti_rows_free(a, &sink->bounded_rows);
     sti_rows_free(a, &sink->contact_rows);
     STI_RELEASE(a, sink->joint, sink->joint_capacity);
     STI_RELEASE(a, sink->soft, sink->soft_capacity);
+    STI_RELEASE(a, sink->bounded, sink->bounded_capacity);
     STI_RELEASE(a, sink->contact, sink->contact_capacity);
 }
 
@@ -92,6 +94,28 @@ st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
     return ST_OK;
 }
 
+st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err)
+{
+    int n = sink->bounded_rows.n_rows;
+    STI_TRY(check_row(sink, "bounded row", n, 1, row->count, row->index, row->gradient, err));
+    if (!(row->lo <= row->hi) || row->lo == INFINITY || row->hi == -INFINITY)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's bounded row %d has bounds %g and %g", n, row->lo, row->hi);
+    if (!isfinite(row->target) || !isfinite(row->value) || !(row->stiffness >= 0) || !(row->damping >= 0) ||
+        !isfinite(row->stiffness + row->damping))
+        return sti_fail(err, ST_ERR_NUMERIC,
+                        "the model's bounded row %d has target %g, value %g, stiffness %g and damping %g: the latter "
+                        "two must be >= 0",
+                        n, row->target, row->value, row->stiffness, row->damping);
+    if (n > 0 && row->id <= sink->bounded[n - 1].id)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's bounded row %d has id %llu after %llu, ids must increase", n,
+                        (unsigned long long)row->id, (unsigned long long)sink->bounded[n - 1].id);
+    STI_TRY(STI_GROW(&sink->allocator, sink->bounded, sink->bounded_capacity, n + 1, err));
+    STI_TRY(sti_rows_append(&sink->allocator, &sink->bounded_rows, row->count, row->index, row->gradient, err));
+    sink->bounded[n] =
+        (sti_BoundedEntry){row->id, row->lo, row->hi, row->target, row->value, row->stiffness, row->damping};
+    return ST_OK;
+}
+
 st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
 {
     int n = sink->n_contacts;
@@ -115,8 +139,11 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                           .first_row = first_row,
                                           .a = row->a,
                                           .b = row->b,
+                                          .shape_a = row->shape_a,
+                                          .shape_b = row->shape_b,
                                           .point = row->point,
-                                          .normal = row->normal};
+                                          .normal = row->normal,
+                                          .tangent = row->tangent};
     sink->n_contacts++;
     return ST_OK;
 }

@@ -1,4 +1,5 @@
-/* step/sink.h -- where a model's rows are collected: joints, soft rows and contacts at one (t, q). */
+/* step/sink.h -- where a model's rows are collected: joints, soft and bounded rows, contacts at one
+ * (t, q). */
 #ifndef STI_SINK_H
 #define STI_SINK_H
 
@@ -24,23 +25,29 @@ typedef struct sti_SoftEntry {
     double value, stiffness, damping;
 } sti_SoftEntry;
 
+typedef struct sti_BoundedEntry {
+    uint64_t id;
+    double lo, hi, target, value, stiffness, damping;
+} sti_BoundedEntry;
+
 typedef struct sti_ContactEntry {
     uint64_t id;
     double gap, mu;
     int dim, first_row; /* in contact_rows                                                         */
-    int a, b;
-    st_Vec3 point, normal;
+    int a, b, shape_a, shape_b;
+    st_Vec3 point, normal, tangent;
 } sti_ContactEntry;
 
 struct st_Sink {
     st_Allocator allocator;
     int n_v;
-    sti_RowList joint_rows, soft_rows, contact_rows;
+    sti_RowList joint_rows, soft_rows, bounded_rows, contact_rows;
     sti_JointEntry *joint;
     sti_SoftEntry *soft;
+    sti_BoundedEntry *bounded;
     sti_ContactEntry *contact;
     int n_contacts;
-    int64_t joint_capacity, soft_capacity, contact_capacity;
+    int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity;
 };
 
 /* Empty the part that is about to be filled again. */

@@ -4,6 +4,8 @@
  *     joints   G' v + g = 0,           g = theta_b/eta + d theta/dt   (drift gap; else d theta/dt)
  *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (Anitescu & Potra 2002, eq. 32-33 as rows)
  *     contact  u = H' v + w,           w = Phi_b/eta                  (drift gap; else 0)
+ *     bounded  u = a' v + w,           eta lo <= r <= eta hi,  w = - target
+ *              soft: u = a' v + r/(eta (eta k + d)) + (k phi_b - d target)/(eta k + d)
  *
  * where x_b = x(q*) + grad x' (q_b - q*), and v_b* has gone through the gyroscopic term body by body.
  * With the explicit integrator springs and dampers are part of k1 instead.
@@ -185,6 +187,27 @@ static st_Status contacts(Work *work, const int *index, int n)
     return ST_OK;
 }
 
+/* Motors and joint friction: after the contacts, whose ids are smaller. */
+static st_Status bounded_rows(Work *work, int n_contacts)
+{
+    const st_Sink *sink = work->stage->rows;
+    sti_Assembly *out = work->out;
+    double eta = work->stage->eta;
+    for (int k = 0; k < sink->bounded_rows.n_rows; k++) {
+        const sti_BoundedEntry *entry = &sink->bounded[k];
+        int c = n_contacts + k, first = out->H.n_rows;
+        double resistance = eta * entry->stiffness + entry->damping;
+        double phi = shifted(work, entry->value, &sink->bounded_rows, k);
+        out->law[c] = (st_ContactLaw){
+            .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
+        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}, .first = first};
+        STI_TRY(append_row(work, &out->H, &sink->bounded_rows, k));
+        out->w[first] = -entry->target;
+        if (resistance > 0) out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+    }
+    return ST_OK;
+}
+
 /* (x'x)^2 / sum x_i^2 M_ii: the velocity that a unit impulse along row k makes, up to the condition of M. */
 static double mobility(const Work *work, int k)
 {
@@ -198,24 +221,31 @@ static double mobility(const Work *work, int k)
     return square > 0 ? square * square / weighted : 0.0;
 }
 
-/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a
- * small normal compliance (METHODS section 1).                                                    */
-static void soften_overlaps(Work *work, int n)
+/* Compliances, contact by contact. With gap drift a body pinched between two overlaps has no solution at
+ * all: contacts in overlap get a small normal compliance (METHODS section 1). Soft bounded rows have
+ * that of their spring and damper.                                                                */
+static void compliances(Work *work)
 {
     sti_Assembly *out = work->out;
-    double *C = out->C;
+    double *C = out->C, eta = work->stage->eta;
     out->overlapping = 0;
-    for (int c = 0; c < n; c++) {
+    out->compliant = false;
+    for (int c = 0; c < out->n_gaps + out->n_bounded; c++) {
         int dim = out->law[c].dim;
         out->C_first[c] = out->law[c].first;
         memset(C, 0, (size_t)(dim * dim) * sizeof *C);
-        if (work->gap_drift && out->chosen[c].entry.gap < -STI_OVERLAP) {
+        if (c >= out->n_gaps) {
+            const sti_BoundedEntry *entry = &work->stage->rows->bounded[c - out->n_gaps];
+            double resistance = eta * entry->stiffness + entry->damping;
+            if (resistance > 0) C[0] = 1.0 / (eta * resistance);
+        } else if (work->gap_drift && out->chosen[c].entry.gap < -STI_OVERLAP) {
             C[0] = STI_OVERLAP_COMPLIANCE * mobility(work, out->law[c].first);
             out->overlapping++;
         }
+        out->compliant = out->compliant || C[0] > 0;
         C += dim * dim;
     }
-    out->C_first[n] = out->H.n_rows;
+    out->C_first[out->n_gaps + out->n_bounded] = out->H.n_rows;
 }
 
 static st_Sparse sparse(const sti_RowList *rows, int n_v)
@@ -223,10 +253,11 @@ static st_Sparse sparse(const sti_RowList *rows, int n_v)
     return (st_Sparse){.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
 }
 
-static void finish(Work *work, int n_contacts)
+static void finish(Work *work)
 {
     const st_Model *model = &work->system->model;
     sti_Assembly *out = work->out;
+    int n_contacts = out->n_gaps + out->n_bounded;
     out->problem = (st_Problem){
         .n_v = model->n_v,
         .n_l = out->G.n_rows,
@@ -243,7 +274,16 @@ static void finish(Work *work, int n_contacts)
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
-    if (out->overlapping > 0) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
+    if (out->compliant) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
+}
+
+/* Where the rows are taken, for the reports of what they transmit. */
+static void keep_place(Work *work)
+{
+    const sti_Stage *stage = work->stage;
+    work->out->eta = stage->eta;
+    work->out->t = stage->t;
+    memcpy(work->out->q, stage->q_star, (size_t)work->system->model.n_q * sizeof *work->out->q);
 }
 
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const int *index, int n_contacts, st_Error *err)
@@ -267,10 +307,15 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const in
     STI_TRY(joints(&work));
     if (n_soft > 0) STI_TRY(soft_rows(&work));
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
-    STI_TRY(grow_contacts(&work, n_contacts));
+    /* no finite force changes an impact: bounded rows are left out */
+    work.out->n_gaps = n_contacts;
+    work.out->n_bounded = impact ? 0 : stage->rows->bounded_rows.n_rows;
+    STI_TRY(grow_contacts(&work, n_contacts + work.out->n_bounded));
     STI_TRY(contacts(&work, index, n_contacts));
-    soften_overlaps(&work, n_contacts);
-    finish(&work, n_contacts);
+    if (!impact) STI_TRY(bounded_rows(&work, n_contacts));
+    compliances(&work);
+    finish(&work);
+    keep_place(&work);
     sti_lap(system, ST_STAGE_ASSEMBLE);
     return ST_OK;
 }
@@ -306,6 +351,27 @@ static st_Status keep_impulses(st_System *system, double eta, st_Error *err)
     return ST_OK;
 }
 
+/* Force times the displacement that follows, eta u. In an impact the velocity at the contact changes under
+ * the impulse, and the work is that of the mean. Of bounded rows those that drive nothing are friction. */
+static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
+{
+    double sum = 0;
+    for (int c = 0; c < out->n_gaps + out->n_bounded; c++) {
+        const st_ContactLaw *law = &out->law[c];
+        bool bounded = c >= out->n_gaps;
+        if (bounded) {
+            const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
+            if (entry->target != 0 || entry->stiffness + entry->damping > 0) continue;
+        }
+        for (int k = bounded ? 0 : 1; k < law->dim; k++) {
+            double u = out->u[law->first + k];
+            if (stage->eta == 0) u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
+            sum += out->r[law->first + k] * u;
+        }
+    }
+    return sum;
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->step;
@@ -314,6 +380,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(st_solver_solve(system->solver, &out->problem, &solution, info, err));
     if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
+    out->friction_work = friction_work(stage, out);
     sti_lap(system, ST_STAGE_SOLVE);
     return ST_OK;
 }

@@ -169,7 +169,7 @@ static st_Status drop_separated(st_System *system, st_Error *err)
     for (int i = 0; i < system->model.n_v; i++)
         fastest = fmax(fastest, fabs(system->v_new[i]));
     system->active_new.n = 0;
-    for (int c = 0; c < step->problem.n_contacts; c++)
+    for (int c = 0; c < step->n_gaps; c++)
         if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
             STI_TRY(sti_ids_add(&system->allocator, &system->active_new, step->chosen[c].entry.id, err));
     return ST_OK;
@@ -229,6 +229,7 @@ static st_Status close_contacts(st_System *system, double t, double h, st_Error 
  * velocity after it.                                                                              */
 static st_Status land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
 {
+    system->work_before = h / system->step.eta * system->step.friction_work;
     STI_TRY(close_contacts(system, t, h, err));
     sti_IdSet active = system->active;
     exchange_sinks(system);
@@ -273,6 +274,7 @@ static void accept(st_System *system, double t)
     system->active = system->active_new, system->active_new = active;
     exchange_sinks(system);
     system->t = t;
+    system->friction_work += system->work_before + system->step.friction_work;
     system->n_steps++;
 }
 
@@ -285,6 +287,7 @@ static void report(st_System *system, double h, st_StepInfo *info)
     info->joint_error = sti_sink_joint_error(&system->here);
     info->kinetic = sti_energy_kinetic(system, system->q, system->v);
     info->potential = sti_energy_potential(system, &system->here, system->t, system->q);
+    info->friction = system->friction_work;
     sti_lap(system, ST_STAGE_REPORT);
 }
 
@@ -292,6 +295,7 @@ static st_Status advance(st_System *system, double h, double *taken, st_StepInfo
 {
     double s = 1, end = system->t + h;
     *taken = h;
+    system->work_before = 0;
     if (speculative(system)) return speculative_step(system, h, info, err);
 
     STI_TRY(refresh_active(system, err));

@@ -61,6 +61,15 @@ static st_Status check_model(const st_Model *model, st_Error *err)
     return ST_OK;
 }
 
+static st_Status check_bounded(const st_Model *model, const st_SystemDef *def, st_Error *err)
+{
+    if (model->bounded == NULL || st_solver_accepts(def->solver, ST_LAW_BOUNDED, 1, true)) return ST_OK;
+    return sti_fail(err, ST_ERR_UNSUPPORTED,
+                    "solver \"%s\" does not take forces with bounds, which motors and friction in joints need: choose "
+                    "another solver (\"auto\" picks one)",
+                    def->solver);
+}
+
 static st_Status create_solver(const st_SystemDef *def, const char *name, st_Solver **out, st_Error *err)
 {
     st_SolverDef solver = st_solver_def();
@@ -76,9 +85,10 @@ static st_Status allocate(st_System *s, st_Error *err)
 {
     const st_Allocator *a = &s->allocator;
     int n_q = s->model.n_q, n_v = s->model.n_v;
-    double **vectors[] = {&s->q,      &s->q_new,  &s->q_target, &s->q_best,       &s->v,      &s->v_new,
-                          &s->work_v, &s->work_k, &s->step.f,   &s->projection.f, &s->step.M, &s->projection.M};
-    const int sizes[] = {n_q, n_q, n_q, n_q, n_v, n_v, n_v, n_v, n_v, n_v, s->n_M, s->n_M};
+    double **vectors[] = {&s->q,           &s->q_new,  &s->q_target, &s->q_best, &s->step.q,       &s->v,
+                          &s->v_new,       &s->work_v, &s->work_k,   &s->step.f, &s->projection.f, &s->step.M,
+                          &s->projection.M};
+    const int sizes[] = {n_q, n_q, n_q, n_q, n_q, n_v, n_v, n_v, n_v, n_v, n_v, s->n_M, s->n_M};
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         *vectors[k] = sti_alloc(a, sizes[k], sizeof(double));
         if (*vectors[k] == NULL)
@@ -157,7 +167,8 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
             sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
     } else {
         st_Model model = sti_world_model(world);
-        status = create(def, &model, world, world->q0, world->v0, out, err);
+        status = check_bounded(&model, def, err);
+        if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
     if (status != ST_OK) sti_world_destroy(world);
     return status;
@@ -171,6 +182,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(check_model(model, err));
+    STI_TRY(check_bounded(model, def, err));
     return create(def, model, NULL, q0, v0, out, err);
 }
 
@@ -196,7 +208,7 @@ void st_system_destroy(st_System *s)
     if (s == NULL) return;
     st_Allocator a = s->allocator;
     int n_q = s->model.n_q, n_v = s->model.n_v;
-    double *by_q[] = {s->q, s->q_new, s->q_target, s->q_best};
+    double *by_q[] = {s->q, s->q_new, s->q_target, s->q_best, s->step.q};
     double *by_v[] = {s->v, s->v_new, s->work_v, s->work_k, s->step.f, s->projection.f};
     for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)
         sti_free(&a, by_q[k], n_q, sizeof(double));
@@ -270,7 +282,9 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->trial = sink;
     s->t = t;
     s->stalled = s->n_previous = 0;
-    s->step.problem.n_contacts = 0;
+    s->friction_work = 0;
+    s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
+    s->step.n_gaps = s->step.n_bounded = 0;
     return ST_OK;
 }
 
@@ -326,34 +340,14 @@ st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *v
     return ST_OK;
 }
 
-/* ---- contacts and time ------------------------------------------------------------------------ */
-
-int st_system_contact_count(const st_System *system)
-{
-    return system->step.problem.n_contacts;
-}
-
-st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
-{
-    const sti_Assembly *step = &system->step;
-    if (index < 0 || index >= step->problem.n_contacts) return ST_ERR_ARGUMENT;
-    const sti_ContactEntry *entry = &step->chosen[index].entry;
-    const st_ContactLaw *law = &step->law[index];
-    *out = (st_ContactReport){.id = entry->id,
-                              .a = {entry->a},
-                              .b = {entry->b},
-                              .point = entry->point,
-                              .normal = entry->normal,
-                              .gap = entry->gap,
-                              .dim = law->dim};
-    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out->impulse, step->r + law->first, (size_t)law->dim * sizeof(double));
-    return ST_OK;
-}
+/* ---- words and time --------------------------------------------------------------------------- */
 
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
 {
-    if (system->world != NULL) {
+    int joint = sti_limit_joint(contact->id);
+    if (system->world != NULL && joint >= 0) {
+        snprintf(out, size, "the limit of joint \"%s\"", system->world->scene->joint[joint].name);
+    } else if (system->world != NULL) {
         char *const *name = system->world->scene->names[STI_BODY].name;
         snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
     } else {

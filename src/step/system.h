@@ -47,7 +47,11 @@ typedef struct sti_Assembly {
     double *r, *u, *l;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
-    int overlapping; /* contacts that got a compliance                                             */
+    int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
+    int overlapping;       /* contacts that got a compliance                                       */
+    bool compliant;        /* some row has one                                                     */
+    double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
+    double friction_work;  /* of the solution [J]                                                  */
 } sti_Assembly;
 
 struct st_System {
@@ -78,6 +82,9 @@ struct st_System {
     int n_previous;
     int64_t previous_capacity;
     st_Solver *solver, *projector;
+
+    double friction_work; /* since the start [J]                                                   */
+    double work_before;   /* of the part of the step before its collision [J]                      */
 
     double lap; /* clock at the last lap [s]                                                       */
     double seconds[ST_N_STAGES];

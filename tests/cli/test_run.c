@@ -31,7 +31,10 @@ static const char *const required[] = {"scene",
                                        "status",
                                        "message",
                                        "bodies",
-                                       "collisions"};
+                                       "collisions",
+                                       "momentum",
+                                       "contacts",
+                                       "joints"};
 
 static void json_has_every_key(void **state)
 {

@@ -1,6 +1,7 @@
 /* The rigid-body world: every row against finite differences of its own value, masses against exact
  * quadrature, the gyroscopic step against its energy estimate, and what a scene must refuse. */
 #include "check.h"
+#include "model/joint.h"
 #include "model/world.h"
 #include "step/sink.h"
 
@@ -63,6 +64,7 @@ static void fill(Fixture *f, const double *q)
     sti_sink_clear_contacts(&f->sink);
     if (f->model.joints) check_ok(f->model.joints(f->world, 0, q, &f->sink, &f->err), f->err);
     if (f->model.soft) check_ok(f->model.soft(f->world, 0, q, &f->sink, &f->err), f->err);
+    if (f->model.bounded) check_ok(f->model.bounded(f->world, 0, q, &f->sink, &f->err), f->err);
     if (f->model.contacts) check_ok(f->model.contacts(f->world, 0, q, INFINITY, &f->sink, &f->err), f->err);
 }
 
@@ -75,9 +77,20 @@ static int gather(Fixture *f, const double *v, double *value, double *rate)
         value[n] = s->joint[k].value, rate[n] = sti_row_dot(&s->joint_rows, k, v);
     for (int k = 0; k < s->soft_rows.n_rows; k++, n++)
         value[n] = s->soft[k].value, rate[n] = sti_row_dot(&s->soft_rows, k, v);
+    for (int k = 0; k < s->bounded_rows.n_rows; k++) /* those that have a value */
+        if (s->bounded[k].stiffness > 0)
+            value[n] = s->bounded[k].value, rate[n++] = sti_row_dot(&s->bounded_rows, k, v);
     for (int k = 0; k < s->n_contacts; k++, n++)
         value[n] = s->contact[k].gap, rate[n] = sti_row_dot(&s->contact_rows, s->contact[k].first_row, v);
     return n;
+}
+
+/* Limits, friction, a motor and a spring: every row that acts on a joint's coordinate. */
+static void drive(st_JointDef *joint, int type)
+{
+    joint->lower = -20, joint->upper = 20, joint->friction = 1, joint->stiffness = 2, joint->rest = 0.1;
+    joint->motor.type = type % 2 == 0 ? ST_MOTOR_POSITION : ST_MOTOR_SPEED;
+    joint->motor.target = 0.7, joint->motor.stiffness = 3, joint->motor.max_force = 5;
 }
 
 /* Two bodies with every joint, spring and shape pair there is, at random poses off the assembled one:
@@ -98,6 +111,9 @@ static void rows_are_gradients(void **state)
             joint.a = ids[0], joint.b = type % 2 == 0 ? ids[1] : ST_GROUND;
             joint.point = random_vec(&random, 1), joint.point_b = random_vec(&random, 1);
             joint.axis = random_vec(&random, 1), joint.collide = true;
+            joint.axis_b = cross(joint.axis, random_vec(&random, 1));
+            joint.pitch = 0.3, joint.ratio = -1.7, joint.joint_a.index1 = 3, joint.joint_b.index1 = 4;
+            if (sti_joint_coordinates((st_JointType)type) != 0) drive(&joint, type);
             check_ok(st_scene_add_joint(f.scene, &joint, NULL, &f.err), f.err);
         }
         for (int k = 0; k < 3; k++) { /* linear, linear of rest length 0, to the ground */
@@ -107,6 +123,11 @@ static void rows_are_gradients(void **state)
             spring.stiffness = 1, spring.rest = k == 1 ? 0 : 0.5;
             check_ok(st_scene_add_spring(f.scene, &spring, NULL, &f.err), f.err);
         }
+        st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
+        bushing.a = ids[0], bushing.b = ids[1], bushing.point_a = random_vec(&random, 1);
+        bushing.frame = random_quat(&random), bushing.stiffness_along = vec3(1, 2, 3);
+        bushing.stiffness_about = vec3(1, 0, 2); /* five rows: nothing about y */
+        check_ok(st_scene_add_spring(f.scene, &bushing, NULL, &f.err), f.err);
         st_ShapeDef shapes[] = {st_point_def(), st_bar_def(0.7), st_sphere_def(0.3), st_box_def(0.1, 0.2, 0.3),
                                 st_plane_def()};
         for (int k = 0; k < 5; k++) /* bars and boxes not with each other: cuts of edges are not material points */
@@ -120,7 +141,8 @@ static void rows_are_gradients(void **state)
         check_ok(st_scene_add_shape(f.scene, ST_GROUND, &ground, NULL, &f.err), f.err);
         compile(&f);
 
-        double q[14], v[12], forth[14], back[14], lo[200], hi[200], value[200], rate[200], ignored[200];
+        assert_int_equal(f.model.n_q, 14 + 4); /* angles of revolute, cylindrical, planar and screw */
+        double q[18], v[12], forth[18], back[18], lo[200], hi[200], value[200], rate[200], ignored[200];
         for (int i = 0; i < 12; i++)
             v[i] = check_random(&random, -1, 1);
         f.model.move(f.world, f.world->q0, v, 0.3, q); /* away from the assembled configuration */
@@ -128,8 +150,10 @@ static void rows_are_gradients(void **state)
             v[i] = check_random(&random, -1, 1);
         fill(&f, q);
         int n = gather(&f, v, value, rate);
-        assert_true(n > 40);
-        const double e = 1e-5; /* central: error e^2 |third derivative| ~ 1e-9, rounding 1e-11 */
+        assert_int_equal(f.sink.soft_rows.n_rows, 5 + 5 + 7);
+        assert_int_equal(f.sink.bounded_rows.n_rows, 2 * 7);
+        assert_true(n > 80);
+        const double e = 2e-6; /* central: error e^2 (third derivative, up to 1e3) ~ 4e-9, rounding 2e-9 */
         f.model.move(f.world, q, v, e, forth);
         f.model.move(f.world, q, v, -e, back);
         fill(&f, forth);
@@ -237,12 +261,12 @@ static void forces_do_the_right_work(void **state)
         st_BodyDef def = random_body(&random);
         st_ForceDef force = st_force_def();
         check_ok(st_scene_add_body(f.scene, &def, &force.body, &f.err), f.err);
-        force.profile = (st_ProfileType)(kind / 2);
+        force.profile.type = (st_ProfileType)(kind / 2);
         force.body_axes = kind % 2 == 1;
         force.point = random_vec(&random, 1), force.force = random_vec(&random, 5),
         force.torque = random_vec(&random, 5);
-        force.frequency = 2, force.phase = 0.5;
-        force.n_table = 3, force.times = times, force.values = values;
+        force.profile.frequency = 2, force.profile.phase = 0.5;
+        force.profile.n_table = 3, force.profile.times = times, force.profile.values = values;
         check_ok(st_scene_add_force(f.scene, &force, NULL, &f.err), f.err);
         compile(&f);
         for (size_t j = 0; j < sizeof at / sizeof at[0]; j++) {
@@ -414,9 +438,10 @@ static void bad_definitions_are_refused(void **state)
 
     st_ForceDef force = st_force_def();
     refuse(st_scene_add_force(f.scene, &force, NULL, err), err, "does not move");
-    force.body = id, force.profile = ST_PROFILE_TABLE;
+    force.body = id, force.profile.type = ST_PROFILE_TABLE;
     refuse(st_scene_add_force(f.scene, &force, NULL, err), err, "0 entries");
-    force.n_table = 2, force.times = (const double[]){1, 1}, force.values = (const double[]){0, 0};
+    force.profile.n_table = 2, force.profile.times = (const double[]){1, 1},
+    force.profile.values = (const double[]){0, 0};
     refuse(st_scene_add_force(f.scene, &force, NULL, err), err, "must increase");
     end(&f);
 }

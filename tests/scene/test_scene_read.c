@@ -163,7 +163,7 @@ static void test_joints(void **state)
     st_SystemDef def;
     st_Scene *scene = scene_of(every_key, &def, NULL);
     st_JointDef j;
-    assert_int_equal(st_scene_joint_count(scene), 6);
+    assert_int_equal(st_scene_joint_count(scene), 13);
     st_scene_joint(scene, (st_JointId){1}, &j);
     assert_int_equal(j.type, ST_JOINT_FIXED);
     assert_string_equal(j.name, "weld");
@@ -186,11 +186,90 @@ static void test_joints(void **state)
     assert_int_equal(j.type, ST_JOINT_DISTANCE);
     check_vec3(j.point, 1, 2, 3, EXACT);
     check_vec3(j.point_b, 9, 0, 0, EXACT);
-    check_close(j.length, 8.5, EXACT);
+    check_close(j.length, 8.775, EXACT);
     st_scene_joint(scene, (st_JointId){6}, &j);
     check_vec3(j.point, 1, 1, 1, EXACT);
     check_vec3(j.point_b, 2, 2, 2, EXACT);
     st_scene_destroy(scene);
+}
+
+static void test_drives(void **state)
+{
+    (void)state;
+    st_SystemDef def;
+    st_Scene *scene = scene_of(every_key, &def, NULL);
+    st_JointDef j;
+    st_scene_joint(scene, st_scene_find_joint(scene, "tube"), &j);
+    assert_int_equal(j.type, ST_JOINT_CYLINDRICAL);
+    assert_int_equal(j.coordinate, ST_COORDINATE_DISPLACEMENT);
+    const double got[] = {j.lower,
+                          j.upper,
+                          j.friction,
+                          j.stiffness,
+                          j.damping,
+                          j.rest,
+                          j.motor.target,
+                          j.motor.offset,
+                          j.motor.max_force,
+                          j.motor.stiffness,
+                          j.motor.damping,
+                          j.motor.profile.frequency,
+                          j.motor.profile.phase};
+    const double expected[] = {-1.5, 2.5, 3, 4, 5, 0.25, 0.5, 0.1, 7, 8, 9, 2, 1};
+    for (size_t k = 0; k < sizeof got / sizeof got[0]; k++)
+        check_close(got[k], expected[k], EXACT);
+    assert_int_equal(j.motor.type, ST_MOTOR_POSITION);
+    assert_int_equal(j.motor.profile.type, ST_PROFILE_HARMONIC);
+    st_scene_joint(scene, st_scene_find_joint(scene, "cross"), &j);
+    assert_int_equal(j.type, ST_JOINT_UNIVERSAL);
+    check_vec3(j.axis_b, 0, 0, 1, ROUND);
+    assert_int_equal(j.motor.type, ST_MOTOR_NONE);
+    st_scene_joint(scene, st_scene_find_joint(scene, "table"), &j);
+    assert_int_equal(j.type, ST_JOINT_PLANAR);
+    check_vec3(j.point, 9, 0, 0, EXACT); /* where b is, a being the ground */
+    assert_int_equal(j.motor.type, ST_MOTOR_SPEED);
+    assert_true(isinf(j.motor.max_force));
+    assert_int_equal(j.motor.profile.n_table, 2);
+    check_close(j.motor.profile.values[1], 3, EXACT);
+    st_scene_joint(scene, st_scene_find_joint(scene, "screw"), &j);
+    check_close(j.pitch, -0.5, EXACT);
+    assert_int_equal(j.motor.profile.type, ST_PROFILE_RAMP);
+    assert_int_equal(j.coordinate, ST_COORDINATE_ANGLE); /* left out */
+    st_JointId screw = st_scene_find_joint(scene, "screw"), hinge = st_scene_find_joint(scene, "hinge");
+    st_scene_joint(scene, st_scene_find_joint(scene, "gear"), &j);
+    assert_int_equal(j.joint_a.index1, hinge.index1);
+    assert_int_equal(j.joint_b.index1, screw.index1);
+    check_close(j.ratio, -3, EXACT);
+    st_scene_joint(scene, st_scene_find_joint(scene, "winch"), &j);
+    assert_int_equal(j.coordinate, ST_COORDINATE_DISTANCE);
+    check_vec3(j.point_b, 9, 0, 0, EXACT);
+    check_close(j.upper, 9, EXACT);
+    assert_true(isinf(j.lower));
+    st_scene_destroy(scene);
+}
+
+static void test_materials(void **state)
+{
+    (void)state;
+    st_SystemDef def;
+    st_Scene *scene = scene_of(every_key, &def, NULL);
+    st_ShapeDef s;
+    assert_int_equal(st_scene_material_count(scene), 2);
+    st_scene_shape(scene, (st_ShapeId){2}, &s, NULL);
+    assert_int_equal(s.material.index1, st_scene_find_material(scene, "steel").index1);
+    check_close(s.mu, 0.2, EXACT); /* the material's */
+    st_scene_destroy(scene);
+    check_refused("{\"bodies\": [{\"mass\": 1}], \"materials\": [{\"name\": \"ice\"}], \"ground\": [{\"type\": "
+                  "\"plane\",\n\"material\": \"icy\"}]}",
+                  2, "material is \"icy\", there is no material of that name", "ice");
+    check_refused("{\"bodies\": [{\"mass\": 1}], \"materials\": [{\"name\": \"ice\"}], \"ground\": [{\"type\": "
+                  "\"plane\", \"material\": \"ice\",\n"
+                  "\"friction\": 1}]}",
+                  2, "has both \"friction\" and \"material\"");
+    check_refused(
+        "{\"bodies\": [{\"mass\": 1}], \"materials\": [{\"name\": \"ice\"}], \"material_pairs\": [\n"
+        "{\"a\": \"ice\", \"b\": \"ice\", \"friction\": 0},\n{\"a\": \"ice\", \"b\": \"ice\", \"friction\": 0}]}",
+        3, "\"ice\" and \"ice\" is there twice");
 }
 
 static void test_springs(void **state)
@@ -199,7 +278,7 @@ static void test_springs(void **state)
     st_SystemDef def;
     st_Scene *scene = scene_of(every_key, &def, NULL);
     st_SpringDef s;
-    assert_int_equal(st_scene_spring_count(scene), 3);
+    assert_int_equal(st_scene_spring_count(scene), 4);
     st_scene_spring(scene, (st_SpringId){1}, &s);
     assert_int_equal(s.type, ST_SPRING_LINEAR);
     check_vec3(s.point_a, 1, 2, 3, EXACT);
@@ -216,6 +295,14 @@ static void test_springs(void **state)
     assert_int_equal(s.type, ST_SPRING_ANGULAR);
     check_vec3(s.axis, 0, 0, 1, EXACT);
     check_close(s.rest, -7, EXACT);
+    st_scene_spring(scene, (st_SpringId){4}, &s);
+    assert_int_equal(s.type, ST_SPRING_BUSHING);
+    check_vec3(s.point_a, 1, 1, 1, EXACT);
+    check_quat(s.frame, 0.5, 0.5, 0.5, 0.5);
+    check_vec3(s.stiffness_along, 1, 2, 3, EXACT);
+    check_vec3(s.damping_along, 4, 5, 6, EXACT);
+    check_vec3(s.stiffness_about, 7, 8, 9, EXACT);
+    check_vec3(s.damping_about, 0, 1, 2, EXACT);
     st_scene_destroy(scene);
 }
 
@@ -225,25 +312,25 @@ static void test_forces(void **state)
     st_SystemDef def;
     st_Scene *scene = scene_of(every_key, &def, NULL);
     st_ForceDef f;
-    assert_int_equal(st_scene_force_count(scene), 3);
+    assert_int_equal(st_scene_force_count(scene), 4);
     st_scene_force(scene, (st_ForceId){1}, &f);
-    assert_int_equal(f.profile, ST_PROFILE_CONSTANT);
+    assert_int_equal(f.profile.type, ST_PROFILE_CONSTANT);
     assert_int_equal(f.body.index1, 1);
     check_vec3(f.point, 1, 2, 3, EXACT);
     check_vec3(f.force, 4, 5, 6, EXACT);
     check_vec3(f.torque, 7, 8, 9, EXACT);
     assert_true(f.body_axes);
     st_scene_force(scene, (st_ForceId){2}, &f);
-    assert_int_equal(f.profile, ST_PROFILE_HARMONIC);
-    check_close(f.frequency, 3, EXACT);
-    check_close(f.phase, 0.5, EXACT);
+    assert_int_equal(f.profile.type, ST_PROFILE_HARMONIC);
+    check_close(f.profile.frequency, 3, EXACT);
+    check_close(f.profile.phase, 0.5, EXACT);
     assert_false(f.body_axes);
     st_scene_force(scene, (st_ForceId){3}, &f);
     const double times[3] = {0, 1, 2.5}, values[3] = {1, 3, -1};
-    assert_int_equal(f.n_table, 3);
+    assert_int_equal(f.profile.n_table, 3);
     for (int i = 0; i < 3; i++) {
-        check_close(f.times[i], times[i], EXACT);
-        check_close(f.values[i], values[i], EXACT);
+        check_close(f.profile.times[i], times[i], EXACT);
+        check_close(f.profile.values[i], values[i], EXACT);
     }
     st_scene_destroy(scene);
 }
@@ -496,6 +583,20 @@ static void test_names_and_references(void **state)
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"type\": \"ball\", \"a\": \"a\", \"b\": \"a\", \"point\": [0, 0, 0]}]}",
                   2, "joints/0", "both ends", "\"a\"");
+    check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"ball\", \"a\": \"a\", \"point\": [0, 0, 0],\n\"motor\": "
+                  "{\"type\": \"speed\", \"target\": 1}}]}",
+                  3, "a ball joint has no key \"motor\"");
+    check_refused("{" BODIES
+                  ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
+                  "\"axis\": [0, 0, 1],\n\"lower\": 1, \"upper\": 0}]}",
+                  3, "joint \"j\": lower is 1 and upper 0, lower must be below upper");
+    check_refused("{" BODIES
+                  ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
+                  "\"axis\": [0, 0, 1],\n\"motor\": {\n\"type\": \"speed\", \"gain\": 0}}]}",
+                  4, "motor of joint \"j\"", "no key \"gain\"");
+    check_refused("{" BODIES
+                  ", \"joints\": [\n{\"type\": \"gear\", \"joint_a\": \"x\", \"joint_b\": \"y\", \"ratio\": 1}]}",
+                  2, "joint_a is \"x\", there is no joint of that name");
     check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"fixed\"}]}", 2, "joints/0", "both ends", "\"ground\"");
     check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0]}]}", 2,
                   "joints/0: \"axis\" is missing", "a revolute joint needs it");
@@ -541,6 +642,8 @@ int main(void)
         cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_joints),
+        cmocka_unit_test(test_drives),
+        cmocka_unit_test(test_materials),
         cmocka_unit_test(test_springs),
         cmocka_unit_test(test_forces),
         cmocka_unit_test(test_every_lock_word),

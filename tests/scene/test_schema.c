@@ -128,6 +128,18 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
 {
     static const char *const beyond[] = {
         "no body of that name", /* what no schema of this kind can say: references, */
+        "no joint of that name",
+        "no material of that name",
+        "must couple two joints",
+        "to couple",
+        "does not have", /* coordinates, */
+        "must be 90",    /* numbers that depend on each other, */
+        "and not 0",
+        "apart at the start",
+        "at the start",
+        "lower must be below upper",
+        "its table has",
+        "all its stiffnesses",
         "twice",
         "two of this name",
         "is taken",

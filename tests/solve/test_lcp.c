@@ -91,7 +91,7 @@ static int enumerate(int n, const double *M, const double *q, double *z)
 {
     int solutions = 0;
     for (unsigned set = 0; set < 1u << n; set++) {
-        int index[8], k = 0;
+        int index[8] = {0}, k = 0;
         double a[64], b[8], trial[8] = {0};
         for (int i = 0; i < n; i++)
             if (set >> i & 1u) index[k++] = i;
@@ -187,7 +187,7 @@ enum { ANY_P, SEMIDEFINITE, SIGNED };
 
 static void fill(check_Random *random, int kind, bool integers, int n, double *M, double *q)
 {
-    double B[64];
+    double B[64] = {0};
     int rank = kind == SEMIDEFINITE ? check_random_int(random, 1, n) : n;
     for (int i = 0; i < n * n; i++) {
         B[i] = check_random(random, -2, 2);

@@ -123,7 +123,8 @@ static void test_bounded(void **state)
     (void)state;
     const double limits[][2] = {{-1, 2}, {-1, INFINITY}, {-INFINITY, 2}, {-INFINITY, INFINITY}, {1, 2}, {0, 0}};
     for (size_t k = 0; k < sizeof limits / sizeof *limits; k++)
-        for (double f = -4.0; f <= 4.0; f += 0.5) {
+        for (int half = -8; half <= 8; half++) {
+            double f = 0.5 * half;
             st_ContactLaw law = {.law = ST_LAW_BOUNDED, .dim = 1, .lo = limits[k][0], .hi = limits[k][1]};
             expect(3.0, law, (double[]){f, 0, 0}, (double[]){fmin(fmax(-f, law.lo), law.hi), 0, 0});
         }
@@ -382,6 +383,46 @@ static void sweep(int count, int min_contacts, int max_contacts, int motion)
     assert_int_equal(counter.live, 0);
 }
 
+/* Problems on which earlier versions failed. */
+static void test_once_failed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t seed;
+        int min_contacts, max_contacts;
+        FreeVelocity motion;
+    } cases[] = {
+        /* contacts on bodies that joints hold altogether: W was rounding */
+        {1550, 1, 8, BY_ENERGY},
+        {2381, 1, 8, BY_ENERGY},
+        {2409, 1, 8, BY_ENERGY},
+        {9131, 1, 8, BY_IMPULSE},
+        {770, 9, 20, BY_ENERGY},
+        /* bases of condition 1e10 and more: doubles chose wrong pivots, ending in false rays */
+        {5509, 9, 20, BY_ENERGY},
+        {67, 21, 60, BY_ENERGY},
+        {1352, 21, 60, BY_IMPULSE},
+        /* contacts close to a pin: W lost the digits that b lacked */
+        {2709, 9, 20, BY_ENERGY},
+        {5676, 9, 20, BY_ENERGY},
+        /* soft rows of compliance 1e-8 */
+        {14944, 1, 8, BY_ENERGY},
+        {12827, 1, 8, BY_IMPULSE},
+    };
+    Counter counter = {0};
+    Tally tally = {0};
+    st_Solver *solver = make_solver(&counter);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        sweep_one(solver, &counter,
+                  &(CaseDef){.seed = cases[k].seed,
+                             .min_contacts = cases[k].min_contacts,
+                             .max_contacts = cases[k].max_contacts,
+                             .mass_range = 1e8,
+                             .motion = cases[k].motion},
+                  false, &tally);
+    st_solver_destroy(solver);
+}
+
 static int full(int size, int part)
 {
     return getenv("ST_TEST_FULL") != NULL ? size : part;
@@ -422,7 +463,7 @@ int main(void)
         cmocka_unit_test(test_no_solution),          cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_against_enumeration),  cmocka_unit_test(test_sweep_small),
         cmocka_unit_test(test_sweep_medium),         cmocka_unit_test(test_sweep_large),
-        cmocka_unit_test(test_sweep_heavy_on_light),
+        cmocka_unit_test(test_sweep_heavy_on_light), cmocka_unit_test(test_once_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

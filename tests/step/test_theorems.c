@@ -189,7 +189,7 @@ static void bars_step(double gamma, double v[6])
         check_ok(st_scene_add_joint(scene, &joint, NULL, &err), err);
     }
     check_ok(st_system_create(scene, &def, &sys, &err), err);
-    double q[14], start[6] = {0.3, -0.2, 0.1, -0.4, 0.5, 0.6};
+    double q[15], start[6] = {0.3, -0.2, 0.1, -0.4, 0.5, 0.6};
     st_system_state(sys, q, NULL);
     check_ok(st_system_set_state(sys, 0, q, start, &err), err);
     check_ok(st_system_step(sys, 0.01, NULL, &err), err);

@@ -1,0 +1,248 @@
+/* model/check.c -- what joints, motors, springs and forces must be, before a scene takes them. */
+#include "model/check.h"
+
+#include "model/joint.h"
+#include "model/profile.h"
+
+/* A distance joint's given length may differ from what the positions say by rounded digits, no more. */
+#define LENGTH_MISMATCH 1e-3
+/* The same for a prescribed motion's start [m or rad], and for the right angle of a universal joint. */
+#define MOTION_MISMATCH 1e-6
+#define RIGHT_ANGLE     1e-6
+
+/* Joints and springs act between two bodies that can move against each other. */
+static st_Status check_ends(const st_Scene *scene, Subject s, st_BodyId a, st_BodyId b)
+{
+    char *const *name = scene->names[STI_BODY].name;
+    STI_TRY(check_body_id(scene, s, "a", a));
+    STI_TRY(check_body_id(scene, s, "b", b));
+    if (a.index1 == b.index1) return BAD(s, "both ends are at \"%s\", must be two bodies", name[a.index1]);
+    if (scene->body[a.index1].fixed && scene->body[b.index1].fixed)
+        return BAD(s, "neither of \"%s\" and \"%s\" can move", name[a.index1], name[b.index1]);
+    return ST_OK;
+}
+
+static st_Status check_profile(Subject s, const st_Profile *profile)
+{
+    switch (profile->type) {
+    case ST_PROFILE_CONSTANT:
+    case ST_PROFILE_RAMP:
+        return ST_OK;
+    case ST_PROFILE_HARMONIC:
+        if (!isfinite(profile->frequency) || !isfinite(profile->phase))
+            return BAD(s, "frequency is %g and phase %g, must be finite", profile->frequency, profile->phase);
+        return ST_OK;
+    case ST_PROFILE_TABLE:
+        if (profile->n_table < 1 || profile->times == NULL || profile->values == NULL)
+            return BAD(s, "its table has %d entries, must have at least 1", profile->n_table);
+        for (int k = 0; k < profile->n_table; k++) {
+            if (!isfinite(profile->times[k]) || !isfinite(profile->values[k]))
+                return BAD(s, "table entry %d is (%g, %g), must be finite", k + 1, profile->times[k],
+                           profile->values[k]);
+            if (k > 0 && profile->times[k] <= profile->times[k - 1])
+                return BAD(s, "table time %d is %g after %g, must increase", k + 1, profile->times[k],
+                           profile->times[k - 1]);
+        }
+        return ST_OK;
+    }
+    return BAD(s, "profile is %d, not a profile", (int)profile->type);
+}
+
+/* ---- joints ----------------------------------------------------------------------------------- */
+
+static st_Status check_gear(const st_Scene *scene, Subject s, st_JointDef *def)
+{
+    const st_JointId id[2] = {def->joint_a, def->joint_b};
+    for (int k = 0; k < 2; k++) {
+        if (id[k].index1 < 1 || id[k].index1 > scene->n_joints)
+            return BAD(s, "joint_%c is joint number %d, there are %d before it", 'a' + k, id[k].index1,
+                       scene->n_joints);
+        const st_JointDef *joint = &scene->joint[id[k].index1 - 1];
+        if (joint->coordinate == ST_COORDINATE_DEFAULT)
+            return BAD(s, "joint_%c is \"%s\", a %s joint, which has no angle or displacement to couple", 'a' + k,
+                       joint->name, st_joint_type_name(joint->type));
+    }
+    if (id[0].index1 == id[1].index1)
+        return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
+    if (!isfinite(def->ratio) || def->ratio == 0) return BAD(s, "ratio is %g, must be finite and not 0", def->ratio);
+    def->a = def->b = ST_GROUND; /* it acts on the bodies of its two joints */
+    return ST_OK;
+}
+
+static st_Status check_distance(Subject s, const st_JointDef *def)
+{
+    double apart = norm(sub(def->point_b, def->point));
+    STI_TRY(check_not_negative(s, "length", def->length));
+    if (apart == 0)
+        return BAD(s, "its two points coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
+                   def->point.x, def->point.y, def->point.z);
+    if (def->length > 0 && fabs(def->length - apart) > LENGTH_MISMATCH * apart)
+        return BAD(s, "length is %g, but its points are %g apart at the start", def->length, apart);
+    return ST_OK;
+}
+
+static st_Status check_universal(Subject s, st_JointDef *def)
+{
+    STI_TRY(check_direction(s, "axis_b", &def->axis_b));
+    double cosine = dot(def->axis, def->axis_b);
+    if (fabs(cosine) > RIGHT_ANGLE)
+        return BAD(s, "the angle between axis and axis_b is %g degrees, must be 90",
+                   acos(fmin(fmax(cosine, -1.0), 1.0)) * 180 / 3.14159265358979323846);
+    def->axis_b = sub(def->axis_b, scale(cosine, def->axis));
+    return check_direction(s, "axis_b", &def->axis_b);
+}
+
+/* Which coordinate all drives speak of; left at "default" where the joint has none. */
+static st_Status check_coordinate(Subject s, st_JointDef *def)
+{
+    unsigned free = sti_joint_coordinates(def->type);
+    if (st_coordinate_name(def->coordinate) == NULL)
+        return BAD(s, "coordinate is %d, not a coordinate", (int)def->coordinate);
+    if (def->coordinate == ST_COORDINATE_DEFAULT) {
+        def->coordinate = sti_joint_coordinate(def->type);
+        return ST_OK;
+    }
+    if ((free >> def->coordinate & 1u) == 0)
+        return BAD(s, "coordinate is \"%s\", which a %s joint does not have", st_coordinate_name(def->coordinate),
+                   st_joint_type_name(def->type));
+    return ST_OK;
+}
+
+static st_Status check_limits(Subject s, const st_JointDef *def)
+{
+    if (isnan(def->lower) || isnan(def->upper) || def->lower == INFINITY || def->upper == -INFINITY)
+        return BAD(s, "limits are %g and %g, must be numbers", def->lower, def->upper);
+    if (def->lower >= def->upper)
+        return BAD(s, "lower is %g and upper %g, lower must be below upper", def->lower, def->upper);
+    return ST_OK;
+}
+
+static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
+{
+    if (st_motor_type_name(motor->type) == NULL) return BAD(s, "motor is %d, not a motor", (int)motor->type);
+    if (motor->type == ST_MOTOR_NONE) return ST_OK;
+    STI_TRY(check_number(s, "target of its motor", motor->target));
+    STI_TRY(check_number(s, "offset of its motor", motor->offset));
+    STI_TRY(check_profile(s, &motor->profile));
+    if (!(motor->max_force > 0)) return BAD(s, "max_force of its motor is %g, must be > 0", motor->max_force);
+    if (motor->type == ST_MOTOR_POSITION) {
+        STI_TRY(check_positive(s, "stiffness of its motor", motor->stiffness));
+        return check_not_negative(s, "damping of its motor", motor->damping);
+    }
+    if (motor->type != ST_MOTOR_MOTION) return ST_OK;
+    if (isfinite(motor->max_force))
+        return BAD(s, "max_force of its motion is %g, but a motion takes whatever it needs: use a position motor",
+                   motor->max_force);
+    double wanted = motor->offset + motor->target * sti_profile_value(&motor->profile, 0);
+    if (fabs(wanted - start) > MOTION_MISMATCH)
+        return BAD(s, "its motion starts at %g, but the joint stands at %g at the start", wanted, start);
+    return ST_OK;
+}
+
+/* Limits, friction, spring and motor: all need something to act on. */
+static st_Status check_drives(Subject s, st_JointDef *def)
+{
+    bool limited = isfinite(def->lower) || isfinite(def->upper);
+    bool driven =
+        limited || def->friction != 0 || def->stiffness != 0 || def->damping != 0 || def->motor.type != ST_MOTOR_NONE;
+    if (!driven) return ST_OK;
+    if (def->coordinate == ST_COORDINATE_DEFAULT)
+        return BAD(s, "a %s joint has no angle or displacement for a %s", st_joint_type_name(def->type),
+                   limited                            ? "limit"
+                   : def->motor.type != ST_MOTOR_NONE ? "motor"
+                   : def->friction != 0               ? "friction"
+                                                      : "spring");
+    double start = 0;
+    if (def->coordinate == ST_COORDINATE_DISTANCE) start = norm(sub(def->point_b, def->point));
+    if (def->type == ST_JOINT_FREE && def->coordinate == ST_COORDINATE_DISPLACEMENT)
+        start = dot(def->axis, sub(def->point_b, def->point));
+    STI_TRY(check_limits(s, def));
+    STI_TRY(check_not_negative(s, "friction", def->friction));
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    if (isinf(def->rest)) return BAD(s, "rest is %g, must be finite", def->rest);
+    if (isnan(def->rest)) def->rest = start;
+    return check_motor(s, &def->motor, start);
+}
+
+st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
+{
+    if (st_joint_type_name(def->type) == NULL) return BAD(s, "type is %d, not a joint", (int)def->type);
+    if (def->type == ST_JOINT_GEAR) {
+        STI_TRY(check_gear(scene, s, def));
+    } else {
+        STI_TRY(check_ends(scene, s, def->a, def->b));
+        STI_TRY(check_finite(s, "point", def->point));
+        STI_TRY(check_finite(s, "point_b", def->point_b));
+    }
+    STI_TRY(check_coordinate(s, def));
+    if (sti_joint_has_axis(def->type)) STI_TRY(check_direction(s, "axis", &def->axis));
+    if (def->type == ST_JOINT_UNIVERSAL) STI_TRY(check_universal(s, def));
+    if (def->type == ST_JOINT_DISTANCE) STI_TRY(check_distance(s, def));
+    if (def->type == ST_JOINT_SCREW && (!isfinite(def->pitch) || def->pitch == 0))
+        return BAD(s, "pitch is %g, must be finite and not 0", def->pitch);
+    if (def->coordinate == ST_COORDINATE_DISTANCE && norm(sub(def->point_b, def->point)) == 0)
+        return BAD(s, "its two points coincide at (%g, %g, %g): a distance of 0 has no direction", def->point.x,
+                   def->point.y, def->point.z);
+    return check_drives(s, def);
+}
+
+/* ---- springs and forces ----------------------------------------------------------------------- */
+
+static bool any_positive(st_Vec3 v)
+{
+    return v.x > 0 || v.y > 0 || v.z > 0;
+}
+
+static st_Status check_bushing(Subject s, st_SpringDef *def)
+{
+    const struct {
+        const char *what;
+        st_Vec3 value;
+    } parts[] = {{"stiffness", def->stiffness_along},
+                 {"damping", def->damping_along},
+                 {"angular stiffness", def->stiffness_about},
+                 {"angular damping", def->damping_about}};
+    bool any = false;
+    STI_TRY(check_finite(s, "point", def->point_a));
+    STI_TRY(check_orientation(s, "frame", &def->frame));
+    for (int k = 0; k < 4; k++) {
+        STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.x));
+        STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.y));
+        STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.z));
+        any = any || any_positive(parts[k].value);
+    }
+    return any ? ST_OK : BAD(s, "all its stiffnesses and dampings are %g, one must be > 0", 0.0);
+}
+
+st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
+{
+    STI_TRY(check_ends(scene, s, def->a, def->b));
+    if (def->type == ST_SPRING_BUSHING) return check_bushing(s, def);
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    if (def->stiffness == 0 && def->damping == 0)
+        return BAD(s, "stiffness and damping are both %g, one must be > 0", 0.0);
+    if (isinf(def->rest)) return BAD(s, "rest is %g, must be finite", def->rest);
+    if (def->type == ST_SPRING_ANGULAR) return check_direction(s, "axis", &def->axis);
+    if (def->type != ST_SPRING_LINEAR) return BAD(s, "type is %d, not a spring", (int)def->type);
+    STI_TRY(check_finite(s, "point_a", def->point_a));
+    STI_TRY(check_finite(s, "point_b", def->point_b));
+    double length = norm(sub(def->point_b, def->point_a));
+    if (isnan(def->rest)) def->rest = length;
+    STI_TRY(check_not_negative(s, "rest length", def->rest));
+    if (length == 0 && def->rest > 0)
+        return BAD(s, "its two ends coincide and its rest length is %g: it has no direction", def->rest);
+    return ST_OK;
+}
+
+st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *def)
+{
+    STI_TRY(check_body_id(scene, s, "body", def->body));
+    STI_TRY(check_finite(s, "point", def->point));
+    STI_TRY(check_finite(s, "force", def->force));
+    STI_TRY(check_finite(s, "torque", def->torque));
+    if (scene->body[def->body.index1].fixed)
+        return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
+    return check_profile(s, &def->profile);
+}

@@ -1,0 +1,78 @@
+/* model/check.h -- checks at the scene's door: every refusal names the thing and the value. */
+#ifndef STI_MODEL_CHECK_H
+#define STI_MODEL_CHECK_H
+
+#include "math/quat.h"
+#include "model/scene.h"
+
+/* The thing being added, for messages: kind "name". */
+typedef struct Subject {
+    const char *kind, *name;
+    st_Error *err;
+} Subject;
+
+#define BAD(subject, format, ...)                                                                                      \
+    sti_fail((subject).err, ST_ERR_ARGUMENT, "%s \"%s\": " format, (subject).kind, (subject).name, __VA_ARGS__)
+
+static inline Subject subject_of(sti_ObjectKind kind, const char *name, st_Error *err)
+{
+    return (Subject){sti_kind_name(kind), name != NULL && name[0] != '\0' ? name : "(unnamed)", err};
+}
+
+static inline st_Status check_number(Subject s, const char *what, double x)
+{
+    if (isfinite(x)) return ST_OK;
+    return BAD(s, "%s is %g, must be finite", what, x);
+}
+
+static inline st_Status check_finite(Subject s, const char *what, st_Vec3 v)
+{
+    if (vec3_finite(v)) return ST_OK;
+    return BAD(s, "%s is (%g, %g, %g), must be finite", what, v.x, v.y, v.z);
+}
+
+static inline st_Status check_positive(Subject s, const char *what, double x)
+{
+    if (isfinite(x) && x > 0) return ST_OK;
+    return BAD(s, "%s is %g, must be a finite number > 0", what, x);
+}
+
+static inline st_Status check_not_negative(Subject s, const char *what, double x)
+{
+    if (isfinite(x) && x >= 0) return ST_OK;
+    return BAD(s, "%s is %g, must be a finite number >= 0", what, x);
+}
+
+/* Made a unit vector. */
+static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
+{
+    double length = norm(*v);
+    if (!isfinite(length) || length <= 0)
+        return BAD(s, "%s is (%g, %g, %g), must be a finite vector of length > 0", what, v->x, v->y, v->z);
+    *v = scale(1.0 / length, *v);
+    return ST_OK;
+}
+
+/* Any quaternion of about unit length is taken and made a unit one: people write rounded digits. */
+static inline st_Status check_orientation(Subject s, const char *what, st_Quat *q)
+{
+    double length = quat_norm(*q);
+    if (!isfinite(length) || fabs(length - 1.0) > 1e-3)
+        return BAD(s, "%s (%g, %g, %g, %g) has length %g, must be a unit quaternion", what, q->w, q->x, q->y, q->z,
+                   length);
+    *q = quat_unit(*q);
+    return ST_OK;
+}
+
+static inline st_Status check_body_id(const st_Scene *scene, Subject s, const char *what, st_BodyId id)
+{
+    if (id.index1 >= 0 && id.index1 < scene->n_bodies) return ST_OK;
+    return BAD(s, "%s is body number %d, there are %d", what, id.index1, scene->n_bodies - 1);
+}
+
+/* check.c: what may be settled (a unit axis, a rest length) is settled in the def. */
+st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def);
+st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def);
+st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *def);
+
+#endif

@@ -1,0 +1,179 @@
+/* model/drive.c -- what acts on the coordinate x of a joint:
+ *
+ *     limits    x - lower >= 0, upper - x >= 0: contacts of dim 1, held and located as such
+ *     friction  |force| <= friction, opposing dx/dt: a bounded row with target 0
+ *     motor     wanted(t) = offset + target profile(t), |force| <= max_force:
+ *                   speed      a bounded row with that target
+ *                   position   a bounded row -(k (x - wanted) + d (dx/dt - d wanted/dt))
+ *                   motion     a joint row, in joint.c, as is a speed without a force limit
+ *     spring    -(k (x - rest) + d dx/dt): a soft row
+ */
+#include "model/profile.h"
+#include "model/world.h"
+
+static bool has_limit(const st_JointDef *def)
+{
+    return isfinite(def->lower) || isfinite(def->upper);
+}
+
+static bool has_spring(const st_JointDef *def)
+{
+    return def->stiffness > 0 || def->damping > 0;
+}
+
+/* Soft rows of joints stand after those of the springs. */
+static int count_soft_rows(const sti_Spring *spring)
+{
+    int n = 0, most = spring->type == ST_SPRING_BUSHING ? 6 : 1;
+    for (int k = 0; k < most; k++)
+        if (spring->stiffness[k] > 0 || spring->damping[k] > 0) n++;
+    return spring->type == ST_SPRING_LINEAR && spring->rest == 0 ? 3 : n;
+}
+
+void sti_drives_compile(sti_World *world)
+{
+    int soft = 0, bounded = 0;
+    for (int k = 0; k < world->n_springs; k++)
+        soft += count_soft_rows(&world->spring[k]);
+    for (int k = 0; k < world->n_joints; k++) {
+        const st_JointDef *def = &world->scene->joint[k];
+        sti_Joint *joint = &world->joint[k];
+        bool moved = def->motor.type != ST_MOTOR_NONE && !joint->held;
+        joint->spring_row = has_spring(def) ? soft++ : -1;
+        joint->friction_row = def->friction > 0 ? bounded++ : -1;
+        joint->motor_row = moved ? bounded++ : -1;
+        if (has_limit(def)) world->n_limits++;
+        if (has_spring(def)) world->n_joint_springs++;
+    }
+    world->n_bounded = bounded;
+}
+
+/* A drive whose coordinate no body can change is a mistake: a motor about a locked axis. */
+st_Status sti_drives_check(const sti_World *world, st_Error *err)
+{
+    for (int k = 0; k < world->n_joints; k++) {
+        const st_JointDef *def = &world->scene->joint[k];
+        const sti_Joint *joint = &world->joint[k];
+        sti_Measure x;
+        sti_Rows rows;
+        double largest = 0;
+        if (!has_limit(def) && !has_spring(def) && !(def->friction > 0) && def->motor.type == ST_MOTOR_NONE) continue;
+        STI_TRY(sti_joint_gauge(world, k, world->q0, &x, err));
+        sti_rows_measure(world, world->q0, joint->a, joint->b, &x, &rows);
+        for (int i = 0; i < rows.count; i++)
+            largest = fmax(largest, fabs(rows.gradient[i]));
+        if (largest < 1e-9)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "joint \"%s\": its %s cannot change, the degrees of freedom of its bodies are locked: "
+                            "nothing can be driven or limited",
+                            def->name, st_coordinate_name(joint->coordinate));
+    }
+    return ST_OK;
+}
+
+st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err)
+{
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const st_JointDef *def = &world->scene->joint[k];
+        sti_Measure x;
+        sti_Rows rows;
+        if (joint->spring_row < 0) continue;
+        STI_TRY(sti_joint_gauge(world, k, q, &x, err));
+        sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
+        st_SoftRow row = {.value = x.value - def->rest,
+                          .stiffness = def->stiffness,
+                          .damping = def->damping,
+                          .count = rows.count,
+                          .index = rows.index,
+                          .gradient = rows.gradient};
+        STI_TRY(st_push_soft(sink, &row, err));
+    }
+    return ST_OK;
+}
+
+/* ---- limits ----------------------------------------------------------------------------------- */
+
+static st_Status push_limit(const sti_World *world, int index, const double *q, bool upper, double margin,
+                            const sti_Measure *x, st_Sink *sink, st_Error *err)
+{
+    const sti_Joint *joint = &world->joint[index];
+    const st_JointDef *def = &world->scene->joint[index];
+    double gap = upper ? def->upper - x->value : x->value - def->lower;
+    sti_Rows rows;
+    if (!(gap < margin)) return ST_OK; /* no limit is infinitely far */
+    sti_rows_measure(world, q, joint->a, joint->b, x, &rows);
+    for (int k = 0; upper && k < rows.count; k++)
+        rows.gradient[k] = -rows.gradient[k];
+    st_Vec3 direction = joint->coordinate == ST_COORDINATE_ANGLE ? x->on_b.angular : x->on_b.linear;
+    st_ContactRow row = {.id = STI_LIMIT_ID + 2 * (uint64_t)index + (upper ? 1 : 0),
+                         .gap = gap,
+                         .dim = 1,
+                         .count = rows.count,
+                         .index = rows.index,
+                         .gradient = rows.gradient,
+                         .a = joint->a,
+                         .b = joint->b,
+                         .point = sti_joint_point(world, index, q),
+                         .normal = scale(upper ? -1 : 1, direction)};
+    return st_push_contact(sink, &row, err);
+}
+
+st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
+{
+    for (int k = 0; world->n_limits > 0 && k < world->n_joints; k++) {
+        const st_JointDef *def = &world->scene->joint[k];
+        sti_Measure x;
+        if (!has_limit(def)) continue;
+        STI_TRY(sti_joint_gauge(world, k, q, &x, err));
+        if (isfinite(def->lower)) STI_TRY(push_limit(world, k, q, false, margin, &x, sink, err));
+        if (isfinite(def->upper)) STI_TRY(push_limit(world, k, q, true, margin, &x, sink, err));
+    }
+    return ST_OK;
+}
+
+/* ---- friction and motors ---------------------------------------------------------------------- */
+
+static st_BoundedRow friction_row(const st_JointDef *def)
+{
+    return (st_BoundedRow){.lo = -def->friction, .hi = def->friction};
+}
+
+static st_BoundedRow motor_row(const st_MotorDef *motor, double x, double t)
+{
+    double value = motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    st_BoundedRow row = {.lo = -motor->max_force, .hi = motor->max_force, .target = value};
+    if (motor->type == ST_MOTOR_POSITION) {
+        row.value = x - value;
+        row.target = motor->target * sti_profile_rate(&motor->profile, t);
+        row.stiffness = motor->stiffness;
+        row.damping = motor->damping;
+    }
+    return row;
+}
+
+static st_Status push_bounded(st_BoundedRow row, int number, const sti_Rows *rows, st_Sink *sink, st_Error *err)
+{
+    row.id = STI_BOUNDED_ID + (uint64_t)number;
+    row.count = rows->count;
+    row.index = rows->index;
+    row.gradient = rows->gradient;
+    return st_push_bounded(sink, &row, err);
+}
+
+st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const st_JointDef *def = &world->scene->joint[k];
+        sti_Measure x;
+        sti_Rows rows;
+        if (joint->friction_row < 0 && joint->motor_row < 0) continue;
+        STI_TRY(sti_joint_gauge(world, k, q, &x, err));
+        sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
+        if (joint->friction_row >= 0) STI_TRY(push_bounded(friction_row(def), joint->friction_row, &rows, sink, err));
+        if (joint->motor_row >= 0)
+            STI_TRY(push_bounded(motor_row(&def->motor, x.value, t), joint->motor_row, &rows, sink, err));
+    }
+    return ST_OK;
+}

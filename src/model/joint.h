@@ -1,0 +1,12 @@
+/* model/joint.h -- what the types of joints are made of. */
+#ifndef STI_MODEL_JOINT_H
+#define STI_MODEL_JOINT_H
+
+#include <stiction/scene.h>
+
+/* The coordinates a joint leaves free: bit 1 << st_Coordinate; and the one it has when none is named. */
+unsigned sti_joint_coordinates(st_JointType type);
+st_Coordinate sti_joint_coordinate(st_JointType type);
+bool sti_joint_has_axis(st_JointType type);
+
+#endif

@@ -1,0 +1,84 @@
+/* model/material.c -- materials of surfaces, and the friction of two of them:
+ *
+ *     mu_ab = what is said for the pair, or else sqrt(mu_a mu_b)
+ *
+ * A shape without a material has a friction of its own and takes part in the second rule only.
+ */
+#include "model/check.h"
+
+st_MaterialDef st_material_def(void)
+{
+    return (st_MaterialDef){.mu = 0.5, .cookie = STI_COOKIE};
+}
+
+st_MaterialPairDef st_material_pair_def(void)
+{
+    return (st_MaterialPairDef){.mu = 0.5, .cookie = STI_COOKIE};
+}
+
+st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_material_def", err);
+    st_MaterialDef material = *def;
+    STI_TRY(check_not_negative(subject_of(STI_MATERIAL, def->name, err), "friction", def->mu));
+    STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
+    STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, def->name, &material.name, err));
+    scene->material[scene->n_materials++] = material;
+    if (out != NULL) out->index1 = scene->n_materials;
+    return ST_OK;
+}
+
+static const st_MaterialPairDef *find_pair(const st_Scene *scene, int a, int b)
+{
+    for (int k = 0; k < scene->n_material_pairs; k++) {
+        const st_MaterialPairDef *pair = &scene->material_pair[k];
+        if ((pair->a.index1 == a && pair->b.index1 == b) || (pair->a.index1 == b && pair->b.index1 == a)) return pair;
+    }
+    return NULL;
+}
+
+st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *def, st_Error *err)
+{
+    STI_CHECK_DEF(def, "st_material_pair_def", err);
+    const int id[2] = {def->a.index1, def->b.index1};
+    for (int k = 0; k < 2; k++)
+        if (id[k] < 1 || id[k] > scene->n_materials)
+            return sti_fail(err, ST_ERR_ARGUMENT, "material pair: %c is material number %d, there are %d", 'a' + k,
+                            id[k], scene->n_materials);
+    const char *a = scene->material[id[0] - 1].name, *b = scene->material[id[1] - 1].name;
+    if (find_pair(scene, id[0], id[1]) != NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "material pair \"%s\" and \"%s\" is there twice", a, b);
+    if (!isfinite(def->mu) || def->mu < 0)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "material pair \"%s\" and \"%s\": friction is %g, must be a finite number >= 0", a, b, def->mu);
+    STI_TRY(STI_GROW(&scene->allocator, scene->material_pair, scene->material_pair_capacity,
+                     scene->n_material_pairs + 1, err));
+    scene->material_pair[scene->n_material_pairs++] = *def;
+    return ST_OK;
+}
+
+double sti_pair_friction(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
+{
+    if (scene->n_material_pairs > 0 && a->material.index1 > 0 && b->material.index1 > 0) {
+        const st_MaterialPairDef *pair = find_pair(scene, a->material.index1, b->material.index1);
+        if (pair != NULL) return pair->mu;
+    }
+    return a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu); /* no rounding where they agree */
+}
+
+int st_scene_material_count(const st_Scene *scene)
+{
+    return scene->n_materials;
+}
+
+st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_MaterialDef *out)
+{
+    if (id.index1 < 1 || id.index1 > scene->n_materials) return ST_ERR_ARGUMENT;
+    *out = scene->material[id.index1 - 1];
+    return ST_OK;
+}
+
+st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name)
+{
+    return (st_MaterialId){sti_names_find(&scene->names[STI_MATERIAL], name) + 1};
+}

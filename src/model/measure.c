@@ -1,0 +1,70 @@
+/* model/measure.c -- displacements, angles and rotations between two bodies, with exact rates in every
+ * configuration, assembled or not.
+ *
+ *     along     n' (p_b - p_a):   n' (v_pb - velocity of a's material at `at`)
+ *               n fixed in the world, at = p_a;  n fixed in a, at = p_b
+ *     angle     the twist of the rotation q of b against a about n (in a): 2 atan2(s, c), s = n'q_v, c = q_w.
+ *               With q' = w q/2 for the relative angular velocity w in a's axes,
+ *               rate = (c^2 n + c q_v x n + s q_v)' w / (c^2 + s^2),   n' w where the axes agree
+ *     rotation  n' log(q):  rate = (n + (phi x n)/2 + k phi x (phi x n))' w,  phi = log(q),
+ *               k = (1 - (|phi|/2) cot(|phi|/2))/|phi|^2: the inverse of the exponential's Jacobian
+ */
+#include "model/world.h"
+
+sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value)
+{
+    return (sti_Measure){.value = value,
+                         .on_a = {scale(-1, n), scale(-1, cross(sub(at, a.p), n))},
+                         .on_b = {n, cross(sub(p_b, b.p), n)}};
+}
+
+/* A rate g' w, w the angular velocity of b against a in a's axes. */
+static sti_Measure turning(st_Quat a, double value, st_Vec3 g)
+{
+    st_Vec3 world = rotate(a, g);
+    return (sti_Measure){.value = value, .on_a = {.angular = scale(-1, world)}, .on_b = {.angular = world}};
+}
+
+static st_Quat turned(st_Quat a, st_Quat b, st_Quat relative)
+{
+    return quat_product(quat_product(quat_conjugate(a), b), quat_conjugate(relative));
+}
+
+sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
+{
+    const sti_Angle *angle_of = &world->angle[angle];
+    st_Quat a = sti_pose(q, angle_of->a).q, r = turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
+    st_Vec3 n = angle_of->axis_a, v = vec3(r.x, r.y, r.z), g = n;
+    const double turn = 6.283185307179586476925;
+    double value = quat_twist(r, n), near = q[angle_of->q]; /* the turn nearest to where it was */
+    double s = dot(n, v), c = r.w, square = c * c + s * s;
+    if (square > 1e-12) /* half a turn about an orthogonal axis has no twist */
+        g = scale(1 / square, add(scale(c * c, n), add(scale(c, cross(v, n)), scale(s, v))));
+    return turning(a, value + turn * round((near - value) / turn), g);
+}
+
+sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a)
+{
+    st_Vec3 phi = quat_log(turned(a, b, relative)), across = cross(phi, axis_a);
+    double angle = norm(phi), half = 0.5 * angle;
+    double k = angle < 1e-3 ? 1.0 / 12 + angle * angle / 720 : (1 - half / tan(half)) / (angle * angle);
+    return turning(a, dot(axis_a, phi), add(axis_a, add(scale(0.5, across), scale(k, cross(phi, across)))));
+}
+
+int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis)
+{
+    st_Quat of_a = world->scene->body[a].pose.q, of_b = world->scene->body[b].pose.q;
+    world->angle[world->n_angles] = (sti_Angle){.a = a,
+                                                .b = b,
+                                                .axis_a = rotate_back(of_a, axis),
+                                                .relative = quat_product(quat_conjugate(of_a), of_b),
+                                                .q = world->n_q++};
+    return world->n_angles++;
+}
+
+/* After the bodies have moved; steps turn less than half a turn. */
+void sti_angles_update(const sti_World *world, double *q)
+{
+    for (int k = 0; k < world->n_angles; k++)
+        q[world->angle[k].q] = sti_measure_angle(world, k, q).value;
+}

@@ -1,0 +1,212 @@
+/* step/report.c -- what a step says of forces: contacts, sums over a body, joints, momentum.
+ *
+ * All of it belongs to the last step problem, whose rows were taken at system->step.q: impulses r of the
+ * contacts, l of the joints, over a time eta. A joint row with gradient (on_a, on_b) and impulse l does
+ *
+ *     force l on_b.linear,   torque about the joint's point p   l (on_b.angular - (p - x_b) x on_b.linear)
+ *
+ * to body b, and the opposite to a at the same point.
+ */
+#include "step/system.h"
+
+/* ---- contacts --------------------------------------------------------------------------------- */
+
+int st_system_contact_count(const st_System *system)
+{
+    return system->step.n_gaps;
+}
+
+/* The impulse of contact c on body b, world axes. */
+static st_Vec3 contact_impulse(const sti_Assembly *step, int c)
+{
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const st_ContactLaw *law = &step->law[c];
+    const double *r = step->r + law->first;
+    st_Vec3 sum = scale(r[0], entry->normal);
+    if (law->dim > 1) sum = add(sum, scale(r[1], entry->tangent));
+    if (law->dim > 2) sum = add(sum, scale(r[2], cross(entry->normal, entry->tangent)));
+    return sum;
+}
+
+/* 1/eta, or 0 in an impact, which has no force. */
+static double per_second(const sti_Assembly *step)
+{
+    return step->eta > 0 ? 1 / step->eta : 0.0;
+}
+
+st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
+{
+    const sti_Assembly *step = &system->step;
+    if (index < 0 || index >= step->n_gaps) return ST_ERR_ARGUMENT;
+    const sti_ContactEntry *entry = &step->chosen[index].entry;
+    const st_ContactLaw *law = &step->law[index];
+    int joint = system->world != NULL ? sti_limit_joint(entry->id) : -1;
+    *out = (st_ContactReport){.id = entry->id,
+                              .a = {entry->a},
+                              .b = {entry->b},
+                              .shape_a = {entry->shape_a},
+                              .shape_b = {entry->shape_b},
+                              .joint = {joint + 1},
+                              .point = entry->point,
+                              .normal = entry->normal,
+                              .gap = entry->gap,
+                              .dim = law->dim};
+    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out->impulse, step->r + law->first, (size_t)law->dim * sizeof(double));
+    if (joint < 0) out->force = scale(per_second(step), contact_impulse(step, index));
+    return ST_OK;
+}
+
+st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque)
+{
+    const sti_Assembly *step = &system->step;
+    st_Vec3 sum = {0, 0, 0}, moment = {0, 0, 0};
+    if (system->world == NULL || body.index1 < 0 || body.index1 >= system->world->n_bodies) return ST_ERR_ARGUMENT;
+    st_Vec3 centre = sti_pose(step->q, body.index1).p;
+    for (int c = 0; c < step->n_gaps; c++) {
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        if (sti_limit_joint(entry->id) >= 0 || (entry->a != body.index1 && entry->b != body.index1)) continue;
+        double sign = entry->b == body.index1 ? per_second(step) : -per_second(step);
+        st_Vec3 one = scale(sign, contact_impulse(step, c));
+        sum = add(sum, one);
+        moment = add(moment, cross(sub(entry->point, centre), one));
+    }
+    if (force != NULL) *force = sum;
+    if (torque != NULL) *torque = moment;
+    return ST_OK;
+}
+
+/* ---- joints ----------------------------------------------------------------------------------- */
+
+/* A joint's transmitted impulse, summed up row by row. */
+typedef struct Sum {
+    st_Vec3 lever; /* from b's centre of mass to the joint's point                                 */
+    st_Vec3 linear, angular;
+} Sum;
+
+static void add_impulse(Sum *sum, double l, const sti_Measure *row)
+{
+    st_Vec3 torque = sub(row->on_b.angular, cross(sum->lever, row->on_b.linear));
+    sum->linear = add(sum->linear, scale(l, row->on_b.linear));
+    sum->angular = add(sum->angular, scale(l, torque));
+}
+
+/* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
+static double bounded_impulse(const sti_Assembly *step, int k)
+{
+    return k >= 0 && k < step->n_bounded ? step->r[step->law[step->n_gaps + k].first] : 0.0;
+}
+
+/* Of both limits of a joint, along its coordinate. Limits stand after the contacts, by id. */
+static double limit_impulse(const sti_Assembly *step, int joint)
+{
+    double sum = 0;
+    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--)
+        if (sti_limit_joint(step->chosen[c].entry.id) == joint)
+            sum += (step->chosen[c].entry.id & 1u) != 0 ? -step->r[step->law[c].first] : step->r[step->law[c].first];
+    return sum;
+}
+
+/* Of a joint's spring: its soft row's, or with the explicit integrator its force at the new velocity. */
+static double spring_impulse(const st_System *system, int index, const sti_Measure *x, double speed)
+{
+    const sti_Assembly *step = &system->step;
+    const st_JointDef *def = &system->world->scene->joint[index];
+    int row = system->world->joint[index].spring_row;
+    if (row < 0 || step->eta == 0) return 0;
+    row += system->here.joint_rows.n_rows;
+    if (row < step->problem.n_l) return step->l[row];
+    return -step->eta * (def->stiffness * (x->value - def->rest) + def->damping * speed);
+}
+
+/* Speed of a joint's coordinate, by the bodies' velocities now. */
+static double gauge_speed(const st_System *system, int index, const sti_Measure *x)
+{
+    const sti_Joint *joint = &system->world->joint[index];
+    sti_Rows rows;
+    double sum = 0;
+    sti_rows_measure(system->world, system->q, joint->a, joint->b, x, &rows);
+    for (int k = 0; k < rows.count; k++)
+        sum += rows.gradient[k] * system->v[rows.index[k]];
+    return sum;
+}
+
+/* What the step's rows transmitted, into *out; the scalars on the coordinate too. */
+static st_Status transmitted(const st_System *system, int index, Sum *sum, st_JointReport *out)
+{
+    const sti_World *world = system->world;
+    const sti_Joint *joint = &world->joint[index];
+    const sti_Assembly *step = &system->step;
+    const double *l = step->l + joint->first_row;
+    double rate = per_second(step);
+    sti_Measure row[7], x;
+    if (joint->type == ST_JOINT_GEAR) {
+        out->motor = rate * l[0];
+        return ST_OK;
+    }
+    STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
+    STI_TRY(sti_joint_gauge(world, index, step->q, &x, NULL));
+    for (int k = 0; k < joint->n_rows; k++)
+        add_impulse(sum, l[k], &row[k]);
+    double motor = bounded_impulse(step, joint->motor_row), friction = bounded_impulse(step, joint->friction_row);
+    double limit = limit_impulse(step, index), spring = spring_impulse(system, index, &x, out->speed);
+    add_impulse(sum, motor + friction + limit + spring, &x);
+    out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);
+    out->friction = rate * friction;
+    out->limit = rate * limit;
+    out->spring = rate * spring;
+    return ST_OK;
+}
+
+static double joint_error(const st_System *system, const sti_Joint *joint)
+{
+    double worst = 0;
+    for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
+        worst = fmax(worst, fabs(system->here.joint[k].value));
+    return worst;
+}
+
+st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame, st_JointReport *out)
+{
+    const sti_World *world = system->world;
+    const sti_Assembly *step = &system->step;
+    int index = id.index1 - 1;
+    if (world == NULL || index < 0 || index >= world->n_joints) return ST_ERR_ARGUMENT;
+    const sti_Joint *joint = &world->joint[index];
+    sti_Measure x;
+    *out = (st_JointReport){.error = joint_error(system, joint)};
+    STI_TRY(sti_joint_gauge(world, index, system->q, &x, NULL));
+    out->coordinate = x.value;
+    out->speed = gauge_speed(system, index, &x);
+    out->point = sti_joint_point(world, index, system->q);
+    if (step->problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    Sum sum = {.lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p)};
+    STI_TRY(transmitted(system, index, &sum, out));
+    st_Quat a = sti_pose(step->q, joint->a).q;
+    out->impulse = frame == ST_FRAME_A ? rotate_back(a, sum.linear) : sum.linear;
+    out->angular_impulse = frame == ST_FRAME_A ? rotate_back(a, sum.angular) : sum.angular;
+    out->force = scale(per_second(step), out->impulse);
+    out->torque = scale(per_second(step), out->angular_impulse);
+    return ST_OK;
+}
+
+/* ---- momentum --------------------------------------------------------------------------------- */
+
+st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular)
+{
+    const sti_World *world = system->world;
+    st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
+    if (world == NULL) return ST_ERR_ARGUMENT;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        st_Pose pose = sti_pose(system->q, b);
+        st_Vec3 v, w;
+        STI_TRY(st_system_velocity(system, (st_BodyId){b}, &v, &w));
+        st_Vec3 p = scale(body->mass, v);
+        P = add(P, p);
+        L = add(L, add(cross(pose.p, p), rotate(pose.q, mat3_mul(&body->inertia, w))));
+    }
+    if (linear != NULL) *linear = P;
+    if (angular != NULL) *angular = L;
+    return ST_OK;
+}

@@ -1,0 +1,730 @@
+/* Joints, limits, motors, friction and reactions against closed forms. Steps are first order, so that each
+ * expectation is either exact for the scheme (constant forces) or of order h, as said beside it. */
+#include "check.h"
+#include "math/quat.h"
+
+#include <stiction/stiction.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+typedef struct Machine {
+    st_Scene *scene;
+    st_System *system;
+    st_SystemDef def;
+    st_StepInfo info;
+    st_Error err;
+} Machine;
+
+static void begin(Machine *m)
+{
+    memset(m, 0, sizeof *m);
+    check_ok(st_scene_create(&m->scene, &m->err), m->err);
+    m->def = st_system_def();
+    check_ok(st_preset_apply(&m->def, "anitescu-potra-2002", &m->err), m->err);
+    m->def.gravity = vec3(0, 0, 0);
+    m->def.h = 1e-3;
+}
+
+static st_BodyId add_body(Machine *m, double mass, double inertia, st_Vec3 at)
+{
+    st_BodyDef def = st_body_def();
+    st_BodyId id;
+    def.mass = mass, def.pose.p = at;
+    def.inertia = (st_Mat3){{inertia, 0, 0, 0, inertia, 0, 0, 0, inertia}};
+    check_ok(st_scene_add_body(m->scene, &def, &id, &m->err), m->err);
+    return id;
+}
+
+static st_JointId add_joint(Machine *m, const st_JointDef *def)
+{
+    st_JointId id;
+    check_ok(st_scene_add_joint(m->scene, def, &id, &m->err), m->err);
+    return id;
+}
+
+static void add_force(Machine *m, st_BodyId body, st_Vec3 force, st_Vec3 torque)
+{
+    st_ForceDef def = st_force_def();
+    def.body = body, def.force = force, def.torque = torque;
+    check_ok(st_scene_add_force(m->scene, &def, NULL, &m->err), m->err);
+}
+
+static void start(Machine *m)
+{
+    check_ok(st_system_create(m->scene, &m->def, &m->system, &m->err), m->err);
+}
+
+static void run(Machine *m, double until)
+{
+    if (m->system == NULL) start(m);
+    while (st_system_time(m->system) < until - 1e-9) {
+        double left = until - st_system_time(m->system);
+        m->info = st_step_info();
+        check_ok(st_system_step(m->system, left < 1.5 * m->def.h ? left : m->def.h, &m->info, &m->err), m->err);
+        assert_true(m->info.solve.converged);
+    }
+}
+
+static st_JointReport report(Machine *m, st_JointId id)
+{
+    st_JointReport out;
+    assert_int_equal(st_system_joint(m->system, id, ST_FRAME_WORLD, &out), ST_OK);
+    return out;
+}
+
+static void end(Machine *m)
+{
+    st_system_destroy(m->system);
+    st_scene_destroy(m->scene);
+}
+
+/* Every way to treat drift and events; all of them must do the same with limits and motors. */
+static const struct {
+    st_Drift drift;
+    st_Events events;
+} ways[] = {{ST_DRIFT_VELOCITY, ST_EVENTS_OFF},          {ST_DRIFT_GAP, ST_EVENTS_OFF},
+            {ST_DRIFT_PROJECTION, ST_EVENTS_OFF},        {ST_DRIFT_VELOCITY, ST_EVENTS_COLLISIONS},
+            {ST_DRIFT_PROJECTION, ST_EVENTS_COLLISIONS}, {ST_DRIFT_GAP, ST_EVENTS_COLLISIONS}};
+#define N_WAYS ((int)(sizeof ways / sizeof ways[0]))
+
+static void choose(Machine *m, int way)
+{
+    m->def.drift = ways[way].drift;
+    m->def.events = ways[way].events;
+}
+
+/* J w' = T until w reaches the target, then the motor gives exactly what the load asks. */
+static void speed_motor_has_a_limit(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        st_BodyId rotor = add_body(&m, 1, 2, vec3(0, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        joint.b = rotor;
+        joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 3, joint.motor.max_force = 4;
+        add_force(&m, rotor, vec3(0, 0, 0), vec3(0, 0, -1));
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 1.0); /* (4 - 1)/2 rad/s^2 */
+        check_close(report(&m, id).speed, 1.5, 1e-12);
+        check_close(report(&m, id).motor, 4, 1e-10);
+        run(&m, 3.0);
+        check_close(report(&m, id).speed, 3, 1e-12);
+        check_close(report(&m, id).motor, 1, 1e-9);
+        check_close(report(&m, id).torque.z, 1, 1e-9);
+        /* angle at 2 s: 3/2 t^2/2 = 3 (first order: + h/2 w), then 3 rad/s */
+        check_close(report(&m, id).coordinate, 3 + 3, 2 * m.def.h);
+        end(&m);
+    }
+}
+
+/* A slider falls on its lower stop and stays, whatever the drift and event handling. */
+static void limit_stops_a_slider(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        m.def.gravity = vec3(0, 0, -10);
+        st_BodyId slider = add_body(&m, 2, 1, vec3(0.3, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = slider, joint.lower = -0.2, joint.upper = 0.1;
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 0.5); /* reaches the stop at sqrt(2 0.2/10) = 0.2 s */
+        st_JointReport r = report(&m, id);
+        /* with velocity-level contacts and no events it stops up to one step late: 2 m/s * h */
+        bool late = ways[way].drift == ST_DRIFT_VELOCITY && ways[way].events == ST_EVENTS_OFF;
+        check_close(r.coordinate, -0.2, late ? 2.1 * m.def.h : 1e-9);
+        check_close(r.speed, 0, 1e-12);
+        check_close(r.limit, 20, 1e-8);
+        check_close(r.force.z, 20, 1e-8);
+        assert_int_equal(st_system_contact_count(m.system), 1);
+        st_ContactReport contact;
+        assert_int_equal(st_system_contact(m.system, 0, &contact), ST_OK);
+        assert_int_equal(contact.joint.index1, id.index1);
+        end(&m);
+    }
+}
+
+/* A door that turns more than a whole turn before its stop: angles count turns. */
+static void angle_limit_counts_turns(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    st_BodyId rotor = add_body(&m, 1, 1, vec3(0, 0, 0));
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    joint.b = rotor, joint.upper = 15; /* 2.4 turns */
+    add_force(&m, rotor, vec3(0, 0, 0), vec3(0, 0, 2));
+    st_JointId id = add_joint(&m, &joint);
+    run(&m, 5.0);
+    check_close(report(&m, id).coordinate, 15, 1e-9);
+    check_close(report(&m, id).limit, -2, 1e-9);
+    assert_true(m.info.collisions == 0);
+    end(&m);
+}
+
+/* m v0^2/2 = F s: stops after s and stays there under less than F. */
+static void joint_friction_stops_and_holds(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        st_BodyDef body = st_body_def();
+        body.mass = 2, body.velocity.x = 3, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        st_BodyId slider;
+        check_ok(st_scene_add_body(m.scene, &body, &slider, &m.err), m.err);
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = slider, joint.axis = vec3(1, 0, 0), joint.friction = 6;
+        st_JointId id = add_joint(&m, &joint);
+        add_force(&m, slider, vec3(1.5, 0, 0), vec3(0, 0, 0)); /* a = -(6 - 1.5)/2 */
+        run(&m, 2.0);
+        double stop = 9 / (2 * 2.25);
+        check_close(report(&m, id).coordinate, stop, 2 * m.def.h); /* h v0/2 */
+        check_close(report(&m, id).speed, 0, 1e-14);
+        check_close(report(&m, id).friction, -1.5, 1e-9);
+        check_close(m.info.friction, -6 * report(&m, id).coordinate, 1e-9); /* force times displacement, exactly */
+        double before = report(&m, id).coordinate;
+        run(&m, 4.0);
+        check_close(report(&m, id).coordinate, before, 1e-14); /* no creep */
+        end(&m);
+    }
+}
+
+/* Held against gravity by k (x - wanted): sags by m g/k; with less force than the weight it falls at g - F/m. */
+static void position_motor_is_a_limited_spring(void **state)
+{
+    (void)state;
+    for (int strong = 0; strong < 2; strong++) {
+        Machine m;
+        begin(&m);
+        m.def.gravity = vec3(0, 0, -10);
+        st_BodyId slider = add_body(&m, 2, 1, vec3(0, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = slider;
+        joint.motor = (st_MotorDef){
+            .type = ST_MOTOR_POSITION, .target = 0.5, .max_force = strong ? 1e3 : 15, .stiffness = 1e4, .damping = 300};
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 1.0);
+        if (strong)
+            check_close(report(&m, id).coordinate, 0.5 - 20 / 1e4, 1e-9);
+        else
+            check_close(report(&m, id).speed, -(10 - 7.5) * 1.0, 1e-9);
+        end(&m);
+    }
+}
+
+/* Rotation x(t) = A cos(w t + p) + B and a ramp, prescribed: the joint follows; torque = J x''. */
+static void motion_is_followed(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        st_BodyId rotor = add_body(&m, 1, 2, vec3(0, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        joint.b = rotor;
+        joint.motor.type = ST_MOTOR_MOTION;
+        joint.motor.target = 0.5, joint.motor.offset = -0.5;
+        joint.motor.profile = (st_Profile){.type = ST_PROFILE_HARMONIC, .frequency = 4};
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 1.0);
+        bool exact = ways[way].drift == ST_DRIFT_PROJECTION;
+        /* without projection the position lags by h/2 times the speed it integrates, 2 rad/s at most */
+        check_close(report(&m, id).coordinate, 0.5 * cos(4.0) - 0.5, exact ? 1e-12 : 2 * m.def.h);
+        check_close(report(&m, id).motor, -2 * 0.5 * 16 * cos(4.0), 16 * 4 * 2 * m.def.h); /* h times the jerk */
+        end(&m);
+    }
+}
+
+/* T on the screw: (J + m l^2) w' = T, l = pitch/(2 pi); axial force of the thread m l w'. */
+static void screw_couples_turn_and_travel(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    double pitch = -0.05, lead = pitch / (2 * PI);
+    st_BodyId nut = add_body(&m, 40, 0.1, vec3(0, 0, 0));
+    st_JointDef joint = st_joint_def(ST_JOINT_SCREW);
+    joint.b = nut, joint.axis = vec3(0, 1, 0), joint.pitch = pitch;
+    st_JointId id = add_joint(&m, &joint);
+    add_force(&m, nut, vec3(0, 0, 0), vec3(0, 0.7, 0));
+    run(&m, 3.0);
+    double w = 0.7 * 3.0 / (0.1 + 40 * lead * lead);
+    st_JointReport r = report(&m, id);
+    check_close(r.speed, w, 1e-10 * w);
+    check_close(r.coordinate, 0.5 * 3 * w, 1e-3 * w); /* h w: first order; 4 turns and more */
+    st_Pose pose;
+    st_system_pose(m.system, nut, &pose);
+    check_close(pose.p.y, lead * r.coordinate, 1e-12);
+    check_close(r.force.y, 40 * lead * w / 3, 1e-9);
+    end(&m);
+}
+
+/* x_a = ratio x_b: (J_a + J_b/ratio^2) x_a'' = T; on a turning carrier the wheels' angles are against it. */
+static void gear_train_shares_the_torque(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    st_BodyId wheel[3];
+    st_JointId axle[3];
+    const double inertia[3] = {0.2, 0.5, 3.0}, ratio[2] = {-2, 3};
+    for (int k = 0; k < 3; k++) {
+        wheel[k] = add_body(&m, 1, inertia[k], vec3(k, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        joint.b = wheel[k], joint.point = vec3(k, 0, 0);
+        axle[k] = add_joint(&m, &joint);
+    }
+    for (int k = 0; k < 2; k++) {
+        st_JointDef gear = st_joint_def(ST_JOINT_GEAR);
+        gear.joint_a = axle[k], gear.joint_b = axle[k + 1], gear.ratio = ratio[k];
+        add_joint(&m, &gear);
+    }
+    add_force(&m, wheel[0], vec3(0, 0, 0), vec3(0, 0, 1.3));
+    run(&m, 2.0);
+    double total = 0.2 + 0.5 / 4 + 3.0 / 36, w = 1.3 / total * 2.0;
+    check_close(report(&m, axle[0]).speed, w, 1e-10);
+    check_close(report(&m, axle[1]).speed, -w / 2, 1e-10);
+    check_close(report(&m, axle[2]).speed, -w / 6, 1e-10);
+    st_JointReport gear = report(&m, (st_JointId){4});
+    check_close(gear.motor, 0.2 * w / 2.0 - 1.3, 1e-9); /* what the mesh does to wheel a */
+    check_below(gear.error, 1e-13);
+    end(&m);
+}
+
+/* Cardan: tan(out) = cos(bend) tan(in) with both angles from the position where the driving fork's pins
+ * are in the plane of the shafts. */
+static void universal_joint_is_cardan(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    double bend = 0.6;
+    st_Vec3 driven = vec3(cos(bend), sin(bend), 0);
+    st_BodyId in = add_body(&m, 1, 0.1, vec3(-1, 0, 0)), out = add_body(&m, 1, 0.1, driven);
+    st_JointDef shaft = st_joint_def(ST_JOINT_REVOLUTE);
+    shaft.b = in, shaft.axis = vec3(1, 0, 0), shaft.point = vec3(-1, 0, 0);
+    shaft.motor.type = ST_MOTOR_MOTION, shaft.motor.target = 5, shaft.motor.profile.type = ST_PROFILE_RAMP;
+    st_JointId first = add_joint(&m, &shaft);
+    shaft = st_joint_def(ST_JOINT_REVOLUTE);
+    shaft.b = out, shaft.axis = driven, shaft.point = driven;
+    st_JointId second = add_joint(&m, &shaft);
+    st_JointDef cross_joint = st_joint_def(ST_JOINT_UNIVERSAL);
+    cross_joint.a = in, cross_joint.b = out;
+    cross_joint.axis = vec3(0, 1, 0), cross_joint.axis_b = vec3(0, 0, 1); /* pins: in the plane, across it */
+    add_joint(&m, &cross_joint);
+    for (int k = 1; k <= 8; k++) {
+        run(&m, 0.3 * k);
+        double theta = report(&m, first).coordinate, phi = report(&m, second).coordinate;
+        check_close(theta, 1.5 * k, 1e-12);
+        /* a's pin (0, cos t, sin t) and b's pin stay orthogonal; with n the driven shaft and its pins
+         * e = z, f = n x z at the start, b's pin is cos(p) z + sin(p) (n x z) */
+        check_close(sin(theta) * cos(phi) - cos(bend) * cos(theta) * sin(phi), 0, 1e-12);
+        check_close(phi, theta, PI / 2); /* whole turns together */
+    }
+    end(&m);
+}
+
+/* Each joint to the ground at the centre of mass lets exactly its own velocities pass. */
+static void joints_leave_their_freedom(void **state)
+{
+    (void)state;
+    const struct {
+        st_JointType type;
+        int free[6]; /* of velocity x y z, spin x y z; the joint's axis is z */
+    } cases[] = {{ST_JOINT_FIXED, {0, 0, 0, 0, 0, 0}},       {ST_JOINT_BALL, {0, 0, 0, 1, 1, 1}},
+                 {ST_JOINT_REVOLUTE, {0, 0, 0, 0, 0, 1}},    {ST_JOINT_PRISMATIC, {0, 0, 1, 0, 0, 0}},
+                 {ST_JOINT_CYLINDRICAL, {0, 0, 1, 0, 0, 1}}, {ST_JOINT_UNIVERSAL, {0, 0, 0, 1, 0, 1}},
+                 {ST_JOINT_PLANAR, {1, 1, 0, 0, 0, 1}},      {ST_JOINT_POINT_ON_LINE, {0, 0, 1, 1, 1, 1}},
+                 {ST_JOINT_FREE, {1, 1, 1, 1, 1, 1}}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        Machine m;
+        begin(&m);
+        st_BodyDef body = st_body_def();
+        body.mass = 1, body.inertia = (st_Mat3){{2, 0, 0, 0, 2, 0, 0, 0, 2}};
+        body.velocity = vec3(0.1, 0.2, 0.3), body.spin = vec3(0.4, 0.5, 0.6);
+        st_BodyId id;
+        check_ok(st_scene_add_body(m.scene, &body, &id, &m.err), m.err);
+        st_JointDef joint = st_joint_def(cases[c].type);
+        joint.b = id, joint.axis_b = vec3(1, 0, 0), joint.point_b = vec3(0, 0, 0.1);
+        if (cases[c].type != ST_JOINT_FREE) joint.point_b = vec3(0, 0, 0);
+        add_joint(&m, &joint);
+        m.def.h = 1e-9; /* the configuration stays: velocities after one step are those let pass */
+        run(&m, 1e-9 + 2e-9);
+        st_Vec3 v, w;
+        st_system_velocity(m.system, id, &v, &w);
+        const double got[6] = {v.x, v.y, v.z, w.x, w.y, w.z}, given[6] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+        for (int k = 0; k < 6; k++)
+            check_close(got[k], cases[c].free[k] ? given[k] : 0.0, 1e-8); /* turned by 1e-9 */
+        end(&m);
+    }
+}
+
+/* A weight on a rope: free fall until it is taut, then it hangs; the rope carries the weight. */
+static void rope_goes_taut(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    m.def.gravity = vec3(0, 0, -10);
+    st_BodyId weight = add_body(&m, 3, 1, vec3(0, 0, -0.5));
+    st_JointDef rope = st_joint_def(ST_JOINT_FREE);
+    rope.b = weight, rope.point_b = vec3(0, 0, -0.5), rope.upper = 1.3;
+    st_JointId id = add_joint(&m, &rope);
+    run(&m, 0.3);
+    check_close(report(&m, id).limit, 0, 1e-15);
+    check_close(report(&m, id).speed, 3.0, 1e-12);
+    run(&m, 1.0);
+    check_close(report(&m, id).coordinate, 1.3, 1e-9);
+    check_close(report(&m, id).limit, -30, 1e-8);
+    check_close(report(&m, id).force.z, 30, 1e-8);
+    end(&m);
+}
+
+/* A bushing as the only support: sag m g/k along z, tilt T/k about x. */
+static void bushing_deflects(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    m.def.gravity = vec3(0, 0, -10);
+    st_BodyId body = add_body(&m, 3, 0.4, vec3(0.2, 0, 0));
+    st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
+    bushing.b = body, bushing.point_a = vec3(0.2, 0, 0);
+    bushing.stiffness_along = vec3(1e4, 1e4, 2e3), bushing.damping_along = vec3(200, 200, 100);
+    bushing.stiffness_about = vec3(50, 80, 90), bushing.damping_about = vec3(5, 5, 5);
+    check_ok(st_scene_add_spring(m.scene, &bushing, NULL, &m.err), m.err);
+    add_force(&m, body, vec3(0, 0, 0), vec3(4, 0, 0));
+    run(&m, 3.0);
+    st_Pose pose;
+    st_system_pose(m.system, body, &pose);
+    check_close(pose.p.z, -30 / 2e3, 1e-9);
+    check_close(2 * atan2(pose.q.x, pose.q.w), 4.0 / 50, 1e-9);
+    check_close(m.info.potential, 10 * 3 * pose.p.z + 0.5 * 2e3 * 0.015 * 0.015 + 0.5 * 50 * 0.08 * 0.08, 1e-9);
+    end(&m);
+}
+
+/* A beam clamped to a turned body: force and torque at the clamp, in the world and in a's axes. */
+static void reaction_in_either_frame(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    m.def.gravity = vec3(0, 0, -10);
+    st_BodyDef wall = st_body_def();
+    wall.fixed = true, wall.pose.q = quat_exp(vec3(0, 0, PI / 2));
+    st_BodyId wall_id, beam;
+    check_ok(st_scene_add_body(m.scene, &wall, &wall_id, &m.err), m.err);
+    beam = add_body(&m, 2, 1, vec3(0.75, 0, 0)); /* weight 20 N at 0.75 m from the clamp */
+    st_JointDef clamp = st_joint_def(ST_JOINT_FIXED);
+    clamp.a = wall_id, clamp.b = beam;
+    st_JointId id = add_joint(&m, &clamp);
+    run(&m, 0.01);
+    st_JointReport world = report(&m, id), own;
+    assert_int_equal(st_system_joint(m.system, id, ST_FRAME_A, &own), ST_OK);
+    check_close(world.force.z, 20, 1e-9);
+    check_close(world.torque.y, -15, 1e-9); /* (0.75 x) x (-20 z) = +15 y must be balanced */
+    check_close(own.torque.x, -15, 1e-9);   /* the world's y is a's x */
+    check_close(own.force.z, 20, 1e-9);
+    check_close(world.impulse.z, 20 * m.def.h, 1e-12);
+    assert_int_equal(st_system_joint(m.system, (st_JointId){2}, ST_FRAME_A, &own), ST_ERR_ARGUMENT);
+    end(&m);
+}
+
+/* A box on four corners and one on a face pushed sideways below mu: forces sum to the weight and the push. */
+static void contact_forces_sum_to_the_weight(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        m.def.gravity = vec3(0, 0, -9.81);
+        m.def.law = ST_LAW_PYRAMID, m.def.facets = 8;
+        st_ShapeDef plane = st_plane_def(), box = st_box_def(0.1, 0.2, 0.3);
+        st_BodyDef body = st_body_def();
+        st_BodyId id;
+        body.pose.p = vec3(0.4, 0.1, 0.3);
+        check_ok(st_scene_add_shape(m.scene, ST_GROUND, &plane, NULL, &m.err), m.err);
+        check_ok(st_scene_add_body(m.scene, &body, &id, &m.err), m.err);
+        check_ok(st_scene_add_shape(m.scene, id, &box, NULL, &m.err), m.err);
+        double weight = 1000 * 8 * 0.1 * 0.2 * 0.3 * 9.81;
+        add_force(&m, id, vec3(0.1 * weight, 0, 0), vec3(0, 0, 0));
+        run(&m, 0.05);
+        st_Vec3 force, torque, sum = {0, 0, 0};
+        assert_int_equal(st_system_contact_force(m.system, id, &force, &torque), ST_OK);
+        check_close(force.z, weight, 1e-8 * weight);
+        check_close(force.x, -0.1 * weight, 1e-8 * weight);
+        check_close(norm(torque), 0, 1e-8 * weight);
+        for (int c = 0; c < st_system_contact_count(m.system); c++) {
+            st_ContactReport contact;
+            assert_int_equal(st_system_contact(m.system, c, &contact), ST_OK);
+            assert_int_equal(contact.shape_a.index1, 1);
+            assert_int_equal(contact.shape_b.index1, 2);
+            sum = add(sum, contact.force);
+        }
+        check_close(norm(sub(sum, force)), 0, 1e-12 * weight);
+        end(&m);
+    }
+}
+
+/* Two bodies on a spring, no outer force: momentum stays, about the origin too. */
+static void momentum_is_kept(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    m.def.drift = ST_DRIFT_VELOCITY;
+    st_BodyDef def = st_body_def();
+    st_BodyId id[2];
+    def.mass = 2, def.inertia = (st_Mat3){{0.2, 0, 0, 0, 0.2, 0, 0, 0, 0.2}};
+    def.velocity = vec3(1, 0.5, 0), def.spin = vec3(0, 0.3, 1);
+    check_ok(st_scene_add_body(m.scene, &def, &id[0], &m.err), m.err);
+    def.mass = 3, def.pose.p = vec3(1, 0, 0.2), def.velocity = vec3(0, -1, 0.4);
+    check_ok(st_scene_add_body(m.scene, &def, &id[1], &m.err), m.err);
+    st_JointDef ball = st_joint_def(ST_JOINT_BALL);
+    ball.a = id[0], ball.b = id[1], ball.point = vec3(0.5, 0.1, 0);
+    add_joint(&m, &ball);
+    start(&m);
+    st_Vec3 P0, L0, P, L;
+    st_system_momentum(m.system, &P0, &L0);
+    run(&m, 0.2);
+    st_system_momentum(m.system, &P, &L);
+    check_close(norm(sub(P, vec3(2, -2, 1.2))), 0, 1e-12);
+    check_close(norm(sub(P, P0)), 0, 1e-12);
+    check_close(norm(sub(L, L0)), 0, 20 * m.def.h); /* first order */
+    end(&m);
+}
+
+static void refuse(st_Status status, const st_Error *err, const char *part)
+{
+    if (status == ST_OK) fail_msg("accepted, expected a refusal with \"%s\"", part);
+    if (strstr(err->message, part) == NULL) fail_msg("message \"%s\" lacks \"%s\"", err->message, part);
+}
+
+static void bad_joints_are_refused(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    st_BodyDef arm = st_body_def(), fixed = st_body_def();
+    arm.mass = 1, arm.name = "arm", fixed.fixed = true, fixed.name = "wall";
+    st_BodyId body, wall;
+    check_ok(st_scene_add_body(m.scene, &arm, &body, &m.err), m.err);
+    check_ok(st_scene_add_body(m.scene, &fixed, &wall, &m.err), m.err);
+    const struct {
+        st_JointType type;
+        const char *part;
+    } cases[] = {
+        {ST_JOINT_REVOLUTE, "lower is 1 and upper -1"},
+        {ST_JOINT_REVOLUTE, "max_force of its motor is -1"},
+        {ST_JOINT_BALL, "a ball joint has no angle or displacement for a motor"},
+        {ST_JOINT_FIXED, "a fixed joint has no angle or displacement for a limit"},
+        {ST_JOINT_REVOLUTE, "axis is (0, 0, 0)"},
+        {ST_JOINT_UNIVERSAL, "must be 90"},
+        {ST_JOINT_SCREW, "pitch is 0"},
+        {ST_JOINT_GEAR, "joint_a is joint number 0"},
+        {ST_JOINT_DISTANCE, "length is 2, but its points are 1 apart"},
+        {ST_JOINT_REVOLUTE, "its motion starts at 0.5, but the joint stands at 0"},
+        {ST_JOINT_REVOLUTE, "coordinate is \"distance\", which a revolute joint does not have"},
+        {ST_JOINT_FREE, "its two points coincide"},
+        {ST_JOINT_PRISMATIC, "stiffness of its motor is 0"},
+        {ST_JOINT_REVOLUTE, "friction is -2"},
+        {ST_JOINT_REVOLUTE, "neither of \"wall\" and \"ground\" can move"},
+        {ST_JOINT_REVOLUTE, "both ends are at \"arm\""},
+        {ST_JOINT_REVOLUTE, "limits are"},
+        {ST_JOINT_REVOLUTE, "table"},
+    };
+    for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
+        st_JointDef def = st_joint_def(cases[k].type);
+        def.a = body, def.name = "hinge";
+        switch (k) {
+        case 0:
+            def.lower = 1, def.upper = -1;
+            break;
+        case 1:
+            def.motor.type = ST_MOTOR_SPEED, def.motor.max_force = -1;
+            break;
+        case 2:
+            def.motor.type = ST_MOTOR_SPEED;
+            break;
+        case 3:
+            def.lower = 0;
+            break;
+        case 4:
+            def.axis = vec3(0, 0, 0);
+            break;
+        case 5:
+            def.axis_b = vec3(1, 0, 1);
+            break;
+        case 8:
+            def.point_b = vec3(0, 1, 0), def.length = 2;
+            break;
+        case 9:
+            def.motor.type = ST_MOTOR_MOTION, def.motor.target = 0.5;
+            break;
+        case 10:
+            def.coordinate = ST_COORDINATE_DISTANCE;
+            break;
+        case 12:
+            def.motor.type = ST_MOTOR_POSITION;
+            break;
+        case 13:
+            def.friction = -2;
+            break;
+        case 14:
+            def.a = wall;
+            break;
+        case 15:
+            def.b = body;
+            break;
+        case 16:
+            def.lower = NAN, def.friction = 1;
+            break;
+        case 17:
+            def.motor.type = ST_MOTOR_SPEED, def.motor.profile.type = ST_PROFILE_TABLE;
+            break;
+        default:
+            break;
+        }
+        refuse(st_scene_add_joint(m.scene, &def, NULL, &m.err), &m.err, cases[k].part);
+        assert_non_null(strstr(m.err.message, "joint \"hinge\""));
+    }
+    assert_int_equal(st_scene_joint_count(m.scene), 0);
+    st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
+    bushing.b = body;
+    refuse(st_scene_add_spring(m.scene, &bushing, NULL, &m.err), &m.err, "all its stiffnesses and dampings are 0");
+    bushing.damping_about.y = -1;
+    refuse(st_scene_add_spring(m.scene, &bushing, NULL, &m.err), &m.err, "angular damping is -1");
+    end(&m);
+}
+
+/* In a plane, a hinge across it: its motor has nothing to turn. */
+static void locked_coordinates_are_refused(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    st_BodyDef body = st_body_def();
+    body.mass = 1, body.locks = ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY;
+    body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    check_ok(st_scene_add_body(m.scene, &body, &joint.b, &m.err), m.err);
+    joint.axis = vec3(1, 0, 0), joint.name = "across";
+    joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 1, joint.motor.max_force = 1;
+    add_joint(&m, &joint);
+    refuse(st_system_create(m.scene, &m.def, &m.system, &m.err), &m.err, "joint \"across\": its angle cannot change");
+    end(&m);
+}
+
+/* Friction in every joint of a loop with one freedom, and a motor: more bounded rows than freedoms. What each
+ * carries is not unique; the motion is: all at their limits while it turns, and it stands without a motor. */
+static void friction_all_around_a_loop(void **state)
+{
+    (void)state;
+    const st_Vec3 corner[4] = {{0, 0, 0}, {0, 1, 0}, {2, 1, 0}, {2, 0, 0}}; /* a parallelogram */
+    for (int driven = 0; driven < 2; driven++) {
+        Machine m;
+        begin(&m);
+        st_BodyId bar[5] = {ST_GROUND};
+        st_JointId id[4];
+        for (int k = 0; k < 3; k++)
+            bar[k + 1] = add_body(&m, 1, 0.5, scale(0.5, add(corner[k], corner[k + 1])));
+        bar[4] = ST_GROUND;
+        for (int k = 0; k < 4; k++) {
+            st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+            joint.a = bar[k], joint.b = bar[k + 1], joint.point = corner[k], joint.friction = 0.25;
+            if (k == 0 && driven) joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 1, joint.motor.max_force = 2;
+            id[k] = add_joint(&m, &joint);
+        }
+        if (!driven) add_force(&m, bar[1], vec3(0, 0, 0), vec3(0, 0, 0.9)); /* less than 4 times 0.25 */
+        run(&m, 0.5);
+        if (driven) {
+            /* both cranks turn, the coupler moves round: (2 J + 2 m/4 + m) w' = 2 - 4 0.25 */
+            double inertia = 2 * (0.5 + 0.25) + 1;
+            check_close(report(&m, id[0]).speed, fmin(1, 0.5 * (2 - 1) / inertia), 2e-3); /* first order */
+            check_close(report(&m, id[0]).motor, 2, 1e-9);
+            for (int k = 0; k < 4; k++)
+                check_close(fabs(report(&m, id[k]).friction), 0.25, 1e-9);
+        } else {
+            check_close(report(&m, id[0]).speed, 0, 1e-9);
+            check_close(report(&m, id[0]).coordinate, 0, 1e-9);
+        }
+        end(&m);
+    }
+}
+
+/* Friction of two materials: said for the pair, or the geometric mean; seen in the deceleration. */
+static void materials_combine(void **state)
+{
+    (void)state;
+    const struct {
+        bool pair;
+        double mu;
+    } cases[] = {{false, 0.3}, {true, 0.1}}; /* sqrt(0.9 0.1) */
+    for (int k = 0; k < 2; k++) {
+        Machine m;
+        begin(&m);
+        m.def.gravity = vec3(0, 0, -10);
+        st_MaterialDef ice = st_material_def(), rubber = st_material_def();
+        st_MaterialPairDef pair = st_material_pair_def();
+        ice.name = "ice", ice.mu = 0.1, rubber.name = "rubber", rubber.mu = 0.9;
+        check_ok(st_scene_add_material(m.scene, &ice, &pair.a, &m.err), m.err);
+        check_ok(st_scene_add_material(m.scene, &rubber, &pair.b, &m.err), m.err);
+        pair.mu = 0.1;
+        if (cases[k].pair) check_ok(st_scene_add_material_pair(m.scene, &pair, &m.err), m.err);
+        if (cases[k].pair) refuse(st_scene_add_material_pair(m.scene, &pair, &m.err), &m.err, "is there twice");
+        st_ShapeDef plane = st_plane_def(), ball = st_point_def();
+        plane.material = pair.a, ball.material = st_scene_find_material(m.scene, "rubber");
+        st_BodyDef body = st_body_def();
+        body.mass = 1, body.locks = ST_LOCK_ROTATION, body.velocity.x = 2;
+        st_BodyId id;
+        check_ok(st_scene_add_shape(m.scene, ST_GROUND, &plane, NULL, &m.err), m.err);
+        check_ok(st_scene_add_body(m.scene, &body, &id, &m.err), m.err);
+        check_ok(st_scene_add_shape(m.scene, id, &ball, NULL, &m.err), m.err);
+        run(&m, 0.2);
+        st_Vec3 v;
+        st_Pose pose;
+        st_system_velocity(m.system, id, &v, NULL);
+        st_system_pose(m.system, id, &pose);
+        check_close(v.x, 2 - cases[k].mu * 10 * 0.2, 1e-9);
+        check_close(m.info.friction, -cases[k].mu * 10 * pose.p.x, 1e-9);
+        ball.material.index1 = 7;
+        refuse(st_scene_add_shape(m.scene, id, &ball, NULL, &m.err), &m.err, "material is number 7");
+        end(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(speed_motor_has_a_limit),
+        cmocka_unit_test(limit_stops_a_slider),
+        cmocka_unit_test(angle_limit_counts_turns),
+        cmocka_unit_test(joint_friction_stops_and_holds),
+        cmocka_unit_test(position_motor_is_a_limited_spring),
+        cmocka_unit_test(motion_is_followed),
+        cmocka_unit_test(screw_couples_turn_and_travel),
+        cmocka_unit_test(gear_train_shares_the_torque),
+        cmocka_unit_test(universal_joint_is_cardan),
+        cmocka_unit_test(joints_leave_their_freedom),
+        cmocka_unit_test(rope_goes_taut),
+        cmocka_unit_test(bushing_deflects),
+        cmocka_unit_test(reaction_in_either_frame),
+        cmocka_unit_test(contact_forces_sum_to_the_weight),
+        cmocka_unit_test(momentum_is_kept),
+        cmocka_unit_test(materials_combine),
+        cmocka_unit_test(friction_all_around_a_loop),
+        cmocka_unit_test(locked_coordinates_are_refused),
+        cmocka_unit_test(bad_joints_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
