@@ -12,6 +12,7 @@ build|libc6-dev|the headers of the C library|header math.h m
 build|cmake|configures the build|command cmake
 build|pkg-config|finds libraries|command pkg-config
 build|libsuitesparse-dev|AMD, which orders sparse factorisations|header suitesparse/amd.h amd
+build|libqhull-dev|convex hulls|header libqhull_r/qhull_ra.h qhull_r
 build|libjansson-dev|reads and writes JSON|header jansson.h jansson
 test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
 lint|clang-format|checks the layout of the code|command clang-format

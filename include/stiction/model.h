@@ -115,6 +115,9 @@ typedef struct st_Model {
     void (*gyroscopic)(void *ctx, double h, const double *q, double *v);
     /* The same as a force at v, added to k: the integrators of order two use this one. NULL: none. */
     void (*gyroscopic_force)(void *ctx, const double *q, const double *v, double *k);
+    /* How much a gap can change at most while q moves for a time h at velocity v [m]. NULL: any amount,
+     * so that a fast step looks at all contacts there are.                                        */
+    double (*reach)(void *ctx, const double *q, const double *v, double h);
     /* q_out = q moved for a time h at velocity v. NULL: q + h v (n_q = n_v). q_out may be q. */
     void (*move)(void *ctx, const double *q, const double *v, double h, double *q_out);
     /* d with move(q0, d, 1) = q1. NULL: q1 - q0. */

@@ -53,7 +53,15 @@ static st_Status check_rolling(const st_SystemDef *def, const sti_World *world, 
 /* The smallest diameter of a smooth body; 0: has corners or edges. */
 static double smooth_diameter(const st_ShapeDef *shape)
 {
-    return shape->type == ST_SHAPE_SPHERE ? 2 * shape->radius : 0.0;
+    switch (shape->type) {
+    case ST_SHAPE_SPHERE:
+    case ST_SHAPE_CAPSULE:
+        return 2 * shape->radius;
+    case ST_SHAPE_ELLIPSOID:
+        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
+    default:
+        return 0;
+    }
 }
 
 static st_Status check_patch(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
@@ -84,12 +92,21 @@ static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti
                     shape_name(world, pair.i), shape_name(world, pair.j));
 }
 
+static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    const sti_Pairs *pairs = &world->collider.pairs;
+    for (int i = 0; i < world->scene->n_shapes; i++)
+        for (int j = 0; j < i; j++) {
+            sti_Pair pair;
+            if (pairs->filter(pairs->ctx, j, i, &pair)) STI_TRY(check_pair(def, world, pair, err));
+        }
+    return ST_OK;
+}
+
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     STI_TRY(check_choices(def, err));
     for (int k = 0; world != NULL && k < world->scene->n_shapes; k++)
         STI_TRY(check_rolling(def, world, k, err));
-    for (int k = 0; world != NULL && def->contact == ST_CONTACT_COMPLIANT && k < world->n_pairs; k++)
-        STI_TRY(check_pair(def, world, world->pair[k], err));
-    return ST_OK;
+    return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
 }

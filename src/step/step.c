@@ -48,12 +48,20 @@ static st_Status integrate(st_System *system, double h, st_StepInfo *info, st_Er
     return ST_OK;
 }
 
+/* The margin that holds every contact the step to q_new can have run into. */
+static double reach_of(const st_System *system, double h)
+{
+    const st_Model *model = &system->model;
+    if (model->reach == NULL) return INFINITY;
+    return sti_margin(system) + model->reach(model->ctx, system->q, system->v_new, h);
+}
+
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->missed.n = 0;
     for (int round = 0, again = 1; again > 0 && round < 4; round++) {
-        if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, INFINITY, err));
+        if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, reach_of(system, h), err));
         STI_TRY(sti_want_contacts(system, err));
         STI_TRY(integrate(system, h, info, err));
         STI_TRY(sti_evaluate(system, &system->trial, system->t + h, system->q_new, sti_margin(system), err));
