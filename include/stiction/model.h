@@ -75,14 +75,14 @@ typedef struct st_ContactRow {
     /* Rolling friction and compliant patches need the rates at which b turns against a, too: 3 x count, about
      * the normal, the tangent and normal x tangent. NULL where neither is wanted.                   */
     const double *turning;
-    double rolling;           /* rolling friction [m], >= 0                             */
-    double stiffness;         /* regularized: normal spring [N/m]; 0: the setting's     */
-    double damping;           /* regularized: tangential damper [N s/m]; 0: the setting's */
-    st_Elastic elastic[2];    /* compliant: of a and of b; not both rigid               */
-    int a, b;               /* bodies, by your own numbering; -1: the ground           */
-    int shape_a, shape_b;   /* by your own numbering                                    */
-    st_Vec3 point, normal;  /* in the world; normal from a to b                        */
-    st_Vec3 tangent;        /* of the second row; the third is along normal x tangent   */
+    double rolling;        /* rolling friction [m], >= 0                             */
+    double stiffness;      /* regularized: normal spring [N/m]; 0: the setting's     */
+    double damping;        /* regularized: tangential damper [N s/m]; 0: the setting's */
+    st_Elastic elastic[2]; /* compliant: of a and of b; not both rigid               */
+    int a, b;              /* bodies, by your own numbering; -1: the ground           */
+    int shape_a, shape_b;  /* by your own numbering                                    */
+    st_Vec3 point, normal; /* in the world; normal from a to b                        */
+    st_Vec3 tangent;       /* of the second row; the third is along normal x tangent   */
 } st_ContactRow;
 
 typedef struct st_Sink st_Sink;

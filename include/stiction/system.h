@@ -26,9 +26,9 @@ typedef enum st_Form {
 } st_Form;
 
 typedef enum st_ContactModel {
-    ST_CONTACT_RIGID = 0,   /* no compliance: gaps close and stay closed                 */
-    ST_CONTACT_COMPLIANT,   /* a patch of viscoelastic elements, Song, Pang & Kumar 2004 */
-    ST_CONTACT_REGULARIZED  /* springs and dampers, Preclik, Popa & Ruede 2011           */
+    ST_CONTACT_RIGID = 0,  /* no compliance: gaps close and stay closed                 */
+    ST_CONTACT_COMPLIANT,  /* a patch of viscoelastic elements, Song, Pang & Kumar 2004 */
+    ST_CONTACT_REGULARIZED /* springs and dampers, Preclik, Popa & Ruede 2011           */
 } st_ContactModel;
 
 typedef enum st_Impact {

@@ -71,27 +71,27 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     const double *turning = turns ? rows.gradient + (ptrdiff_t)dim * rows.count : NULL;
     /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
     if (nothing_slides(&rows, dim)) dim = 1;
-    st_ContactRow row = {.id = contact_id(pair, point->feature),
-                         .gap = point->gap,
-                         .mu = mu,
-                         .restitution = fmax(shape[pair.i].restitution, shape[pair.j].restitution),
-                         .dim = dim,
-                         .count = rows.count,
-                         .index = rows.index,
-                         .gradient = rows.gradient,
-                         .turning = turning,
-                         .rolling = fmax(shape[pair.i].rolling, shape[pair.j].rolling),
-                         .stiffness = in_series(shape[pair.i].stiffness, shape[pair.j].stiffness),
-                         .damping = in_series(shape[pair.i].damping, shape[pair.j].damping),
-                         .elastic = {{shape[pair.i].young, shape[pair.i].poisson},
-                                     {shape[pair.j].young, shape[pair.j].poisson}},
-                         .a = a,
-                         .b = b,
-                         .shape_a = pair.i + 1,
-                         .shape_b = pair.j + 1,
-                         .point = point->point,
-                         .normal = n,
-                         .tangent = t1};
+    st_ContactRow row = {
+        .id = contact_id(pair, point->feature),
+        .gap = point->gap,
+        .mu = mu,
+        .restitution = fmax(shape[pair.i].restitution, shape[pair.j].restitution),
+        .dim = dim,
+        .count = rows.count,
+        .index = rows.index,
+        .gradient = rows.gradient,
+        .turning = turning,
+        .rolling = fmax(shape[pair.i].rolling, shape[pair.j].rolling),
+        .stiffness = in_series(shape[pair.i].stiffness, shape[pair.j].stiffness),
+        .damping = in_series(shape[pair.i].damping, shape[pair.j].damping),
+        .elastic = {{shape[pair.i].young, shape[pair.i].poisson}, {shape[pair.j].young, shape[pair.j].poisson}},
+        .a = a,
+        .b = b,
+        .shape_a = pair.i + 1,
+        .shape_b = pair.j + 1,
+        .point = point->point,
+        .normal = n,
+        .tangent = t1};
     return st_push_contact(sink, &row, err);
 }
 

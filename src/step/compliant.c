@@ -17,8 +17,8 @@
  * The rows of element i follow from those of the contact, u + w x r_i, w the rate at which b turns against a.
  *
  * Where we differ: m is 1 kg in the paper, here `patch_mass`. Both bodies may be elastic: their influences add, with
- * the coupling of normal and tangential directions reversed for a, and where both are alike it cancels. The tangents of a
- * patch are carried along its moving normal, so that the frame never jumps. The printed model never looks at the gap;
+ * the coupling of normal and tangential directions reversed for a, and where both are alike it cancels. The tangents of
+ * a patch are carried along its moving normal, so that the frame never jumps. The printed model never looks at the gap;
  * with drift gap (gap + delta_n)/h stands in w_n, so that surfaces that have parted close again where they are and not
  * where they were. Elements are taken as flat: the curvature of the body over the patch is not seen.
  */
@@ -139,7 +139,8 @@ static void compose(const double *V, const double *f, int n, double *out)
         }
 }
 
-/* B = inv(E) and D = inv(E) K for this h. The first row of D serves as scratch for their eigenvalues until D is made. */
+/* B = inv(E) and D = inv(E) K for this h. The first row of D serves as scratch for their eigenvalues until D is made.
+ */
 static void set_step(sti_PatchKind *kind, double mass, double h)
 {
     int n = kind->size;
@@ -280,8 +281,7 @@ static void fill_drift(st_System *system, const sti_Patch *patch, const sti_Cont
         w[i] = 0;
         for (int j = 0; j < kind->size; j++)
             w[i] -= kind->D[i * kind->size + j] * delta[j];
-        if (i % kind->dim == 0 && system->def.drift == ST_DRIFT_GAP)
-            w[i] += fmax((entry->gap + delta[i]) / h, -cap);
+        if (i % kind->dim == 0 && system->def.drift == ST_DRIFT_GAP) w[i] += fmax((entry->gap + delta[i]) / h, -cap);
     }
 }
 

@@ -13,7 +13,8 @@ static st_Status check_choices(const st_SystemDef *def, st_Error *err)
     if (def->integrator != ST_INTEGRATOR_EULER && def->integrator != ST_INTEGRATOR_IMPLICIT)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" needs the integrator \"euler\" or \"implicit\"", name);
     if (def->events != ST_EVENTS_OFF)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"", name);
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"",
+                        name);
     if (def->impact != ST_IMPACT_INELASTIC)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "contact \"%s\" has no impact law, its own compliance rebounds: impact must be \"inelastic\"",
@@ -86,10 +87,11 @@ static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti
     STI_TRY(check_patch(def, world, pair.i, err));
     STI_TRY(check_patch(def, world, pair.j, err));
     if (world->scene->shape[pair.i].young > 0 || world->scene->shape[pair.j].young > 0) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT,
-                    "shapes \"%s\" and \"%s\" can touch and both are rigid: contact \"compliant\" needs Young's modulus "
-                    "(young) of one of them",
-                    shape_name(world, pair.i), shape_name(world, pair.j));
+    return sti_fail(
+        err, ST_ERR_ARGUMENT,
+        "shapes \"%s\" and \"%s\" can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+        "(young) of one of them",
+        shape_name(world, pair.i), shape_name(world, pair.j));
 }
 
 static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)

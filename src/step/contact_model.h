@@ -24,7 +24,8 @@ st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution
 int sti_patch_elements(const st_System *system);
 bool sti_is_patch(const sti_ContactEntry *entry);
 void sti_patches_begin(st_System *system);
-st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err);
+st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n,
+                        st_Error *err);
 void sti_patches_follow(st_System *system);
 void sti_patches_accept(st_System *system);
 void sti_patches_free(st_System *system);

@@ -22,15 +22,16 @@ typedef struct Preset {
     st_Events events;
 } Preset;
 
-static const char *const preset_words[] = {
-    "default", "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006", "song-2004", "negrut-2017", "preclik-2011", "accurate", NULL};
+static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006",
+                                           "song-2004", "negrut-2017",         "preclik-2011",        "accurate",
+                                           NULL};
 #define N_PRESETS ((int)(sizeof preset_words / sizeof preset_words[0]) - 1)
 
 static const Preset presets[N_PRESETS] = {
     {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
      ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
-    {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID, ST_LAW_PYRAMID,
-     ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+    {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID,
+     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
     {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
      ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS},
     {"second order with located events and restitution: Potra, Anitescu, Gavrea & Trinkle 2006",
@@ -175,7 +176,8 @@ static const Entry entries[] = {
      AT(integrator), NULL, 0},
     {CHOICE(form, form_words, "trapezoid: laws on the new velocity (I) or on the mean of old and new (II)"), AT(form),
      NULL, 0},
-    {CHOICE(contact, contact_words, "contact model: rigid, patches of viscoelastic elements, or springs and dampers"), AT(contact), NULL, 0},
+    {CHOICE(contact, contact_words, "contact model: rigid, patches of viscoelastic elements, or springs and dampers"),
+     AT(contact), NULL, 0},
     {CHOICE(law, law_words, "friction law: exact Coulomb cone, its convex relaxation, a pyramid of facets, a box"),
      AT(law), law_values, 0},
     {{"facets", ST_SETTING_INTEGER, "", "facets of the pyramid in space, even; in the plane there are 2", NULL, 2, 256},

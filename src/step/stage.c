@@ -491,8 +491,8 @@ static st_Status keep_impulses(st_System *system, double eta, st_Error *err)
     system->n_previous = n;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &out->law[c];
-        system->previous[c] = (sti_Impulse){
-            .id = out->chosen[c].entry.id, .element = out->chosen[c].element, .dim = law->dim};
+        system->previous[c] =
+            (sti_Impulse){.id = out->chosen[c].entry.id, .element = out->chosen[c].element, .dim = law->dim};
         for (int k = 0; k < law->dim; k++)
             system->previous[c].r[k] = out->r[law->first + k] / eta;
     }

@@ -131,6 +131,38 @@ static void box_on_incline(void **state)
     }
 }
 
+/* Five cubes: nothing drifts, and every interface carries what is above it. */
+static void stack_stands(void **state)
+{
+    (void)state;
+    Bench b;
+    double start[5], above[6] = {0};
+    load(&b, "negrut-2017/stack", NULL, 0);
+    for (int k = 4; k >= 0; k--) {
+        char name[8];
+        snprintf(name, sizeof name, "box%d", k + 1);
+        start[k] = motion(&b, name).pose.p.z;
+        above[k] = above[k + 1] + 1000 * pow(0.2 * pow(0.95, k), 3) * G;
+    }
+    for (int k = 0; k < 1000; k++)
+        step(&b);
+    double carried[5] = {0};
+    for (int c = 0; c < st_system_contact_count(b.sys); c++) {
+        st_ContactReport r;
+        st_system_contact(b.sys, c, &r);
+        carried[(r.a.index1 > r.b.index1 ? r.a.index1 : r.b.index1) - 1] += r.impulse[0] / b.def.h;
+    }
+    for (int k = 0; k < 5; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "box%d", k + 1);
+        st_Vec3 p = motion(&b, name).pose.p;
+        check_below(hypot(p.x, p.y), 1e-8);
+        check_close(p.z, start[k], 1e-8);
+        check_close(carried[k], above[k], 1e-6 * above[k]);
+    }
+    end(&b);
+}
+
 /* ---- rolling friction -------------------------------------------------------------------------- */
 
 static const char rolling_scene[] =
@@ -138,7 +170,8 @@ static const char rolling_scene[] =
     "  \"ground\": [ { \"type\": \"plane\", \"friction\": 0.6 } ],"
     "  \"bodies\": [ { \"name\": \"ball\", \"mass\": 2, \"inertia\": 0.008, \"position\": [0, 0, 0.1], %s"
     "    \"velocity\": [1, 0, 0], \"angular_velocity\": [0, 10, 0],"
-    "    \"shapes\": [ { \"type\": \"sphere\", \"radius\": 0.1, \"friction\": 0.6, \"rolling_friction\": 0.002 } ] } ] }";
+    "    \"shapes\": [ { \"type\": \"sphere\", \"radius\": 0.1, \"friction\": 0.6, \"rolling_friction\": 0.002 } ] } ] "
+    "}";
 
 static void parse_rolling(Bench *b, const char *preset, const char *locks)
 {
@@ -333,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bowling_ball),
         cmocka_unit_test(box_on_incline),
+        cmocka_unit_test(stack_stands),
         cmocka_unit_test(rolling_friction_stops_a_ball),
         cmocka_unit_test(rolling_friction_needs_a_law),
         cmocka_unit_test(table_shares_its_weight),
