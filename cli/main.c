@@ -6,8 +6,19 @@
 #include <stiction/stiction.h>
 #include <string.h>
 
-const Command *const commands[] = {
-    &run_command, &check_command, &converge_command, &examples_command, &settings_command, &schema_command, NULL};
+const Command *const commands[] = {&run_command,
+                                   &check_command,
+                                   &converge_command,
+                                   &examples_command,
+                                   &info_command,
+                                   &view_command,
+                                   &report_command,
+                                   &plot_command,
+                                   &render_command,
+                                   &export_command,
+                                   &settings_command,
+                                   &schema_command,
+                                   NULL};
 
 static void print_help(FILE *out)
 {

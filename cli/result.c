@@ -11,6 +11,16 @@ static void energy(Json *json, const char *key, double kinetic, double potential
     put_close_object(json);
 }
 
+static void initial_change(Json *json, const st_System *system)
+{
+    double position, velocity;
+    st_system_initial_change(system, &position, &velocity);
+    put_open_flat_object(json, "initial_change");
+    put_number(json, "position", position);
+    put_number(json, "velocity", velocity);
+    put_close_object(json);
+}
+
 static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
 {
     put_integer(json, "events", tally->collisions);
@@ -108,12 +118,14 @@ void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outpu
     put_number(&json, "end", loaded->def.end);
     put_number(&json, "time", st_system_time(loaded->system));
     put_integer(&json, "steps", tally->steps);
+    initial_change(&json, loaded->system);
     collisions(&json, loaded->scene, tally);
     times(&json, loaded->system, tally);
     quality(&json, tally);
     put_text(&json, "state_hash", hash);
     put_text(&json, "table", outputs->table);
     put_text(&json, "picture", outputs->picture);
+    put_text(&json, "recording", outputs->recording);
     bodies(&json, loaded);
     put_forces(&json, loaded);
     put_close_object(&json);

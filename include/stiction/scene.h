@@ -286,6 +286,9 @@ ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_
 /* Move the body's frame to the centre of mass of its shapes. What is described stays where it is in the
  * world: pose, shapes and forces of the body are rewritten. `shift` (may be NULL): in old body axes.  */
 ST_API st_Status st_scene_centre_body(st_Scene *scene, st_BodyId body, st_Vec3 *shift, st_Error *err);
+/* Another scene with the same in it; and one whose every friction is `factor` times what it was. */
+ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err);
+ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
 ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
 
 /* What is inside. The pointers in a def that is read back live as long as the scene. */

@@ -178,6 +178,11 @@ ST_API int st_system_n_v(const st_System *system);
 ST_API void st_system_state(const st_System *system, double *q, double *v); /* either may be NULL */
 ST_API st_Status st_system_set_state(st_System *system, double t, const double *q, const double *v, st_Error *err);
 ST_API uint64_t st_system_hash(const st_System *system); /* of time and state, bit for bit */
+/* The whole state with its history (warm starts, contacts held closed), so that a system made from the same
+ * scene and choices goes on from it bit for bit. Returns the number of bytes; they are written where
+ * `size` is large enough. Read on machines of the same byte order only.                          */
+ST_API size_t st_system_save(const st_System *system, void *buffer, size_t size);
+ST_API st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err);
 ST_API st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err);
 
 /* Systems made from a scene. */
@@ -196,6 +201,7 @@ typedef struct st_ContactReport {
     st_ShapeId shape_a, shape_b;
     st_JointId joint;      /* whose limit it is; {0}: shapes touch                      */
     st_Vec3 point, normal; /* world; normal from a to b                                 */
+    st_Vec3 tangent;       /* of velocity[1], impulse[1]; [2] is along normal x tangent */
     double gap;            /* at the start of the step [m]                              */
     int dim;
     double velocity[5]; /* u: normal, tangents [m/s]                                    */

@@ -82,3 +82,16 @@ st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name)
 {
     return (st_MaterialId){sti_names_find(&scene->names[STI_MATERIAL], name) + 1};
 }
+
+st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
+{
+    if (!isfinite(factor) || factor < 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be a finite number >= 0", factor);
+    for (int k = 0; k < scene->n_shapes; k++)
+        scene->shape[k].mu *= factor;
+    for (int k = 0; k < scene->n_materials; k++)
+        scene->material[k].mu *= factor;
+    for (int k = 0; k < scene->n_material_pairs; k++)
+        scene->material_pair[k].mu *= factor;
+    return ST_OK;
+}

@@ -520,6 +520,14 @@ st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, s
     return status;
 }
 
+st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
+{
+    if (scene == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
+    *out = NULL;
+    return sti_scene_copy(scene, &scene->allocator, out, err);
+}
+
 /* ---- reading back ----------------------------------------------------------------------------- */
 
 int st_scene_body_count(const st_Scene *scene)

@@ -140,7 +140,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     const sti_Reduction *reduction = task->reduction;
     const sti_Local *local = &s->local[c];
     const int first = local->contact->first;
-    const double *W = local->W, *w = task->problem->w + first;
+    const double *W = local->W, *w = reduction->w + first;
     double *r = task->r + first, *v = s->v, b[5], change[5], moved = 0.0;
 
     const int64_t n_h = reduction->h_first[c + 1] - reduction->h_first[c];

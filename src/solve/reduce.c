@@ -29,6 +29,8 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(int, y_index);
     STI_ARRAY(double, y_value);
     STI_ARRAY(double, v_free);
+    STI_ARRAY(double, w);
+    STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
     STI_ARRAY(double, b);
     STI_ARRAY(double, W_diagonal);
     STI_ARRAY(int64_t, W_start);
@@ -75,6 +77,8 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(y_index);
     RELEASE(y_value);
     RELEASE(v_free);
+    RELEASE(w);
+    RELEASE(held);
     RELEASE(b);
     RELEASE(W_diagonal);
     RELEASE(W_start);
@@ -235,7 +239,8 @@ static st_Status build_Y(Memory *m, st_Error *err)
             solve_column(m, begin, end);
             for (int64_t k = 0; k < count; k++)
                 y[k] = m->out_v[m->y_index[begin + k]];
-            if (!is_held(m, c, h, row_of_H(m, c, d, m->out_v))) continue;
+            m->held[p->contact[c].first + d] = is_held(m, c, h, row_of_H(m, c, d, m->out_v));
+            if (!m->held[p->contact[c].first + d]) continue;
             memset(h, 0, (size_t)h_count * sizeof *h);
             memset(y, 0, (size_t)count * sizeof *y);
         }
@@ -315,11 +320,29 @@ static void export_pointers(sti_Reduction *reduction)
     reduction->y_index = m->y_index;
     reduction->y_value = m->y_value;
     reduction->v_free = m->v_free;
+    reduction->w = m->w;
     reduction->b = m->b;
     reduction->W_diagonal = m->W_diagonal;
     reduction->W_start = m->W_start;
     reduction->rho = m->rho;
     reduction->redundant_rows = m->saddle->redundant_rows;
+}
+
+/* The velocity that joints impose along a row of H that they hold: 0, not rounding, unless they move in time. */
+static double imposed(const st_Problem *p, int row, const double *v_free, double fastest)
+{
+    double sum = 0.0;
+    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+        sum += p->H.x[e] * v_free[p->H.i[e]];
+    return fastest > 0.0 && fabs(sum) > STI_NOISE * fastest ? sum : 0.0;
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(x[k]));
+    return most;
 }
 
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
@@ -332,6 +355,8 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(v_free, problem->n_v);
     GROW(side_l, problem->n_l);
     GROW(out_l, problem->n_l);
+    GROW(w, problem->n_r);
+    GROW(held, problem->n_r);
     GROW(b, problem->n_r);
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
     STI_TRY(build_H(m, err));
@@ -342,10 +367,12 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
+    const double fastest = largest(problem->g, problem->n_l);
     for (int c = 0; c < problem->n_contacts; c++)
         for (int d = 0; d < problem->contact[c].dim; d++) {
             const int row = problem->contact[c].first + d;
-            m->b[row] = row_of_H(m, c, d, m->v_free) + problem->w[row];
+            m->w[row] = problem->w[row] + (m->held[row] ? imposed(problem, row, m->v_free, fastest) : 0.0);
+            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
             if (!isfinite(m->b[row]))
                 return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c, d,
                                 m->b[row]);
@@ -380,7 +407,7 @@ void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double
     }
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++)
-            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + p->w[p->contact[c].first + d];
+            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + m->w[p->contact[c].first + d];
     add_compliance(p, r, u);
 }
 

@@ -12,7 +12,8 @@
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
  *
- * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r.
+ * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
+ * that the joints impose (a prescribed motion) in w.
  */
 #ifndef STI_REDUCE_H
 #define STI_REDUCE_H
@@ -27,6 +28,7 @@ typedef struct sti_Reduction {
     const int *h_index, *y_index;
     const double *h_value, *y_value;
     const double *v_free;     /* n_v: velocity with r = 0                                        */
+    const double *w;          /* n_r: the problem's, and what joints impose on rows they hold    */
     const double *b;          /* n_r                                                             */
     const double *W_diagonal; /* the diagonal blocks of W, C included, one after another: contact c's
                                * dim x dim block, row-major, at W_start[c]                       */

@@ -87,8 +87,26 @@ static st_Status project_velocity(st_System *system, st_Error *err)
     return st_system_set_state(system, system->t, system->q_target, system->v_new, err);
 }
 
+/* Unless it is to be projected, a distance joint's given length may differ from what the positions say by
+ * rounded digits, no more.                                                                        */
+static st_Status check_lengths(const st_System *system, st_Error *err)
+{
+    const st_Scene *scene = system->world != NULL ? system->world->scene : NULL;
+    for (int k = 0; scene != NULL && k < scene->n_joints; k++) {
+        const st_JointDef *def = &scene->joint[k];
+        double apart = norm(sub(def->point_b, def->point));
+        if (def->type != ST_JOINT_DISTANCE || !(def->length > 0) || fabs(def->length - apart) <= 1e-3 * apart) continue;
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "joint \"%s\": length is %g, but its points are %g apart at the start; initial \"project\" "
+                        "would close it",
+                        def->name, def->length, apart);
+    }
+    return ST_OK;
+}
+
 st_Status sti_check_initial(st_System *system, st_Error *err)
 {
+    if (system->def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(system, err));
     Flaws flaws = look_for_flaws(system);
     if (system->def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
     if (system->def.initial == ST_INITIAL_REFUSE) return refuse(system, &flaws, "is inconsistent", err);

@@ -20,6 +20,20 @@ const sti_Integrator *sti_integrator(const st_System *system)
     return &table[system->def.integrator];
 }
 
+/* Behind an event to the end of the step? Those of order one end it there. */
+bool sti_goes_on(const st_System *system)
+{
+    return sti_integrator(system)->order > 1 && system->def.events != ST_EVENTS_OFF;
+}
+
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    system->rough = false;
+    STI_TRY(sti_integrator(system)->step(system, h, info, err));
+    sti_lap(system, ST_STAGE_MOVE);
+    return ST_OK;
+}
+
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
 static st_Status check_velocity(const st_System *system, const double *v, double t, st_Error *err)
 {

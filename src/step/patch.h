@@ -23,6 +23,7 @@ typedef struct sti_Patch {
     int64_t first;
     int size, kind;
     int row;         /* its first of the step problem                                                */
+    int unused;      /* no padding: patches are saved as bytes                                       */
     st_Vec3 tangent; /* of the elements, kept from step to step                                      */
 } sti_Patch;
 

@@ -49,6 +49,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
                               .joint = {joint + 1},
                               .point = entry->point,
                               .normal = entry->normal,
+                              .tangent = entry->tangent,
                               .gap = entry->gap,
                               .dim = law->dim};
     memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));

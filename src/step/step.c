@@ -4,8 +4,8 @@
  *
  *     active.c      which contacts are in the problem
  *     integrator.c  the table of integrators: euler.c, trapezoid.c, sdirk2.c, bdf2.c, all on stage.c
- *     transition.c  take-off, stick and slip within the step       event.c  collisions within the step
- *     impact.c      the velocity after a collision                 project.c  drift correction
+ *     transition.c  take-off, stick and slip within the step       event.c    collisions within the step
+ *     landing.c     what a collision does, with impact.c           project.c  drift correction
  *
  * An integrator of order one ends its step at a collision. One of order two goes on behind each event to the
  * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
@@ -36,18 +36,6 @@ void sti_lap(st_System *system, st_Stage stage)
 
 /* ---- pieces ----------------------------------------------------------------------------------- */
 
-static bool goes_on(const st_System *system)
-{
-    return sti_integrator(system)->order > 1 && system->def.events != ST_EVENTS_OFF;
-}
-
-static st_Status integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
-{
-    STI_TRY(sti_integrator(system)->step(system, h, info, err));
-    sti_lap(system, ST_STAGE_MOVE);
-    return ST_OK;
-}
-
 /* The margin that holds every contact the step to q_new can have run into. */
 static double reach_of(const st_System *system, double h)
 {
@@ -63,132 +51,11 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
     for (int round = 0, again = 1; again > 0 && round < 4; round++) {
         if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, reach_of(system, h), err));
         STI_TRY(sti_want_contacts(system, err));
-        STI_TRY(integrate(system, h, info, err));
+        STI_TRY(sti_integrate(system, h, info, err));
         STI_TRY(sti_evaluate(system, &system->trial, system->t + h, system->q_new, sti_margin(system), err));
         STI_TRY(sti_note_missed(system, &again, err));
     }
     return sti_note_loaded(system, err);
-}
-
-static st_Status stuck(const st_System *system, double t, int count, st_Error *err)
-{
-    char pair[600] = "contacts";
-    for (int c = 0; c < system->trial.n_contacts; c++)
-        if (system->trial.contact[c].gap <= system->def.active_gap &&
-            !sti_ids_contain(&system->active, system->trial.contact[c].id))
-            sti_describe_contact(system, &system->trial.contact[c], pair, sizeof pair);
-    return sti_fail(err, ST_ERR_EVENTS,
-                    "stuck at t = %g: %d collisions in a row without progress, the last of %s; try events off", t,
-                    count, pair);
-}
-
-/* Events that accumulate: first restitution and transitions rest until the end of the step, then it is over. */
-static st_Status count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
-{
-    if (!goes_on(system)) {
-        system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
-        return system->stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
-    }
-    int n = ++system->n_stops;
-    if (n > 2 * system->def.max_events + STI_MAX_STALLED) return stuck(system, t, n, err);
-    if (n >= system->def.max_events) system->tired = info->accumulated = true;
-    return ST_OK;
-}
-
-/* Exchange the rows at q with those at q_new: the impact is solved there. */
-static void exchange_sinks(st_System *system)
-{
-    st_Sink sink = system->here;
-    system->here = system->trial;
-    system->trial = sink;
-}
-
-/* The contacts that closed, with their velocities before (v_before) and after the impact. */
-static st_Status note_collisions(st_System *system, double t, const double *v_before, st_Error *err)
-{
-    const sti_Assembly *step = &system->step;
-    for (int c = 0; c < step->n_gaps; c++) {
-        const sti_ContactEntry *entry = &step->chosen[c].entry;
-        int row = step->law[c].first;
-        if (sti_ids_contain(&system->active_new, entry->id)) continue;
-        st_EventReport event = {.kind = ST_EVENT_COLLISION,
-                                .time = t,
-                                .contact = entry->id,
-                                .a = {entry->a},
-                                .b = {entry->b},
-                                .point = entry->point,
-                                .normal = entry->normal,
-                                .before = sti_row_dot(&step->H, row, v_before),
-                                .after = sti_row_dot(&step->H, row, system->v_new),
-                                .impulse = step->impulse[row]};
-        STI_TRY(sti_add_event(system, &event, err));
-    }
-    return ST_OK;
-}
-
-static void exchange_active(st_System *system)
-{
-    sti_IdSet active = system->active;
-    system->active = system->active_new;
-    system->active_new = active;
-}
-
-/* With the rows and the active set at the collision: its impact. */
-static st_Status collide_there(st_System *system, double t, st_StepInfo *info, st_Error *err)
-{
-    memcpy(system->a_new, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
-    STI_TRY(sti_impact(system, t, info, err));
-    STI_TRY(sti_note_loaded(system, err));
-    STI_TRY(note_collisions(system, t, system->a_new, err));
-    return sti_drop_rebounding(system, err);
-}
-
-/* Does a contact that is not held overlap at q_new? */
-static bool ran_into_something(const st_System *system)
-{
-    for (int c = 0; c < system->trial.n_contacts; c++)
-        if (system->trial.contact[c].gap < -system->def.active_gap &&
-            !sti_ids_contain(&system->active_new, system->trial.contact[c].id))
-            return true;
-    return false;
-}
-
-/* Hold what touches at q_new. A projection may push yet another contact into overlap: hold that, too. */
-static st_Status close_contacts(st_System *system, double t, double h, st_Error *err)
-{
-    for (int round = 0; round < 4; round++) {
-        STI_TRY(sti_activate_touching(system, system->def.active_gap, err));
-        if (system->def.drift != ST_DRIFT_PROJECTION) break;
-        STI_TRY(sti_project(system, t, h, err));
-        if (!ran_into_something(system)) break;
-    }
-    return ST_OK;
-}
-
-/* The contacts that touch at q_new are closed, and the impact gives the velocity behind it. */
-static st_Status land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
-{
-    STI_TRY(close_contacts(system, t, h, err));
-    exchange_sinks(system);
-    exchange_active(system);
-    st_Status status = collide_there(system, t, info, err);
-    exchange_active(system);
-    exchange_sinks(system);
-    info->collisions++;
-    return status;
-}
-
-/* Go to the collision at fraction s of the step, and land there. */
-static st_Status collide(st_System *system, double h, double s, st_StepInfo *info, st_Error *err)
-{
-    double t = system->t + s * h;
-    sti_path(system, h, s, system->q_new, system->v_new);
-    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, sti_margin(system), err));
-    STI_TRY(count_event(system, t, s, info, err));
-    STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
-    sti_lap(system, ST_STAGE_EVENTS);
-    system->work_before = s * system->step.friction_work;
-    return land(system, t, s * h, info, err);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -212,8 +79,8 @@ static void accept(st_System *system, double t, double taken, bool event)
     system->mode = system->mode_new, system->mode_new = mode;
     system->mode_capacity = system->mode_new_capacity, system->mode_new_capacity = capacity;
     system->n_modes = history->known ? system->n_modes_new : 0;
-    exchange_active(system);
-    exchange_sinks(system);
+    sti_exchange_active(system);
+    sti_exchange_sinks(system);
     sti_patches_accept(system);
     system->t = t;
     system->friction_work += system->work_before + system->step.friction_work;
@@ -232,6 +99,25 @@ static void report(st_System *system, double h, st_StepInfo *info)
     sti_lap(system, ST_STAGE_REPORT);
 }
 
+/* Behind a piece of length h without a collision: what is held, and the position it is held at. */
+static st_Status settle(st_System *system, double h, double transition, bool *event, st_StepInfo *info, st_Error *err)
+{
+    st_Events events = system->def.events;
+    double t = system->t + h;
+    if (transition == 1) system->stalled = 0;
+    STI_TRY(sti_drop_separated(system, err));
+    STI_TRY(sti_note_loaded(system, err));
+    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
+    STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, sti_margin(system), err));
+    if (system->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
+    if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(system, 0.0, err));
+    STI_TRY(sti_project(system, t, h, err));
+    if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(system)) return ST_OK;
+    *event = true;
+    system->work_before = system->step.friction_work;
+    return sti_land(system, t, h, info, err);
+}
+
 /* From the state to (q_new, v_new), at most h later: to the end of the step, or to the first event in it. */
 static st_Status advance(st_System *system, double h, double *taken, bool *event, st_StepInfo *info, st_Error *err)
 {
@@ -239,13 +125,12 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     double transition = 1, collision = 1;
     *taken = h;
     *event = false;
-    system->rough = false;
     system->work_before = 0;
     if (sti_speculative(system)) return speculative_step(system, h, info, err);
 
     STI_TRY(sti_refresh_active(system, err));
     STI_TRY(sti_want_contacts(system, err));
-    STI_TRY(integrate(system, h, info, err));
+    STI_TRY(sti_integrate(system, h, info, err));
     if (events == ST_EVENTS_ALL && !system->tired) STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;
     if (events != ST_EVENTS_OFF) STI_TRY(sti_find_collision(system, *taken, &collision, err));
@@ -254,40 +139,26 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     if (collision < 1) {
         h = *taken, *taken = collision * h;
         if (transition < 1) system->n_events--, info->transitions--; /* not reached */
-        return collide(system, h, collision, info, err);
+        return sti_collide_at(system, h, collision, info, err);
     }
-    if (transition < 1)
-        STI_TRY(count_event(system, system->t + *taken, transition, info, err));
-    else
-        system->stalled = 0;
-    STI_TRY(sti_drop_separated(system, err));
-    STI_TRY(sti_note_loaded(system, err));
-    if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
-    STI_TRY(sti_evaluate(system, &system->trial, system->t + *taken, system->q_new, sti_margin(system), err));
-    if (system->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
-    if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(system, 0.0, err));
-    STI_TRY(sti_project(system, system->t + *taken, *taken, err));
-    if (transition < 1 || events == ST_EVENTS_OFF || !ran_into_something(system)) return ST_OK;
-    *event = true;
-    system->work_before = system->step.friction_work;
-    return land(system, system->t + *taken, *taken, info, err);
+    if (transition < 1) STI_TRY(sti_count_event(system, system->t + *taken, transition, info, err));
+    return settle(system, *taken, transition, event, info, err);
 }
 
 /* Piece by piece to the end of the step; with an integrator of order one, the first piece. */
 static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    double end = system->t + h, taken;
-    bool event, more = true;
+    double end = system->t + h, rest = h, taken;
+    bool event, goes_on = sti_goes_on(system);
     system->h_asked = h;
     system->n_events = system->n_stops = 0;
     system->tired = false;
-    while (more) {
-        double rest = end - system->t;
+    do {
         STI_TRY(advance(system, rest, &taken, &event, info, err));
-        more = taken < rest && goes_on(system) && rest - taken > 1e-12 * h;
-        bool ends = goes_on(system) ? !more : !(taken < rest);
+        bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
         accept(system, ends ? end : system->t + taken, taken, event);
-    }
+        rest = end - system->t;
+    } while (goes_on && rest > 0);
     return ST_OK;
 }
 
@@ -297,10 +168,10 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     if (!isfinite(h) || h <= 0) return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be a finite number > 0", h);
     sti_start_lap(system);
     double start = system->t;
-    if (goes_on(system)) STI_TRY(sti_save(system, err));
+    if (sti_goes_on(system)) STI_TRY(sti_save(system, err));
     st_Status status = pieces(system, h, &local, err);
     if (status != ST_OK) {
-        if (goes_on(system)) sti_restore(system);
+        if (sti_goes_on(system)) sti_restore(system);
         return status;
     }
     system->n_steps++;

@@ -190,6 +190,8 @@ typedef struct sti_Integrator {
 } sti_Integrator;
 
 const sti_Integrator *sti_integrator(const st_System *system);
+bool sti_goes_on(const st_System *system);
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err); /* by the one of the def */
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
@@ -233,6 +235,15 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
  * again up to there, and *s is its fraction; else s = 1.                                          */
 st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err);
 st_Status sti_note_modes(st_System *system, double s, st_Error *err);
+
+/* landing.c: the collision at fraction s of the step; an impact at q_new, where something was run into; too
+ * many events?                                                                                    */
+st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
+st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
+bool sti_ran_into_something(const st_System *system);
+st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
+void sti_exchange_sinks(st_System *system);
+void sti_exchange_active(st_System *system);
 
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
  * `here`.                                                                                         */

@@ -184,6 +184,43 @@ static void test_tells_the_truth(void **state)
     bodies_free(&b);
 }
 
+/* A joint drives the one velocity there is to 2 m/s; a brake of at most 3 N s cannot stop it, and drags. */
+static void test_driven_rows(void **state)
+{
+    (void)state;
+    const char *const names[] = {"lemke", "nsgs", "auto"};
+    const int first[] = {0, 1};
+    const int64_t p[] = {0, 1};
+    const double one = 1.0, f = 0.0, g = -2.0, w = 0.0;
+    const st_ContactLaw brake = {.law = ST_LAW_BOUNDED, .dim = 1, .lo = -3.0, .hi = 3.0};
+    const st_Problem problem = {.n_v = 1,
+                                .n_l = 1,
+                                .n_r = 1,
+                                .n_contacts = 1,
+                                .A = {1, first, &one},
+                                .symmetric = true,
+                                .G = {1, 1, p, first, &one},
+                                .H = {1, 1, p, first, &one},
+                                .f = &f,
+                                .g = &g,
+                                .w = &w,
+                                .contact = &brake};
+    for (int k = 0; k < 3; k++) {
+        st_Error err = {0};
+        st_SolveInfo info;
+        double v, l, u, r = 0;
+        st_Solver *solver = make_solver(names[k], 1e-9, 10, NULL);
+        st_Solution solution = {.v = &v, .l = &l, .u = &u, .r = &r};
+        check_ok(st_solver_solve(solver, &problem, &solution, &info, &err), err);
+        assert_true(info.converged);
+        check_close(v, 2, 1e-15);
+        check_close(u, 2, 1e-15);
+        check_close(r, -3, 1e-15);
+        check_close(l, 5, 1e-15); /* what makes the motion, and what the brake takes */
+        st_solver_destroy(solver);
+    }
+}
+
 static void test_warm_start(void **state)
 {
     (void)state;
@@ -348,15 +385,11 @@ static void test_no_allocation_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_bad_defs),
-        cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_without_contacts),
-        cmocka_unit_test(test_tells_the_truth),
-        cmocka_unit_test(test_warm_start),
-        cmocka_unit_test(test_auto),
-        cmocka_unit_test(test_every_refusal),
-        cmocka_unit_test(test_no_allocation_later),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_bad_defs),
+        cmocka_unit_test(test_bad_calls),       cmocka_unit_test(test_without_contacts),
+        cmocka_unit_test(test_tells_the_truth), cmocka_unit_test(test_driven_rows),
+        cmocka_unit_test(test_warm_start),      cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_every_refusal),   cmocka_unit_test(test_no_allocation_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

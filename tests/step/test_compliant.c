@@ -339,6 +339,18 @@ static void deformations_are_state(void **state)
     st_system_state(a.sys, q, v);
     check_ok(st_system_set_state(b.sys, t, q, v, &b.err), b.err);
     assert_true(st_system_hash(a.sys) != st_system_hash(b.sys));
+    /* saved and restored it is the same, and goes on with the same bits */
+    size_t size = st_system_save(a.sys, NULL, 0);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(st_system_save(a.sys, bytes, size), size);
+    check_ok(st_system_restore(b.sys, bytes, size, &b.err), b.err);
+    assert_true(st_system_hash(a.sys) == st_system_hash(b.sys));
+    for (int k = 0; k < 50; k++)
+        step_ball(&a), step_ball(&b);
+    assert_true(st_system_hash(a.sys) == st_system_hash(b.sys));
+    assert_int_not_equal(st_system_restore(b.sys, bytes, size - 8, &b.err), ST_OK);
+    free(bytes);
     end_ball(&a), end_ball(&b);
 }
 

@@ -504,6 +504,71 @@ static void momentum_is_kept(void **state)
     end(&m);
 }
 
+/* Refuses the n-th request. */
+typedef struct Miser {
+    st_Allocator base;
+    long calls, refuse_at;
+} Miser;
+
+static void *miser_alloc(void *ctx, size_t size, size_t align)
+{
+    Miser *m = ctx;
+    return ++m->calls == m->refuse_at ? NULL : m->base.alloc(m->base.ctx, size, align);
+}
+
+static void miser_free(void *ctx, void *memory, size_t size, size_t align)
+{
+    Miser *m = ctx;
+    m->base.free(m->base.ctx, memory, size, align);
+}
+
+/* Materials, joints with tables, a bushing: refused memory leaves the scene as it was, and what is there. */
+static st_Status build_poorly(const st_Allocator *allocator, st_Scene **scene, st_Error *err)
+{
+    st_Status status = st_scene_create_with(allocator, scene, err);
+    if (status != ST_OK) return status;
+    st_BodyDef body = st_body_def();
+    st_MaterialDef ice = st_material_def();
+    st_MaterialPairDef pair = st_material_pair_def();
+    st_JointDef joint = st_joint_def(ST_JOINT_SCREW);
+    st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
+    body.mass = 1, ice.name = "ice";
+    joint.pitch = 0.1, joint.motor.type = ST_MOTOR_SPEED;
+    joint.motor.profile = (st_Profile){
+        .type = ST_PROFILE_TABLE, .n_table = 2, .times = (const double[]){0, 1}, .values = (const double[]){1, 2}};
+    bushing.stiffness_along.x = 1;
+    status = st_scene_add_material(*scene, &ice, &pair.a, err);
+    pair.b = pair.a;
+    if (status == ST_OK) status = st_scene_add_material_pair(*scene, &pair, err);
+    if (status == ST_OK) status = st_scene_add_body(*scene, &body, &joint.b, err);
+    bushing.b = joint.b;
+    if (status == ST_OK) status = st_scene_add_spring(*scene, &bushing, NULL, err);
+    for (int k = 0; k < 3 && status == ST_OK; k++) {
+        int before = st_scene_joint_count(*scene);
+        status = st_scene_add_joint(*scene, &joint, NULL, err);
+        assert_int_equal(st_scene_joint_count(*scene), status == ST_OK ? before + 1 : before);
+        if (status != ST_OK) assert_int_equal(st_scene_find_joint(*scene, k == 0 ? "joint1" : "joint9").index1, 0);
+    }
+    return status;
+}
+
+static void refused_memory_leaves_scenes_whole(void **state)
+{
+    (void)state;
+    bool refused = true;
+    for (long n = 1; refused; n++) {
+        Miser miser = {.base = st_default_allocator(), .refuse_at = n};
+        st_Allocator allocator = {miser_alloc, miser_free, &miser};
+        st_Scene *scene = NULL;
+        st_Error err = {0};
+        st_Status status = build_poorly(&allocator, &scene, &err);
+        refused = status != ST_OK;
+        if (refused) assert_int_equal(status, ST_ERR_MEMORY);
+        st_scene_destroy(scene);
+        assert_true(n < 1000);
+    }
+}
+
 static void refuse(st_Status status, const st_Error *err, const char *part)
 {
     if (status == ST_OK) fail_msg("accepted, expected a refusal with \"%s\"", part);
@@ -532,7 +597,7 @@ static void bad_joints_are_refused(void **state)
         {ST_JOINT_UNIVERSAL, "must be 90"},
         {ST_JOINT_SCREW, "pitch is 0"},
         {ST_JOINT_GEAR, "joint_a is joint number 0"},
-        {ST_JOINT_DISTANCE, "length is 2, but its points are 1 apart"},
+        {ST_JOINT_DISTANCE, "length is -2"},
         {ST_JOINT_REVOLUTE, "its motion starts at 0.5, but the joint stands at 0"},
         {ST_JOINT_REVOLUTE, "coordinate is \"distance\", which a revolute joint does not have"},
         {ST_JOINT_FREE, "its two points coincide"},
@@ -566,7 +631,7 @@ static void bad_joints_are_refused(void **state)
             def.axis_b = vec3(1, 0, 1);
             break;
         case 8:
-            def.point_b = vec3(0, 1, 0), def.length = 2;
+            def.point_b = vec3(0, 1, 0), def.length = -2; /* one that does not fit: test_events.c */
             break;
         case 9:
             def.motor.type = ST_MOTOR_MOTION, def.motor.target = 0.5;
@@ -722,6 +787,7 @@ int main(void)
         cmocka_unit_test(contact_forces_sum_to_the_weight),
         cmocka_unit_test(momentum_is_kept),
         cmocka_unit_test(materials_combine),
+        cmocka_unit_test(refused_memory_leaves_scenes_whole),
         cmocka_unit_test(friction_all_around_a_loop),
         cmocka_unit_test(locked_coordinates_are_refused),
         cmocka_unit_test(bad_joints_are_refused),
