@@ -97,5 +97,6 @@ int main(int argc, char **argv)
     /* `stiction run ... | head -1` must not kill a run whose table is still being written: with the
      * signal ignored, writes to the closed pipe fail with EPIPE instead.                         */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a write that fails, like a full disk */
     return finish_output(dispatch(argc, argv));
 }

@@ -71,7 +71,7 @@ typedef struct st_RecorderDef {
     int n_sets;
     double rate;       /* frames (poses, contacts) a simulated second; 0: every step    */
     double checkpoint; /* simulated time between checkpoints [s]; 0: first and last only */
-    double flush;      /* what a killed run may lose [s of wall time]                   */
+    double flush;      /* what a killed run may lose [s of wall time, or 1 % of it]; 0: nothing */
     uint32_t cookie;   /* set by st_recorder_def(); leave alone                         */
 } st_RecorderDef;
 
@@ -150,10 +150,11 @@ typedef struct st_RecordedJoint {
 typedef struct st_RecordedEvent {
     double time;
     int64_t step;
-    char kind[16]; /* "collision"                                                       */
+    char kind[16]; /* "collision", "takeoff", ...                                       */
     int32_t a, b;
     double point[3], normal[3];
-    double impulse; /* normal [N s]                                                     */
+    double before, after; /* normal velocity [m/s]                                      */
+    double impulse;       /* normal [N s]                                                     */
 } st_RecordedEvent;
 
 typedef struct st_RecordedCheckpoint {

@@ -62,17 +62,19 @@ typedef struct st_BodyDef {
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
 
-/* What surfaces are made of. Two materials in contact have the friction said for their pair, or else the
- * geometric mean of theirs.                                                                      */
+/* What surfaces are made of. Two materials in contact have the friction and restitution said for their
+ * pair, or else the geometric mean of their frictions and the larger of their restitutions.      */
 typedef struct st_MaterialDef {
-    double mu; /* friction                                                              */
+    double mu;          /* friction                                                     */
+    double restitution; /* of impacts, 0 to 1                                           */
     const char *name;
     uint32_t cookie;
 } st_MaterialDef;
 
 typedef struct st_MaterialPairDef {
     st_MaterialId a, b; /* may be the same                                              */
-    double mu;          /* friction between them                                        */
+    double mu;          /* friction between them; NaN: not said                         */
+    double restitution; /* of impacts between them, 0 to 1; NaN: not said               */
     uint32_t cookie;
 } st_MaterialPairDef;
 
@@ -103,7 +105,7 @@ typedef struct st_ShapeDef {
     st_Vec3 half;           /* box: half extents, ellipsoid: semi-axes [m]                      */
     double density;         /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
     double mu;              /* friction; a pair has the geometric mean of its two               */
-    st_MaterialId material; /* {0}: none; else mu is the material's                     */
+    st_MaterialId material; /* {0}: none; else mu and restitution are the material's */
     double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
     double rolling;         /* rolling friction [m]; a pair has the larger of its two        */
     double stiffness;       /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
@@ -201,6 +203,7 @@ typedef struct st_JointDef {
     double ratio;                /* gear, not 0                                            */
     st_Coordinate coordinate;    /* what all below speaks of                               */
     double lower, upper;         /* limits [m or rad]; infinite: none                      */
+    double restitution;          /* of its limits, 0 to 1                               */
     double friction;             /* largest force of dry friction [N or N m]               */
     double stiffness, damping;   /* spring and damper [N/m, N s/m or per rad]             */
     double rest;                 /* of the spring [m or rad]; NaN: as it is at the start   */

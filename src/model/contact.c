@@ -75,7 +75,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
         .id = contact_id(pair, point->feature),
         .gap = point->gap,
         .mu = mu,
-        .restitution = fmax(shape[pair.i].restitution, shape[pair.j].restitution),
+        .restitution = sti_pair_restitution(world->scene, &shape[pair.i], &shape[pair.j]),
         .dim = dim,
         .count = rows.count,
         .index = rows.index,

@@ -327,8 +327,7 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
-    if (!(def->restitution >= 0 && def->restitution <= 1))
-        return BAD(s, "restitution is %g, must be from 0 to 1", def->restitution);
+    STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
@@ -408,7 +407,10 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     STI_TRY(check_body_id(scene, s, "its body", body));
     if (def->material.index1 < 0 || def->material.index1 > scene->n_materials)
         return BAD(s, "material is number %d, there are %d", def->material.index1, scene->n_materials);
-    if (def->material.index1 > 0) shape.mu = scene->material[def->material.index1 - 1].mu;
+    if (def->material.index1 > 0) {
+        shape.mu = scene->material[def->material.index1 - 1].mu;
+        shape.restitution = scene->material[def->material.index1 - 1].restitution;
+    }
     STI_TRY(check_shape(scene, s, &shape));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));

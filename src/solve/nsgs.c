@@ -231,11 +231,12 @@ static double judge(const Nsgs *s, const sti_Task *task, double *least)
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, s->v, s->u, &residual);
-    if (residual.natural < *least) {
-        *least = residual.natural;
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    if (measure < *least) {
+        *least = measure;
         memcpy(s->best, task->r, sizeof *s->best * (size_t)task->problem->n_r);
     }
-    return residual.natural;
+    return measure;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)

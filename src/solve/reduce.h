@@ -23,7 +23,8 @@
 #include <stiction/problem.h>
 
 typedef struct sti_Reduction {
-    const st_Problem *problem;
+    const st_Problem *problem; /* of a local problem: its shadow, see sti_reduce_local               */
+    bool all_errors;           /* set by its owner: sti_residual measures error and error_rho, too   */
     const int64_t *h_first, *h_start, *y_first, *y_start; /* n_contacts + 1                       */
     const int *h_index, *y_index;
     const double *h_value, *y_value;
@@ -45,6 +46,11 @@ void sti_reduction_destroy(sti_Reduction *reduction);
  * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
  * be used until a call succeeds.                              */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+
+/* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,
+ * v_free = b, w = 0. problem is then a shadow of that shape (n_v = n_r, no A, no joints), so that no
+ * solver need know the difference.                                                                */
+st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *local, st_Error *err);
 
 /* W, n_r x n_r, row-major. */
 void sti_reduction_form_W(const sti_Reduction *reduction, double *W);

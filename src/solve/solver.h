@@ -11,7 +11,8 @@ typedef struct sti_Task {
     const sti_Reduction *reduction;
     double tolerance; /* on the natural residual                                                   */
     int max_iterations;
-    double *r; /* in: where to start (0 unless warm); out: the answer                              */
+    int attempt; /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
+    double *r;   /* in: where to start (0 unless warm); out: the answer                              */
     int iterations;
     const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback; /* out: the one that gave up before it, or NULL                          */
@@ -27,9 +28,13 @@ typedef struct sti_SolverKind {
     void (*destroy)(void *workspace);
 } sti_SolverKind;
 
-extern const sti_SolverKind sti_auto;  /* auto.c  */
-extern const sti_SolverKind sti_lemke; /* lemke.c */
-extern const sti_SolverKind sti_nsgs;  /* nsgs.c  */
+extern const sti_SolverKind sti_auto;   /* auto.c  */
+extern const sti_SolverKind sti_lemke;  /* lemke.c */
+extern const sti_SolverKind sti_nsgs;   /* nsgs.c  */
+extern const sti_SolverKind sti_newton; /* newton.c */
+extern const sti_SolverKind sti_ipm;    /* ipm.c */
+extern const sti_SolverKind sti_admm;   /* admm.c */
+extern const sti_SolverKind sti_apgd;   /* apgd.c */
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);

@@ -162,6 +162,14 @@ static st_Status joints(Work *work)
     return ST_OK;
 }
 
+/* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
+ * of old and new velocity, a half of it from the new one, at half the step.                       */
+static double resistance_of(const Work *work, double stiffness, double damping)
+{
+    double eta = work->stage->eta;
+    return work->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
+}
+
 static st_Status soft_rows(Work *work)
 {
     const st_Sink *sink = work->stage->rows;
@@ -170,14 +178,12 @@ static st_Status soft_rows(Work *work)
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = out->G.n_rows;
-        bool mean = work->stage->mean;
-        double resistance =
-            mean ? 0.25 * eta * soft->stiffness + 0.5 * soft->damping : eta * soft->stiffness + soft->damping;
+        double resistance = resistance_of(work, soft->stiffness, soft->damping);
         double phi = shifted(work, soft->value, &sink->soft_rows, k);
         STI_TRY(append_row(work, &out->G, &sink->soft_rows, k));
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
-        if (mean) out->g[row] += base_speed(work, &sink->soft_rows, k);
+        if (work->stage->mean) out->g[row] += base_speed(work, &sink->soft_rows, k);
     }
     return ST_OK;
 }
@@ -317,14 +323,16 @@ static st_Status bounded_rows(Work *work, int n_contacts)
     for (int k = 0; k < sink->bounded_rows.n_rows; k++) {
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = n_contacts + k, first = out->H.n_rows;
-        double resistance = eta * entry->stiffness + entry->damping;
+        double resistance = resistance_of(work, entry->stiffness, entry->damping);
         double phi = shifted(work, entry->value, &sink->bounded_rows, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}, .first = first};
         STI_TRY(append_row(work, &out->H, &sink->bounded_rows, k));
         out->w[first] = -entry->target;
-        if (resistance > 0) out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+        if (resistance == 0) continue;
+        out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+        if (work->stage->mean) out->w[first] += base_speed(work, &sink->bounded_rows, k);
     }
     return ST_OK;
 }
@@ -376,7 +384,7 @@ static void compliances(Work *work)
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
-        double resistance = eta * entry->stiffness + entry->damping;
+        double resistance = resistance_of(work, entry->stiffness, entry->damping);
         double *C = sti_compliance_block(out, out->law[out->n_gaps + k].first, 1);
         if (resistance > 0) C[0] = 1.0 / (eta * resistance);
         out->compliant = out->compliant || C[0] > 0;

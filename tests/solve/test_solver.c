@@ -22,14 +22,15 @@ static const st_ContactLaw pyramid = {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.5
 static void test_names(void **state)
 {
     (void)state;
-    const char *const expected[] = {"auto", "lemke", "nsgs"};
-    assert_int_equal(st_solver_count(), 3);
+    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd"};
+    const int n = (int)(sizeof expected / sizeof expected[0]);
+    assert_int_equal(st_solver_count(), n);
     for (int k = 0; k < st_solver_count(); k++) {
         assert_string_equal(st_solver_name(k), expected[k]);
         assert_non_null(st_solver_help(st_solver_name(k)));
     }
     assert_null(st_solver_name(-1));
-    assert_null(st_solver_name(3));
+    assert_null(st_solver_name(n));
     assert_null(st_solver_help("gauss"));
     assert_null(st_solver_help(NULL));
     assert_true(st_solver_accepts("nsgs", ST_LAW_COULOMB, 5, true));
@@ -246,7 +247,7 @@ static void test_warm_start(void **state)
     bodies_free(&b);
 }
 
-/* auto: Lemke where it is small and linear, nsgs else; and who answered after whom. */
+/* auto: Lemke where it is small and linear, else nsgs and newton in turns; and who answered after whom. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -256,7 +257,8 @@ static void test_auto(void **state)
         int wall, max_iterations;
         bool converged;
     } cases[] = {{"lemke", NULL, pyramid, 3, 10000, true},
-                 {"nsgs", NULL, coulomb, 3, 10000, true},
+                 {"nsgs", NULL, coulomb, 1, 10000, true},
+                 {"newton", "nsgs", coulomb, 6, 10000, true},
                  {"nsgs", NULL, coulomb, 3, 1, false}, /* Lemke does not take it */
                  {"lemke", "nsgs", pyramid, 6, 1, true}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -304,9 +306,10 @@ static void counted_free(void *ctx, void *memory, size_t size, size_t align)
     free(memory);
 }
 
-/* A small problem with joints and compliance, in a law the solver takes. */
-static Made *mixed_problem(bool linear)
+/* A small problem with joints and compliance, in laws the solver takes. */
+static Made *mixed_problem(const char *solver)
 {
+    const bool linear = strcmp(solver, "lemke") == 0, polygons = st_solver_accepts(solver, ST_LAW_PYRAMID, 3, true);
     check_Random random = {.state = 8};
     Made *m = made_new();
     for (int k = 0; k < 3; k++)
@@ -314,7 +317,11 @@ static Made *mixed_problem(bool linear)
     made_add_joint(m, 3, 0, 1, &random);
     made_add_contact(m, linear ? pyramid : coulomb, 0, -1, &random);
     made_add_contact(m, (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1}, 1, 2, &random);
-    made_add_contact(m, linear ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3} : pyramid, 1, 2, &random);
+    made_add_contact(m,
+                     linear     ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3}
+                     : polygons ? pyramid
+                                : (st_ContactLaw){.law = ST_LAW_CONE, .dim = 2, .mu = 0.3},
+                     1, 2, &random);
     made_diagonal_blocks(m->n_r, &m->n_c, m->c_first);
     for (int i = 0; i < m->n_r; i++)
         m->C[i][i] = 0.1;
@@ -326,7 +333,7 @@ static void test_every_refusal(void **state)
     (void)state;
     for (int k = 0; k < st_solver_count(); k++) {
         const char *name = st_solver_name(k);
-        Made *m = mixed_problem(strcmp(name, "lemke") == 0);
+        Made *m = mixed_problem(name);
         const st_Problem problem = made_problem(m);
         bool finished = false;
         for (int n = 1; !finished; n++) {
@@ -363,7 +370,7 @@ static void test_no_allocation_later(void **state)
     for (int k = 0; k < st_solver_count(); k++) {
         Counter counter = {0};
         const st_Allocator allocator = {.alloc = counted_alloc, .free = counted_free, .ctx = &counter};
-        Made *m = mixed_problem(strcmp(st_solver_name(k), "lemke") == 0);
+        Made *m = mixed_problem(st_solver_name(k));
         const st_Problem problem = made_problem(m);
         st_Solver *solver = make_solver(st_solver_name(k), 1e-9, 1000, &allocator);
         double r[MAX_R];

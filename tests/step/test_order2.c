@@ -160,7 +160,7 @@ static void spatial_orders(void **state)
                                  "simulation/integrator=bdf2"};
     for (int s = 0; s < 2; s++) {
         double exact[32];
-        end_state(scenes[s].path, integrators[1], "simulation/form=II", scenes[s].first + 8, exact);
+        end_state(scenes[s].path, integrators[1], "simulation/form=II", scenes[s].first + 7, exact);
         for (int i = 0; i < 3; i++)
             check_below(1.9, order_of(scenes[s].path, integrators[i], "simulation/form=II", scenes[s].first, 5, exact));
         /* with drift velocity, as published: gap drift closes the joints of form I by their curvature */

@@ -299,7 +299,7 @@ static void steady_steps_allocate_nothing(void **state)
         b.def.allocator = (st_Allocator){counting_alloc, counting_free, &count};
         build_pair(&b);
         start(&b);
-        for (int k = 0; k < 400; k++) /* the cone law throws them up at first: until all have landed */
+        for (int k = 0; k < 400; k++) /* until it rests: a hard step may call a solver for the first time */
             check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
         long before = count.calls;
         for (int k = 0; k < 200; k++)
