@@ -9,6 +9,8 @@
 const Command *const commands[] = {&run_command,
                                    &check_command,
                                    &converge_command,
+                                   &compare_command,
+                                   &validate_command,
                                    &examples_command,
                                    &info_command,
                                    &view_command,
@@ -97,5 +99,6 @@ int main(int argc, char **argv)
     /* `stiction run ... | head -1` must not kill a run whose table is still being written: with the
      * signal ignored, writes to the closed pipe fail with EPIPE instead.                         */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a write that fails, like a full disk */
     return finish_output(dispatch(argc, argv));
 }

@@ -48,11 +48,10 @@ static int split(const TextList *list, char **text, const char *curve[MOST_CURVE
         size += strlen(list->item[k]) + 1;
     *text = malloc(size);
     if (*text == NULL) return complain(STATUS_FAILED, "out of memory");
+    size_t at = 0;
     (*text)[0] = '\0';
-    for (int k = 0; k < list->count; k++) {
-        strcat(*text, list->item[k]);
-        strcat(*text, ",");
-    }
+    for (int k = 0; k < list->count; k++)
+        at += (size_t)snprintf(*text + at, size - at, "%s,", list->item[k]);
     *n = 0;
     for (char *c = strtok(*text, ","); c != NULL; c = strtok(NULL, ",")) {
         if (*n == MOST_CURVES) return complain(STATUS_INPUT, "plot: more than %d curves", MOST_CURVES);
@@ -106,7 +105,7 @@ static int to_png(const char *svg, const char *png, const char *folder)
 static int draw(st_Recording *recording, const char *const *curve, int n, const char *path)
 {
     st_Error err = {0};
-    const char *dot = strrchr(path, '.');
+    const char *dot = path != NULL ? strrchr(path, '.') : NULL;
     if (dot == NULL || strcmp(dot, ".png") != 0)
         return st_recording_write_plot(recording, curve, n, path, &err) == ST_OK
                    ? STATUS_OK

@@ -230,10 +230,10 @@ static int render_main(int argc, char *const *argv)
     const char *words[MAX_WORDS], *browser = NULL;
     Server *server = calloc(1, sizeof *server);
     int status = command_read(&render_command, argc, argv, &o, words);
-    if (server == NULL) status = complain(STATUS_FAILED, "out of memory");
+    if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
     if (status < 0) status = check(&render, &browser);
     if (status < 0) status = prepare(&render, words[0]);
-    if (status < 0) {
+    if (status < 0 && server != NULL) {
         server->ctx = &render;
         server->answer = answer;
         status = server_open(server, 0) ? collect(&render, server, browser) : STATUS_FAILED;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail(st_Error *err, st_Status status, const char *format, const char *what, double number)
+static bool fail(st_Error *err, st_Status status, const char *file, const char *what)
 {
     err->status = status;
     err->line = 0;
-    snprintf(err->message, sizeof err->message, format, what, number);
+    snprintf(err->message, sizeof err->message, "%s: %s", file, what);
     return false;
 }
 
@@ -17,7 +17,7 @@ static bool find_checkpoint(st_Recording *recording, const char *file, double at
 {
     const st_RecordingInfo *info = st_recording_info(recording);
     bool any = false;
-    if (info->n_checkpoints == 0) return fail(err, ST_ERR_FORMAT, "%s: has no checkpoint to restart from", file, 0);
+    if (info->n_checkpoints == 0) return fail(err, ST_ERR_FORMAT, file, "has no checkpoint to restart from");
     for (int64_t k = 0; k < info->n_checkpoints; k++) {
         st_RecordedCheckpoint checkpoint;
         if (st_recording_checkpoints(recording, k, 1, &checkpoint, err) != ST_OK) return false;
@@ -26,7 +26,7 @@ static bool find_checkpoint(st_Recording *recording, const char *file, double at
             any = true;
         }
     }
-    return any || fail(err, ST_ERR_ARGUMENT, "%s: has no checkpoint at or before t = %g s", file, at);
+    return any || fail(err, ST_ERR_ARGUMENT, file, "has no checkpoint at or before that time");
 }
 
 static bool copy_texts(const st_RecordingInfo *info, const TextList *more, Loaded *loaded, st_Error *err)
@@ -44,7 +44,7 @@ static bool copy_texts(const st_RecordingInfo *info, const TextList *more, Loade
         ok = loaded->sets[k] != NULL;
     }
     loaded->n_sets = n;
-    return ok || fail(err, ST_ERR_MEMORY, "%s: out of memory", info->label, 0);
+    return ok || fail(err, ST_ERR_MEMORY, info->label, "out of memory");
 }
 
 bool load_restart(const char *file, double at, const TextList *sets, Loaded *loaded, st_Error *err)
@@ -71,5 +71,5 @@ bool load_text(Loaded *loaded, st_Error *err)
     if (size >= 0 && fseek(file, 0, SEEK_SET) == 0) loaded->text = calloc((size_t)size + 1, 1);
     bool ok = loaded->text != NULL && fread(loaded->text, 1, (size_t)size, file) == (size_t)size;
     if (file != NULL) fclose(file);
-    return ok || fail(err, ST_ERR_FILE, "%s: cannot be read again", loaded->path, 0);
+    return ok || fail(err, ST_ERR_FILE, loaded->path, "cannot be read again");
 }

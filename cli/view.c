@@ -114,14 +114,14 @@ static int view_main(int argc, char *const *argv)
     Loaded loaded = {0};
     Server *server = calloc(1, sizeof *server);
     int status = command_read(&view_command, argc, argv, &o, words);
-    if (server == NULL) status = complain(STATUS_FAILED, "out of memory");
+    if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
     if (status < 0 && o.port > 65535)
         status = complain(STATUS_INPUT, "view: --port is %ld, must be at most 65535", o.port);
     if (status < 0 && !o.live && o.sets.count > 0) status = complain(STATUS_INPUT, "view: --set needs --live");
     if (status < 0 && o.live && (!load(words[0], &o.sets, &loaded, &err) || !load_text(&loaded, &err)))
         status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && !o.live && !pack(&view, words[0], &err)) status = complain(STATUS_INPUT, "%s", err.message);
-    if (status < 0) {
+    if (status < 0 && server != NULL) {
         server->ctx = &view;
         server->answer = answer;
         status = server_open(server, o.port) ? -1 : STATUS_FAILED;

@@ -50,6 +50,15 @@ typedef struct st_PlotCurve {
 ST_API st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
                                 const st_PlotCurve *curves, int n_curves, st_Error *err);
 
+/* Curves on linear axes as SVG, panel under panel; the legend is the first panel's. */
+typedef struct st_PlotPanel {
+    const char *label; /* of its y axis */
+    int n_curves;
+    const st_PlotCurve *curves;
+} st_PlotPanel;
+ST_API st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
+                               int n_panels, st_Error *err);
+
 /* ---- recordings: one HDF5 file a run, laid out as docs/recording.md says ---------------------- */
 
 /* Start from st_recorder_def(). Texts are copied. */
@@ -62,7 +71,7 @@ typedef struct st_RecorderDef {
     int n_sets;
     double rate;       /* frames (poses, contacts) a simulated second; 0: every step    */
     double checkpoint; /* simulated time between checkpoints [s]; 0: first and last only */
-    double flush;      /* what a killed run may lose [s of wall time]                   */
+    double flush;      /* what a killed run may lose [s of wall time, or 1 % of it]; 0: nothing */
     uint32_t cookie;   /* set by st_recorder_def(); leave alone                         */
 } st_RecorderDef;
 
@@ -141,10 +150,11 @@ typedef struct st_RecordedJoint {
 typedef struct st_RecordedEvent {
     double time;
     int64_t step;
-    char kind[16]; /* "collision"                                                       */
+    char kind[16]; /* "collision", "takeoff", ...                                       */
     int32_t a, b;
     double point[3], normal[3];
-    double impulse; /* normal [N s]                                                     */
+    double before, after; /* normal velocity [m/s]                                      */
+    double impulse;       /* normal [N s]                                                     */
 } st_RecordedEvent;
 
 typedef struct st_RecordedCheckpoint {

@@ -153,6 +153,7 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     if (def->type == ST_JOINT_FREE && def->coordinate == ST_COORDINATE_DISPLACEMENT)
         start = dot(def->axis, sub(def->point_b, def->point));
     STI_TRY(check_limits(s, def));
+    STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));

@@ -91,6 +91,8 @@ static const Field event_fields[] = {
     FIELD(st_RecordedEvent, b, 'I', 0),
     FIELD(st_RecordedEvent, point, 'D', 3),
     FIELD(st_RecordedEvent, normal, 'D', 3),
+    FIELD(st_RecordedEvent, before, 'D', 0),
+    FIELD(st_RecordedEvent, after, 'D', 0),
     FIELD(st_RecordedEvent, impulse, 'D', 0),
     {0},
 };
@@ -188,21 +190,25 @@ void sti_quiet_end(sti_Quiet quiet)
     H5Eset_auto2(H5E_DEFAULT, quiet.function, quiet.data);
 }
 
+#define REASON_SIZE 1024
+
 static herr_t keep_reason(unsigned depth, const H5E_error2_t *error, void *out)
 {
-    if (depth == 0 && error->desc != NULL) snprintf(out, 160, "%s", error->desc);
+    if (depth == 0 && error->desc != NULL) snprintf(out, REASON_SIZE, "%s", error->desc);
     return 0;
 }
 
 const char *sti_hdf_reason(char *out, size_t size)
 {
-    char reason[160] = "";
+    char reason[REASON_SIZE] = "";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
     /* "file write failed: time = ..., error message = 'No space left on device', ..." */
     const char *said = strstr(reason, "error message = '"), *end;
     if (said != NULL && (end = strchr(said + 17, '\'')) != NULL)
         snprintf(out, size, "%.*s", (int)(end - said - 17), said + 17);
+    else if (reason[0] != '\0')
+        snprintf(out, size, "%.*s", (int)strcspn(reason, "\n"), reason);
     else
-        snprintf(out, size, "%s", reason[0] != '\0' ? reason : "HDF5 gives no reason");
+        snprintf(out, size, "HDF5 gives no reason");
     return out;
 }

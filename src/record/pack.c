@@ -87,10 +87,12 @@ st_Status sti_pack_finish(sti_Pack *pack, json_t *header, unsigned char **out, s
         free(text);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory");
     }
-    memcpy(bytes, "STRUN001", 8);
+    static const unsigned char magic[8] = {'S', 'T', 'R', 'U', 'N', '0', '0', '1'};
+    for (int k = 0; k < 8; k++)
+        bytes[k] = magic[k];
     for (int k = 0; k < 4; k++)
         bytes[8 + k] = (unsigned char)(length >> (8 * k));
-    memcpy(bytes + head, text, length);
+    memcpy(bytes + head, text, length); /* NOLINT(bugprone-not-null-terminated-result): its length stands before it */
     if (pack->size > 0) memcpy(bytes + head + length, pack->data, (size_t)pack->size);
     free(text);
     *out = bytes;

@@ -72,7 +72,8 @@ static st_Status choose_frames(Packer *p, int64_t limit, st_Error *err)
         p->frame_h[k] = step.collisions > 0 || !(step.h > 0) ? p->h : step.h;
         contacts += p->frame[k].n_contacts;
     }
-    p->contact_stride = contacts > limit / 4 ? (contacts + limit / 4 - 1) / (limit / 4) : 1;
+    int64_t most_contacts = limit > 4 ? limit / 4 : 1;
+    p->contact_stride = contacts > most_contacts ? (contacts + most_contacts - 1) / most_contacts : 1;
     return ST_OK;
 }
 

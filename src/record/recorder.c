@@ -14,9 +14,11 @@
  */
 #include "record/hdf.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CHUNK_BYTES 65536 /* of a chunk, about */
 #define CHUNK_ROWS  4096  /* at most           */
@@ -47,9 +49,6 @@ struct st_Recorder {
     double began, flushed; /* wall clock [s] */
     double *row;           /* of a body table */
     st_RecordedJoint *joint;
-    uint64_t *ids; /* contacts of the step before */
-    int n_ids;
-    int64_t ids_capacity;
     unsigned char *state;
     int64_t state_capacity;
     st_RecordedStep last;
@@ -115,9 +114,10 @@ static st_Status stream_write(st_Recorder *recorder, Stream *s, st_Error *err)
     hid_t where = H5Dget_space(s->set), what = H5Screate_simple(s->rank, count, NULL);
     herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, count, NULL);
     if (status >= 0) status = H5Dwrite(s->set, s->type, what, where, H5P_DEFAULT, s->buffer);
+    st_Status result = status >= 0 ? ST_OK : failed(recorder, "writing", err); /* before HDF5 forgets why */
     H5Sclose(what);
     H5Sclose(where);
-    if (status < 0) return failed(recorder, "writing", err);
+    if (result != ST_OK) return result;
     s->written += s->buffered;
     s->buffered = 0;
     return ST_OK;
@@ -325,11 +325,24 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     return commit(recorder, err);
 }
 
+/* After a write failed HDF5 cannot close the file: it tries to write the rest again, fails again, and may crash when
+ * the program ends. Let it write to nowhere: the file stays as the last flush left it.            */
+static void abandon_file(const st_Recorder *recorder)
+{
+    void *handle = NULL;
+    int nowhere = open("/dev/null", O_RDWR);
+    if (nowhere < 0) return;
+    if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL)
+        dup2(nowhere, *(int *)handle);
+    close(nowhere);
+}
+
 /* Ends everything; true when HDF5 had nothing against it. */
 static bool release(st_Recorder *recorder)
 {
     st_Allocator allocator = recorder->allocator;
     bool ok = true;
+    if (recorder->failed) abandon_file(recorder);
     for (int k = 0; k < STI_N_TABLES; k++) {
         Stream *s = &recorder->stream[k];
         if (s->set > 0 && H5Dclose(s->set) < 0) ok = false;
@@ -340,10 +353,9 @@ static bool release(st_Recorder *recorder)
     if (recorder->summary > 0) H5Dclose(recorder->summary);
     if (recorder->summary_type > 0) H5Tclose(recorder->summary_type);
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
-    STI_RELEASE(&allocator, recorder->ids, recorder->ids_capacity);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
-    sti_free(&allocator, recorder->joint, recorder->n_joints, sizeof *recorder->joint);
-    sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies, sizeof *recorder->row);
+    sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
+    sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
     return ok;
@@ -381,8 +393,8 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->began = seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
-    recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies, sizeof *recorder->row);
-    recorder->joint = sti_alloc(&allocator, recorder->n_joints, sizeof *recorder->joint);
+    recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
+    recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
     if (recorder->path == NULL || recorder->row == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
@@ -486,42 +498,23 @@ static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Er
     return stream_push(recorder, STI_FRAMES, &frame, 1, err);
 }
 
-static bool was_there(const st_Recorder *recorder, uint64_t id)
+static st_Status add_events(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
-    int lo = 0, hi = recorder->n_ids;
-    while (lo < hi) {
-        int mid = lo + (hi - lo) / 2;
-        if (recorder->ids[mid] == id) return true;
-        if (recorder->ids[mid] < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return false;
-}
-
-/* The contacts of an impact that were not there a step before: those that collided. */
-static st_Status add_collisions(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
-{
-    int n = st_system_contact_count(system);
-    for (int k = 0; k < n && info->collisions > 0; k++) {
-        st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || was_there(recorder, c.id)) continue;
-        st_RecordedEvent row = {.time = info->time,
-                                .step = recorder->n_steps - 1,
-                                .kind = "collision",
-                                .a = c.a.index1,
-                                .b = c.b.index1,
-                                .point = {c.point.x, c.point.y, c.point.z},
-                                .normal = {c.normal.x, c.normal.y, c.normal.z},
-                                .impulse = c.impulse[0]};
-        STI_TRY(stream_push(recorder, STI_EVENTS, &row, 1, err));
-    }
-    STI_TRY(STI_GROW(&recorder->allocator, recorder->ids, recorder->ids_capacity, n, err));
-    recorder->n_ids = 0;
+    int n = info->h > 0 ? st_system_event_count(system) : 0;
     for (int k = 0; k < n; k++) {
-        st_ContactReport c;
-        if (st_system_contact(system, k, &c) == ST_OK) recorder->ids[recorder->n_ids++] = c.id;
+        st_EventReport e;
+        if (st_system_event(system, k, &e) != ST_OK) continue;
+        st_RecordedEvent row = {.time = e.time,
+                                .step = recorder->n_steps - 1,
+                                .a = e.a.index1,
+                                .b = e.b.index1,
+                                .point = {e.point.x, e.point.y, e.point.z},
+                                .normal = {e.normal.x, e.normal.y, e.normal.z},
+                                .before = e.before,
+                                .after = e.after,
+                                .impulse = e.impulse};
+        strncpy(row.kind, st_event_kind_name(e.kind), sizeof row.kind - 1);
+        STI_TRY(stream_push(recorder, STI_EVENTS, &row, 1, err));
     }
     return ST_OK;
 }
@@ -573,7 +566,7 @@ static st_Status add(st_Recorder *recorder, const st_System *system, const st_St
 {
     if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
     STI_TRY(add_step(recorder, info, err));
-    STI_TRY(add_collisions(recorder, system, info, err));
+    STI_TRY(add_events(recorder, system, info, err));
     recorder->frame_due = true;
     if (recorder->rate == 0 || is_due(info->time, recorder->rate, &recorder->next_frame))
         STI_TRY(add_frame(recorder, system, err));
@@ -582,7 +575,7 @@ static st_Status add(st_Recorder *recorder, const st_System *system, const st_St
         STI_TRY(add_checkpoint(recorder, system, err));
     if (!recorder->started)
         is_due(info->time, recorder->checkpoint > 0 ? 1 / recorder->checkpoint : 1, &recorder->next_checkpoint);
-    double now = seconds_now(), wait = fmax(recorder->flush, 0.01 * (now - recorder->began));
+    double now = seconds_now(), wait = recorder->flush > 0 ? fmax(recorder->flush, 0.01 * (now - recorder->began)) : 0;
     if (!recorder->started || now - recorder->flushed >= wait) STI_TRY(commit(recorder, err));
     recorder->started = true;
     return ST_OK;

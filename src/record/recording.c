@@ -34,13 +34,18 @@ static st_Status damaged(const st_Recording *recording, const char *what, st_Err
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
+/* The superblock of a file whose writer has not closed it says so, in its 12th byte. */
+#define FLAGS_AT 11
+
 static st_Status open_file(st_Recording *recording, st_Error *err)
 {
     struct stat info;
+    unsigned char head[FLAGS_AT + 1] = {0};
     FILE *file = fopen(recording->path, "rb");
     int reason = errno;
     if (file == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be read: %s", recording->path, strerror(reason));
     bool folder = fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode);
+    bool cut_off = !folder && fread(head, 1, sizeof head, file) == sizeof head && head[FLAGS_AT] != 0;
     fclose(file);
     if (folder) return sti_fail(err, ST_ERR_FILE, "%s: is a folder", recording->path);
     recording->info.bytes = (int64_t)info.st_size;
@@ -52,8 +57,8 @@ static st_Status open_file(st_Recording *recording, st_Error *err)
     char why[200];
     sti_hdf_reason(why, sizeof why);
     recording->info.closed = false;
-    recording->file = H5Fopen(recording->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
-    if (recording->file >= 0 && strstr(why, "truncated") == NULL) return ST_OK;
+    if (cut_off) recording->file = H5Fopen(recording->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+    if (recording->file >= 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: damaged or cut short: %s", recording->path, why);
 }
 
@@ -323,9 +328,9 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
     hid_t where = H5Dget_space(recording->set[table]), what = H5Screate_simple(rank, size, NULL);
     herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, size, NULL);
     if (status >= 0) status = H5Dread(recording->set[table], recording->type[table], what, where, H5P_DEFAULT, out);
+    st_Status result = status >= 0 ? ST_OK : damaged(recording, sti_table_path(table), err);
     H5Sclose(what);
     H5Sclose(where);
-    st_Status result = status >= 0 ? ST_OK : damaged(recording, sti_table_path(table), err);
     sti_quiet_end(quiet);
     return result;
 }

@@ -79,7 +79,7 @@ void sti_write_xml(FILE *file, const char *text)
 void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char out[4096];
+    char out[4096] = "";
     size_t n = 0;
     for (size_t k = 0; k < size; k += 3) {
         unsigned a = bytes[k], b = k + 1 < size ? bytes[k + 1] : 0, c = k + 2 < size ? bytes[k + 2] : 0;

@@ -301,7 +301,7 @@ static st_Status prepare(Export *e)
     STI_TRY(st_recording_scene(e->recording, NULL, 0, &e->scene, &e->def, e->err));
     STI_TRY(measure(e));
     e->n_shapes = st_scene_shape_count(e->scene);
-    e->shape = sti_alloc(&e->allocator, e->n_shapes, sizeof *e->shape);
+    e->shape = sti_alloc(&e->allocator, e->n_shapes + 1, sizeof *e->shape);
     if (e->shape == NULL) return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %d shapes", e->n_shapes);
     for (int k = 0; k < e->n_shapes; k++) {
         st_ShapeDef shape;
@@ -329,7 +329,7 @@ st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st
     close_series(&e);
     for (int k = 0; k < e.n_shapes && e.shape != NULL; k++)
         sti_triangles_free(&e.allocator, &e.shape[k]);
-    sti_free(&e.allocator, e.shape, e.n_shapes, sizeof *e.shape);
+    sti_free(&e.allocator, e.shape, e.n_shapes + 1, sizeof *e.shape);
     for (int k = 0; k < N_COLUMNS; k++)
         STI_RELEASE(&e.allocator, e.column[k].value, e.column[k].capacity);
     STI_RELEASE(&e.allocator, e.contact, e.contact_capacity);

@@ -337,7 +337,7 @@ static void export_pointers(sti_Reduction *reduction)
     reduction->y_index = m->y_index;
     reduction->y_value = m->y_value;
     reduction->v_free = m->v_free;
-    reduction->w = m->w;
+    reduction->w = m->local == NULL ? m->w : m->zero;
     reduction->b = m->b;
     reduction->W_diagonal = m->W_diagonal;
     reduction->W_start = m->W_start;

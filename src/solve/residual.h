@@ -8,6 +8,9 @@
  * r, by a fresh solve with refinement. No allocation.                                              */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out);
 
+/* What the natural residual is divided by, an impulse; 0: nothing, it is absolute. */
+double sti_residual_scale(const sti_Reduction *reduction);
+
 /* The same for a u that the caller has at hand; joint is left 0. For solvers on their way: what they return is
  * judged by sti_residual.                                                                         */
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out);
@@ -18,8 +21,5 @@ static inline double sti_residual_measure(const sti_Reduction *reduction, const 
     if (!reduction->all_errors) return residual->natural;
     return fmax(residual->natural, fmax(residual->error, residual->error_rho));
 }
-
-/* What the natural residual is divided by, an impulse; 0: nothing, it is absolute. */
-double sti_residual_scale(const sti_Reduction *reduction);
 
 #endif

@@ -6,7 +6,7 @@
  * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
 #define VERSION 1
@@ -21,7 +21,30 @@ typedef struct Section {
     int64_t size, count; /* bytes of an element, elements */
 } Section;
 
-enum { TIME, COORDINATES, VELOCITIES, STEPS, STALLED, ACTIVE, IMPULSES, N_SECTIONS };
+/* What integrators of order two and located events remember of the step before. */
+typedef struct Past {
+    double h, friction_work, speed, pull;
+    int64_t known;
+} Past;
+
+enum {
+    TIME,
+    COORDINATES,
+    VELOCITIES,
+    STEPS,
+    STALLED,
+    ACTIVE,
+    IMPULSES,
+    PAST,
+    PAST_COORDINATES,
+    PAST_VELOCITIES,
+    PAST_ACCELERATIONS,
+    LOADED,
+    MODES,
+    PATCHES,
+    DEFORMATIONS,
+    N_SECTIONS
+};
 
 static const struct {
     const char *tag;
@@ -32,7 +55,15 @@ static const struct {
                           [STEPS] = {"steps", sizeof(int64_t)},
                           [STALLED] = {"stalled", sizeof(int)},
                           [ACTIVE] = {"active", sizeof(uint64_t)},
-                          [IMPULSES] = {"impulse", sizeof(sti_Impulse)}};
+                          [IMPULSES] = {"impulse", sizeof(sti_Impulse)},
+                          [PAST] = {"past", sizeof(Past)},
+                          [PAST_COORDINATES] = {"past q", sizeof(double)},
+                          [PAST_VELOCITIES] = {"past v", sizeof(double)},
+                          [PAST_ACCELERATIONS] = {"past a", sizeof(double)},
+                          [LOADED] = {"loaded", sizeof(uint64_t)},
+                          [MODES] = {"modes", sizeof(sti_Mode)},
+                          [PATCHES] = {"patch", sizeof(sti_Patch)},
+                          [DEFORMATIONS] = {"delta", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -40,8 +71,9 @@ typedef struct Part {
     int64_t count;
 } Part;
 
-static void list_parts(const st_System *s, Part part[N_SECTIONS])
+static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
+    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->history.known};
     part[TIME] = (Part){&s->t, 1};
     part[COORDINATES] = (Part){s->q, s->model.n_q};
     part[VELOCITIES] = (Part){s->v, s->model.n_v};
@@ -49,12 +81,21 @@ static void list_parts(const st_System *s, Part part[N_SECTIONS])
     part[STALLED] = (Part){&s->stalled, 1};
     part[ACTIVE] = (Part){s->active.id, s->active.n};
     part[IMPULSES] = (Part){s->previous, s->n_previous};
+    part[PAST] = (Part){past, 1};
+    part[PAST_COORDINATES] = (Part){s->history.q, s->model.n_q};
+    part[PAST_VELOCITIES] = (Part){s->history.v, s->model.n_v};
+    part[PAST_ACCELERATIONS] = (Part){s->history.a, s->model.n_v};
+    part[LOADED] = (Part){s->loaded.id, s->loaded.n};
+    part[MODES] = (Part){s->mode, s->n_modes};
+    part[PATCHES] = (Part){s->patches.patch, s->patches.n};
+    part[DEFORMATIONS] = (Part){s->patches.delta, s->patches.n_delta};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
 {
     Part part[N_SECTIONS];
-    list_parts(system, part);
+    Past past;
+    list_parts(system, &past, part);
     size_t needed = sizeof(Head);
     for (int k = 0; k < N_SECTIONS; k++)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
@@ -122,31 +163,83 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
 
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
-    const int64_t expected[N_SECTIONS] = {1, system->model.n_q, system->model.n_v, 1, 1, -1, -1};
+    const int n_q = system->model.n_q, n_v = system->model.n_v;
+    const int64_t expected[N_SECTIONS] = {1, n_q, n_v, 1, 1, -1, -1, 1, n_q, n_v, n_v, -1, -1, -1, -1};
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
+    for (int64_t k = 0; k < part[PATCHES].count; k++) {
+        sti_Patch patch;
+        memcpy(&patch, (const char *)part[PATCHES].data + (size_t)k * sizeof patch, sizeof patch);
+        if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
+            return damaged(err);
+    }
     return ST_OK;
+}
+
+static void take(void *to, const Part *part, size_t size)
+{
+    if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
+}
+
+/* Deformations of compliant contacts, into the set that is not the state yet. */
+static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_Error *err)
+{
+    sti_Patches *to = &s->patches_new;
+    int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
+    STI_TRY(STI_GROW(&s->allocator, to->patch, to->patch_capacity, n, err));
+    STI_TRY(STI_GROW(&s->allocator, to->delta, to->delta_capacity, n_delta, err));
+    take(to->patch, &part[PATCHES], sizeof *to->patch);
+    take(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
+    to->n = (int)n;
+    to->n_delta = n_delta;
+    return ST_OK;
+}
+
+static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
+{
+    STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, part[IMPULSES].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
+    return STI_GROW(&s->allocator, s->mode, s->mode_capacity, part[MODES].count, err);
+}
+
+static void restore_past(st_System *s, const Part part[N_SECTIONS])
+{
+    Past past;
+    take(&past, &part[PAST], sizeof past);
+    s->history.h = past.h;
+    s->history.known = past.known != 0;
+    s->friction_work = past.friction_work;
+    s->speed = past.speed;
+    s->pull = past.pull;
+    take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
+    take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
+    take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
 }
 
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
 {
     double t;
     double *q = state, *v = state + s->model.n_q; /* aligned, as the bytes need not be */
-    memcpy(&t, part[TIME].data, sizeof t);
-    memcpy(q, part[COORDINATES].data, (size_t)s->model.n_q * sizeof *q);
-    memcpy(v, part[VELOCITIES].data, (size_t)s->model.n_v * sizeof *v);
-    int n_active = (int)part[ACTIVE].count, n_impulses = (int)part[IMPULSES].count;
-    STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, n_active, err));
-    STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, n_impulses, err));
-    STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail */
-    STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, n_active, err));
-    if (n_active > 0) memcpy(s->active.id, part[ACTIVE].data, (size_t)n_active * sizeof *s->active.id);
-    if (n_impulses > 0) memcpy(s->previous, part[IMPULSES].data, (size_t)n_impulses * sizeof *s->previous);
-    s->active.n = n_active;
-    s->n_previous = n_impulses;
-    memcpy(&s->n_steps, part[STEPS].data, sizeof s->n_steps);
-    memcpy(&s->stalled, part[STALLED].data, sizeof s->stalled);
+    take(&t, &part[TIME], sizeof t);
+    take(q, &part[COORDINATES], sizeof *q);
+    take(v, &part[VELOCITIES], sizeof *v);
+    STI_TRY(make_room(s, part, err));
+    STI_TRY(restore_patches(s, part, err));
+    STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail; it keeps the room */
+    take(s->active.id, &part[ACTIVE], sizeof *s->active.id);
+    take(s->previous, &part[IMPULSES], sizeof *s->previous);
+    take(s->loaded.id, &part[LOADED], sizeof *s->loaded.id);
+    take(s->mode, &part[MODES], sizeof *s->mode);
+    sti_patches_accept(s);
+    s->active.n = (int)part[ACTIVE].count;
+    s->n_previous = (int)part[IMPULSES].count;
+    s->loaded.n = (int)part[LOADED].count;
+    s->n_modes = (int)part[MODES].count;
+    take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
+    take(&s->stalled, &part[STALLED], sizeof s->stalled);
+    restore_past(s, part);
     return ST_OK;
 }
 

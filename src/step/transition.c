@@ -103,18 +103,21 @@ static double facet_force(const Contact *contact, int k)
     return sum;
 }
 
-/* g of the friction pair. */
-static double friction(const Contact *contact)
+/* a of the friction pair: how much more could be held. */
+static double reserve(const Contact *contact)
 {
-    double mu = contact->law->mu;
-    if (contact->law->law == ST_LAW_BOUNDED) return contact->slack - fabs(contact->u[0]);
-    if (has_facets(contact->law)) {
-        double sum = 0;
-        for (int k = 0; k < contact->law->facets; k++)
-            sum += facet_force(contact, k);
-        return mu * contact->n[0] - sum - facet_speed(contact);
-    }
-    return mu * contact->n[0] - hypot(contact->T[0], contact->T[1]) - hypot(contact->u[0], contact->u[1]);
+    double load = contact->law->mu * contact->n[0], sum = 0;
+    if (contact->law->law == ST_LAW_BOUNDED) return contact->slack;
+    if (!has_facets(contact->law)) return load - hypot(contact->T[0], contact->T[1]);
+    for (int k = 0; k < contact->law->facets; k++)
+        sum += facet_force(contact, k);
+    return load - sum;
+}
+
+/* b of the friction pair. */
+static double sliding_speed(const Contact *contact)
+{
+    return has_facets(contact->law) ? facet_speed(contact) : hypot(contact->u[0], contact->u[1]);
 }
 
 /* g of facet k, given lambda. */
@@ -130,9 +133,8 @@ static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 {
     sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
     if (!mode.closed || !has_friction(contact->law)) return mode;
-    double g = friction(contact);
-    mode.sticking = g > nil;
-    mode.slipping = g < -nil;
+    mode.sticking = reserve(contact) > nil;
+    mode.slipping = !mode.sticking && sliding_speed(contact) > nil;
     if (!mode.slipping) return mode;
     double speed = hypot(contact->u[0], contact->u[1]);
     for (int k = 0; k < 2; k++)
@@ -140,7 +142,7 @@ static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
     if (has_facets(contact->law)) {
         double lambda = facet_speed(contact);
         for (int k = 0; k < contact->law->facets; k++) {
-            g = facet_indicator(contact, k, lambda);
+            double g = facet_indicator(contact, k, lambda);
             mode.pushing[k / 64] |= (uint64_t)(g > nil) << (k % 64);
             mode.idle[k / 64] |= (uint64_t)(g < -nil) << (k % 64);
         }
@@ -149,13 +151,15 @@ static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
 }
 
 /* F of one contact that was in this mode; which transition is nearest goes to *kind. */
-static double indicator(const Contact *contact, const sti_Mode *mode, st_EventKind *kind)
+static double indicator(const Contact *contact, const sti_Mode *mode, double nil, st_EventKind *kind)
 {
     if (!mode->closed) return INFINITY;
     double F = contact->n[0] - contact->n[1], g;
     *kind = ST_EVENT_TAKEOFF;
     if (!mode->sticking && !mode->slipping) return F;
-    g = mode->slipping ? -friction(contact) : friction(contact);
+    double held = reserve(contact), speed = sliding_speed(contact);
+    /* form II sticks with a velocity that is not 0: as long as there is a reserve it counts alone */
+    g = mode->slipping ? speed - held : (held > nil ? held : -speed);
     if (g < F) F = g, *kind = mode->slipping ? ST_EVENT_STICK : ST_EVENT_SLIP;
     if (!mode->slipping) return F;
     if (!has_facets(contact->law)) {
@@ -172,16 +176,23 @@ static double indicator(const Contact *contact, const sti_Mode *mode, st_EventKi
     return F;
 }
 
+/* Velocities up to this are rounding. */
+static double nothing(const st_System *system)
+{
+    double fastest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        fastest = fmax(fastest, fabs(system->v_new[i]));
+    return STI_SEPARATION_SPEED * (1 + fastest);
+}
+
 st_Status sti_note_modes(st_System *system, double s, st_Error *err)
 {
     int n = system->step.problem.n_contacts;
     STI_TRY(STI_GROW(&system->allocator, system->mode_new, system->mode_new_capacity, n, err));
-    double fastest = 0;
-    for (int i = 0; i < system->model.n_v; i++)
-        fastest = fmax(fastest, fabs(system->v_new[i]));
+    double nil = nothing(system);
     for (int c = 0; c < n; c++) {
         Contact contact = look(system, c, s);
-        system->mode_new[c] = mode_of(&contact, system->step.chosen[c].entry.id, STI_SEPARATION_SPEED * (1 + fastest));
+        system->mode_new[c] = mode_of(&contact, system->step.chosen[c].entry.id, nil);
     }
     system->n_modes_new = n;
     return ST_OK;
@@ -201,7 +212,7 @@ static double smallest(Search *search, double s)
 {
     const st_System *system = search->system;
     const sti_Assembly *step = &system->step;
-    double F = INFINITY;
+    double F = INFINITY, nil = nothing(system);
     for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
         uint64_t id = step->chosen[c].entry.id;
         while (m < system->n_modes && system->mode[m].id < id)
@@ -209,7 +220,7 @@ static double smallest(Search *search, double s)
         if (m == system->n_modes || system->mode[m].id != id) continue;
         st_EventKind kind = ST_EVENT_TAKEOFF;
         Contact contact = look(system, c, s);
-        double F_c = indicator(&contact, &system->mode[m], &kind);
+        double F_c = indicator(&contact, &system->mode[m], nil, &kind);
         if (F_c < F) F = F_c, search->contact = c, search->kind = kind;
     }
     return F;
@@ -304,15 +315,13 @@ st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInf
 
     sti_Function *function = papers_form(system) && can_shift(system, h) ? F_shifted : F_at;
     STI_TRY(function(&search, shortest, &F_first, err));
-    if (F_first > 0)
+    if (F_first > 0) {
         STI_TRY(sti_find_root(function, &search, shortest, 1.0, F_first, F, 1e-13, 0.0, s, err));
-    else
-        *s = 0; /* it has begun: where the last event was, or at the end of the last step */
-    st_EventKind kind = search.kind;
-    double length = *s > 0 ? *s : 1;
-    STI_TRY(F_at(&search, length, &F, err));
-    if (*s == 0) search.kind = kind;
-    STI_TRY(add_transition(&search, system->t + *s * h, err));
-    *s = length;
-    return ST_OK;
+        STI_TRY(F_at(&search, *s, &F, err));
+        return add_transition(&search, system->t + *s * h, err);
+    }
+    /* It has begun, where the last event was or at the end of the last step. A load that went over to another
+     * contact, as loads of redundant ones do, is nothing to tell. */
+    if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->t, err));
+    return F_at(&search, 1.0, &F, err);
 }

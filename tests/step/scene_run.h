@@ -4,7 +4,6 @@
 
 #include "check.h"
 
-#include <stdarg.h>
 #include <stiction/io.h>
 #include <string.h>
 
@@ -17,19 +16,16 @@ typedef struct Run {
 } Run;
 
 /* Changes are "PATH=VALUE", ended by NULL. */
-static inline void run_open(Run *run, const char *path, ...)
+static inline void run_open_changed(Run *run, const char *path, const char *const *sets)
 {
-    const char *sets[16];
     int n = 0;
-    va_list list;
-    va_start(list, path);
-    while (n < 16 && (sets[n] = va_arg(list, const char *)) != NULL)
+    while (sets[n] != NULL)
         n++;
-    va_end(list);
     memset(run, 0, sizeof *run);
     check_ok(st_scene_read(path, sets, n, &run->scene, &run->def, &run->err), run->err);
     check_ok(st_system_create(run->scene, &run->def, &run->sys, &run->err), run->err);
 }
+#define run_open(run, path, ...) run_open_changed((run), (path), (const char *const[]){__VA_ARGS__})
 
 static inline void run_close(Run *run)
 {

@@ -10,7 +10,7 @@ export class Live {
     this.paused = false;
     this.plotted = 0;
     this.build();
-    this.events = new EventSource("events");
+    this.events = this.run.events;
     this.events.onmessage = (e) => this.take(JSON.parse(e.data));
     this.events.onerror = () => this.say("The program has ended or does not answer.");
   }

@@ -290,13 +290,22 @@ function localTheme() {
   } catch { return null; }
 }
 
+// A live run is looked at from where its bodies are: the first state comes before the picture is made.
+function firstState(run) {
+  return new Promise((done, fail) => {
+    run.events = new EventSource("events");
+    run.events.onmessage = (e) => { run.take(JSON.parse(e.data)); done(run); };
+    run.events.onerror = () => fail(new Error("The program has ended or does not answer."));
+  });
+}
+
 async function load() {
   const inside = document.querySelector("#run").textContent;
   if (inside.trim()) return decodeRun(bytesOfBase64(inside));
   if (location.protocol === "file:") throw new Error("This page has no run inside. Make one: stiction report FILE.h5 -o report.html");
   const answer = await fetch("run", { cache: "no-store" });
   if (!answer.ok) throw new Error(`The program answered ${answer.status}.`);
-  if (answer.headers.get("content-type").startsWith("application/json")) return new LiveRun(await answer.json());
+  if (answer.headers.get("content-type").startsWith("application/json")) return firstState(new LiveRun(await answer.json()));
   return decodeRun(new Uint8Array(await answer.arrayBuffer()));
 }
 

@@ -15,8 +15,8 @@ export function bodyColour(body, count) {
 }
 
 // Surfaces that show how a body turns: octants on round shapes, edges on boxes.
-function surface(pattern) {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
+function surface(pattern, many) {
+  const material = many ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
       .replace("#include <common>", "#include <common>\nvarying vec3 vLocal; varying vec2 vFace;")
@@ -36,7 +36,7 @@ function surface(pattern) {
 
 // A floor without an end: lines every `step`, thicker every ten, fading away.
 function floorMaterial(step, reach) {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.95, transparent: true, side: THREE.DoubleSide, depthWrite: false });
+  const material = new THREE.MeshLambertMaterial({ transparent: true, side: THREE.DoubleSide, depthWrite: false }); // it fills the screen: cheap
   material.userData.line = { value: new THREE.Color("#000000") };
   material.onBeforeCompile = (shader) => {
     shader.uniforms.lineColour = material.userData.line;
@@ -49,8 +49,8 @@ function floorMaterial(step, reach) {
       .replace("#include <common>", `#include <common>
         varying vec2 vGround; uniform vec3 lineColour; uniform float gridStep; uniform float reach;
         float gridLine(float s, float w) {
-          vec2 c = vGround / s; vec2 g = abs(fract(c - 0.5) - 0.5) / fwidth(c);
-          return (1.0 - smoothstep(w - 0.5, w + 0.5, min(g.x, g.y))) * (1.0 - smoothstep(0.2, 0.6, max(fwidth(c).x, fwidth(c).y)));
+          vec2 c = vGround / s, f = fwidth(c), g = abs(fract(c - 0.5) - 0.5) / f;
+          return (1.0 - smoothstep(w - 0.5, w + 0.5, min(g.x, g.y))) * (1.0 - smoothstep(0.2, 0.6, max(f.x, f.y)));
         }`)
       .replace("#include <color_fragment>", `#include <color_fragment>
         float ink = max(0.35 * gridLine(gridStep, 0.6), 0.65 * gridLine(10.0 * gridStep, 0.9));
@@ -129,9 +129,11 @@ export class Picture {
     const lo = [], hi = [];
     for (let i = 0; i < 3; i++) {
       axes[i].sort((a, b) => a - b);
-      const cut = all ? Math.floor(0.05 * axes[i].length) : 0;
+      const cut = all ? Math.floor(0.1 * axes[i].length) : 0;
       lo.push(axes[i][cut] ?? -1), hi.push(axes[i][axes[i].length - 1 - cut] ?? 1);
     }
+    for (let k = 0; k < this.n; k++) // and all of the start
+      for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], this.position[3 * k + i] - extent[k + 1]), hi[i] = Math.max(hi[i], this.position[3 * k + i] + extent[k + 1]);
     for (const s of this.model.shapes)
       if (s.body === 0 && s.type !== "plane" && s.half) for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], s.p[i] - s.half[i]), hi[i] = Math.max(hi[i], s.p[i] + s.half[i]);
     this.box = new THREE.Box3(v(lo), v(hi));
@@ -234,7 +236,7 @@ export class Picture {
     }
     this.groups = [];
     for (const { part, items } of groups.values()) {
-      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern), items.length);
+      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 1500), items.length);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = mesh.receiveShadow = this.renderer.shadowMap.enabled;
       mesh.frustumCulled = false;
