@@ -18,6 +18,8 @@ const Command *const commands[] = {&run_command,
                                    &plot_command,
                                    &render_command,
                                    &export_command,
+                                   &solve_command,
+                                   &extract_command,
                                    &settings_command,
                                    &schema_command,
                                    NULL};

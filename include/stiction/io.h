@@ -212,6 +212,35 @@ ST_API char *st_scene_model(const st_Scene *scene, const st_SystemDef *def);
 /* Every setting as JSON, likewise. */
 ST_API char *st_choices_json(const st_SystemDef *def);
 
+/* ---- problem files: FCLIB and complementarity problems, docs/problems.md ------------------------ */
+
+/* A problem file: HDF5 in the FCLIB layout (docs/problems.md), a friction problem or a linear complementarity
+ * problem. From st_problem_file_read: owns its arrays. To be written: fill one with arrays of your own.      */
+typedef struct st_ProblemFile {
+    const char *kind; /* fc2d, fc3d, rfc3d, gfc2d, gfc3d, grfc3d, lcp, mlcp; not looked at when writing */
+    bool is_lcp;
+    st_FrictionProblem friction;     /* where is_lcp is false                               */
+    st_LcpProblem lcp;               /* where it is true; mlcp: with free rows              */
+    int n;                           /* rows of r, or of z                                  */
+    const char *title, *description; /* or NULL                                         */
+    const double *r, *u, *v;         /* a stored answer (r or z, u or w, v), each may be NULL */
+} st_ProblemFile;
+
+ST_API st_Status st_problem_file_read(const char *path, st_ProblemFile **out, st_Error *err);
+ST_API void st_problem_file_destroy(st_ProblemFile *file); /* what st_problem_file_read gave; NULL is fine */
+
+/* Written beside and renamed: where anything fails, `path` is as it was. */
+ST_API st_Status st_problem_file_write(const char *path, const st_ProblemFile *file, st_Error *err);
+/* A copy of the file `from` with r, u, v as its /solution (z, w of an LCP); all else in it stays. Any of u, v
+ * may be NULL; `path` may be `from`.                                                             */
+ST_API st_Status st_problem_file_write_solution(const char *from, const char *path, int n_r, const double *r,
+                                                const double *u, int n_v, const double *v, st_Error *err);
+
+/* A performance profile (Dolan & More 2002) as a picture: of n_problems solved by n_solvers, seconds[s n_problems + k]
+ * (a negative number: not solved), the share solved within a factor of the best time.             */
+ST_API st_Status st_profile_write(const char *path, const char *title, int n_solvers, const char *const *names,
+                                  int n_problems, const double *seconds, st_Error *err);
+
 #ifdef __cplusplus
 }
 #endif

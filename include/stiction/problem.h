@@ -126,11 +126,13 @@ ST_API st_Status st_local_residual(const st_LocalProblem *problem, const double 
 
 /* Start from st_solver_def(), change what you need. */
 typedef struct st_SolverDef {
-    const char *name;   /* a name of st_solver_name(), "auto" by default               */
-    double tolerance;   /* on st_Residual.natural                                      */
-    int max_iterations; /* of the iterative solvers (sweeps)                           */
-    bool warm_start;    /* start from the r that is handed in                          */
-    bool all_errors;    /* the tolerance holds for error and error_rho, too            */
+    const char *name;          /* a name of st_solver_name(), "auto" by default               */
+    double tolerance;          /* on st_Residual.natural                                      */
+    int max_iterations;        /* of the iterative solvers (sweeps)                           */
+    bool warm_start;           /* start from the r that is handed in                          */
+    bool all_errors;           /* the tolerance holds for error and error_rho, too            */
+    bool (*cancel)(void *ctx); /* asked between iterations: true ends the solve with the best so far; NULL: never */
+    void *cancel_ctx;
     st_Allocator allocator;
     uint32_t cookie; /* set by st_solver_def(); leave alone                            */
 } st_SolverDef;

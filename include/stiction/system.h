@@ -209,6 +209,9 @@ typedef struct st_ContactReport {
     st_Vec3 force;      /* on b, at the point, world axes [N]                           */
 } st_ContactReport;
 
+/* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.
+ * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step. */
+ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
 /* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */

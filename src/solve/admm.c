@@ -23,7 +23,7 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-static const int64_t max_blocks = 4000000;
+static const int64_t max_blocks = 1000000;
 static const double beta_start = 0.3, tiny_pivot = 1e-300;
 /* Residuals are judged, and beta is looked at, every so many iterations. */
 enum { JUDGE_EVERY = 5 };
@@ -110,7 +110,7 @@ static st_Status run(Admm *s, sti_Task *task, st_Error *err)
     judge(s, task, &least);
     s->beta = beta_start;
     STI_TRY(factorise(s, p, err));
-    while (least > task->tolerance && task->iterations < task->max_iterations) {
+    while (least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task)) {
         iterate(s, task, &apart, &moved);
         task->iterations++;
         if (task->iterations % JUDGE_EVERY != 0 && task->iterations != task->max_iterations) continue;

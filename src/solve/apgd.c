@@ -112,7 +112,7 @@ static void iterate(Apgd *s, sti_Task *task, double *least)
     double theta = 1.0;
     memcpy(s->y, task->r, bytes);
     memcpy(s->r_last, task->r, bytes);
-    while (*least > task->tolerance && task->iterations < task->max_iterations) {
+    while (*least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task)) {
         sti_reduction_apply(task->reduction, s->y, s->v, s->u);
         memcpy(s->gradient, s->u, bytes);
         for (int c = 0; c < p->n_contacts; c++)

@@ -29,7 +29,7 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-static const int64_t max_blocks = 4000000;
+static const int64_t max_blocks = 1000000;
 static const double tiny_pivot = 1e-300;
 /* How much of the way to the border a step may go. */
 static const double border = 0.995;
@@ -411,7 +411,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
     int last_better = 0;
     memcpy(s->best, task->r, sizeof(double) * (size_t)n);
     judge(s, task, &least);
-    while (least > task->tolerance && task->iterations < task->max_iterations &&
+    while (least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task) &&
            task->iterations - last_better < PATIENCE) {
         evaluate(s, task);
         STI_TRY(factorise(s, task, err));

@@ -31,7 +31,7 @@
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
 /* Blocks of W beyond which it is not formed: 9 numbers each, and the factors are many times larger. */
-static const int64_t max_blocks = 4000000;
+static const int64_t max_blocks = 1000000;
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;
@@ -274,7 +274,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *
 {
     double history[MEMORY], first = 0.0;
     *solved = false;
-    for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations; k++) {
+    for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
         const double merit = evaluate(s, task, task->r, s->u, true);
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
@@ -302,7 +302,8 @@ static st_Status iterate(Newton *s, sti_Task *task, double *least, st_Error *err
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (*least > task->tolerance && task->iterations < task->max_iterations && failures < PATIENCE) {
+    while (*least > task->tolerance && task->iterations < task->max_iterations && failures < PATIENCE &&
+           !sti_cancelled(task)) {
         const double before = *least;
         const int start = task->iterations;
         bool solved = false;

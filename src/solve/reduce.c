@@ -496,6 +496,8 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     STI_TRY(make_shadow(m, local, err));
     GROW(place, n);
     GROW(b, n);
+    GROW(w, n);
+    if (n > 0) memset(m->w, 0, (size_t)n * sizeof *m->w);
     STI_TRY(build_H(m, err));
     STI_TRY(copy_columns(m, err));
     STI_TRY(build_W_diagonal(m, err));

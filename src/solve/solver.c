@@ -190,6 +190,8 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .reduction = solver->reduction,
                      .tolerance = solver->def.tolerance,
                      .max_iterations = solver->def.max_iterations,
+                     .cancel = solver->def.cancel,
+                     .cancel_ctx = solver->def.cancel_ctx,
                      .r = solver->r,
                      .solver = solver->kind->name};
     for (int j = 0; j < problem->n_r; j++)

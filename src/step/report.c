@@ -11,6 +11,12 @@
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
+const st_Problem *st_system_problem(const st_System *system, const double **r)
+{
+    if (r != NULL) *r = system->step.r;
+    return &system->step.problem;
+}
+
 int st_system_contact_count(const st_System *system)
 {
     return system->step.n_gaps;

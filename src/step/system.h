@@ -80,7 +80,7 @@ typedef struct sti_Snapshot {
 /* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
 typedef struct sti_Mode {
     uint64_t id;
-    bool closed, sticking, slipping;
+    unsigned char closed, sticking, slipping; /* no bools: they come back from files, too */
     double direction[2];          /* of sliding                                                             */
     uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
 } sti_Mode;
