@@ -5,6 +5,7 @@
 #include <stiction/base.h>
 #include <stiction/model.h>
 #include <stiction/problem.h>
+#include <stiction/query.h>
 #include <stiction/scene.h>
 #include <stiction/system.h>
 

@@ -78,6 +78,8 @@ static bool try_inside(const sti_Simplex *s, Nearest *best)
     double part[4] = {volume(w[1], w[2], w[3]), -volume(w[0], w[2], w[3]), volume(w[0], w[1], w[3]),
                       -volume(w[0], w[1], w[2])};
     double sign = all > 0 ? 1 : -1;
+    double size = norm(sub(w[1], w[0])) * norm(sub(w[2], w[0])) * norm(sub(w[3], w[0]));
+    if (!(fabs(all) > 1e-12 * size)) return false; /* flat: in and out are rounding; its faces are as near */
     for (int k = 0; k < 4; k++)
         if (!(sign * part[k] > 0)) return false;
     *best = (Nearest){.v = {0, 0, 0}, .square = 0};
