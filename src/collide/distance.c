@@ -103,7 +103,13 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out)
     sti_Simplex simplex;
     double touching = TOUCHING * (a->size + b->size);
     bool apart = sti_gjk(a, b, touching, &simplex, out);
-    if (!apart && core_is_polytope(a) && core_is_polytope(b)) {
+    bool flat = core_is_polytope(a) && core_is_polytope(b);
+    if (apart && flat && out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: what do the axes say? */
+        sti_Distance axes;
+        sti_sat(a, b, &axes);
+        if (axes.gap <= 0) apart = false;
+    }
+    if (!apart && flat) {
         sti_sat(a, b, out);
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
         if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
