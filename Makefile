@@ -61,8 +61,10 @@ help: ## this list
 setup:
 	@scripts/setup.sh build
 
+# The page is tested in a browser; a machine that cannot have one skips that and says so.
 setup-tests:
 	@scripts/setup.sh build test
+	@scripts/setup.sh browser || echo "setup: no browser, the viewer's page will not be tested" >&2
 
 # Configured once; after that cmake itself sees when it must look again.
 $(BUILD)/.configured: Makefile | setup

@@ -56,10 +56,22 @@ static bool name_scene(Loaded *loaded, st_Error *err)
     return true;
 }
 
+static bool keep_sets(const TextList *sets, Loaded *loaded, st_Error *err)
+{
+    loaded->sets = calloc((size_t)sets->count + 1, sizeof *loaded->sets);
+    bool ok = loaded->sets != NULL;
+    for (int k = 0; ok && k < sets->count; k++) {
+        loaded->sets[k] = strdup(sets->item[k]);
+        ok = loaded->sets[k] != NULL;
+    }
+    loaded->n_sets = sets->count;
+    return ok || fail(err, ST_ERR_MEMORY, "out of memory");
+}
+
 bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
 {
     *loaded = (Loaded){0};
-    if (!find_file(word, loaded, err) || !name_scene(loaded, err)) return false;
+    if (!find_file(word, loaded, err) || !name_scene(loaded, err) || !keep_sets(sets, loaded, err)) return false;
     if (st_scene_read(loaded->path, sets->item, sets->count, &loaded->scene, &loaded->def, err) != ST_OK) return false;
     if (st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK) return true;
     /* The reader's messages begin with the file; so must those of the engine. */
@@ -73,6 +85,10 @@ void unload(Loaded *loaded)
 {
     st_system_destroy(loaded->system);
     st_scene_destroy(loaded->scene);
+    for (int k = 0; loaded->sets != NULL && loaded->sets[k] != NULL; k++)
+        free(loaded->sets[k]);
+    free((void *)loaded->sets);
+    free(loaded->text);
     free(loaded->description);
     free(loaded->name);
     free(loaded->path);

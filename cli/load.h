@@ -10,6 +10,9 @@ typedef struct Loaded {
     char *path; /* of the scene file                        */
     char *name; /* its own, or that of the file             */
     char *description;
+    char *text;  /* the scene itself, where it was asked for (restart.h)      */
+    char **sets; /* overrides it was read with, NULL-terminated               */
+    int n_sets;
     st_Scene *scene;
     st_SystemDef def;
     st_System *system;

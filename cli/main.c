@@ -6,8 +6,21 @@
 #include <stiction/stiction.h>
 #include <string.h>
 
-const Command *const commands[] = {&run_command,      &check_command,  &examples_command,
-                                   &settings_command, &schema_command, NULL};
+const Command *const commands[] = {&run_command,
+                                   &check_command,
+                                   &converge_command,
+                                   &examples_command,
+                                   &info_command,
+                                   &view_command,
+                                   &report_command,
+                                   &plot_command,
+                                   &render_command,
+                                   &export_command,
+                                   &solve_command,
+                                   &extract_command,
+                                   &settings_command,
+                                   &schema_command,
+                                   NULL};
 
 static void print_help(FILE *out)
 {
@@ -84,5 +97,6 @@ int main(int argc, char **argv)
     /* `stiction run ... | head -1` must not kill a run whose table is still being written: with the
      * signal ignored, writes to the closed pipe fail with EPIPE instead.                         */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a write that fails, like a full disk */
     return finish_output(dispatch(argc, argv));
 }

@@ -6,7 +6,7 @@
 #include "tally.h"
 
 typedef struct Outputs {
-    const char *table, *picture; /* files written, or NULL */
+    const char *table, *picture, *recording; /* files written, or NULL */
 } Outputs;
 
 void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs);

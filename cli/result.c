@@ -11,9 +11,23 @@ static void energy(Json *json, const char *key, double kinetic, double potential
     put_close_object(json);
 }
 
+static void initial_change(Json *json, const st_System *system)
+{
+    double position, velocity;
+    st_system_initial_change(system, &position, &velocity);
+    put_open_flat_object(json, "initial_change");
+    put_number(json, "position", position);
+    put_number(json, "velocity", velocity);
+    put_close_object(json);
+}
+
 static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
 {
     put_integer(json, "events", tally->collisions);
+    put_integer(json, "transitions", tally->transitions);
+    put_integer(json, "accumulations", tally->accumulations);
+    put_number(json, "impact_gain", tally->impact_gain);
+    put_integer(json, "problems", tally->problems);
     put_open_array(json, "collisions");
     for (int i = 0; i < tally->n_list; i++) {
         const Collision *c = &tally->list[i];
@@ -24,6 +38,8 @@ static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
         put_text(json, "b", body_name(scene, c->b));
         put_numbers(json, "point", point, 3);
         put_number(json, "impulse", c->impulse);
+        put_number(json, "before", c->before);
+        put_number(json, "after", c->after);
         put_close_object(json);
     }
     put_close_array(json);
@@ -102,12 +118,14 @@ void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outpu
     put_number(&json, "end", loaded->def.end);
     put_number(&json, "time", st_system_time(loaded->system));
     put_integer(&json, "steps", tally->steps);
+    initial_change(&json, loaded->system);
     collisions(&json, loaded->scene, tally);
     times(&json, loaded->system, tally);
     quality(&json, tally);
     put_text(&json, "state_hash", hash);
     put_text(&json, "table", outputs->table);
     put_text(&json, "picture", outputs->picture);
+    put_text(&json, "recording", outputs->recording);
     bodies(&json, loaded);
     put_forces(&json, loaded);
     put_close_object(&json);

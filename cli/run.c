@@ -6,6 +6,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
+#include "restart.h"
 
 #include <math.h>
 #include <signal.h>
@@ -13,11 +14,12 @@
 #include <string.h>
 
 typedef struct RunOptions {
-    TextList sets;
-    const char *table, *picture;
+    TextList sets, outputs;
+    const char *table, *recording; /* of the outputs, by extension */
+    const char *picture, *restart;
     bool json, quiet;
     long every;
-    double rate;
+    double rate, checkpoint, at;
 } RunOptions;
 
 static const Option options[] = {
@@ -25,9 +27,21 @@ static const Option options[] = {
      "override a value of the scene, as often as needed:\n"
      "--set simulation/h=0.001 --set bodies/left/mass=2",
      offsetof(RunOptions, sets)},
-    {"output", 'o', OPTION_TEXT, "FILE.csv", "write a table, one line a step", offsetof(RunOptions, table)},
+    {"output", 'o', OPTION_LIST, "FILE",
+     "FILE.h5: record the run (stiction info, view, report, export);\n"
+     "FILE.csv: write a table, one line a step; both may be given",
+     offsetof(RunOptions, outputs)},
     {"every", 0, OPTION_COUNT, "N", "of the table, only every N-th step (and the last)", offsetof(RunOptions, every)},
-    {"rate", 0, OPTION_NUMBER, "HZ", "of the table, only so many lines a simulated second", offsetof(RunOptions, rate)},
+    {"rate", 0, OPTION_NUMBER, "HZ",
+     "only so many lines of the table, or frames of the recording\n"
+     "(else 60, or 600 in all), a simulated second",
+     offsetof(RunOptions, rate)},
+    {"checkpoint", 0, OPTION_NUMBER, "SECONDS",
+     "simulated time between checkpoints of the recording\n(else a tenth of the run)",
+     offsetof(RunOptions, checkpoint)},
+    {"restart", 0, OPTION_TEXT, "FILE.h5", "go on from a recording's last checkpoint; without SCENE",
+     offsetof(RunOptions, restart)},
+    {"at", 0, OPTION_NUMBER, "T", "with --restart: from the last checkpoint not after T [s]", offsetof(RunOptions, at)},
     {"picture", 0, OPTION_TEXT, "FILE.svg", "draw the motion, coordinates and energies", offsetof(RunOptions, picture)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the summary", offsetof(RunOptions, json)},
     {"quiet", 'q', OPTION_FLAG, NULL, "no progress line and no summary", offsetof(RunOptions, quiet)},
@@ -38,7 +52,7 @@ static int run_main(int argc, char *const *argv);
 const Command run_command = {
     .name = "run",
     .words = "SCENE",
-    .min_words = 1,
+    .min_words = 0,
     .max_words = 1,
     .summary = "run a scene; progress, then a summary",
     .details = "SCENE is a scene file, or the name of an example (stiction examples) where there is no such file. "
@@ -54,6 +68,7 @@ typedef struct Run {
     const RunOptions *options;
     Loaded loaded;
     st_Csv *csv;
+    st_Recorder *recorder;
     st_Picture *picture;
     Tally tally;
     Progress progress;
@@ -109,6 +124,8 @@ static bool record(Run *run, const st_StepInfo *info, bool last, st_Error *err)
 {
     if (run->picture != NULL && !last && st_picture_add(run->picture, run->loaded.system, info, err) != ST_OK)
         return false;
+    if (run->recorder != NULL && !last && st_recorder_add(run->recorder, run->loaded.system, info, err) != ST_OK)
+        return false;
     if (run->csv == NULL) return true;
     run->line_due = last ? false : !line_wanted(run, info);
     return run->line_due || st_csv_write(run->csv, run->loaded.system, info, err) == ST_OK;
@@ -138,43 +155,114 @@ static void simulate(Run *run)
     if (run->line_due && !record(run, &info, true, &err) && ok) end_run(run, RUN_FAILED, err.message);
 }
 
+/* Which output is which: a recording by its extension, else the table. */
+static int sort_outputs(RunOptions *o)
+{
+    for (int k = 0; k < o->outputs.count; k++) {
+        const char *path = o->outputs.item[k], *dot = strrchr(path, '.');
+        bool recording = dot != NULL && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
+        const char **slot = recording ? &o->recording : &o->table;
+        if (path[0] == '\0') return complain(STATUS_INPUT, "run: --output needs FILE, found an empty text");
+        if (*slot != NULL)
+            return complain(STATUS_INPUT, "run: two %s, %s and %s", recording ? "recordings" : "tables", *slot, path);
+        *slot = path;
+    }
+    return -1;
+}
+
+static int check_options(const RunOptions *o, const char *word)
+{
+    if (o->every > 0 && o->rate > 0) return complain(STATUS_INPUT, "run: --every and --rate exclude each other");
+    if (o->every > 0 && o->table == NULL)
+        return complain(STATUS_INPUT, "run: --every is about the table, -o FILE.csv is missing");
+    if (o->rate > 0 && o->table == NULL && o->recording == NULL)
+        return complain(STATUS_INPUT, "run: --rate is about the table or the recording, -o FILE.csv is missing");
+    if (o->checkpoint > 0 && o->recording == NULL)
+        return complain(STATUS_INPUT, "run: --checkpoint is about the recording, -o FILE.h5 is missing");
+    if (o->at > 0 && o->restart == NULL) return complain(STATUS_INPUT, "run: --at needs --restart FILE.h5");
+    if (o->restart != NULL && word != NULL)
+        return complain(STATUS_INPUT, "run: --restart takes the scene from %s, \"%s\" is one word too many", o->restart,
+                        word);
+    if (o->restart == NULL && word == NULL)
+        return complain(STATUS_INPUT, "run: SCENE is missing; usage: stiction run SCENE [options]");
+    return -1;
+}
+
+/* Every output must be possible, and none may be the input or another output. */
+static int check_outputs(const Run *run)
+{
+    const RunOptions *o = run->options;
+    static const char *const kind[3] = {"table", "picture", "recording"};
+    const char *files[3] = {o->table, o->picture, o->recording};
+    for (int k = 0; k < 3; k++) {
+        if (files[k] == NULL) continue;
+        if (same_file(files[k], run->loaded.path))
+            return complain(STATUS_INPUT, "run: the output %s is the scene itself", files[k]);
+        if (o->restart != NULL && same_file(files[k], o->restart))
+            return complain(STATUS_INPUT, "run: the output %s is the recording to restart from", files[k]);
+        if (!output_possible(files[k])) return STATUS_INPUT;
+        for (int j = 0; j < k; j++)
+            if (files[j] != NULL && same_file(files[j], files[k]))
+                return complain(STATUS_INPUT, "run: %s and %s are the same file, %s", kind[j], kind[k], files[k]);
+    }
+    return -1;
+}
+
+static bool open_recorder(Run *run, st_Error *err)
+{
+    const RunOptions *o = run->options;
+    Loaded *l = &run->loaded;
+    double length = l->def.end - st_system_time(l->system);
+    st_RecorderDef def = st_recorder_def();
+    if (!load_text(l, err)) return false;
+    def.name = l->name;
+    def.description = l->description;
+    def.text = l->text;
+    def.length = strlen(l->text);
+    def.label = l->path;
+    def.sets = (const char *const *)l->sets;
+    def.n_sets = l->n_sets;
+    def.rate = o->rate > 0 ? o->rate : length > 0 ? fmax(60, 600 / length) : 60;
+    def.checkpoint = o->checkpoint > 0 ? o->checkpoint : length > 0 ? length / 10 : 0;
+    return st_recorder_open(o->recording, &def, l->scene, &l->def, l->system, &run->recorder, err) == ST_OK;
+}
+
 /* Everything that may be refused, before anything is touched. -1: go on. */
 static int prepare(Run *run, const char *word)
 {
     const RunOptions *o = run->options;
     st_Error err = {0};
-    if (o->every > 0 && o->rate > 0) return complain(STATUS_INPUT, "run: --every and --rate exclude each other");
-    if ((o->every > 0 || o->rate > 0) && o->table == NULL)
-        return complain(STATUS_INPUT, "run: --%s is about the table, -o FILE.csv is missing",
-                        o->every > 0 ? "every" : "rate");
-    if (!load(word, &o->sets, &run->loaded, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    int status = check_options(o, word);
+    if (status >= 0) return status;
+    bool ok = o->restart != NULL ? load_restart(o->restart, o->at > 0 ? o->at : INFINITY, &o->sets, &run->loaded, &err)
+                                 : load(word, &o->sets, &run->loaded, &err);
+    if (!ok) return complain(STATUS_INPUT, "%s", err.message);
     const st_SystemDef *def = &run->loaded.def;
     if (def->end + def->h <= def->end) /* time would stand still before the end */
         return complain(STATUS_INPUT, "%s: h is %g s, below the resolution of time at end = %g s", run->loaded.path,
                         def->h, def->end);
-    const char *files[2] = {o->table, o->picture};
-    for (int k = 0; k < 2; k++) {
-        if (files[k] == NULL) continue;
-        if (same_file(files[k], run->loaded.path))
-            return complain(STATUS_INPUT, "run: the output %s is the scene itself", files[k]);
-        if (!output_possible(files[k])) return STATUS_INPUT;
-    }
-    if (o->table != NULL && o->picture != NULL && same_file(o->table, o->picture))
-        return complain(STATUS_INPUT, "run: table and picture are the same file, %s", o->table);
+    status = check_outputs(run);
+    if (status >= 0) return status;
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
     if (o->table != NULL && st_csv_open(o->table, run->loaded.system, run->loaded.scene, &run->csv, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
+    if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
     return -1;
 }
 
-/* Close the table and write the picture; the first thing that went wrong is the one told. */
+/* Close table and recording and write the picture; the first thing that went wrong is the one told. */
 static void finish_outputs(Run *run)
 {
     st_Error err = {0};
     if (st_csv_close(run->csv, &err) != ST_OK && run->tally.outcome != RUN_FAILED)
         end_run(run, RUN_FAILED, err.message);
     run->csv = NULL;
+    if (st_recorder_close(run->recorder, run->loaded.system, outcome_name(run->tally.outcome), run->tally.message,
+                          &err) != ST_OK &&
+        run->tally.outcome != RUN_FAILED)
+        end_run(run, RUN_FAILED, err.message);
+    run->recorder = NULL;
     if (run->picture != NULL && st_picture_write(run->picture, run->options->picture, &err) != ST_OK &&
         run->tally.outcome != RUN_FAILED)
         end_run(run, RUN_FAILED, err.message);
@@ -183,7 +271,7 @@ static void finish_outputs(Run *run)
 static int tell(const Run *run)
 {
     const RunOptions *o = run->options;
-    Outputs outputs = {o->table, o->picture};
+    Outputs outputs = {o->table, o->picture, o->recording};
     if (o->json)
         print_json(stdout, &run->loaded, &run->tally, &outputs);
     else if (!o->quiet)
@@ -208,6 +296,7 @@ static int run_main(int argc, char *const *argv)
     Run run = {.options = &o};
     const char *words[MAX_WORDS];
     int status = command_read(&run_command, argc, argv, &o, words);
+    if (status < 0) status = sort_outputs(&o);
     if (status < 0) status = prepare(&run, words[0]);
     if (status < 0) {
         catch_signals();
@@ -222,8 +311,10 @@ static int run_main(int argc, char *const *argv)
     }
     tally_free(&run.tally);
     st_csv_close(run.csv, NULL);
+    st_recorder_close(run.recorder, NULL, "failed", "", NULL);
     st_picture_destroy(run.picture);
     unload(&run.loaded);
     free((void *)o.sets.item);
+    free((void *)o.outputs.item);
     return status;
 }

@@ -29,6 +29,15 @@ static void print_counts(FILE *out, const Tally *tally, double end, double time)
     fputc('\n', out);
 }
 
+static void print_initial(FILE *out, const st_System *system)
+{
+    double position, velocity;
+    st_system_initial_change(system, &position, &velocity);
+    if (position > 0 || velocity > 0)
+        fprintf(out, "  %-22s made consistent: moved by at most %.3g, velocities changed by at most %.3g\n",
+                "initial state", position, velocity);
+}
+
 static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tally)
 {
     fprintf(out, "  %-22s %lld", "collisions", tally->collisions);
@@ -37,6 +46,12 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
         fprintf(out, "%s%.6g s %s-%s", i == 0 ? ": " : ", ", c->time, body_name(scene, c->a), body_name(scene, c->b));
     }
     fputs(tally->n_list > SHOWN_COLLISONS ? ", ...\n" : "\n", out);
+    if (tally->transitions > 0)
+        fprintf(out, "  %-22s %lld (take-off, stick, slip)\n", "transitions", tally->transitions);
+    if (tally->accumulations > 0)
+        fprintf(out, "  %-22s in %lld steps, first at %.6g s: no rebounds to the end of those steps\n",
+                "events accumulated", tally->accumulations, tally->accumulated_time);
+    if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
 }
 
 static void print_energy(FILE *out, const Tally *tally)
@@ -156,6 +171,7 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     fprintf(out, "  preset %s\n", loaded->def.preset);
     print_choices(out, &loaded->def, 4);
     fputc('\n', out);
+    print_initial(out, loaded->system);
     print_counts(out, tally, loaded->def.end, st_system_time(loaded->system));
     if (loaded->def.events != ST_EVENTS_OFF || tally->collisions > 0) print_collisions(out, loaded->scene, tally);
     if (tally->message[0] != '\0') fprintf(out, "  %-22s %s\n", "why", tally->message);
@@ -165,4 +181,6 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     print_bodies(out, loaded);
     if (outputs->table != NULL) fprintf(out, "  table: %s\n", outputs->table);
     if (outputs->picture != NULL) fprintf(out, "  picture: %s\n", outputs->picture);
+    if (outputs->recording != NULL)
+        fprintf(out, "  recording: %s (look at it: stiction view %s)\n", outputs->recording, outputs->recording);
 }

@@ -2,9 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define SEPARATING 1e-9 /* [m/s]: faster than this, a contact opens */
 
 const char *outcome_name(Outcome outcome)
 {
@@ -14,7 +11,7 @@ const char *outcome_name(Outcome outcome)
 
 bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error *err)
 {
-    *tally = (Tally){.locating = loaded->def.events != ST_EVENTS_OFF};
+    *tally = (Tally){0};
     *info = st_step_info();
     info->time = st_system_time(loaded->system);
     info->h = 0;
@@ -29,14 +26,7 @@ static double larger(double a, double b)
     return b > a || isnan(b) ? b : a; /* a NaN must show */
 }
 
-static bool was_touching(const Tally *tally, uint64_t id)
-{
-    for (int i = 0; i < tally->n_touching; i++)
-        if (tally->touching[i] == id) return true;
-    return false;
-}
-
-static void add_collision(Tally *tally, double time, const st_ContactReport *contact)
+static void add_collision(Tally *tally, const st_EventReport *event)
 {
     if (tally->n_list == MOST_COLLISIONS) return;
     if (tally->n_list == tally->capacity) {
@@ -47,35 +37,15 @@ static void add_collision(Tally *tally, double time, const st_ContactReport *con
         tally->capacity = capacity;
     }
     tally->list[tally->n_list++] =
-        (Collision){time, contact->a, contact->b, contact->point, contact->dim > 0 ? contact->impulse[0] : 0};
+        (Collision){event->time, event->a, event->b, event->point, event->impulse, event->before, event->after};
 }
 
-/* The contacts that closed: those of the impact that were not closed before. */
-static void find_collisions(Tally *tally, const st_System *system, double time)
+static void find_collisions(Tally *tally, const st_System *system)
 {
-    int n = st_system_contact_count(system);
-    for (int i = 0; i < n; i++) {
-        st_ContactReport contact;
-        if (st_system_contact(system, i, &contact) == ST_OK && !was_touching(tally, contact.id))
-            add_collision(tally, time, &contact);
-    }
-}
-
-/* Contacts that stay closed: all of an impact, and of a step those that do not separate. */
-static void keep_touching(Tally *tally, const st_System *system, bool impact)
-{
-    int n = st_system_contact_count(system);
-    if (n > tally->touching_capacity) {
-        uint64_t *grown = realloc(tally->touching, (size_t)n * sizeof *grown);
-        if (grown == NULL) return;
-        tally->touching = grown;
-        tally->touching_capacity = n;
-    }
-    tally->n_touching = 0;
-    for (int i = 0; i < n; i++) {
-        st_ContactReport contact;
-        if (st_system_contact(system, i, &contact) != ST_OK) continue;
-        if (impact || contact.velocity[0] <= SEPARATING) tally->touching[tally->n_touching++] = contact.id;
+    for (int i = 0; i < st_system_event_count(system); i++) {
+        st_EventReport event;
+        if (st_system_event(system, i, &event) == ST_OK && event.kind == ST_EVENT_COLLISION)
+            add_collision(tally, &event);
     }
 }
 
@@ -84,6 +54,10 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     double before = tally->kinetic + tally->potential, now = info->kinetic + info->potential;
     tally->steps++;
     tally->collisions += info->collisions;
+    tally->transitions += info->transitions;
+    tally->problems += info->problems;
+    tally->impact_gain += info->impact_gain;
+    if (info->accumulated && tally->accumulations++ == 0) tally->accumulated_time = info->time;
     tally->failures += !info->solve.converged;
     tally->fallbacks += info->solve.fallback != NULL;
     tally->overlapping += info->overlapping;
@@ -98,13 +72,11 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->kinetic = info->kinetic;
     tally->potential = info->potential;
     tally->friction = info->friction;
-    if (info->collisions > 0) find_collisions(tally, system, info->time);
-    if (tally->locating) keep_touching(tally, system, info->collisions > 0);
+    if (info->collisions > 0) find_collisions(tally, system);
 }
 
 void tally_free(Tally *tally)
 {
     free(tally->list);
-    free(tally->touching);
     *tally = (Tally){0};
 }

@@ -11,24 +11,24 @@ typedef struct Collision {
     double time;
     st_BodyId a, b;
     st_Vec3 point;
-    double impulse; /* normal [N s] */
+    double impulse;       /* normal [N s] */
+    double before, after; /* normal velocity [m/s] */
 } Collision;
 
 typedef enum Outcome { RUN_FINISHED, RUN_DIVERGED, RUN_INTERRUPTED, RUN_FAILED } Outcome;
 
 typedef struct Tally {
-    long long steps, collisions, failures, fallbacks, overlapping;
+    long long steps, collisions, transitions, problems, failures, fallbacks, overlapping, accumulations;
+    double accumulated_time; /* when events first accumulated [s] */
+    double impact_gain;      /* energy that impact laws added [J] */
     int max_contacts;
     double worst_gap, worst_joint_error, worst_residual;
     double kinetic_start, potential_start, kinetic, potential;
     double friction;                                /* work of friction since the start [J] */
     double largest_increase, largest_increase_time; /* of the total energy over one step */
     double wall, cpu;                               /* [s] */
-    bool locating;                                  /* collisions are located: remember who touches */
     Collision *list;
     int n_list, capacity;
-    uint64_t *touching; /* ids of the contacts that stayed closed in the step before */
-    int n_touching, touching_capacity;
     Outcome outcome;
     char message[600]; /* why it did not finish; "" */
 } Tally;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, lint.
+# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, browser, lint.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
@@ -14,7 +14,12 @@ build|pkg-config|finds libraries|command pkg-config
 build|libsuitesparse-dev|AMD, which orders sparse factorisations|header suitesparse/amd.h amd
 build|libqhull-dev|convex hulls|header libqhull_r/qhull_ra.h qhull_r
 build|libjansson-dev|reads and writes JSON|header jansson.h jansson
+build|libhdf5-dev|recordings of runs, problem files|header hdf5.h hdf5
+build|zlib1g-dev|reports with the run inside|header zlib.h z
 test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
+browser|nodejs|builds the page of the viewer again, to compare|command node
+browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm
+browser|chromium|the page of the viewer is tested in it|command chromium
 lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck

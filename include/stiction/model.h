@@ -58,10 +58,11 @@ typedef struct st_BoundedRow {
  * then dim - 1 tangents, each `count` numbers. What follows the gradient serves reports only. A limit
  * of a joint is a contact of dim 1.                                                               */
 typedef struct st_ContactRow {
-    uint64_t id; /* of the pair of features: the same from step to step                */
-    double gap;  /* [m], negative in overlap                                           */
-    double mu;   /* Coulomb friction, >= 0                                             */
-    int dim;     /* 1 frictionless, 2 in the plane, 3 in space                         */
+    uint64_t id;        /* of the pair of features: the same from step to step                */
+    double gap;         /* [m], negative in overlap                                           */
+    double mu;          /* Coulomb friction, >= 0                                             */
+    double restitution; /* e of impacts, from 0 to 1                                   */
+    int dim;            /* 1 frictionless, 2 in the plane, 3 in space                         */
     int count;
     const int *index;
     const double *gradient; /* dim x count, row-major                                  */
@@ -99,6 +100,8 @@ typedef struct st_Model {
     st_Status (*contacts)(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err);
     /* Gyroscopic forces, energy-consistently: replaces v by v* (METHODS section 0). NULL: none. */
     void (*gyroscopic)(void *ctx, double h, const double *q, double *v);
+    /* The same as a force at v, added to k: the integrators of order two use this one. NULL: none. */
+    void (*gyroscopic_force)(void *ctx, const double *q, const double *v, double *k);
     /* How much a gap can change at most while q moves for a time h at velocity v [m]. NULL: any amount,
      * so that a fast step looks at all contacts there are.                                        */
     double (*reach)(void *ctx, const double *q, const double *v, double h);

@@ -90,6 +90,18 @@ typedef struct st_Problem {
  * about whether a solution exists.                                                              */
 ST_API st_Status st_problem_check(const st_Problem *problem, st_Error *err);
 
+/* The same problem after v and l have been eliminated, or where they never were: u = W r + b. W is
+ * n_r x n_r; solvers that minimise take it as symmetric when its halves agree to a hundredth (files hold
+ * six digits, and worse), and the residual is always that of the W given.                          */
+typedef struct st_LocalProblem {
+    int n_r, n_contacts;
+    st_Sparse W;
+    const double *b;              /* n_r                                               */
+    const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
+} st_LocalProblem;
+
+ST_API st_Status st_local_check(const st_LocalProblem *problem, st_Error *err);
+
 /* Where the answer goes: arrays of the caller's, any of v, l, u may be NULL. */
 typedef struct st_Solution {
     double *v, *l, *u; /* n_v, n_l, n_r: out                                            */
@@ -99,6 +111,8 @@ typedef struct st_Solution {
 /* How good an answer is: recomputed from the problem and r alone, by no solver. */
 typedef struct st_Residual {
     double natural;         /* | r - P(r - rho u^) | / max(| rho b |, | rho u_scale |), docs/methods.md   */
+    double error;           /* | r - P(r - u^) | / | b |: the unscaled twin, for problem files */
+    double error_rho;       /* the same with one rho = 1/mean(diag W) for all contacts */
     double joint;           /* max | G'v + Cb l + g | [m/s]                            */
     double cone_violation;  /* how far the worst r_i is outside its set [N s]          */
     double complementarity; /* sum over contacts of | r . u^ | [J]                     */
@@ -108,12 +122,17 @@ typedef struct st_Residual {
 /* The one judge of every solver. v, l and u are recomputed; r is all that is looked at. */
 ST_API st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err);
 
+ST_API st_Status st_local_residual(const st_LocalProblem *problem, const double *r, st_Residual *out, st_Error *err);
+
 /* Start from st_solver_def(), change what you need. */
 typedef struct st_SolverDef {
-    const char *name;   /* a name of st_solver_name(), "auto" by default               */
-    double tolerance;   /* on st_Residual.natural                                      */
-    int max_iterations; /* of the iterative solvers (sweeps)                           */
-    bool warm_start;    /* start from the r that is handed in                          */
+    const char *name;          /* a name of st_solver_name(), "auto" by default               */
+    double tolerance;          /* on st_Residual.natural                                      */
+    int max_iterations;        /* of the iterative solvers (sweeps)                           */
+    bool warm_start;           /* start from the r that is handed in                          */
+    bool all_errors;           /* the tolerance holds for error and error_rho, too            */
+    bool (*cancel)(void *ctx); /* asked between iterations: true ends the solve with the best so far; NULL: never */
+    void *cancel_ctx;
     st_Allocator allocator;
     uint32_t cookie; /* set by st_solver_def(); leave alone                            */
 } st_SolverDef;
@@ -122,7 +141,8 @@ typedef struct st_SolverDef {
 typedef struct st_SolveInfo {
     const char *solver;   /* the one that answered                                     */
     const char *fallback; /* the one that gave up before it, or NULL                   */
-    bool converged;       /* residual.natural <= tolerance, as recomputed              */
+    bool converged;       /* residual.natural <= tolerance, as recomputed; error and
+                           * error_rho as well where the def asks for all_errors       */
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
     st_Residual residual;
@@ -141,7 +161,40 @@ ST_API bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmet
 ST_API st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *err);
 ST_API st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                                  st_SolveInfo *info, st_Error *err);
+/* For a local problem: solution's v and l are left alone. */
+ST_API st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
+                                       st_SolveInfo *info, st_Error *err);
 ST_API void st_solver_destroy(st_Solver *solver); /* NULL is fine */
+
+/* ------------------------------------------------------------------ linear complementarity problems
+ *
+ *     z >= 0,   M z + q >= 0,   z'(M z + q) = 0;       rows marked free: (M z + q)_i = 0, z_i of any sign
+ *
+ * M is any square matrix, definite or not. Not every such problem has a solution, and to say so is an
+ * answer where it can be proved.                                                                   */
+typedef struct st_LcpProblem {
+    int n;
+    st_Sparse M;
+    const double *q;  /* n                                                             */
+    const bool *free; /* n flags, or NULL: none                                        */
+} st_LcpProblem;
+
+typedef enum st_LcpOutcome {
+    ST_LCP_SOLVED = 0,
+    ST_LCP_NO_SOLUTION, /* proved: no z solves it                                      */
+    ST_LCP_FAILED       /* none found: there may be one                                */
+} st_LcpOutcome;
+
+typedef struct st_LcpInfo {
+    st_LcpOutcome outcome;
+    int pivots;
+    double error; /* | min(z, M z + q) |, of free rows | M z + q |, over | q |; absolute where q = 0 */
+} st_LcpInfo;
+
+/* ST_OK whatever the outcome; z gets the best found. Solved: error <= tolerance. */
+ST_API st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z, st_LcpInfo *info,
+                              st_Error *err);
+ST_API st_Status st_lcp_residual(const st_LcpProblem *problem, const double *z, double *error, st_Error *err);
 
 #ifdef __cplusplus
 }

@@ -62,17 +62,19 @@ typedef struct st_BodyDef {
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
 
-/* What surfaces are made of. Two materials in contact have the friction said for their pair, or else the
- * geometric mean of theirs.                                                                      */
+/* What surfaces are made of. Two materials in contact have the friction and restitution said for their
+ * pair, or else the geometric mean of their frictions and the larger of their restitutions.      */
 typedef struct st_MaterialDef {
-    double mu; /* friction                                                              */
+    double mu;          /* friction                                                     */
+    double restitution; /* of impacts, 0 to 1                                           */
     const char *name;
     uint32_t cookie;
 } st_MaterialDef;
 
 typedef struct st_MaterialPairDef {
     st_MaterialId a, b; /* may be the same                                              */
-    double mu;          /* friction between them                                        */
+    double mu;          /* friction between them; NaN: not said                         */
+    double restitution; /* of impacts between them, 0 to 1; NaN: not said               */
     uint32_t cookie;
 } st_MaterialPairDef;
 
@@ -103,7 +105,8 @@ typedef struct st_ShapeDef {
     st_Vec3 half;           /* box: half extents, ellipsoid: semi-axes [m]                      */
     double density;         /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
     double mu;              /* friction; a pair has the geometric mean of its two               */
-    st_MaterialId material; /* {0}: none; else mu is the material's                     */
+    st_MaterialId material; /* {0}: none; else mu and restitution are the material's */
+    double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
 
     int n_points;          /* hull, mesh                                                */
     const st_Vec3 *points; /* in the shape's axes [m]                                   */
@@ -195,6 +198,7 @@ typedef struct st_JointDef {
     double ratio;                /* gear, not 0                                            */
     st_Coordinate coordinate;    /* what all below speaks of                               */
     double lower, upper;         /* limits [m or rad]; infinite: none                      */
+    double restitution;          /* of its limits, 0 to 1                               */
     double friction;             /* largest force of dry friction [N or N m]               */
     double stiffness, damping;   /* spring and damper [N/m, N s/m or per rad]             */
     double rest;                 /* of the spring [m or rad]; NaN: as it is at the start   */
@@ -280,6 +284,9 @@ ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_
 /* Move the body's frame to the centre of mass of its shapes. What is described stays where it is in the
  * world: pose, shapes and forces of the body are rewritten. `shift` (may be NULL): in old body axes.  */
 ST_API st_Status st_scene_centre_body(st_Scene *scene, st_BodyId body, st_Vec3 *shift, st_Error *err);
+/* Another scene with the same in it; and one whose every friction is `factor` times what it was. */
+ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err);
+ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
 ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
 
 /* What is inside. The pointers in a def that is read back live as long as the scene. */

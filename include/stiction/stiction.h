@@ -3,6 +3,7 @@
 #define STICTION_STICTION_H
 
 #include <stiction/base.h>
+#include <stiction/friction.h>
 #include <stiction/model.h>
 #include <stiction/problem.h>
 #include <stiction/query.h>

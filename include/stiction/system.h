@@ -12,15 +12,27 @@ extern "C" {
 
 typedef enum st_Integrator {
     ST_INTEGRATOR_EULER = 0, /* springs and dampers explicit                            */
-    ST_INTEGRATOR_IMPLICIT   /* linearly implicit Euler: springs and dampers as soft rows */
+    ST_INTEGRATOR_IMPLICIT,  /* linearly implicit Euler: springs and dampers as soft rows */
+    ST_INTEGRATOR_TRAPEZOID, /* linearly implicit trapezoid, order two, in two forms    */
+    ST_INTEGRATOR_SDIRK2,    /* two stages, order two, L-stable: for accuracy           */
+    ST_INTEGRATOR_BDF2       /* two steps, order two, L-stable, one problem a step      */
 } st_Integrator;
+#define ST_N_INTEGRATORS 5
+
+/* Of the trapezoid: the velocity that the laws of joints and contacts speak of. */
+typedef enum st_Form {
+    ST_FORM_I = 0, /* the new one: sticks quietly, first order with nonlinear joints    */
+    ST_FORM_II     /* the mean of old and new: second order, flips while sticking       */
+} st_Form;
 
 typedef enum st_ContactModel {
     ST_CONTACT_RIGID = 0 /* no compliance: gaps close and stay closed                    */
 } st_ContactModel;
 
 typedef enum st_Impact {
-    ST_IMPACT_INELASTIC = 0 /* no rebound: the step problem with h = 0                    */
+    ST_IMPACT_INELASTIC = 0, /* no rebound: the step problem with h = 0                   */
+    ST_IMPACT_POISSON,       /* compression, then a share e of its normal impulses again  */
+    ST_IMPACT_NEWTON         /* normal velocity after = -e times before, at least         */
 } st_Impact;
 
 typedef enum st_Drift {
@@ -30,31 +42,44 @@ typedef enum st_Drift {
 } st_Drift;
 
 typedef enum st_Events {
-    ST_EVENTS_OFF = 0,   /* fixed step                                                  */
-    ST_EVENTS_COLLISIONS /* a step ends where the first new contact closes, with its impact */
+    ST_EVENTS_OFF = 0,    /* fixed step                                                  */
+    ST_EVENTS_COLLISIONS, /* located, with their impact                                  */
+    ST_EVENTS_ALL         /* collisions, take-off, stick and slip, change of facet       */
 } st_Events;
+
+/* An initial state that joints or overlaps contradict. */
+typedef enum st_Initial {
+    ST_INITIAL_KEEP = 0, /* taken as it is: drift correction deals with it              */
+    ST_INITIAL_PROJECT,  /* the nearest consistent one instead                          */
+    ST_INITIAL_REFUSE    /* no system is made of it                                     */
+} st_Initial;
 
 /* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
     st_Integrator integrator;
+    st_Form form; /* of the trapezoid                                                   */
     st_ContactModel contact;
     st_Law law; /* coulomb, cone, pyramid, box; frictionless is called "none"           */
     int facets; /* pyramid, in space                                                    */
     st_Drift drift;
     st_Impact impact;
     st_Events events;
+    st_Initial initial;
     double h;   /* step [s]                                                             */
     double end; /* end time [s]                                                         */
     st_Vec3 gravity;
-    const char *solver;      /* a name of st_solver_name()                              */
-    double tolerance;        /* of the solver, on the residual                          */
-    int max_iterations;      /* of iterative solvers                                    */
-    double margin;           /* contacts closer than this enter the step, drift gap [m] */
-    double correction_speed; /* cap on the speed that removes overlap, drift gap [m/s]  */
-    double active_gap;       /* a contact is active at gaps below this; drift velocity, projection [m] */
-    bool keep_springs;       /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
-    double speed_limit;      /* faster than this is called divergence [m/s, rad/s]      */
+    const char *solver;       /* a name of st_solver_name()                              */
+    double tolerance;         /* of the solver, on the residual                          */
+    int max_iterations;       /* of iterative solvers                                    */
+    double margin;            /* contacts closer than this enter the step, drift gap [m] */
+    double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
+    double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */
+    bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
+    double restitution_speed; /* impacts slower than this have no rebound [m/s]         */
+    double event_step;        /* smallest part of a step between two events             */
+    int max_events;           /* in one step; more: restitution and transitions rest    */
+    double speed_limit;       /* faster than this is called divergence [m/s, rad/s]      */
     st_Allocator allocator;
     uint32_t cookie; /* set by st_system_def(); leave alone                             */
 } st_SystemDef;
@@ -106,6 +131,9 @@ ST_API st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def
 ST_API st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0,
                                         const st_SystemDef *def, st_System **out, st_Error *err);
 ST_API void st_system_destroy(st_System *system); /* NULL is fine */
+/* How far the initial state was moved to make it consistent: largest change of a coordinate and of a
+ * velocity; 0 where it was taken as it is. Both may be NULL.                                     */
+ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);
 
 /* One step. How good it is, is not an error: the caller decides. */
 typedef struct st_StepInfo {
@@ -115,9 +143,13 @@ typedef struct st_StepInfo {
     int contacts;       /* in the step problem                                         */
     int joints;         /* joint rows, soft rows not counted                           */
     int collisions;     /* located in this step                                        */
+    int transitions;    /* take-offs, sticks, slips and facet changes located          */
+    int problems;       /* step problems solved, impacts included                      */
+    bool accumulated;   /* more than max_events: went on with the active set alone     */
     int overlapping;    /* contacts in overlap that got a compliance, drift gap        */
     double penetration; /* deepest, over all contacts, after the step [m]              */
     double joint_error; /* largest joint value after the step [m or rad]               */
+    double impact_gain; /* kinetic energy that impact laws added [J], 0: none did      */
     double kinetic;     /* [J]                                                         */
     double potential;   /* gravity and springs [J]                                     */
     double friction;    /* work of friction since the start, contacts and joints, <= 0 [J] */
@@ -126,8 +158,9 @@ typedef struct st_StepInfo {
 
 ST_API st_StepInfo st_step_info(void);
 
-/* Advance by h, or to the first collision (events: collisions). Both infos may be NULL. On an error
- * the state is what it was before the call.                                                      */
+/* Advance by h. With events located the integrators of order two stop at each and take the rest of the
+ * step behind it; those of order one end the step at the first collision, so that info.h < h. Both
+ * infos may be NULL. On an error the state is what it was before the call.                       */
 ST_API st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 
 ST_API double st_system_time(const st_System *system);
@@ -136,6 +169,11 @@ ST_API int st_system_n_v(const st_System *system);
 ST_API void st_system_state(const st_System *system, double *q, double *v); /* either may be NULL */
 ST_API st_Status st_system_set_state(st_System *system, double t, const double *q, const double *v, st_Error *err);
 ST_API uint64_t st_system_hash(const st_System *system); /* of time and state, bit for bit */
+/* The whole state with its history (warm starts, contacts held closed), so that a system made from the same
+ * scene and choices goes on from it bit for bit. Returns the number of bytes; they are written where
+ * `size` is large enough. Read on machines of the same byte order only.                          */
+ST_API size_t st_system_save(const st_System *system, void *buffer, size_t size);
+ST_API st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err);
 ST_API st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err);
 
 /* Systems made from a scene. */
@@ -154,6 +192,7 @@ typedef struct st_ContactReport {
     st_ShapeId shape_a, shape_b;
     st_JointId joint;      /* whose limit it is; {0}: shapes touch                      */
     st_Vec3 point, normal; /* world; normal from a to b                                 */
+    st_Vec3 tangent;       /* of velocity[1], impulse[1]; [2] is along normal x tangent */
     double gap;            /* at the start of the step [m]                              */
     int dim;
     double velocity[5]; /* u: normal, tangents [m/s]                                    */
@@ -161,6 +200,9 @@ typedef struct st_ContactReport {
     st_Vec3 force;      /* on b, at the point, world axes [N]                           */
 } st_ContactReport;
 
+/* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.
+ * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step. */
+ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
 /* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */
@@ -184,6 +226,30 @@ typedef struct st_JointReport {
 } st_JointReport;
 
 ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);
+
+/* What happened within the last step, in order of time. */
+typedef enum st_EventKind {
+    ST_EVENT_COLLISION = 0, /* a contact closed, with an impact                         */
+    ST_EVENT_TAKEOFF,       /* a closed contact lost its load                           */
+    ST_EVENT_STICK,         /* sliding came to rest                                     */
+    ST_EVENT_SLIP,          /* resting gave way to sliding                              */
+    ST_EVENT_FACET          /* sliding turned to another facet of the pyramid, or back  */
+} st_EventKind;
+#define ST_N_EVENT_KINDS 5
+ST_API const char *st_event_kind_name(st_EventKind kind);
+
+typedef struct st_EventReport {
+    st_EventKind kind;
+    double time; /* [s]                                                                 */
+    uint64_t contact;
+    st_BodyId a, b;
+    st_Vec3 point, normal; /* in the world                                              */
+    double before, after;  /* normal velocity; a transition: the same twice [m/s]       */
+    double impulse;        /* normal, of a collision [N s]                              */
+} st_EventReport;
+
+ST_API int st_system_event_count(const st_System *system);
+ST_API st_Status st_system_event(const st_System *system, int index, st_EventReport *out);
 
 /* Where the time goes, summed over all steps [s]. */
 typedef enum st_Stage {

@@ -62,4 +62,8 @@
 #define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10
 
+/* An initial state counts as consistent when joints and gaps are closed to this [m, rad, m/s, rad/s]: people
+ * write seven digits.                                                                               */
+#define STI_CONSISTENT 1e-6
+
 #endif

@@ -43,6 +43,12 @@ static inline st_Status check_not_negative(Subject s, const char *what, double x
     return BAD(s, "%s is %g, must be a finite number >= 0", what, x);
 }
 
+static inline st_Status check_restitution(Subject s, double e)
+{
+    if (e >= 0 && e <= 1) return ST_OK;
+    return BAD(s, "restitution is %g, must be from 0 to 1", e);
+}
+
 /* Made a unit vector. */
 static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
 {

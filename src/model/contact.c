@@ -57,6 +57,7 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     st_ContactRow row = {.id = contact_id(pair, point->feature),
                          .gap = point->gap,
                          .mu = mu,
+                         .restitution = sti_pair_restitution(world->scene, &shape[pair.i], &shape[pair.j]),
                          .dim = dim,
                          .count = rows.count,
                          .index = rows.index,

@@ -108,6 +108,7 @@ static st_Status push_limit(const sti_World *world, int index, const double *q, 
     st_Vec3 direction = joint->coordinate == ST_COORDINATE_ANGLE ? x->on_b.angular : x->on_b.linear;
     st_ContactRow row = {.id = STI_LIMIT_ID + 2 * (uint64_t)index + (upper ? 1 : 0),
                          .gap = gap,
+                         .restitution = def->restitution,
                          .dim = 1,
                          .count = rows.count,
                          .index = rows.index,

@@ -1,10 +1,13 @@
-/* model/material.c -- materials of surfaces, and the friction of two of them:
+/* model/material.c -- materials of surfaces, and what two of them do together:
  *
  *     mu_ab = what is said for the pair, or else sqrt(mu_a mu_b)
+ *     e_ab  = what is said for the pair, or else max(e_a, e_b)
  *
- * A shape without a material has a friction of its own and takes part in the second rule only.
+ * A shape without a material has numbers of its own and takes part in the second rules only.
  */
 #include "model/check.h"
+
+#include <stdio.h>
 
 st_MaterialDef st_material_def(void)
 {
@@ -13,14 +16,16 @@ st_MaterialDef st_material_def(void)
 
 st_MaterialPairDef st_material_pair_def(void)
 {
-    return (st_MaterialPairDef){.mu = 0.5, .cookie = STI_COOKIE};
+    return (st_MaterialPairDef){.mu = NAN, .restitution = NAN, .cookie = STI_COOKIE};
 }
 
 st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_material_def", err);
     st_MaterialDef material = *def;
-    STI_TRY(check_not_negative(subject_of(STI_MATERIAL, def->name, err), "friction", def->mu));
+    Subject s = subject_of(STI_MATERIAL, def->name, err);
+    STI_TRY(check_not_negative(s, "friction", def->mu));
+    STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
     STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, def->name, &material.name, err));
     scene->material[scene->n_materials++] = material;
@@ -48,22 +53,36 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
     const char *a = scene->material[id[0] - 1].name, *b = scene->material[id[1] - 1].name;
     if (find_pair(scene, id[0], id[1]) != NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "material pair \"%s\" and \"%s\" is there twice", a, b);
-    if (!isfinite(def->mu) || def->mu < 0)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "material pair \"%s\" and \"%s\": friction is %g, must be a finite number >= 0", a, b, def->mu);
+    char who[2 * STI_NAME_MAX + 16];
+    snprintf(who, sizeof who, "%s\" and \"%s", a, b);
+    Subject s = {"material pair", who, err};
+    if (isnan(def->mu) && isnan(def->restitution)) return BAD(s, "says nothing: friction is %g", def->mu);
+    if (!isnan(def->mu)) STI_TRY(check_not_negative(s, "friction", def->mu));
+    if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(STI_GROW(&scene->allocator, scene->material_pair, scene->material_pair_capacity,
                      scene->n_material_pairs + 1, err));
     scene->material_pair[scene->n_material_pairs++] = *def;
     return ST_OK;
 }
 
+static const st_MaterialPairDef *pair_of_shapes(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
+{
+    if (scene->n_material_pairs == 0 || a->material.index1 == 0 || b->material.index1 == 0) return NULL;
+    return find_pair(scene, a->material.index1, b->material.index1);
+}
+
 double sti_pair_friction(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
-    if (scene->n_material_pairs > 0 && a->material.index1 > 0 && b->material.index1 > 0) {
-        const st_MaterialPairDef *pair = find_pair(scene, a->material.index1, b->material.index1);
-        if (pair != NULL) return pair->mu;
-    }
+    const st_MaterialPairDef *pair = pair_of_shapes(scene, a, b);
+    if (pair != NULL && !isnan(pair->mu)) return pair->mu;
     return a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu); /* no rounding where they agree */
+}
+
+double sti_pair_restitution(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
+{
+    const st_MaterialPairDef *pair = pair_of_shapes(scene, a, b);
+    if (pair != NULL && !isnan(pair->restitution)) return pair->restitution;
+    return fmax(a->restitution, b->restitution);
 }
 
 int st_scene_material_count(const st_Scene *scene)
@@ -81,4 +100,17 @@ st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_Material
 st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name)
 {
     return (st_MaterialId){sti_names_find(&scene->names[STI_MATERIAL], name) + 1};
+}
+
+st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
+{
+    if (!isfinite(factor) || factor < 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be a finite number >= 0", factor);
+    for (int k = 0; k < scene->n_shapes; k++)
+        scene->shape[k].mu *= factor;
+    for (int k = 0; k < scene->n_materials; k++)
+        scene->material[k].mu *= factor;
+    for (int k = 0; k < scene->n_material_pairs; k++)
+        scene->material_pair[k].mu *= factor;
+    return ST_OK;
 }

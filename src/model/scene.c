@@ -326,6 +326,7 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
+    STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "density", def->density));
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
     /* Compiled here only to see that it can be: what is wrong is said where it is given. */
@@ -399,7 +400,10 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     STI_TRY(check_body_id(scene, s, "its body", body));
     if (def->material.index1 < 0 || def->material.index1 > scene->n_materials)
         return BAD(s, "material is number %d, there are %d", def->material.index1, scene->n_materials);
-    if (def->material.index1 > 0) shape.mu = scene->material[def->material.index1 - 1].mu;
+    if (def->material.index1 > 0) {
+        shape.mu = scene->material[def->material.index1 - 1].mu;
+        shape.restitution = scene->material[def->material.index1 - 1].restitution;
+    }
     STI_TRY(check_shape(scene, s, &shape));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
@@ -509,6 +513,14 @@ st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, s
         *out = NULL;
     }
     return status;
+}
+
+st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
+{
+    if (scene == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
+    *out = NULL;
+    return sti_scene_copy(scene, &scene->allocator, out, err);
 }
 
 /* ---- reading back ----------------------------------------------------------------------------- */

@@ -246,6 +246,22 @@ static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
         gyroscopic_body(&world->body[b], h, v);
 }
 
+/* The torque -w x J w = J w x w on the free rotations. */
+static void world_gyroscopic_force(void *ctx, const double *q, const double *v, double *k)
+{
+    (void)q;
+    const sti_World *world = ctx;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        st_Vec3 linear, w;
+        full_velocity(body, v, &linear, &w);
+        double torque[3];
+        vec3_store(torque, cross(mat3_mul(&body->inertia, w), w));
+        for (int d = 0; d < body->n_dofs; d++)
+            if (body->dof[d] >= 3) k[body->v_first + d] += torque[body->dof[d] - 3];
+    }
+}
+
 static void world_move(void *ctx, const double *q, const double *v, double h, double *q_out)
 {
     const sti_World *world = ctx;
@@ -323,6 +339,7 @@ st_Model sti_world_model(sti_World *world)
     model.bounded = world->n_bounded > 0 ? world_bounded : NULL;
     model.contacts = world->scene->n_shapes > 1 || world->n_limits > 0 ? world_contacts : NULL;
     model.gyroscopic = world_gyroscopic;
+    model.gyroscopic_force = world_gyroscopic_force;
     model.reach = world_reach;
     model.move = world_move;
     model.difference = world_difference;

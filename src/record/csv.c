@@ -20,7 +20,7 @@ struct st_Csv {
     char *path;
     int64_t path_size;
     char *buffer;
-    int n_bodies;
+    int n_bodies, n_joints;
     double flushed; /* when, by the monotonic clock [s]; it never decides a number */
 };
 
@@ -28,8 +28,11 @@ static const char *const step_columns[] = {"t",          "h",         "contacts"
                                            "iterations", "residual",  "penetration", "joint_error",
                                            "kinetic",    "potential", "total"};
 static const char *const body_columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
-#define N_STEP_COLUMNS (int)(sizeof step_columns / sizeof step_columns[0])
-#define N_BODY_COLUMNS (int)(sizeof body_columns / sizeof body_columns[0])
+static const char *const joint_columns[] = {"coordinate", "speed", "fx",       "fy",    "fz",     "tx",   "ty",
+                                            "tz",         "motor", "friction", "limit", "spring", "error"};
+#define N_STEP_COLUMNS  (int)(sizeof step_columns / sizeof step_columns[0])
+#define N_BODY_COLUMNS  (int)(sizeof body_columns / sizeof body_columns[0])
+#define N_JOINT_COLUMNS (int)(sizeof joint_columns / sizeof joint_columns[0])
 
 static double seconds_now(void)
 {
@@ -60,6 +63,12 @@ static st_Status write_titles(st_Csv *csv, const st_Scene *scene)
         for (int k = 0; k < N_BODY_COLUMNS; k++)
             write_title(csv->file, body.name, body_columns[k]);
     }
+    for (int i = 1; i <= csv->n_joints; i++) {
+        st_JointDef joint;
+        STI_TRY(st_scene_joint(scene, (st_JointId){i}, &joint));
+        for (int k = 0; k < N_JOINT_COLUMNS; k++)
+            write_title(csv->file, joint.name, joint_columns[k]);
+    }
     fputc('\n', csv->file);
     return ST_OK;
 }
@@ -82,6 +91,7 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     if (csv == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     csv->allocator = allocator;
     csv->n_bodies = st_scene_body_count(scene);
+    csv->n_joints = st_scene_joint_count(scene);
     csv->path_size = (int64_t)strlen(path) + 1;
     csv->path = sti_alloc(&allocator, csv->path_size, 1);
     csv->buffer = sti_alloc(&allocator, BUFFER_SIZE, 1);
@@ -125,6 +135,19 @@ static st_Status write_body(FILE *file, const st_System *system, st_BodyId body,
     return ST_OK;
 }
 
+/* What the joint transmits to b, world axes, and how it stands. */
+static st_Status write_joint(FILE *file, const st_System *system, st_JointId joint, st_Error *err)
+{
+    st_JointReport r;
+    if (st_system_joint(system, joint, ST_FRAME_WORLD, &r) != ST_OK)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the system has no joint number %d: not the one the table was opened for",
+                        joint.index1);
+    double values[] = {r.coordinate, r.speed, r.force.x,  r.force.y, r.force.z, r.torque.x, r.torque.y,
+                       r.torque.z,   r.motor, r.friction, r.limit,   r.spring,  r.error};
+    write_numbers(file, values, N_JOINT_COLUMNS);
+    return ST_OK;
+}
+
 st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
     char text[STI_NUMBER_SIZE];
@@ -140,6 +163,8 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
     write_numbers(csv->file, values, 6);
     for (int i = 1; i <= csv->n_bodies; i++)
         STI_TRY(write_body(csv->file, system, (st_BodyId){i}, err));
+    for (int i = 1; i <= csv->n_joints; i++)
+        STI_TRY(write_joint(csv->file, system, (st_JointId){i}, err));
     fputc('\n', csv->file);
     double now = seconds_now();
     if (now - csv->flushed > FLUSH_INTERVAL) {

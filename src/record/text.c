@@ -75,3 +75,22 @@ void sti_write_xml(FILE *file, const char *text)
         s += length > 0 ? length : 1;
     }
 }
+
+void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char out[4096] = "";
+    size_t n = 0;
+    for (size_t k = 0; k < size; k += 3) {
+        unsigned a = bytes[k], b = k + 1 < size ? bytes[k + 1] : 0, c = k + 2 < size ? bytes[k + 2] : 0;
+        out[n++] = digit[a >> 2];
+        out[n++] = digit[(a & 3) << 4 | b >> 4];
+        out[n++] = k + 1 < size ? digit[(b & 15) << 2 | c >> 6] : '=';
+        out[n++] = k + 2 < size ? digit[c & 63] : '=';
+        if (n == sizeof out) {
+            fwrite(out, 1, n, file);
+            n = 0;
+        }
+    }
+    fwrite(out, 1, n, file);
+}

@@ -18,5 +18,6 @@ st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
 
 /* Text for XML: markup escaped; what XML cannot hold (control characters, broken UTF-8) as U+FFFD. */
 void sti_write_xml(FILE *file, const char *text);
+void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size);
 
 #endif

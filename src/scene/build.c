@@ -122,10 +122,13 @@ static st_Status add_material_pair(sti_Reader *reader, sti_Object *object, st_Bo
 
 static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
 {
-    sti_Place place = {object->place, "friction", 0};
-    if (sti_object_has(object, "friction") && sti_object_has(object, "material"))
-        return sti_report(reader, &place, ST_ERR_FORMAT,
-                          "%s: has both \"friction\" and \"material\", must have one of them", object->who);
+    static const char *const own[] = {"friction", "restitution"};
+    for (int k = 0; k < 2 && sti_object_has(object, "material"); k++) {
+        sti_Place place = {object->place, own[k], 0};
+        if (sti_object_has(object, own[k]))
+            return sti_report(reader, &place, ST_ERR_FORMAT,
+                              "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
+    }
     STI_TRY(sti_geometry_finish(object));
     return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
 }

@@ -65,8 +65,10 @@ static const sti_Key shape_keys[] = {
      "used where the body's mass is left out", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
      "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(Shape, restitution), "",
+     "of impacts, 0 to 1; two shapes in contact have the larger of theirs", NULL, NULL},
     {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
-     "one of `materials`; in place of friction", "none", NULL},
+     "one of `materials`; in place of friction and restitution", "none", NULL},
     {"groups", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, groups), "",
      "what it is; two shapes touch where each one's `touches` has a group of the other", "[0]", NULL},
     {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it touches", "all", NULL},
@@ -253,6 +255,8 @@ static const sti_Key joint_keys[] = {
     {"lower", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, lower), "rad or m",
      "lower limit; angles and displacements are 0 at the start", "none", NULL},
     {"upper", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, upper), "rad or m", "upper limit", "none", NULL},
+    {"restitution", STI_VALUE_NUMBER, DRIVEN, 0, STI_FRACTION, FIELD(Joint, restitution), "",
+     "of impacts on its limits, 0 to 1", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, friction), "N m or N",
      "largest torque or force of dry friction", NULL, NULL},
     {"stiffness", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, stiffness), "N m/rad or N/m",
@@ -444,6 +448,8 @@ static const sti_Key material_keys[] = {
     {"name", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, FIELD(Material, name), "", "unique among materials", NULL,
      NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, mu), "", "Coulomb's mu", NULL, NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(Material, restitution), "", "of impacts, 0 to 1",
+     NULL, NULL},
 };
 
 static void material_defaults(int variant, sti_Def *def)
@@ -455,8 +461,8 @@ static void material_defaults(int variant, sti_Def *def)
 const sti_Kind sti_material_kind = {
     "material",
     "Materials",
-    "What shapes are made of. Two in contact have the geometric mean of their frictions, unless `material_pairs` says "
-    "otherwise.",
+    "What shapes are made of. Two in contact have the geometric mean of their frictions and the larger of their "
+    "restitutions, unless `material_pairs` says otherwise.",
     material_keys,
     COUNT(material_keys),
     NULL,
@@ -467,8 +473,10 @@ static const sti_Key material_pair_keys[] = {
     {"a", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, a), "", "the one material", NULL, NULL},
     {"b", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, b), "",
      "the other, or the same one again", NULL, NULL},
-    {"friction", STI_VALUE_NUMBER, STI_ANY, STI_ANY, STI_NOT_NEGATIVE, FIELD(MaterialPair, mu), "",
-     "Coulomb's mu between them", NULL, NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, mu), "",
+     "Coulomb's mu between them; friction or restitution must be said", "the geometric mean of theirs", NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(MaterialPair, restitution), "",
+     "of impacts between them, 0 to 1", "the larger of theirs", NULL},
 };
 
 static void material_pair_defaults(int variant, sti_Def *def)
@@ -533,7 +541,7 @@ bool sti_key_in(const sti_Key *key, int variant)
 
 const char *sti_expected(const sti_Key *key)
 {
-    static const char *const number[] = {"a number", "a number >= 0", "a number > 0"};
+    static const char *const number[] = {"a number", "a number >= 0", "a number > 0", "a number from 0 to 1"};
     switch (key->value) {
     case STI_VALUE_TEXT:
     case STI_VALUE_NAME:

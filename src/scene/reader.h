@@ -53,7 +53,7 @@ typedef enum sti_ValueKind {
     STI_VALUE_SIMULATION /* the object of the settings table in system.h                           */
 } sti_ValueKind;
 
-typedef enum sti_Range { STI_FINITE, STI_NOT_NEGATIVE, STI_POSITIVE } sti_Range;
+typedef enum sti_Range { STI_FINITE, STI_NOT_NEGATIVE, STI_POSITIVE, STI_FRACTION } sti_Range; /* 0 to 1 */
 
 struct sti_Kind;
 

@@ -13,7 +13,8 @@ static json_t *number_schema(sti_Range range)
 {
     json_t *schema = json_pack("{s:s}", "type", "number");
     if (range == STI_POSITIVE) schema = sti_with(schema, "exclusiveMinimum", json_integer(0));
-    if (range == STI_NOT_NEGATIVE) schema = sti_with(schema, "minimum", json_integer(0));
+    if (range == STI_NOT_NEGATIVE || range == STI_FRACTION) schema = sti_with(schema, "minimum", json_integer(0));
+    if (range == STI_FRACTION) schema = sti_with(schema, "maximum", json_integer(1));
     return schema;
 }
 

@@ -77,7 +77,8 @@ static st_Status read_number(const Value *v, double *out)
 {
     if (!json_is_number(v->json)) return wrong(v);
     double x = json_number_value(v->json);
-    if ((v->key->range == STI_POSITIVE && !(x > 0)) || (v->key->range == STI_NOT_NEGATIVE && !(x >= 0)))
+    if ((v->key->range == STI_POSITIVE && !(x > 0)) || (v->key->range == STI_NOT_NEGATIVE && !(x >= 0)) ||
+        (v->key->range == STI_FRACTION && !(x >= 0 && x <= 1)))
         return wrong(v);
     *out = x;
     return ST_OK;

@@ -1,22 +1,55 @@
 /* auto.c -- the solver that picks a solver.
  *
- * Lemke's method is exact and, by theorem, does not fail on velocity-level problems, but it is dense: where
- * every contact's law is linear and the complementarity problem is small it goes first. Otherwise nsgs.
- * When the first one's answer, as judged by the residual, misses the tolerance, the other one is tried if it
- * takes the problem, and the better of the two answers is kept. The task says which it was.
+ * Laws that are linear (frictionless, bounded, pyramid, box) make a complementarity problem. Lemke's method
+ * is exact there and, by theorem, does not fail on velocity-level problems, but it is dense: where the
+ * problem is small it goes first.
+ *
+ * Otherwise sweeps and factorisations take turns, each from the best impulses so far, with longer turns each
+ * time round. A few sweeps of nsgs are all that an easy problem or a good warm start needs; they also find most of
+ * the contacts that stick, slide and open, which is what newton has to guess; and newton finishes in a few steps
+ * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. What one of them
+ * cannot improve, a turn of another usually can: ipm is slower, but ends inside the set of solutions, from where
+ * newton has no corners to get stuck in; and a path that has led nowhere is left for one from 0.
+ *
+ * No decision depends on the clock: turns are counted in sweeps and steps.
  */
 #include "solve/residual.h"
 #include "solve/solver.h"
 
 /* Unknowns of the complementarity problem up to which Lemke goes first, and up to which it is still tried
- * when nsgs has failed: a pivot costs the square, and there are about as many pivots as unknowns. */
+ * when the others have failed: a pivot costs the square, and there are about as many pivots as unknowns. */
 enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
+
+/* One turn: which solver, and for how many iterations. */
+typedef struct Turn {
+    int who;
+    int iterations;
+    int attempt;                    /* of newton: another path                                                     */
+    enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
+} Turn;
+
+enum { LEMKE, NSGS, NEWTON, IPM, N_SOLVERS };
+static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton, &sti_ipm};
+
+/* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
+static const Turn turns[] = {
+    {NSGS, 24, 0, BEST},   {NEWTON, 60, 0, BEST}, /* nearly always enough */
+    {IPM, 60, 0, ZERO},    {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
+    {NSGS, 150, 0, BEST},  {NEWTON, 60, 1, BEST},   {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST},
+    {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},  {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO},
+    {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST}, {NSGS, 10000, 0, BEST},
+};
 
 typedef struct Auto {
     st_Allocator allocator;
-    void *lemke, *nsgs; /* their workspaces */
-    double *first_r, *v, *u;
-    int64_t first_r_size, v_size, u_size;
+    void *space[N_SOLVERS]; /* their workspaces                                                    */
+    double *best, *v, *u;
+    int64_t best_size, v_size, u_size;
+    double least;   /* measure of best                                                            */
+    int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
+    int pivots;
+    int answered_by; /* who found best                                                             */
+    int gave_up;     /* who was last tried in vain before, -1: nobody                              */
 } Auto;
 
 /* How many unknowns Lemke would have; law by law as in lemke.c. */
@@ -40,11 +73,50 @@ static int64_t lcp_unknowns(const st_Problem *problem)
     return n;
 }
 
-static double judge(const Auto *a, const sti_Task *task)
+/* One turn from the best r so far; it is replaced when the answer is better. */
+static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
 {
+    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    sti_Task part = *task;
     st_Residual residual;
+    part.max_iterations = turn.iterations;
+    part.iterations = 0;
+    part.attempt = turn.attempt;
+    if (turn.from == ZERO) memset(task->r, 0, bytes);
+    if (turn.from == BEST) memcpy(task->r, a->best, bytes);
+    STI_TRY(kinds[turn.who]->solve(a->space[turn.who], &part, err));
+    *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
     sti_residual(task->reduction, task->r, a->v, a->u, &residual);
-    return residual.natural;
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    if (measure < a->least) {
+        a->least = measure;
+        a->answered_by = turn.who;
+        memcpy(a->best, task->r, bytes);
+    }
+    if (!(a->least <= task->tolerance)) a->gave_up = turn.who;
+    return ST_OK;
+}
+
+static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
+{
+    int refused;
+    const st_Problem *problem = task->problem;
+    const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
+    const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
+    const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
+    if (linear && unknowns <= LEMKE_FIRST)
+        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
+    for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
+         k++) {
+        const int left = task->max_iterations - a->iterations;
+        Turn turn = turns[k];
+        if (turn.who == IPM && !conic) continue;
+        if (turn.iterations > left) turn.iterations = left;
+        if (left > 0) STI_TRY(take_turn(a, task, turn, err));
+    }
+    if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
+        STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
+    return ST_OK;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
@@ -52,32 +124,21 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     Auto *a = workspace;
     const st_Problem *problem = task->problem;
     const size_t bytes = sizeof(double) * (size_t)problem->n_r;
-    int refused;
-    const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
-    const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
-    const bool lemke_first = linear && unknowns <= LEMKE_FIRST;
-    const sti_SolverKind *first = lemke_first ? &sti_lemke : &sti_nsgs, *second = lemke_first ? &sti_nsgs : &sti_lemke;
-    void *const first_space = lemke_first ? a->lemke : a->nsgs, *const second_space = lemke_first ? a->nsgs : a->lemke;
-
-    task->solver = first->name;
+    task->solver = sti_nsgs.name;
     if (problem->n_contacts == 0) return ST_OK;
-    STI_TRY(STI_GROW(&a->allocator, a->first_r, a->first_r_size, problem->n_r, err));
+    STI_TRY(STI_GROW(&a->allocator, a->best, a->best_size, problem->n_r, err));
     STI_TRY(STI_GROW(&a->allocator, a->v, a->v_size, problem->n_v, err));
     STI_TRY(STI_GROW(&a->allocator, a->u, a->u_size, problem->n_r, err));
-    STI_TRY(first->solve(first_space, task, err));
-    const double reached = judge(a, task);
-    if (reached <= task->tolerance || !linear || unknowns > LEMKE_LAST) return ST_OK;
-
-    const int iterations = task->iterations;
-    memcpy(a->first_r, task->r, bytes);
-    STI_TRY(second->solve(second_space, task, err));
-    if (judge(a, task) < reached) {
-        task->solver = second->name;
-        task->fallback = first->name;
-    } else {
-        memcpy(task->r, a->first_r, bytes);
-        task->iterations = iterations;
-    }
+    memcpy(a->best, task->r, bytes);
+    a->least = INFINITY;
+    a->iterations = a->pivots = 0;
+    a->answered_by = NSGS;
+    a->gave_up = -1;
+    STI_TRY(take_turns(a, task, err));
+    memcpy(task->r, a->best, bytes);
+    task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;
+    task->solver = kinds[a->answered_by]->name;
+    if (a->gave_up >= 0 && a->gave_up != a->answered_by) task->fallback = kinds[a->gave_up]->name;
     return ST_OK;
 }
 
@@ -90,9 +151,9 @@ static void destroy(void *workspace)
 {
     Auto *a = workspace;
     if (a == NULL) return;
-    sti_lemke.destroy(a->lemke);
-    sti_nsgs.destroy(a->nsgs);
-    STI_RELEASE(&a->allocator, a->first_r, a->first_r_size);
+    for (int k = 0; k < N_SOLVERS; k++)
+        kinds[k]->destroy(a->space[k]);
+    STI_RELEASE(&a->allocator, a->best, a->best_size);
     STI_RELEASE(&a->allocator, a->v, a->v_size);
     STI_RELEASE(&a->allocator, a->u, a->u_size);
     const st_Allocator allocator = a->allocator;
@@ -104,11 +165,12 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
     Auto *a = sti_alloc(allocator, 1, sizeof *a);
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver auto");
     a->allocator = *allocator;
-    st_Status status = sti_lemke.create(allocator, &a->lemke, err);
-    if (status == ST_OK) status = sti_nsgs.create(allocator, &a->nsgs, err);
-    if (status != ST_OK) {
-        destroy(a);
-        return status;
+    for (int k = 0; k < N_SOLVERS; k++) {
+        const st_Status status = kinds[k]->create(allocator, &a->space[k], err);
+        if (status != ST_OK) {
+            destroy(a);
+            return status;
+        }
     }
     *workspace = a;
     return ST_OK;
@@ -116,7 +178,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_auto = {
     .name = "auto",
-    .help = "picks by law and size: lemke for small linear laws, else nsgs; falls back when one fails, and says so",
+    .help = "picks by law and size: lemke for small linear laws, else nsgs and newton in turns; says who answered",
     .accepts = accepts,
     .create = create,
     .solve = solve,

@@ -140,7 +140,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     const sti_Reduction *reduction = task->reduction;
     const sti_Local *local = &s->local[c];
     const int first = local->contact->first;
-    const double *W = local->W, *w = task->problem->w + first;
+    const double *W = local->W, *w = reduction->w + first;
     double *r = task->r + first, *v = s->v, b[5], change[5], moved = 0.0;
 
     const int64_t n_h = reduction->h_first[c + 1] - reduction->h_first[c];
@@ -231,11 +231,12 @@ static double judge(const Nsgs *s, const sti_Task *task, double *least)
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, s->v, s->u, &residual);
-    if (residual.natural < *least) {
-        *least = residual.natural;
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    if (measure < *least) {
+        *least = measure;
         memcpy(s->best, task->r, sizeof *s->best * (size_t)task->problem->n_r);
     }
-    return residual.natural;
+    return measure;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
@@ -249,7 +250,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     double due = task->tolerance, least = INFINITY; /* a change as small as `due` calls for the judge */
     memcpy(s->best, task->r, bytes);
     judge(s, task, &least); /* a warm start may be the answer already; v is set, too */
-    for (int k = 1; k <= task->max_iterations && least > task->tolerance; k++) {
+    for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);

@@ -176,18 +176,17 @@ static st_Status check_contact(const st_ContactLaw *c, int k, int first, st_Erro
     return ST_OK;
 }
 
-static st_Status check_contacts(const st_Problem *p, st_Error *err)
+static st_Status check_contacts(const st_ContactLaw *contact, int n_contacts, int n_r, st_Error *err)
 {
-    if (p->n_contacts > 0 && p->contact == NULL)
-        return BAD("contact is missing: NULL, expected %d contacts", p->n_contacts);
+    if (n_contacts > 0 && contact == NULL) return BAD("contact is missing: NULL, expected %d contacts", n_contacts);
     int row = 0;
-    for (int k = 0; k < p->n_contacts; k++) {
-        STI_TRY(check_contact(&p->contact[k], k, row, err));
-        if (p->contact[k].dim > p->n_r - row)
-            return BAD("contact %d: rows %d to %d go past n_r = %d", k, row, row + p->contact[k].dim - 1, p->n_r);
-        row += p->contact[k].dim;
+    for (int k = 0; k < n_contacts; k++) {
+        STI_TRY(check_contact(&contact[k], k, row, err));
+        if (contact[k].dim > n_r - row)
+            return BAD("contact %d: rows %d to %d go past n_r = %d", k, row, row + contact[k].dim - 1, n_r);
+        row += contact[k].dim;
     }
-    if (row != p->n_r) return BAD("n_r is %d, but the contacts have %d rows", p->n_r, row);
+    if (row != n_r) return BAD("n_r is %d, but the contacts have %d rows", n_r, row);
     return ST_OK;
 }
 
@@ -213,5 +212,20 @@ st_Status st_problem_check(const st_Problem *problem, st_Error *err)
     STI_TRY(check_vector("g", p->g, p->n_l, err));
     STI_TRY(check_vector("w", p->w, p->n_r, err));
     if (!isfinite(p->u_scale) || p->u_scale < 0.0) return BAD("u_scale is %g, must be finite and >= 0", p->u_scale);
-    return check_contacts(p, err);
+    return check_contacts(p->contact, p->n_contacts, p->n_r, err);
+}
+
+/* Semi-definiteness is not looked at, but for a diagonal below 0: no law can work against that. */
+st_Status st_local_check(const st_LocalProblem *problem, st_Error *err)
+{
+    if (problem == NULL) return BAD("the problem is NULL");
+    const st_LocalProblem *p = problem;
+    STI_TRY(check_size("n_r", p->n_r, err));
+    STI_TRY(check_size("n_contacts", p->n_contacts, err));
+    STI_TRY(check_sparse("W", &p->W, p->n_r, p->n_r, err));
+    for (int j = 0; j < p->n_r && p->W.p != NULL; j++)
+        for (int64_t e = p->W.p[j]; e < p->W.p[j + 1]; e++)
+            if (p->W.i[e] == j && p->W.x[e] < 0.0) return BAD("W(%d, %d) is %g, must be >= 0", j, j, p->W.x[e]);
+    STI_TRY(check_vector("b", p->b, p->n_r, err));
+    return check_contacts(p->contact, p->n_contacts, p->n_r, err);
 }

@@ -29,6 +29,8 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(int, y_index);
     STI_ARRAY(double, y_value);
     STI_ARRAY(double, v_free);
+    STI_ARRAY(double, w);
+    STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
     STI_ARRAY(double, b);
     STI_ARRAY(double, W_diagonal);
     STI_ARRAY(int64_t, W_start);
@@ -39,6 +41,12 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, side_l);  /* right-hand side over joint rows                                              */
     STI_ARRAY(double, out_v);
     STI_ARRAY(double, out_l);
+    const st_LocalProblem *local; /* what is reduced came as W and b; NULL: as a step problem                   */
+    st_Problem shadow;            /* of the local problem                                                       */
+    STI_ARRAY(int64_t, unit_p);   /* its H = I, and w = 0                                                       */
+    STI_ARRAY(int, unit_i);
+    STI_ARRAY(double, unit_x);
+    STI_ARRAY(double, zero);
 } Memory;
 
 st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err)
@@ -75,6 +83,8 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(y_index);
     RELEASE(y_value);
     RELEASE(v_free);
+    RELEASE(w);
+    RELEASE(held);
     RELEASE(b);
     RELEASE(W_diagonal);
     RELEASE(W_start);
@@ -85,6 +95,10 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(side_l);
     RELEASE(out_v);
     RELEASE(out_l);
+    RELEASE(unit_p);
+    RELEASE(unit_i);
+    RELEASE(unit_x);
+    RELEASE(zero);
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
     sti_free(&allocator, reduction, 1, sizeof *reduction);
@@ -235,7 +249,8 @@ static st_Status build_Y(Memory *m, st_Error *err)
             solve_column(m, begin, end);
             for (int64_t k = 0; k < count; k++)
                 y[k] = m->out_v[m->y_index[begin + k]];
-            if (!is_held(m, c, h, row_of_H(m, c, d, m->out_v))) continue;
+            m->held[p->contact[c].first + d] = is_held(m, c, h, row_of_H(m, c, d, m->out_v));
+            if (!m->held[p->contact[c].first + d]) continue;
             memset(h, 0, (size_t)h_count * sizeof *h);
             memset(y, 0, (size_t)count * sizeof *y);
         }
@@ -271,6 +286,23 @@ static void add_own_compliance(Memory *m)
     }
 }
 
+/* rho = dim / trace(W_cc). */
+static st_Status build_rho(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    GROW(rho, p->n_contacts);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int dim = p->contact[c].dim;
+        double trace = 0.0;
+        for (int d = 0; d < dim; d++)
+            trace += m->W_diagonal[m->W_start[c] + (int64_t)d * dim + d];
+        m->rho[c] = trace > 0.0 ? dim / trace : 1.0;
+        if (!isfinite(trace) || !isfinite(m->rho[c]))
+            return sti_fail(err, ST_ERR_NUMERIC, "contact %d: the trace of its block of W is %g", c, trace);
+    }
+    return ST_OK;
+}
+
 static st_Status build_W_diagonal(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -279,7 +311,6 @@ static st_Status build_W_diagonal(Memory *m, st_Error *err)
     for (int c = 0; c < p->n_contacts; c++)
         m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
     GROW(W_diagonal, m->W_start[p->n_contacts]);
-    GROW(rho, p->n_contacts);
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
         const int64_t count = m->y_first[c + 1] - m->y_first[c];
@@ -291,16 +322,7 @@ static st_Status build_W_diagonal(Memory *m, st_Error *err)
         }
     }
     add_own_compliance(m);
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int dim = p->contact[c].dim;
-        double trace = 0.0;
-        for (int d = 0; d < dim; d++)
-            trace += m->W_diagonal[m->W_start[c] + (int64_t)d * dim + d];
-        m->rho[c] = trace > 0.0 ? dim / trace : 1.0;
-        if (!isfinite(trace) || !isfinite(m->rho[c]))
-            return sti_fail(err, ST_ERR_NUMERIC, "contact %d: the trace of its block of W is %g", c, trace);
-    }
-    return ST_OK;
+    return build_rho(m, err);
 }
 
 static void export_pointers(sti_Reduction *reduction)
@@ -315,23 +337,44 @@ static void export_pointers(sti_Reduction *reduction)
     reduction->y_index = m->y_index;
     reduction->y_value = m->y_value;
     reduction->v_free = m->v_free;
+    reduction->w = m->local == NULL ? m->w : m->zero;
     reduction->b = m->b;
     reduction->W_diagonal = m->W_diagonal;
     reduction->W_start = m->W_start;
     reduction->rho = m->rho;
-    reduction->redundant_rows = m->saddle->redundant_rows;
+    reduction->redundant_rows = m->local == NULL ? m->saddle->redundant_rows : 0;
+}
+
+/* The velocity that joints impose along a row of H that they hold: 0, not rounding, unless they move in time. */
+static double imposed(const st_Problem *p, int row, const double *v_free, double fastest)
+{
+    double sum = 0.0;
+    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+        sum += p->H.x[e] * v_free[p->H.i[e]];
+    return fastest > 0.0 && fabs(sum) > STI_NOISE * fastest ? sum : 0.0;
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(x[k]));
+    return most;
 }
 
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
 {
     Memory *m = reduction->memory;
     m->problem = reduction->problem = problem;
+    m->local = NULL;
     GROW(place, problem->n_v);
     GROW(side_v, problem->n_v);
     GROW(out_v, problem->n_v);
     GROW(v_free, problem->n_v);
     GROW(side_l, problem->n_l);
     GROW(out_l, problem->n_l);
+    GROW(w, problem->n_r);
+    GROW(held, problem->n_r);
     GROW(b, problem->n_r);
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
     STI_TRY(build_H(m, err));
@@ -342,15 +385,135 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
+    const double fastest = largest(problem->g, problem->n_l);
     for (int c = 0; c < problem->n_contacts; c++)
         for (int d = 0; d < problem->contact[c].dim; d++) {
             const int row = problem->contact[c].first + d;
-            m->b[row] = row_of_H(m, c, d, m->v_free) + problem->w[row];
+            m->w[row] = problem->w[row] + (m->held[row] ? imposed(problem, row, m->v_free, fastest) : 0.0);
+            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
             if (!isfinite(m->b[row]))
                 return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c, d,
                                 m->b[row]);
         }
     return ST_OK;
+}
+
+/* ------------------------------------------------------------------ W and b as given */
+
+/* Halves of W that differ by more than this, relative to its largest entry, are meant to. Six-digit files
+ * and solvers that stop early leave up to 1e-3; a gyroscopic or a triangular M leaves a tenth.      */
+static const double local_symmetry = 1e-2;
+
+/* |(W - W')y| against |W|_F with y of random signs, whose square has the mean |W - W'|_F^2: two passes over
+ * W and no transpose of it. work has n.                                                            */
+static bool is_symmetric(const st_Sparse *W, double *y, double *work)
+{
+    uint64_t state = 1;
+    double size = 0.0, difference = 0.0;
+    for (int j = 0; j < W->n_cols; j++) {
+        state = state * 6364136223846793005u + 1442695040888963407u; /* Knuth's MMIX */
+        y[j] = state >> 63 != 0 ? 1.0 : -1.0;
+        work[j] = 0.0;
+    }
+    for (int j = 0; j < W->n_cols; j++)
+        for (int64_t e = W->p[j]; e < W->p[j + 1]; e++) {
+            work[W->i[e]] += W->x[e] * y[j];
+            work[j] -= W->x[e] * y[W->i[e]];
+            size += W->x[e] * W->x[e];
+        }
+    for (int j = 0; j < W->n_cols; j++)
+        difference += work[j] * work[j];
+    return difference <= local_symmetry * local_symmetry * size;
+}
+
+static st_Status make_shadow(Memory *m, const st_LocalProblem *local, st_Error *err)
+{
+    const int n = local->n_r;
+    GROW(unit_p, n + 1);
+    GROW(unit_i, n);
+    GROW(unit_x, n);
+    GROW(zero, n);
+    GROW(out_v, n);
+    GROW(v_free, n);
+    m->unit_p[0] = 0;
+    for (int j = 0; j < n; j++) {
+        m->unit_p[j + 1] = j + 1;
+        m->unit_i[j] = j;
+        m->unit_x[j] = 1.0;
+    }
+    m->shadow = (st_Problem){.n_v = n,
+                             .n_r = n,
+                             .n_contacts = local->n_contacts,
+                             .symmetric = n == 0 || is_symmetric(&local->W, m->out_v, m->v_free),
+                             .H = {n, n, m->unit_p, m->unit_i, m->unit_x},
+                             .w = m->zero,
+                             .contact = local->contact};
+    return ST_OK;
+}
+
+/* Y_c: the columns of W that belong to contact c. */
+static st_Status copy_columns(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    const st_Sparse *W = &m->local->W;
+    GROW(y_first, p->n_contacts + 1);
+    GROW(y_start, p->n_contacts + 1);
+    m->y_first[0] = m->y_start[0] = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int begin = p->contact[c].first, dim = p->contact[c].dim;
+        int64_t end = m->y_first[c];
+        GROW(y_index, end + dim + W->p[begin + dim] - W->p[begin]);
+        for (int d = 0; d < dim; d++) { /* its own rows always: the diagonal block is read from here */
+            m->place[begin + d] = d;
+            m->y_index[end++] = begin + d;
+        }
+        for (int64_t e = W->p[begin]; e < W->p[begin + dim]; e++)
+            if (m->place[W->i[e]] < 0) {
+                m->place[W->i[e]] = end - m->y_first[c];
+                m->y_index[end++] = W->i[e];
+            }
+        const int64_t count = end - m->y_first[c];
+        GROW(y_value, m->y_start[c] + dim * count);
+        double *y = m->y_value + m->y_start[c];
+        if (count > 0) memset(y, 0, (size_t)(dim * count) * sizeof *y);
+        for (int d = 0; d < dim; d++)
+            for (int64_t e = W->p[begin + d]; e < W->p[begin + d + 1]; e++)
+                y[d * count + m->place[W->i[e]]] = W->x[e];
+        for (int64_t k = m->y_first[c]; k < end; k++)
+            m->place[m->y_index[k]] = -1;
+        m->y_first[c + 1] = end;
+        m->y_start[c + 1] = m->y_start[c] + dim * count;
+    }
+    return ST_OK;
+}
+
+st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *local, st_Error *err)
+{
+    Memory *m = reduction->memory;
+    const int n = local->n_r;
+    m->local = local;
+    m->problem = reduction->problem = &m->shadow;
+    STI_TRY(make_shadow(m, local, err));
+    GROW(place, n);
+    GROW(b, n);
+    GROW(w, n);
+    if (n > 0) memset(m->w, 0, (size_t)n * sizeof *m->w);
+    STI_TRY(build_H(m, err));
+    STI_TRY(copy_columns(m, err));
+    STI_TRY(build_W_diagonal(m, err));
+    if (n > 0) memcpy(m->v_free, local->b, (size_t)n * sizeof *m->v_free);
+    if (n > 0) memcpy(m->b, local->b, (size_t)n * sizeof *m->b);
+    export_pointers(reduction);
+    return ST_OK;
+}
+
+/* v = b + W r by the W given. */
+static void local_velocity(const st_LocalProblem *local, const double *r, double *v)
+{
+    if (local->n_r > 0) memcpy(v, local->b, (size_t)local->n_r * sizeof *v);
+    for (int j = 0; r != NULL && j < local->n_r; j++)
+        for (int64_t e = local->W.p[j]; e < local->W.p[j + 1] && r[j] != 0.0; e++)
+            v[local->W.i[e]] += local->W.x[e] * r[j];
 }
 
 /* u += C r. */
@@ -380,7 +543,7 @@ void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double
     }
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++)
-            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + p->w[p->contact[c].first + d];
+            u[p->contact[c].first + d] = row_of_H(m, c, d, v) + m->w[p->contact[c].first + d];
     add_compliance(p, r, u);
 }
 
@@ -416,6 +579,10 @@ double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, d
 {
     const Memory *m = reduction->memory;
     const st_Problem *p = m->problem;
+    if (m->local != NULL) {
+        local_velocity(m->local, r, v);
+        return 0.0;
+    }
     if (p->n_v > 0) memcpy(m->side_v, p->f, (size_t)p->n_v * sizeof *m->side_v);
     for (int row = 0; row < p->n_l; row++)
         m->side_l[row] = -p->g[row];

@@ -12,7 +12,8 @@
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
  *
- * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r.
+ * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
+ * that the joints impose (a prescribed motion) in w.
  */
 #ifndef STI_REDUCE_H
 #define STI_REDUCE_H
@@ -22,11 +23,13 @@
 #include <stiction/problem.h>
 
 typedef struct sti_Reduction {
-    const st_Problem *problem;
+    const st_Problem *problem; /* of a local problem: its shadow, see sti_reduce_local               */
+    bool all_errors;           /* set by its owner: sti_residual measures error and error_rho, too   */
     const int64_t *h_first, *h_start, *y_first, *y_start; /* n_contacts + 1                       */
     const int *h_index, *y_index;
     const double *h_value, *y_value;
     const double *v_free;     /* n_v: velocity with r = 0                                        */
+    const double *w;          /* n_r: the problem's, and what joints impose on rows they hold    */
     const double *b;          /* n_r                                                             */
     const double *W_diagonal; /* the diagonal blocks of W, C included, one after another: contact c's
                                * dim x dim block, row-major, at W_start[c]                       */
@@ -43,6 +46,11 @@ void sti_reduction_destroy(sti_Reduction *reduction);
  * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
  * be used until a call succeeds.                              */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+
+/* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,
+ * v_free = b, w = 0. problem is then a shadow of that shape (n_v = n_r, no A, no joints), so that no
+ * solver need know the difference.                                                                */
+st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *local, st_Error *err);
 
 /* W, n_r x n_r, row-major. */
 void sti_reduction_form_W(const sti_Reduction *reduction, double *W);

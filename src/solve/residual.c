@@ -82,17 +82,40 @@ double sti_residual_scale(const sti_Reduction *reduction)
     return sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
 }
 
-void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
+/* | r - P(r - rho u^) | / (rho |b|) with one rho: the measures of problem files (FCLIB collections). */
+static double uniform_error(const sti_Reduction *reduction, const double *r, const double *u, double rho)
+{
+    const st_Problem *p = reduction->problem;
+    double error = 0.0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        double natural[5] = {0};
+        sti_law_natural(&p->contact[c], r + p->contact[c].first, u + p->contact[c].first, rho, natural);
+        error += square_norm(natural, p->contact[c].dim);
+    }
+    const double scale = rho * sqrt(square_norm(reduction->b, p->n_r));
+    return scale > 0.0 ? sqrt(error) / scale : sqrt(error);
+}
+
+/* 1 / mean(diag W). */
+static double mean_rho(const sti_Reduction *reduction)
+{
+    const st_Problem *p = reduction->problem;
+    double trace = 0.0;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int d = 0; d < p->contact[c].dim; d++)
+            trace += reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (p->contact[c].dim + 1)];
+    return trace > 0.0 ? p->n_r / trace : 1.0;
+}
+
+void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
 {
     const st_Problem *p = reduction->problem;
     *out = (st_Residual){.worst_contact = -1};
-    out->joint = sti_reduction_velocity(reduction, r, v_work, NULL);
-    contact_velocity(p, r, v_work, u_work);
     double error = 0.0, worst = 0.0;
     const double scale = sti_residual_scale(reduction);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
-        const double *rc = r + contact->first, *uc = u_work + contact->first, rho = reduction->rho[c];
+        const double *rc = r + contact->first, *uc = u + contact->first, rho = reduction->rho[c];
         double natural[5] = {0};
         sti_law_natural(contact, rc, uc, rho, natural);
         const double share = square_norm(natural, contact->dim);
@@ -105,32 +128,64 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v_wor
         out->complementarity += complementarity(contact, rc, uc);
     }
     out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
+    if (!reduction->all_errors) return; /* in a simulation nobody asks, and they cost as much again */
+    out->error = uniform_error(reduction, r, u, 1.0);
+    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
 }
 
-st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err)
+void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
 {
-    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the residual's destination is NULL");
-    STI_TRY(st_problem_check(problem, err));
-    if (r == NULL && problem->n_r > 0)
-        return sti_fail(err, ST_ERR_ARGUMENT, "r is missing: NULL, expected %d numbers", problem->n_r);
-    for (int j = 0; j < problem->n_r; j++)
-        if (!isfinite(r[j])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", j, r[j]);
+    const double joint = sti_reduction_velocity(reduction, r, v_work, NULL);
+    contact_velocity(reduction->problem, r, v_work, u_work);
+    sti_residual_at(reduction, r, u_work, out);
+    out->joint = joint;
+}
 
+/* Reduce whichever problem is given, and judge r. */
+static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, const double *r, st_Residual *out,
+                       st_Error *err)
+{
     const st_Allocator allocator = st_default_allocator();
+    const int n_r = local != NULL ? local->n_r : problem->n_r;
+    const int64_t n_work = (int64_t)(local != NULL ? n_r : problem->n_v) + n_r + 1;
     sti_Reduction *reduction = NULL;
     double *work = NULL;
-    const int64_t n_work = (int64_t)problem->n_v + problem->n_r + 1;
     st_Status status = sti_reduction_create(&allocator, &reduction, err);
-    if (status == ST_OK) status = sti_reduce(reduction, problem, err);
+    if (status == ST_OK && local != NULL) status = sti_reduce_local(reduction, local, err);
+    if (status == ST_OK && local == NULL) status = sti_reduce(reduction, problem, err);
     if (status != ST_OK) goto done;
     work = sti_alloc(&allocator, n_work, sizeof *work);
     if (work == NULL) {
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", problem->n_r);
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", n_r);
         goto done;
     }
-    sti_residual(reduction, r, work, work + problem->n_v, out);
+    reduction->all_errors = true;
+    sti_residual(reduction, r, work, work + reduction->problem->n_v, out);
 done:
     sti_free(&allocator, work, n_work, sizeof *work);
     sti_reduction_destroy(reduction);
     return status;
+}
+
+static st_Status check_r(const double *r, int n_r, const st_Residual *out, st_Error *err)
+{
+    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the residual's destination is NULL");
+    if (r == NULL && n_r > 0) return sti_fail(err, ST_ERR_ARGUMENT, "r is missing: NULL, expected %d numbers", n_r);
+    for (int j = 0; j < n_r; j++)
+        if (!isfinite(r[j])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", j, r[j]);
+    return ST_OK;
+}
+
+st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err)
+{
+    STI_TRY(st_problem_check(problem, err));
+    STI_TRY(check_r(r, problem->n_r, out, err));
+    return judge(problem, NULL, r, out, err);
+}
+
+st_Status st_local_residual(const st_LocalProblem *problem, const double *r, st_Residual *out, st_Error *err)
+{
+    STI_TRY(st_local_check(problem, err));
+    STI_TRY(check_r(r, problem->n_r, out, err));
+    return judge(NULL, problem, r, out, err);
 }

@@ -11,4 +11,15 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v_wor
 /* What the natural residual is divided by, an impulse; 0: nothing, it is absolute. */
 double sti_residual_scale(const sti_Reduction *reduction);
 
+/* The same for a u that the caller has at hand; joint is left 0. For solvers on their way: what they return is
+ * judged by sti_residual.                                                                         */
+void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out);
+
+/* What the tolerance is compared with: natural, or where the reduction asks for all errors the largest. */
+static inline double sti_residual_measure(const sti_Reduction *reduction, const st_Residual *residual)
+{
+    if (!reduction->all_errors) return residual->natural;
+    return fmax(residual->natural, fmax(residual->error, residual->error_rho));
+}
+
 #endif

@@ -10,7 +10,8 @@
 
 #include "solve/residual.h"
 
-static const sti_SolverKind *const kinds[] = {&sti_auto, &sti_lemke, &sti_nsgs};
+static const sti_SolverKind *const kinds[] = {&sti_auto, &sti_lemke, &sti_nsgs, &sti_newton,
+                                              &sti_ipm,  &sti_admm,  &sti_apgd};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct st_Solver {
@@ -106,6 +107,7 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     solver->kind = find_kind(def->name);
     solver->def.name = solver->kind->name; /* the caller's string may go */
     st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
+    if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
     if (status == ST_OK) status = solver->kind->create(&def->allocator, &solver->workspace, err);
     if (status != ST_OK) {
         st_solver_destroy(solver);
@@ -130,12 +132,16 @@ void st_solver_destroy(st_Solver *solver)
 
 /* ------------------------------------------------------------------ solve */
 
-static st_Status check_call(const st_Solver *solver, const st_Problem *problem, const st_Solution *solution,
-                            st_Error *err)
+static st_Status check_call(const st_Solver *solver, const st_Solution *solution, st_Error *err)
 {
     if (solver == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the solver is NULL");
-    if (solution == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the solution is NULL");
-    STI_TRY(st_problem_check(problem, err));
+    return solution == NULL ? sti_fail(err, ST_ERR_ARGUMENT, "the solution is NULL") : ST_OK;
+}
+
+/* Laws that the solver does not take are refused before anything is computed. */
+static st_Status check_fit(const st_Solver *solver, const st_Problem *problem, const st_Solution *solution,
+                           st_Error *err)
+{
     int c = 0;
     if (!sti_solver_takes(solver->kind, problem, &c))
         return sti_fail(err, ST_ERR_UNSUPPORTED, "solver \"%s\" does not take contact %d: law %s, dim %d, %s A",
@@ -176,17 +182,16 @@ static st_Status check_finite(const st_Solver *solver, const st_Problem *problem
     return ST_OK;
 }
 
-st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
-                          st_Error *err)
+/* The problem is reduced; find r, judge it, hand it over. */
+static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
-    STI_TRY(check_call(solver, problem, solution, err));
-    STI_TRY(make_room(solver, problem, err));
-    STI_TRY(sti_reduce(solver->reduction, problem, err));
-
+    const st_Problem *problem = solver->reduction->problem;
     sti_Task task = {.problem = problem,
                      .reduction = solver->reduction,
                      .tolerance = solver->def.tolerance,
                      .max_iterations = solver->def.max_iterations,
+                     .cancel = solver->def.cancel,
+                     .cancel_ctx = solver->def.cancel_ctx,
                      .r = solver->r,
                      .solver = solver->kind->name};
     for (int j = 0; j < problem->n_r; j++)
@@ -198,14 +203,36 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
                           .iterations = task.iterations,
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, solver->v, solver->u, &found.residual);
-    found.converged = found.residual.natural <= solver->def.tolerance;
+    found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
     sti_reduction_velocity(solver->reduction, solver->r, solver->v, solver->l);
     STI_TRY(check_finite(solver, problem, err));
-
     copy(solution->r, solver->r, problem->n_r);
     copy(solution->u, solver->u, problem->n_r);
-    copy(solution->v, solver->v, problem->n_v);
-    copy(solution->l, solver->l, problem->n_l);
     if (info != NULL) *info = found;
     return ST_OK;
+}
+
+st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                          st_Error *err)
+{
+    STI_TRY(check_call(solver, solution, err));
+    STI_TRY(st_problem_check(problem, err));
+    STI_TRY(check_fit(solver, problem, solution, err));
+    STI_TRY(make_room(solver, problem, err));
+    STI_TRY(sti_reduce(solver->reduction, problem, err));
+    STI_TRY(solve_reduced(solver, solution, info, err));
+    copy(solution->v, solver->v, problem->n_v);
+    copy(solution->l, solver->l, problem->n_l);
+    return ST_OK;
+}
+
+st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
+                                st_SolveInfo *info, st_Error *err)
+{
+    STI_TRY(check_call(solver, solution, err));
+    STI_TRY(st_local_check(problem, err));
+    STI_TRY(sti_reduce_local(solver->reduction, problem, err));
+    STI_TRY(check_fit(solver, solver->reduction->problem, solution, err));
+    STI_TRY(make_room(solver, solver->reduction->problem, err));
+    return solve_reduced(solver, solution, info, err);
 }

@@ -11,11 +11,20 @@ typedef struct sti_Task {
     const sti_Reduction *reduction;
     double tolerance; /* on the natural residual                                                   */
     int max_iterations;
+    int attempt;               /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
+    bool (*cancel)(void *ctx); /* NULL, or true: come to an end                                    */
+    void *cancel_ctx;
     double *r; /* in: where to start (0 unless warm); out: the answer                              */
     int iterations;
     const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback; /* out: the one that gave up before it, or NULL                          */
 } sti_Task;
+
+/* Every iteration asks. Without a callback of the caller's nothing depends on it. */
+static inline bool sti_cancelled(const sti_Task *task)
+{
+    return task->cancel != NULL && task->cancel(task->cancel_ctx);
+}
 
 typedef struct sti_SolverKind {
     const char *name;
@@ -27,9 +36,13 @@ typedef struct sti_SolverKind {
     void (*destroy)(void *workspace);
 } sti_SolverKind;
 
-extern const sti_SolverKind sti_auto;  /* auto.c  */
-extern const sti_SolverKind sti_lemke; /* lemke.c */
-extern const sti_SolverKind sti_nsgs;  /* nsgs.c  */
+extern const sti_SolverKind sti_auto;   /* auto.c  */
+extern const sti_SolverKind sti_lemke;  /* lemke.c */
+extern const sti_SolverKind sti_nsgs;   /* nsgs.c  */
+extern const sti_SolverKind sti_newton; /* newton.c */
+extern const sti_SolverKind sti_ipm;    /* ipm.c */
+extern const sti_SolverKind sti_admm;   /* admm.c */
+extern const sti_SolverKind sti_apgd;   /* apgd.c */
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);

@@ -34,8 +34,8 @@ double sti_sink_penetration(const st_Sink *sink)
 double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
     const st_Model *model = &system->model;
-    const double *M = system->step.M;
-    if (model->mass(model->ctx, q, system->step.M, NULL) != ST_OK) return NAN;
+    const double *M = system->projection.M;
+    if (model->mass(model->ctx, q, system->projection.M, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++)

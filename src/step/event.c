@@ -1,4 +1,9 @@
-/* step/event.c -- collisions: the first root of the gaps along q(s) = move(q, v+, s h), 0 <= s <= 1.
+/* step/event.c -- collisions: the first root of the gaps on the way from q to q_new.
+ *
+ * The way of Euler's schemes is straight, q(s) = move(q, v+, s h). Those of order two need it to O(h^3): the
+ * cubic through q, q_new with the velocities v, v_new at its ends (Potra et al. 2006, eq. 7.2-7.3), written in
+ * the velocity coordinates x(s) of the way, q(s) = move(q, x(s), 1); v(s) = x'(s)/h is the velocity there. On
+ * rotations x' differs from h w by O(h^3), which the order does not see.
  *
  * Contacts in the active set are held by the step problem and do not collide. For the others let
  *
@@ -10,65 +15,88 @@
 #include "base/tolerance.h"
 #include "step/system.h"
 
-/* F at a position: evaluates `trial` there. */
-static st_Status smallest_gap(st_System *system, double t, const double *q, double margin, double *F, st_Error *err)
+void sti_prepare_path(st_System *system)
 {
+    if (sti_integrator(system)->order > 1) sti_difference(system, system->q, system->q_new, system->path);
+}
+
+/* q(s), and v(s) where v is not NULL; v may be v_new. */
+void sti_path(const st_System *system, double h, double s, double *q, double *v)
+{
+    if (sti_integrator(system)->order == 1) {
+        sti_move(system, system->q, system->v_new, s * h, q);
+        return;
+    }
+    double *x = system->work_v;
+    const double *v0 = system->v, *v1 = system->v_new, *d = system->path;
+    double at_v0 = s * (1 - s) * (1 - s), at_d = s * s * (3 - 2 * s), at_v1 = s * s * (s - 1);
+    for (int i = 0; i < system->model.n_v; i++)
+        x[i] = h * (at_v0 * v0[i] + at_v1 * v1[i]) + at_d * d[i];
+    sti_move(system, system->q, x, 1.0, q);
+    double rate_v0 = (1 - s) * (1 - 3 * s), rate_d = 6 * s * (1 - s), rate_v1 = s * (3 * s - 2);
+    for (int i = 0; v != NULL && i < system->model.n_v; i++)
+        v[i] = rate_v0 * v0[i] + rate_v1 * v1[i] + rate_d * d[i] / h;
+}
+
+/* The step along which F is looked at. */
+typedef struct Way {
+    st_System *system;
+    double h, margin;
+} Way;
+
+/* F at a position on the way: evaluates the contacts of `trial` there. */
+static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
+{
+    const Way *way = ctx;
+    st_System *system = way->system;
     const st_Model *model = &system->model;
     st_Sink *sink = &system->trial;
+    if (s < 1)
+        sti_path(system, way->h, s, system->q_target, NULL);
+    else
+        memcpy(system->q_target, system->q_new, (size_t)model->n_q * sizeof *system->q_new);
     sti_sink_clear_contacts(sink);
-    STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
-    *F = margin;
+    STI_TRY(model->contacts(model->ctx, system->t + s * way->h, system->q_target, way->margin, sink, err));
+    *F = way->margin;
     for (int c = 0; c < sink->n_contacts; c++)
         if (!sti_ids_contain(&system->active, sink->contact[c].id)) *F = fmin(*F, sink->contact[c].gap);
     return ST_OK;
 }
 
-static st_Status F_at(st_System *system, double s, double h, double margin, double *F, st_Error *err)
+/* A contact that rebounds starts at gap 0, opens and closes again: look for the place behind which it closes. */
+static st_Status leave(Way *way, double *start, double *F_start, st_Error *err)
 {
-    sti_move(system, system->q, system->v_new, s * h, system->q_target);
-    return smallest_gap(system, system->t + s * h, system->q_target, margin, F, err);
-}
-
-/* Regula falsi in the Illinois form, with a halving whenever it is slow. Keeps F(lo) >= 0 > F(hi). */
-static st_Status find_root(st_System *system, double h, double margin, double F_lo, double F_hi, double *s,
-                           st_Error *err)
-{
-    double lo = 0, hi = 1;
-    int side = 0;
-    for (int round = 0; round < 200 && hi - lo > 1e-16 && F_lo > STI_COLLISION_GAP; round++) {
-        bool halve = round % 3 == 2;
-        double middle = halve ? 0.5 * (lo + hi) : (lo * F_hi - hi * F_lo) / (F_hi - F_lo), F;
-        if (!(middle > lo && middle < hi)) middle = 0.5 * (lo + hi);
-        if (!(middle > lo && middle < hi)) break; /* neighbours in floating point */
-        STI_TRY(F_at(system, middle, h, margin, &F, err));
-        if (F >= 0) {
-            lo = middle;
-            F_lo = F;
-            if (side > 0 && !halve) F_hi *= 0.5;
-            side = 1;
-        } else {
-            hi = middle;
-            F_hi = F;
-            if (side < 0 && !halve) F_lo *= 0.5;
-            side = -1;
-        }
-    }
-    *s = lo;
+    if (sti_integrator(way->system)->order == 1) return ST_OK;
+    double s = 0.5, F = 0;
+    for (int k = 0; k < 40 && !(F > STI_COLLISION_GAP); k++, s *= 0.5)
+        STI_TRY(smallest_gap(way, s, &F, err));
+    if (F > STI_COLLISION_GAP) *start = 2 * s, *F_start = F;
     return ST_OK;
 }
 
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err)
 {
     double tolerance = system->def.active_gap, F_start, F_end;
+    Way way = {.system = system, .h = h};
     *s = 1;
     if (system->model.contacts == NULL) return ST_OK;
-    STI_TRY(F_at(system, 1.0, h, 0.0, &F_end, err));
+    sti_prepare_path(system);
+    STI_TRY(smallest_gap(&way, 1.0, &F_end, err));
     if (F_end >= -tolerance) return ST_OK;
-    double margin = fmax(-F_end, tolerance); /* enough for the secants to see where the gap closes */
-    STI_TRY(F_at(system, 0.0, h, margin, &F_start, err));
+    way.margin = fmax(-F_end, tolerance); /* enough for the secants to see where the gap closes */
+    STI_TRY(smallest_gap(&way, 0.0, &F_start, err));
+    double start = 0;
+    if (F_start <= STI_COLLISION_GAP) STI_TRY(leave(&way, &start, &F_start, err));
     if (F_start <= 0) {
         *s = 0;
         return ST_OK;
     }
-    return find_root(system, h, margin, F_start, F_end, s, err);
+    return sti_find_root(smallest_gap, &way, start, 1.0, F_start, F_end, 1e-16, STI_COLLISION_GAP, s, err);
+}
+
+st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)
+{
+    STI_TRY(STI_GROW(&system->allocator, system->event, system->event_capacity, system->n_events + 1, err));
+    system->event[system->n_events++] = *event;
+    return ST_OK;
 }

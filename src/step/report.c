@@ -11,6 +11,12 @@
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
+const st_Problem *st_system_problem(const st_System *system, const double **r)
+{
+    if (r != NULL) *r = system->step.r;
+    return &system->step.problem;
+}
+
 int st_system_contact_count(const st_System *system)
 {
     return system->step.n_gaps;
@@ -49,10 +55,11 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
                               .joint = {joint + 1},
                               .point = entry->point,
                               .normal = entry->normal,
+                              .tangent = entry->tangent,
                               .gap = entry->gap,
                               .dim = law->dim};
     memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out->impulse, step->r + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out->impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
     if (joint < 0) out->force = scale(per_second(step), contact_impulse(step, index));
     return ST_OK;
 }

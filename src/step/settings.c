@@ -16,19 +16,25 @@ typedef struct Preset {
     st_Integrator integrator;
     st_Law law;
     st_Drift drift;
+    st_Impact impact;
     st_Events events;
 } Preset;
 
-static const char *const preset_words[] = {"default", "anitescu-potra-1997", "anitescu-potra-2002", NULL};
+static const char *const preset_words[] = {
+    "default", "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006", "accurate", NULL};
 #define N_PRESETS ((int)(sizeof preset_words / sizeof preset_words[0]) - 1)
 
 static const Preset presets[N_PRESETS] = {
     {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
-     ST_INTEGRATOR_IMPLICIT, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_EVENTS_OFF},
+     ST_INTEGRATOR_IMPLICIT, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
     {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_LAW_PYRAMID,
-     ST_DRIFT_VELOCITY, ST_EVENTS_OFF},
+     ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
     {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
-     ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_EVENTS_COLLISIONS},
+     ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS},
+    {"second order with located events and restitution: Potra, Anitescu, Gavrea & Trinkle 2006",
+     ST_INTEGRATOR_TRAPEZOID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL},
+    {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
+     ST_INTEGRATOR_SDIRK2, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL},
 };
 
 int st_preset_count(void)
@@ -70,11 +76,12 @@ static void apply(st_SystemDef *def, int index)
     const Preset *preset = &presets[index];
     def->preset = preset_words[index];
     def->integrator = preset->integrator;
+    def->form = ST_FORM_II;
     def->contact = ST_CONTACT_RIGID;
     def->law = preset->law;
     def->facets = 8;
     def->drift = preset->drift;
-    def->impact = ST_IMPACT_INELASTIC;
+    def->impact = preset->impact;
     def->events = preset->events;
     def->solver = "auto";
 }
@@ -101,6 +108,9 @@ st_SystemDef st_system_def(void)
                         .correction_speed = 1.0,
                         .active_gap = 1e-8,
                         .keep_springs = false,
+                        .restitution_speed = 1e-3,
+                        .event_step = 0.01,
+                        .max_events = 100,
                         .speed_limit = SPEED_OF_LIGHT,
                         .allocator = st_default_allocator(),
                         .cookie = STI_COOKIE};
@@ -111,13 +121,15 @@ st_SystemDef st_system_def(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 /* Words of the choices; a word's value in the def is its index, or what `values` says. */
-static const char *const integrator_words[] = {"euler", "implicit", NULL};
+static const char *const integrator_words[] = {"euler", "implicit", "trapezoid", "sdirk2", "bdf2", NULL};
+static const char *const form_words[] = {"I", "II", NULL};
 static const char *const contact_words[] = {"rigid", NULL};
 static const char *const law_words[] = {"none", "coulomb", "cone", "pyramid", "box", NULL};
 static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CONE, ST_LAW_PYRAMID, ST_LAW_BOX};
 static const char *const drift_words[] = {"velocity", "gap", "projection", NULL};
-static const char *const impact_words[] = {"inelastic", NULL};
-static const char *const events_words[] = {"off", "collisions", NULL};
+static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
+static const char *const events_words[] = {"off", "collisions", "all", NULL};
+static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", NULL};
 
 typedef struct Entry {
@@ -142,8 +154,12 @@ typedef struct Entry {
 static const Entry entries[] = {
     {CHOICE(preset, preset_words, "sets all choices below, as a paper or a user would; keys beside it override"),
      AT(preset), NULL, 0},
-    {CHOICE(integrator, integrator_words, "euler: springs and dampers explicit; implicit: linearly implicit Euler"),
+    {CHOICE(integrator, integrator_words,
+            "euler: springs and dampers explicit; implicit: linearly implicit Euler; of order two: trapezoid, sdirk2 "
+            "(for accuracy), bdf2"),
      AT(integrator), NULL, 0},
+    {CHOICE(form, form_words, "trapezoid: laws on the new velocity (I) or on the mean of old and new (II)"), AT(form),
+     NULL, 0},
     {CHOICE(contact, contact_words, "contact model"), AT(contact), NULL, 0},
     {CHOICE(law, law_words, "friction law: exact Coulomb cone, its convex relaxation, a pyramid of facets, a box"),
      AT(law), law_values, 0},
@@ -153,9 +169,15 @@ static const Entry entries[] = {
      2},
     {CHOICE(drift, drift_words, "how joints and gaps are kept: on velocities only, by gap/h, or by projection"),
      AT(drift), NULL, 0},
-    {CHOICE(impact, impact_words, "impact law"), AT(impact), NULL, 0},
-    {CHOICE(events, events_words, "off: fixed step; collisions: a step ends where a new contact closes"), AT(events),
-     NULL, 0},
+    {CHOICE(impact, impact_words, "impact law: no rebound, Poisson's (on impulses), Newton's (on velocities)"),
+     AT(impact), NULL, 0},
+    {CHOICE(events, events_words,
+            "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),
+     AT(events), NULL, 0},
+    {CHOICE(
+         initial, initial_words,
+         "an initial state that violates joints or overlaps: keep it, move it to the nearest consistent one, refuse"),
+     AT(initial), NULL, 0},
     NUMBER(h, "s", SMALLEST, LARGEST, "step"),
     NUMBER(end, "s", SMALLEST, LARGEST, "end time"),
     {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -LARGEST, LARGEST}, AT(gravity), NULL, 0},
@@ -171,6 +193,14 @@ static const Entry entries[] = {
     {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,
       0, 1},
      AT(keep_springs),
+     NULL,
+     0},
+    NUMBER(restitution_speed, "m/s", 0.0, LARGEST, "an impact slower than this has no rebound"),
+    NUMBER(event_step, "", 1e-12, 0.1,
+           "events all: the smallest part of a step between two events; one nearer to the last is at one with it"),
+    {{"max_events", ST_SETTING_INTEGER, "", "events of one step; more, and rebounds and transitions rest till its end",
+      NULL, 1, 1e6},
+     AT(max_events),
      NULL,
      0},
     NUMBER(speed_limit, "m/s", SMALLEST, LARGEST,

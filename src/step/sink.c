@@ -124,6 +124,9 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     STI_TRY(check_row(sink, "contact", n, row->dim, row->count, row->index, row->gradient, err));
     if (!isfinite(row->gap) || !isfinite(row->mu) || row->mu < 0)
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has gap %g and friction %g", n, row->gap, row->mu);
+    if (!(row->restitution >= 0 && row->restitution <= 1))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a restitution of %g, must be from 0 to 1", n,
+                        row->restitution);
     if (n > 0 && row->id <= sink->contact[n - 1].id)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
                         (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
@@ -135,6 +138,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     sink->contact[n] = (sti_ContactEntry){.id = row->id,
                                           .gap = row->gap,
                                           .mu = row->mu,
+                                          .restitution = row->restitution,
                                           .dim = row->dim,
                                           .first_row = first_row,
                                           .a = row->a,

@@ -32,7 +32,7 @@ typedef struct sti_BoundedEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu;
+    double gap, mu, restitution;
     int dim, first_row; /* in contact_rows                                                         */
     int a, b, shape_a, shape_b;
     st_Vec3 point, normal, tangent;

@@ -7,8 +7,20 @@
  *     bounded  u = a' v + w,           eta lo <= r <= eta hi,  w = - target
  *              soft: u = a' v + r/(eta (eta k + d)) + (k phi_b - d target)/(eta k + d)
  *
- * where x_b = x(q*) + grad x' (q_b - q*), and v_b* has gone through the gyroscopic term body by body.
- * With the explicit integrator springs and dampers are part of k1 instead.
+ * where x_b = x(q*) + grad x' (q_b - q*). In schemes of order one v_b* has gone through the gyroscopic term
+ * body by body; in those of order two it is v_b, and that term is part of k1 at v*. With the explicit
+ * integrator springs and dampers are part of k1 instead.
+ *
+ * Two more schemes are this stage under another name (METHODS section 3), with qm = q + (h/2) v:
+ *     trapezoid II   the mean velocity vm = (v + v+)/2 solves the stage (qm, v, q) with eta = h/2, and moves
+ *                    q for h: drift divides by h (`reach`) where springs look h/2 ahead;
+ *     trapezoid I    v+ solves it with eta = h, where springs and drift follow the mean of v and v+ (`mean`):
+ *                    a'(v + v+) + l/(h s) + k phi_b/s = 0,  s = h k/4 + d/2.
+ *
+ * Drift in schemes of order two: x_b/eta would close the joint at the end of the stage, so that v were the mean
+ * velocity of the stage and not the one at its end; on a curved joint they differ by O(h), and the two stages of
+ * sdirk2 fall to order one (double pendulum: 6e-5 at h = 2^-11 instead of 3e-8). There x(q)/h takes its place,
+ * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
 #include "step/system.h"
@@ -36,14 +48,32 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
 static void note_speeds(Work *work, const double *v, const double *k)
 {
     st_System *s = work->system;
-    if (!work->impact) s->speed = 0;
+    if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
-        double gained = work->stage->eta * fabs(k[i]) / work->out->M[s->diagonal[i]];
-        s->speed = fmax(s->speed, fabs(v[i]) + gained);
+        double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
+        s->speed = fmax(s->speed, fabs(v[i]) + work->stage->eta * pull);
+        if (!work->impact) s->pull = fmax(s->pull, pull);
     }
 }
 
-/* f = M v_b* + eta k1, A = M. */
+/* k1 at (q*, v*), at one time or as the mean of two. */
+static st_Status forces(Work *work, double *k)
+{
+    const st_Model *model = &work->system->model;
+    const sti_Stage *stage = work->stage;
+    STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
+    if (stage->t_end > stage->t) {
+        double *last = work->system->path; /* free until the way is looked at for collisions */
+        STI_TRY(model->force(model->ctx, stage->t_end, stage->q_star, stage->v_star, last, work->err));
+        for (int i = 0; i < model->n_v; i++)
+            k[i] = 0.5 * (k[i] + last[i]);
+    }
+    if (stage->second_order && model->gyroscopic_force != NULL)
+        model->gyroscopic_force(model->ctx, stage->q_star, stage->v_star, k);
+    return ST_OK;
+}
+
+/* f = M v_b* + eta k1 + push, A = M. */
 static st_Status momentum(Work *work)
 {
     st_System *s = work->system;
@@ -54,8 +84,9 @@ static st_Status momentum(Work *work)
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
     if (!work->impact) {
-        if (model->gyroscopic != NULL) model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
-        STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
+        if (model->gyroscopic != NULL && !stage->second_order)
+            model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
+        STI_TRY(forces(work, k));
     }
     note_speeds(work, v, k);
     const double *M = work->out->M;
@@ -65,6 +96,8 @@ static st_Status momentum(Work *work)
             for (int j = model->first[b]; j < model->first[b + 1]; j++)
                 f[i] += *M++ * v[j];
         }
+    for (int i = 0; stage->push != NULL && i < model->n_v; i++)
+        f[i] += stage->push[i];
     return ST_OK;
 }
 
@@ -94,18 +127,47 @@ static double capped(double speed, double cap)
     return fmin(fmax(speed, -cap), cap);
 }
 
+static double base_speed(const Work *work, const sti_RowList *rows, int k)
+{
+    return sti_row_dot(rows, k, work->stage->v_base);
+}
+
+/* Time in which drift is to be gone: in the short piece of a step beside an event not the piece's own length,
+ * which would make a velocity out of a gap of 1e-12 m.                                            */
+static double drift_time(const Work *work)
+{
+    return fmax(work->stage->reach, 0.2 * work->system->h_asked);
+}
+
+static double joint_drift(const Work *work, int k)
+{
+    const st_Sink *sink = work->stage->rows;
+    const sti_RowList *rows = &sink->joint_rows;
+    double cap = work->system->def.correction_speed, reach = drift_time(work);
+    const st_Sink *from = work->stage->drift_from;
+    double value = from != NULL ? from->joint[k].value : shifted(work, sink->joint[k].value, rows, k);
+    return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
+}
+
 static st_Status joints(Work *work)
 {
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
-    double cap = work->system->def.correction_speed;
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
-        double value = shifted(work, sink->joint[k].value, &sink->joint_rows, k);
         STI_TRY(append_row(work, &out->G, &sink->joint_rows, k));
-        out->g[k] = sink->joint[k].rate + (work->gap_drift ? capped(value / work->stage->eta, cap) : 0.0);
+        out->g[k] = sink->joint[k].rate;
+        if (work->gap_drift) out->g[k] += joint_drift(work, k);
         out->Cb[k] = 0;
     }
     return ST_OK;
+}
+
+/* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
+ * of old and new velocity, a half of it from the new one, at half the step.                       */
+static double resistance_of(const Work *work, double stiffness, double damping)
+{
+    double eta = work->stage->eta;
+    return work->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
 }
 
 static st_Status soft_rows(Work *work)
@@ -116,11 +178,12 @@ static st_Status soft_rows(Work *work)
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = out->G.n_rows;
-        double resistance = eta * soft->stiffness + soft->damping;
+        double resistance = resistance_of(work, soft->stiffness, soft->damping);
         double phi = shifted(work, soft->value, &sink->soft_rows, k);
         STI_TRY(append_row(work, &out->G, &sink->soft_rows, k));
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
+        if (work->stage->mean) out->g[row] += base_speed(work, &sink->soft_rows, k);
     }
     return ST_OK;
 }
@@ -165,25 +228,55 @@ static st_ContactLaw law_of(const st_SystemDef *def, const sti_ContactEntry *ent
                            .mu = slippery ? 0.0 : entry->mu};
 }
 
-static st_Status contacts(Work *work, const int *index, int n)
+/* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
+static double gap_drift(const Work *work, const sti_ContactEntry *entry)
 {
+    const sti_RowList *rows = &work->stage->rows->contact_rows;
+    double cap = work->system->def.correction_speed, reach = drift_time(work);
+    const st_Sink *from = work->stage->drift_from;
+    int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
+    double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, entry->first_row);
+    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
+    return fmax(gap / reach, -cap);
+}
+
+/* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
+ * within it (METHODS section 3c).                                                                 */
+static double rebound(const Work *work, const sti_ContactEntry *entry, double drift)
+{
+    const sti_RowList *rows = &work->stage->rows->contact_rows;
+    double approach = base_speed(work, rows, entry->first_row);
+    bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
+    bool fast = approach < -work->system->def.restitution_speed;
+    return closes && fast && entry->restitution > 0 ? entry->restitution * approach : drift;
+}
+
+static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
+{
+    const st_System *system = work->system;
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
-    const st_SystemDef *def = &work->system->def;
-    for (int c = 0; c < n; c++) {
-        const sti_ContactEntry *entry = &sink->contact[index[c]];
-        int first = out->H.n_rows;
-        out->law[c] = law_of(def, entry, first);
-        out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
-        for (int k = 0; k < out->law[c].dim; k++) {
-            STI_TRY(append_row(work, &out->H, &sink->contact_rows, entry->first_row + k));
-            out->w[first + k] = 0;
-        }
-        if (work->gap_drift) {
-            double gap = shifted(work, entry->gap, &sink->contact_rows, entry->first_row);
-            out->w[first] = fmax(gap / work->stage->eta, -def->correction_speed);
-        }
+    int first = out->H.n_rows, before = sti_sink_find(&system->here, entry->id);
+    out->law[c] = law_of(&system->def, entry, first);
+    out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
+    if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
+    for (int k = 0; k < out->law[c].dim; k++) {
+        STI_TRY(append_row(work, &out->H, &sink->contact_rows, entry->first_row + k));
+        out->w[first + k] = 0;
     }
+    if (work->gap_drift) out->w[first] = gap_drift(work, entry);
+    if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
+    return ST_OK;
+}
+
+/* The wanted contacts; one that is beyond the margin at q* is left out. */
+static st_Status contacts(Work *work, int *n)
+{
+    const st_Sink *sink = work->stage->rows;
+    *n = 0;
+    for (int c = 0; c < sink->n_contacts; c++)
+        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id))
+            STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
     return ST_OK;
 }
 
@@ -196,27 +289,29 @@ static st_Status bounded_rows(Work *work, int n_contacts)
     for (int k = 0; k < sink->bounded_rows.n_rows; k++) {
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = n_contacts + k, first = out->H.n_rows;
-        double resistance = eta * entry->stiffness + entry->damping;
+        double resistance = resistance_of(work, entry->stiffness, entry->damping);
         double phi = shifted(work, entry->value, &sink->bounded_rows, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}, .first = first};
         STI_TRY(append_row(work, &out->H, &sink->bounded_rows, k));
         out->w[first] = -entry->target;
-        if (resistance > 0) out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+        if (resistance == 0) continue;
+        out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+        if (work->stage->mean) out->w[first] += base_speed(work, &sink->bounded_rows, k);
     }
     return ST_OK;
 }
 
 /* (x'x)^2 / sum x_i^2 M_ii: the velocity that a unit impulse along row k makes, up to the condition of M. */
-static double mobility(const Work *work, int k)
+double sti_mobility(const st_System *system, int k)
 {
-    const sti_RowList *rows = &work->out->H;
+    const sti_RowList *rows = &system->step.H;
     double square = 0, weighted = 0;
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * work->out->M[work->system->diagonal[rows->i[e]]];
+        weighted += x * x * system->step.M[system->diagonal[rows->i[e]]];
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
@@ -236,10 +331,10 @@ static void compliances(Work *work)
         memset(C, 0, (size_t)(dim * dim) * sizeof *C);
         if (c >= out->n_gaps) {
             const sti_BoundedEntry *entry = &work->stage->rows->bounded[c - out->n_gaps];
-            double resistance = eta * entry->stiffness + entry->damping;
+            double resistance = resistance_of(work, entry->stiffness, entry->damping);
             if (resistance > 0) C[0] = 1.0 / (eta * resistance);
         } else if (work->gap_drift && out->chosen[c].entry.gap < -STI_OVERLAP) {
-            C[0] = STI_OVERLAP_COMPLIANCE * mobility(work, out->law[c].first);
+            C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
             out->overlapping++;
         }
         out->compliant = out->compliant || C[0] > 0;
@@ -286,8 +381,9 @@ static void keep_place(Work *work)
     memcpy(work->out->q, stage->q_star, (size_t)work->system->model.n_q * sizeof *work->out->q);
 }
 
-st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const int *index, int n_contacts, st_Error *err)
+st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
 {
+    int n_contacts;
     bool impact = stage->eta == 0;
     Work work = {.system = system,
                  .stage = stage,
@@ -307,11 +403,11 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const in
     STI_TRY(joints(&work));
     if (n_soft > 0) STI_TRY(soft_rows(&work));
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
+    STI_TRY(grow_contacts(&work, system->wanted.n + stage->rows->bounded_rows.n_rows));
+    STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */
     work.out->n_gaps = n_contacts;
     work.out->n_bounded = impact ? 0 : stage->rows->bounded_rows.n_rows;
-    STI_TRY(grow_contacts(&work, n_contacts + work.out->n_bounded));
-    STI_TRY(contacts(&work, index, n_contacts));
     if (!impact) STI_TRY(bounded_rows(&work, n_contacts));
     compliances(&work);
     finish(&work);
@@ -351,8 +447,9 @@ static st_Status keep_impulses(st_System *system, double eta, st_Error *err)
     return ST_OK;
 }
 
-/* Force times the displacement that follows, eta u. In an impact the velocity at the contact changes under
- * the impulse, and the work is that of the mean. Of bounded rows those that drive nothing are friction. */
+/* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean. In an impact the
+ * velocity at the contact changes under the impulse, and the work is that of the mean. Of bounded rows those that drive
+ * nothing are friction. */
 static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
 {
     double sum = 0;
@@ -365,7 +462,7 @@ static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
         }
         for (int k = bounded ? 0 : 1; k < law->dim; k++) {
             double u = out->u[law->first + k];
-            if (stage->eta == 0) u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
+            if (stage->eta == 0 || stage->mean) u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
             sum += out->r[law->first + k] * u;
         }
     }

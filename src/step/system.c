@@ -81,22 +81,62 @@ static st_Status create_solver(const st_SystemDef *def, const char *name, st_Sol
     return st_solver_create(&solver, out, err);
 }
 
+/* Every vector that lives as long as the system: allocated and freed in one place each. */
+typedef struct Vectors {
+    int n;
+    double **at[40];
+    int size[40];
+} Vectors;
+
+static void add_vector(Vectors *all, double **at, int size)
+{
+    all->at[all->n] = at;
+    all->size[all->n++] = size;
+}
+
+static Vectors vectors_of(st_System *s)
+{
+    double **by_q[] = {&s->q,      &s->q_new,  &s->q_target,  &s->q_best,  &s->step.q,
+                       &s->q_star, &s->q_base, &s->history.q, &s->saved.q, &s->saved.history.q};
+    double **by_v[] = {&s->v,
+                       &s->v_new,
+                       &s->work_v,
+                       &s->work_k,
+                       &s->step.f,
+                       &s->a_new,
+                       &s->v_star,
+                       &s->v_base,
+                       &s->path,
+                       &s->push,
+                       &s->history.v,
+                       &s->history.a,
+                       &s->saved.history.v,
+                       &s->saved.history.a,
+                       &s->saved.v,
+                       &s->v_target,
+                       &s->projection.f};
+    Vectors all = {0};
+    for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)
+        add_vector(&all, by_q[k], s->model.n_q);
+    for (size_t k = 0; k < sizeof by_v / sizeof by_v[0]; k++)
+        add_vector(&all, by_v[k], s->model.n_v);
+    add_vector(&all, &s->step.M, s->n_M);
+    add_vector(&all, &s->projection.M, s->n_M);
+    return all;
+}
+
 static st_Status allocate(st_System *s, st_Error *err)
 {
     const st_Allocator *a = &s->allocator;
-    int n_q = s->model.n_q, n_v = s->model.n_v;
-    double **vectors[] = {&s->q,           &s->q_new,  &s->q_target, &s->q_best, &s->step.q,       &s->v,
-                          &s->v_new,       &s->work_v, &s->work_k,   &s->step.f, &s->projection.f, &s->step.M,
-                          &s->projection.M};
-    const int sizes[] = {n_q, n_q, n_q, n_q, n_q, n_v, n_v, n_v, n_v, n_v, n_v, s->n_M, s->n_M};
-    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
-        *vectors[k] = sti_alloc(a, sizes[k], sizeof(double));
-        if (*vectors[k] == NULL)
-            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
+    int n_v = s->model.n_v;
+    Vectors all = vectors_of(s);
+    for (int k = 0; k < all.n; k++) {
+        *all.at[k] = sti_alloc(a, all.size[k], sizeof(double));
+        if (*all.at[k] == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
     }
     s->diagonal = sti_alloc(a, n_v, sizeof *s->diagonal);
     if (s->diagonal == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
-    return ST_OK;
+    return STI_GROW(a, s->event, s->event_capacity, 32, err); /* the first one must not find us without */
 }
 
 /* The mass matrix's layout: one block where the model names none. */
@@ -128,8 +168,8 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     lay_out_mass(s);
     STI_TRY(allocate(s, err));
     find_diagonal(s);
-    s->here.allocator = s->trial.allocator = s->allocator;
-    s->here.n_v = s->trial.n_v = s->model.n_v;
+    s->here.allocator = s->trial.allocator = s->middle.allocator = s->allocator;
+    s->here.n_v = s->trial.n_v = s->middle.n_v = s->model.n_v;
     STI_TRY(create_solver(&s->def, s->def.solver, &s->solver, err));
     STI_TRY(create_solver(&s->def, "auto", &s->projector, err));
     return st_system_set_state(s, 0.0, q0, v0, err);
@@ -144,11 +184,13 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     s->allocator = def->allocator;
     s->model = *model;
     st_Status status = start(s, q0, v0, err);
+    s->world = world; /* from here on it can name bodies */
+    if (status == ST_OK) status = sti_check_initial(s, err);
     if (status != ST_OK) {
+        s->world = NULL; /* still the caller's */
         st_system_destroy(s);
         return status;
     }
-    s->world = world;
     *out = s;
     return ST_OK;
 }
@@ -201,35 +243,41 @@ void sti_assembly_free(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->r, x->r_capacity);
     STI_RELEASE(a, x->u, x->u_capacity);
     STI_RELEASE(a, x->l, x->l_capacity);
+    STI_RELEASE(a, x->impulse, x->impulse_capacity);
 }
 
 void st_system_destroy(st_System *s)
 {
     if (s == NULL) return;
     st_Allocator a = s->allocator;
-    int n_q = s->model.n_q, n_v = s->model.n_v;
-    double *by_q[] = {s->q, s->q_new, s->q_target, s->q_best, s->step.q};
-    double *by_v[] = {s->v, s->v_new, s->work_v, s->work_k, s->step.f, s->projection.f};
-    for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)
-        sti_free(&a, by_q[k], n_q, sizeof(double));
-    for (size_t k = 0; k < sizeof by_v / sizeof by_v[0]; k++)
-        sti_free(&a, by_v[k], n_v, sizeof(double));
-    sti_free(&a, s->step.M, s->n_M, sizeof(double));
-    sti_free(&a, s->projection.M, s->n_M, sizeof(double));
-    sti_free(&a, s->diagonal, n_v, sizeof *s->diagonal);
+    Vectors all = vectors_of(s);
+    for (int k = 0; k < all.n; k++)
+        sti_free(&a, *all.at[k], all.size[k], sizeof(double));
+    sti_free(&a, s->diagonal, s->model.n_v, sizeof *s->diagonal);
     sti_sink_free(&s->here);
     sti_sink_free(&s->trial);
+    sti_sink_free(&s->middle);
     sti_assembly_free(&a, &s->step);
     sti_assembly_free(&a, &s->projection);
-    STI_RELEASE(&a, s->active.id, s->active.capacity);
-    STI_RELEASE(&a, s->active_new.id, s->active_new.capacity);
-    STI_RELEASE(&a, s->missed.id, s->missed.capacity);
-    STI_RELEASE(&a, s->chosen, s->chosen_capacity);
+    sti_IdSet *sets[] = {&s->active, &s->active_new, &s->missed,       &s->wanted,
+                         &s->loaded, &s->loaded_new, &s->saved.active, &s->saved.loaded};
+    for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
+        STI_RELEASE(&a, sets[k]->id, sets[k]->capacity);
+    STI_RELEASE(&a, s->mode, s->mode_capacity);
+    STI_RELEASE(&a, s->mode_new, s->mode_new_capacity);
+    STI_RELEASE(&a, s->event, s->event_capacity);
+    STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     st_solver_destroy(s->solver);
     st_solver_destroy(s->projector);
     sti_world_destroy(s->world);
     sti_free(&a, s, 1, sizeof *s);
+}
+
+void st_system_initial_change(const st_System *system, double *position, double *velocity)
+{
+    if (position != NULL) *position = system->initial_position;
+    if (velocity != NULL) *velocity = system->initial_velocity;
 }
 
 /* ---- state ------------------------------------------------------------------------------------ */
@@ -281,11 +329,56 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->here = s->trial;
     s->trial = sink;
     s->t = t;
-    s->stalled = s->n_previous = 0;
+    s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
+    s->history.known = false;
     s->friction_work = 0;
     s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
     s->step.n_gaps = s->step.n_bounded = 0;
     return ST_OK;
+}
+
+/* Copy one state over another; the sets have room where sti_save made it. */
+static void copy_history(const st_System *s, sti_History *to, const sti_History *from)
+{
+    to->known = from->known;
+    to->h = from->h;
+    memcpy(to->q, from->q, (size_t)s->model.n_q * sizeof *to->q);
+    memcpy(to->v, from->v, (size_t)s->model.n_v * sizeof *to->v);
+    memcpy(to->a, from->a, (size_t)s->model.n_v * sizeof *to->a);
+}
+
+st_Status sti_save(st_System *s, st_Error *err)
+{
+    STI_TRY(sti_ids_copy(&s->allocator, &s->saved.active, &s->active, err));
+    STI_TRY(sti_ids_copy(&s->allocator, &s->saved.loaded, &s->loaded, err));
+    s->saved.t = s->t;
+    s->saved.friction_work = s->friction_work;
+    memcpy(s->saved.q, s->q, (size_t)s->model.n_q * sizeof *s->q);
+    memcpy(s->saved.v, s->v, (size_t)s->model.n_v * sizeof *s->v);
+    copy_history(s, &s->saved.history, &s->history);
+    return ST_OK;
+}
+
+static void exchange_ids(sti_IdSet *a, sti_IdSet *b)
+{
+    sti_IdSet set = *a;
+    *a = *b;
+    *b = set;
+}
+
+/* Nothing here can fail but the rows at the old position, which were there before. The modes are looked for
+ * again by the next step.                                                                         */
+void sti_restore(st_System *s)
+{
+    exchange_ids(&s->active, &s->saved.active);
+    exchange_ids(&s->loaded, &s->saved.loaded);
+    s->t = s->saved.t;
+    s->friction_work = s->saved.friction_work;
+    memcpy(s->q, s->saved.q, (size_t)s->model.n_q * sizeof *s->q);
+    memcpy(s->v, s->saved.v, (size_t)s->model.n_v * sizeof *s->v);
+    copy_history(s, &s->history, &s->saved.history);
+    s->n_modes = 0;
+    (void)sti_evaluate(s, &s->here, s->t, s->q, sti_margin(s), NULL);
 }
 
 uint64_t st_system_hash(const st_System *system)
@@ -353,6 +446,24 @@ void sti_describe_contact(const st_System *system, const sti_ContactEntry *conta
     } else {
         snprintf(out, size, "contact %llu", (unsigned long long)contact->id);
     }
+}
+
+const char *st_event_kind_name(st_EventKind kind)
+{
+    static const char *const names[ST_N_EVENT_KINDS] = {"collision", "take-off", "stick", "slip", "facet"};
+    return (int)kind >= 0 && (int)kind < ST_N_EVENT_KINDS ? names[kind] : NULL;
+}
+
+int st_system_event_count(const st_System *system)
+{
+    return system->n_events;
+}
+
+st_Status st_system_event(const st_System *system, int index, st_EventReport *out)
+{
+    if (index < 0 || index >= system->n_events) return ST_ERR_ARGUMENT;
+    *out = system->event[index];
+    return ST_OK;
 }
 
 const char *st_stage_name(st_Stage stage)

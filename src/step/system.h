@@ -45,6 +45,8 @@ typedef struct sti_Assembly {
     st_ContactLaw *law;
     sti_Chosen *chosen;
     double *r, *u, *l;
+    double *impulse; /* of the whole step, what is reported: r for one stage                       */
+    int64_t impulse_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
@@ -53,6 +55,30 @@ typedef struct sti_Assembly {
     double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
     double friction_work;  /* of the solution [J]                                                  */
 } sti_Assembly;
+
+/* What an integrator remembers of the step before; gone after an event and when the state is set. */
+typedef struct sti_History {
+    bool known;
+    double h;      /* its length [s]                                                               */
+    double *q, *v; /* the state before it                                                          */
+    double *a;     /* the acceleration at its end                                                  */
+} sti_History;
+
+/* The whole state, to go back to when a step fails half way. */
+typedef struct sti_Snapshot {
+    double t, friction_work;
+    double *q, *v;
+    sti_History history;
+    sti_IdSet active, loaded;
+} sti_Snapshot;
+
+/* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
+typedef struct sti_Mode {
+    uint64_t id;
+    bool closed, sticking, slipping;
+    double direction[2];          /* of sliding                                                             */
+    uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
+} sti_Mode;
 
 struct st_System {
     st_SystemDef def;
@@ -64,20 +90,42 @@ struct st_System {
     int whole[2];      /* offsets of the one block of a model that names none                       */
 
     double t;
+    double h_asked; /* length of the whole step under way                                          */
     double *q, *v;
     int64_t n_steps;
 
-    double *q_new, *v_new, *q_target, *q_best, *work_v, *work_k;
-    st_Sink here, trial;
+    double *q_new, *v_new, *q_target, *v_target, *q_best, *work_v, *work_k;
+    double *q_star, *v_star, *q_base, *v_base; /* of a stage                                       */
+    double *a_new;                             /* acceleration at the end of the step              */
+    double *path;                              /* from q to q_new as a velocity, for a time of 1   */
+    double *push;                              /* impulse of restitution                           */
+    st_Sink here, trial, middle;               /* middle: rows of a stage, at q_star               */
+    sti_History history;
+    sti_Snapshot saved;
+    sti_IdSet wanted;             /* contacts of the step problem                                 */
+    sti_IdSet loaded, loaded_new; /* contacts that carried at the end of the last step            */
+    sti_Mode *mode, *mode_new;    /* of the step before, of this one; by id                       */
+    int n_modes, n_modes_new;
+    int64_t mode_capacity, mode_new_capacity;
+    st_EventReport *event; /* of the step under way                                                */
+    int n_events, n_stops;
+    int64_t event_capacity;
+    bool rough;                   /* the step became one of Euler's: no history for the next                         */
+    bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
-    int *chosen;                  /* contacts of `here` in the step problem                        */
-    int64_t chosen_capacity;
-    int stalled; /* collisions in a row without progress in time                  */
+    int stalled;                  /* collisions in a row without progress in time                  */
+
+    double initial_position, initial_velocity; /* largest change made to the initial state          */
 
     double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
+    double pull;       /* largest acceleration by forces at its last stage                               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
+    sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
+    int n_carried;
+    double carried_work; /* of friction in it [J]                                                   */
+    int64_t carried_capacity;
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
@@ -104,25 +152,104 @@ void sti_move(const st_System *system, const double *q, const double *v, double 
 void sti_difference(const st_System *system, const double *q0, const double *q1, double *d);
 
 /* One velocity problem (METHODS section 3b): with rows at q_star and laws on v,
- *     M v = M v_base + eta k(t, q_star, v_star) + G l + H r,    drift and springs from q_base
+ *     M v = M v_base + eta k(t, q_star, v_star) + push + G l + H r,    drift and springs from q_base
  * implicit Euler is (t, q, v, v, q, h). eta = 0 is an impact: no forces, no soft rows, no drift.   */
 typedef struct sti_Stage {
-    double t, eta;
+    double t, t_end; /* k is the mean of its values at both                                    */
+    double eta;
+    double reach;        /* v moves q_base for this long: where drift wants gaps closed            */
+    bool mean;           /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
+    bool second_order;   /* the gyroscopic term at v_star instead of inside v_base                 */
+    bool rebound;        /* contacts that close rebound by Newton's law                            */
     const st_Sink *rows; /* evaluated at q_star                                                    */
     const double *q_star, *v_star, *v_base, *q_base;
+    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const double *push;        /* an impulse, or NULL                                                     */
 } sti_Stage;
 
-/* stage.c: fill the step problem; solve it. */
-st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, const int *contacts, int n_contacts,
-                             st_Error *err);
+/* stage.c: fill the step problem with the `wanted` contacts; solve it. */
+st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
+/* Velocity that a unit impulse along row k of H makes, about [1/kg]. */
+double sti_mobility(const st_System *system, int row);
 
-/* event.c: the first new contact between q and q_new, as the fraction s of the step; 1 if there is none. */
+/* integrator.c: an integrator is one function and a few facts. */
+typedef struct sti_Integrator {
+    int order;
+    /* (q, v) at t to (q_new, v_new) at t + h, with the acceleration at the end in a_new. */
+    st_Status (*step)(st_System *system, double h, st_StepInfo *info, st_Error *err);
+} sti_Integrator;
+
+const sti_Integrator *sti_integrator(const st_System *system);
+bool sti_goes_on(const st_System *system);
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err); /* by the one of the def */
+st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+
+/* What integrators share. Rows of a stage at (t, q_star), into `middle`; the problem and its solution,
+ * checked; a first stage again with the velocity it gave, where nothing was known of it; whether a contact
+ * closes inside the step; impulses of the stages, weighed and added.                              */
+st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
+st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+bool sti_closes_within(const st_System *system, double h);
+st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
+st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
+
+/* active.c: which contacts a step problem has. */
+bool sti_speculative(const st_System *system);
+double sti_margin(const st_System *system);
+st_Status sti_refresh_active(st_System *system, st_Error *err);
+st_Status sti_want_contacts(st_System *system, st_Error *err);
+st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err);
+st_Status sti_drop_separated(st_System *system, st_Error *err);
+st_Status sti_drop_rebounding(st_System *system, st_Error *err);
+st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);
+st_Status sti_note_loaded(st_System *system, st_Error *err);
+
+/* event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
+ * is none.                                                                                        */
+void sti_prepare_path(st_System *system);
+void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
+st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
+
+/* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
+typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);
+st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double F_lo, double F_hi, double small_s,
+                        double small_F, double *root, st_Error *err);
+
+/* transition.c: does a contact take off, stick or slip within the step just tried? Then the step is made
+ * again up to there, and *s is its fraction; else s = 1.                                          */
+st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err);
+st_Status sti_note_modes(st_System *system, double s, st_Error *err);
+
+/* landing.c: the collision at fraction s of the step; an impact at q_new, where something was run into; too
+ * many events?                                                                                    */
+st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
+st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
+bool sti_ran_into_something(const st_System *system);
+st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
+void sti_exchange_sinks(st_System *system);
+void sti_exchange_active(st_System *system);
+
+/* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
+ * `here`.                                                                                         */
+st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
 
 /* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is left
  * evaluated there. h and v_new serve eq. 46 (keep_springs).                                        */
 st_Status sti_project(st_System *system, double t, double h, st_Error *err);
+
+/* system.c: the state to go back to, and back to it. */
+st_Status sti_save(st_System *system, st_Error *err);
+void sti_restore(st_System *system);
+
+/* initial.c: the first state, made consistent or refused as the def says. */
+st_Status sti_check_initial(st_System *system, st_Error *err);
 
 /* A contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);

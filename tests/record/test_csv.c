@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define PATH_SIZE 64
-#define N_COLUMNS (11 + 2 * 13)
+#define N_COLUMNS (11 + 2 * 13 + 13)
 
 typedef struct Fixture {
     st_Scene *scene;
@@ -14,7 +14,7 @@ typedef struct Fixture {
     char path[PATH_SIZE];
 } Fixture;
 
-/* Two free bodies in flight, one with an awkward name. */
+/* Two bodies in flight, one with an awkward name, and a hinge between them. */
 static int setup(void **state)
 {
     Fixture *f = calloc(1, sizeof *f);
@@ -34,8 +34,12 @@ static int setup(void **state)
     check_ok(st_scene_create(&f->scene, &err), err);
     check_ok(st_scene_add_body(f->scene, &body, NULL, &err), err);
     body.name = "a \"b\", c";
-    body.pose.p.x = 10;
-    check_ok(st_scene_add_body(f->scene, &body, NULL, &err), err);
+    body.pose.p.x = 10, body.spin.z = -1;
+    st_JointDef hinge = st_joint_def(ST_JOINT_REVOLUTE);
+    check_ok(st_scene_add_body(f->scene, &body, &hinge.b, &err), err);
+    hinge.a.index1 = 1, hinge.name = "hinge", hinge.point.x = 5;
+    hinge.stiffness = 3, hinge.friction = 0.1;
+    check_ok(st_scene_add_joint(f->scene, &hinge, NULL, &err), err);
     check_ok(st_system_create(f->scene, &def, &f->system, &err), err);
     return 0;
 }
@@ -103,6 +107,12 @@ static void numbers_come_back(void **state)
                                 v.x,      v.y,      v.z,      w.x,      w.y,      w.z};
             memcpy(&expected[k][11 + 13 * b], numbers, sizeof numbers);
         }
+        st_JointReport r;
+        assert_int_equal(st_system_joint(f->system, (st_JointId){1}, ST_FRAME_WORLD, &r), ST_OK);
+        double numbers[] = {r.coordinate, r.speed, r.force.x,  r.force.y, r.force.z, r.torque.x, r.torque.y,
+                            r.torque.z,   r.motor, r.friction, r.limit,   r.spring,  r.error};
+        memcpy(&expected[k][11 + 26], numbers, sizeof numbers);
+        if (k > 0) assert_true(r.force.y != 0 && r.spring != 0 && r.coordinate != 0);
     }
     check_ok(st_csv_close(csv, &err), err);
 
@@ -116,6 +126,8 @@ static void numbers_come_back(void **state)
     assert_string_equal(field[11], "plain.x");
     assert_string_equal(field[23], "plain.wz");
     assert_string_equal(field[24], "a \"b\", c.x");
+    assert_string_equal(field[37], "hinge.coordinate");
+    assert_string_equal(field[39], "hinge.fx");
     for (int k = 0; k < 4; k++) {
         assert_non_null(fgets(line, sizeof line, file));
         assert_int_equal(split(line, field, N_COLUMNS + 1), N_COLUMNS);

@@ -54,6 +54,11 @@ static void test_settings(void **state)
     check_close(def.active_gap, 1e-4, EXACT);
     assert_true(def.keep_springs);
     check_close(def.speed_limit, 1000, EXACT);
+    assert_int_equal(def.form, ST_FORM_I);
+    check_close(def.restitution_speed, 0.01, EXACT);
+    check_close(def.event_step, 1e-5, EXACT);
+    assert_int_equal(def.max_events, 12);
+    assert_int_equal(def.initial, ST_INITIAL_PROJECT);
     st_scene_destroy(scene);
     assert_string_equal(def.solver, "nsgs"); /* lives as long as the library, not the file */
 }
@@ -214,8 +219,9 @@ static void test_drives(void **state)
                           j.motor.stiffness,
                           j.motor.damping,
                           j.motor.profile.frequency,
-                          j.motor.profile.phase};
-    const double expected[] = {-1.5, 2.5, 3, 4, 5, 0.25, 0.5, 0.1, 7, 8, 9, 2, 1};
+                          j.motor.profile.phase,
+                          j.restitution};
+    const double expected[] = {-1.5, 2.5, 3, 4, 5, 0.25, 0.5, 0.1, 7, 8, 9, 2, 1, 0.5};
     for (size_t k = 0; k < sizeof got / sizeof got[0]; k++)
         check_close(got[k], expected[k], EXACT);
     assert_int_equal(j.motor.type, ST_MOTOR_POSITION);
@@ -258,6 +264,9 @@ static void test_materials(void **state)
     st_scene_shape(scene, (st_ShapeId){2}, &s, NULL);
     assert_int_equal(s.material.index1, st_scene_find_material(scene, "steel").index1);
     check_close(s.mu, 0.2, EXACT); /* the material's */
+    st_MaterialDef rubber;
+    st_scene_material(scene, st_scene_find_material(scene, "rubber"), &rubber);
+    check_close(rubber.restitution, 0.7, EXACT);
     st_scene_destroy(scene);
     check_refused("{\"bodies\": [{\"mass\": 1}], \"materials\": [{\"name\": \"ice\"}], \"ground\": [{\"type\": "
                   "\"plane\",\n\"material\": \"icy\"}]}",

@@ -140,6 +140,7 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
         "lower must be below upper",
         "its table has",
         "all its stiffnesses",
+        "says nothing",
         "twice",
         "two of this name",
         "is taken",

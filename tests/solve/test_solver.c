@@ -22,14 +22,15 @@ static const st_ContactLaw pyramid = {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.5
 static void test_names(void **state)
 {
     (void)state;
-    const char *const expected[] = {"auto", "lemke", "nsgs"};
-    assert_int_equal(st_solver_count(), 3);
+    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd"};
+    const int n = (int)(sizeof expected / sizeof expected[0]);
+    assert_int_equal(st_solver_count(), n);
     for (int k = 0; k < st_solver_count(); k++) {
         assert_string_equal(st_solver_name(k), expected[k]);
         assert_non_null(st_solver_help(st_solver_name(k)));
     }
     assert_null(st_solver_name(-1));
-    assert_null(st_solver_name(3));
+    assert_null(st_solver_name(n));
     assert_null(st_solver_help("gauss"));
     assert_null(st_solver_help(NULL));
     assert_true(st_solver_accepts("nsgs", ST_LAW_COULOMB, 5, true));
@@ -184,6 +185,43 @@ static void test_tells_the_truth(void **state)
     bodies_free(&b);
 }
 
+/* A joint drives the one velocity there is to 2 m/s; a brake of at most 3 N s cannot stop it, and drags. */
+static void test_driven_rows(void **state)
+{
+    (void)state;
+    const char *const names[] = {"lemke", "nsgs", "auto"};
+    const int first[] = {0, 1};
+    const int64_t p[] = {0, 1};
+    const double one = 1.0, f = 0.0, g = -2.0, w = 0.0;
+    const st_ContactLaw brake = {.law = ST_LAW_BOUNDED, .dim = 1, .lo = -3.0, .hi = 3.0};
+    const st_Problem problem = {.n_v = 1,
+                                .n_l = 1,
+                                .n_r = 1,
+                                .n_contacts = 1,
+                                .A = {1, first, &one},
+                                .symmetric = true,
+                                .G = {1, 1, p, first, &one},
+                                .H = {1, 1, p, first, &one},
+                                .f = &f,
+                                .g = &g,
+                                .w = &w,
+                                .contact = &brake};
+    for (int k = 0; k < 3; k++) {
+        st_Error err = {0};
+        st_SolveInfo info;
+        double v, l, u, r = 0;
+        st_Solver *solver = make_solver(names[k], 1e-9, 10, NULL);
+        st_Solution solution = {.v = &v, .l = &l, .u = &u, .r = &r};
+        check_ok(st_solver_solve(solver, &problem, &solution, &info, &err), err);
+        assert_true(info.converged);
+        check_close(v, 2, 1e-15);
+        check_close(u, 2, 1e-15);
+        check_close(r, -3, 1e-15);
+        check_close(l, 5, 1e-15); /* what makes the motion, and what the brake takes */
+        st_solver_destroy(solver);
+    }
+}
+
 static void test_warm_start(void **state)
 {
     (void)state;
@@ -209,7 +247,7 @@ static void test_warm_start(void **state)
     bodies_free(&b);
 }
 
-/* auto: Lemke where it is small and linear, nsgs else; and who answered after whom. */
+/* auto: Lemke where it is small and linear, else nsgs and newton in turns; and who answered after whom. */
 static void test_auto(void **state)
 {
     (void)state;
@@ -219,7 +257,8 @@ static void test_auto(void **state)
         int wall, max_iterations;
         bool converged;
     } cases[] = {{"lemke", NULL, pyramid, 3, 10000, true},
-                 {"nsgs", NULL, coulomb, 3, 10000, true},
+                 {"nsgs", NULL, coulomb, 1, 10000, true},
+                 {"newton", "nsgs", coulomb, 6, 10000, true},
                  {"nsgs", NULL, coulomb, 3, 1, false}, /* Lemke does not take it */
                  {"lemke", "nsgs", pyramid, 6, 1, true}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -267,9 +306,10 @@ static void counted_free(void *ctx, void *memory, size_t size, size_t align)
     free(memory);
 }
 
-/* A small problem with joints and compliance, in a law the solver takes. */
-static Made *mixed_problem(bool linear)
+/* A small problem with joints and compliance, in laws the solver takes. */
+static Made *mixed_problem(const char *solver)
 {
+    const bool linear = strcmp(solver, "lemke") == 0, polygons = st_solver_accepts(solver, ST_LAW_PYRAMID, 3, true);
     check_Random random = {.state = 8};
     Made *m = made_new();
     for (int k = 0; k < 3; k++)
@@ -277,7 +317,11 @@ static Made *mixed_problem(bool linear)
     made_add_joint(m, 3, 0, 1, &random);
     made_add_contact(m, linear ? pyramid : coulomb, 0, -1, &random);
     made_add_contact(m, (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1}, 1, 2, &random);
-    made_add_contact(m, linear ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3} : pyramid, 1, 2, &random);
+    made_add_contact(m,
+                     linear     ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3}
+                     : polygons ? pyramid
+                                : (st_ContactLaw){.law = ST_LAW_CONE, .dim = 2, .mu = 0.3},
+                     1, 2, &random);
     made_diagonal_blocks(m->n_r, &m->n_c, m->c_first);
     for (int i = 0; i < m->n_r; i++)
         m->C[i][i] = 0.1;
@@ -289,7 +333,7 @@ static void test_every_refusal(void **state)
     (void)state;
     for (int k = 0; k < st_solver_count(); k++) {
         const char *name = st_solver_name(k);
-        Made *m = mixed_problem(strcmp(name, "lemke") == 0);
+        Made *m = mixed_problem(name);
         const st_Problem problem = made_problem(m);
         bool finished = false;
         for (int n = 1; !finished; n++) {
@@ -326,7 +370,7 @@ static void test_no_allocation_later(void **state)
     for (int k = 0; k < st_solver_count(); k++) {
         Counter counter = {0};
         const st_Allocator allocator = {.alloc = counted_alloc, .free = counted_free, .ctx = &counter};
-        Made *m = mixed_problem(strcmp(st_solver_name(k), "lemke") == 0);
+        Made *m = mixed_problem(st_solver_name(k));
         const st_Problem problem = made_problem(m);
         st_Solver *solver = make_solver(st_solver_name(k), 1e-9, 1000, &allocator);
         double r[MAX_R];
@@ -348,15 +392,11 @@ static void test_no_allocation_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_bad_defs),
-        cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_without_contacts),
-        cmocka_unit_test(test_tells_the_truth),
-        cmocka_unit_test(test_warm_start),
-        cmocka_unit_test(test_auto),
-        cmocka_unit_test(test_every_refusal),
-        cmocka_unit_test(test_no_allocation_later),
+        cmocka_unit_test(test_names),           cmocka_unit_test(test_bad_defs),
+        cmocka_unit_test(test_bad_calls),       cmocka_unit_test(test_without_contacts),
+        cmocka_unit_test(test_tells_the_truth), cmocka_unit_test(test_driven_rows),
+        cmocka_unit_test(test_warm_start),      cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_every_refusal),   cmocka_unit_test(test_no_allocation_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

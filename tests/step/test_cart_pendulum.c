@@ -83,7 +83,8 @@ static int reference(const Cart *c, double h, double end, double y[4], double *f
 
 /* ---- ours ------------------------------------------------------------------------------------- */
 
-static int simulate(const char *preset, double h, double stop, double end, double y[4], double *first)
+static int simulate_with(const char *preset, st_Integrator integrator, double h, double stop, double end, double y[4],
+                         double *first)
 {
     Cart cart = parameters;
     cart.stop = stop;
@@ -94,6 +95,7 @@ static int simulate(const char *preset, double h, double stop, double end, doubl
     model.mass = mass, model.force = force, model.soft = soft, model.contacts = contacts, model.potential = potential;
     st_SystemDef def = st_system_def();
     check_ok(st_preset_apply(&def, preset, &err), err);
+    if (integrator != ST_N_INTEGRATORS) def.integrator = integrator;
     check_ok(st_system_create_model(&model, (const double[]){0, 2}, (const double[]){0, 0}, &def, &sys, &err), err);
     int impacts = 0;
     while (end - st_system_time(sys) > 1e-12) {
@@ -106,6 +108,11 @@ static int simulate(const char *preset, double h, double stop, double end, doubl
     st_system_state(sys, y, y + 2);
     st_system_destroy(sys);
     return impacts;
+}
+
+static int simulate(const char *preset, double h, double stop, double end, double y[4], double *first)
+{
+    return simulate_with(preset, ST_N_INTEGRATORS, h, stop, end, y, first); /* the preset's own */
 }
 
 /* First order, through an impact and a take-off, with M(q). Where the take-off falls on the grid makes the
@@ -146,11 +153,51 @@ static void every_preset_runs_it(void **state)
     }
 }
 
+static double error_of(const char *preset, st_Integrator integrator, double h, double stop, const double fine[4])
+{
+    double y[4], when, error = 0;
+    simulate_with(preset, integrator, h, stop, 1.5, y, &when);
+    for (int i = 0; i < 4; i++)
+        error = fmax(error, fabs(y[i] - fine[i]));
+    return error;
+}
+
+/* Order two with M(q) and forces of v, in free motion: each halving divides the error by 4. */
+static void order_two_in_free_motion(void **state)
+{
+    (void)state;
+    Cart far = parameters;
+    far.stop = 10;
+    double fine[4] = {0, 2, 0, 0}, first;
+    assert_int_equal(reference(&far, 1e-3, 1.5, fine, &first), 0);
+    for (int i = ST_INTEGRATOR_TRAPEZOID; i <= ST_INTEGRATOR_BDF2; i++)
+        for (double h = 8e-3; h > 1e-3; h /= 2) {
+            double ratio = error_of("accurate", (st_Integrator)i, h, 10, fine) /
+                           error_of("accurate", (st_Integrator)i, h / 2, 10, fine);
+            check_close(ratio, 4, 0.6); /* the next term of the error is O(h) of this one */
+        }
+}
+
+/* The same through an inelastic impact and a take-off, both located. */
+static void order_two_through_events(void **state)
+{
+    (void)state;
+    double fine[4] = {0, 2, 0, 0}, first;
+    assert_int_equal(reference(&parameters, 2e-5, 1.5, fine, &first), 1);
+    for (int i = ST_INTEGRATOR_TRAPEZOID; i <= ST_INTEGRATOR_BDF2; i++) {
+        double coarse = error_of("accurate", (st_Integrator)i, 8e-3, parameters.stop, fine);
+        double finer = error_of("accurate", (st_Integrator)i, 8e-3 / 16, parameters.stop, fine);
+        check_below(1.9, log2(coarse / finer) / 4); /* four halvings */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(converges_to_the_reference),
         cmocka_unit_test(every_preset_runs_it),
+        cmocka_unit_test(order_two_in_free_motion),
+        cmocka_unit_test(order_two_through_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,9 @@ static st_Pose pose(const Bench *b, st_BodyId id)
     return p;
 }
 
-/* v0^2/(2 mu g), less the h v0/2 of a first-order scheme: v falls by mu g h a step, x by the new v. */
+/* v0^2/(2 mu g), less the h v0/2 of a first-order scheme: v falls by mu g h a step, x by the new v. One of
+ * order two is exact up to where it finds the end: mu g h^2/8 at most, and the pyramid lays the load of four
+ * corners where it likes. */
 static void block_slides_to_rest(void **state)
 {
     (void)state;
@@ -78,12 +80,14 @@ static void block_slides_to_rest(void **state)
         st_BodyId id = add_body(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.5);
         start(&b);
         run(&b, 1e-3, 1000);
-        double exact = 4 / (2 * 0.5 * 9.81);
-        check_close(pose(&b, id).p.x, exact - 1e-3, 1e-6); /* h v0/2, next term mu g h^2/8 */
+        double exact = 4 / (2 * 0.5 * 9.81), lost = b.def.integrator <= ST_INTEGRATOR_IMPLICIT ? 1e-3 : 0;
+        check_close(pose(&b, id).p.x, exact - lost, 1e-6); /* h v0/2, next term mu g h^2/8 */
         check_close(pose(&b, id).p.y, 0, 1e-9);            /* solver tolerance times the path */
         st_Vec3 v;
         st_system_velocity(b.sys, id, &v, NULL);
-        check_close(norm(v), 0, 2e-11); /* solver tolerance times g h */
+        /* solver tolerance times g h; form II keeps, with a flipping sign, what a stop within event_step of the
+         * start of a step leaves: mu g h/100 */
+        check_close(norm(v), 0, b.def.integrator == ST_INTEGRATOR_TRAPEZOID ? 5e-5 : 2e-11);
         end(&b);
     }
 }
@@ -252,7 +256,8 @@ static Counter counter(void)
     return (Counter){.base = st_default_allocator()};
 }
 
-/* Two hinged boxes with a spring on the floor: joints, soft rows and eight contacts. */
+/* Two hinged boxes with a spring on the floor: joints, soft rows and eight contacts; a limit, friction and a
+ * motor in the hinge, and a bushing on the ground. */
 static void build_pair(Bench *b)
 {
     st_BodyId ids[2];
@@ -264,7 +269,13 @@ static void build_pair(Bench *b)
     }
     st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
     joint.a = ids[0], joint.b = ids[1], joint.point = (st_Vec3){0.25, 0, 0.1}, joint.axis = (st_Vec3){0, 0, 1};
+    joint.upper = 0.02, joint.friction = 0.5, joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 0.1;
+    joint.motor.max_force = 1, joint.motor.profile.type = ST_PROFILE_TABLE, joint.motor.profile.n_table = 2;
+    joint.motor.profile.times = (const double[]){0, 1}, joint.motor.profile.values = (const double[]){1, 2};
     check_ok(st_scene_add_joint(b->scene, &joint, NULL, &b->err), b->err);
+    st_SpringDef bushing = st_spring_def(ST_SPRING_BUSHING);
+    bushing.b = ids[0], bushing.damping_along = (st_Vec3){1, 0, 0}, bushing.stiffness_about = (st_Vec3){0, 0, 5};
+    check_ok(st_scene_add_spring(b->scene, &bushing, NULL, &b->err), b->err);
     st_SpringDef spring = st_spring_def(ST_SPRING_ANGULAR);
     spring.a = ids[0], spring.b = ids[1], spring.stiffness = 100, spring.damping = 1, spring.rest = 0.3;
     check_ok(st_scene_add_spring(b->scene, &spring, NULL, &b->err), b->err);
@@ -280,7 +291,7 @@ static void steady_steps_allocate_nothing(void **state)
         b.def.allocator = (st_Allocator){counting_alloc, counting_free, &count};
         build_pair(&b);
         start(&b);
-        for (int k = 0; k < 20; k++)
+        for (int k = 0; k < 400; k++) /* until it rests: a hard step may call a solver for the first time */
             check_ok(st_system_step(b.sys, 1e-3, NULL, &b.err), b.err);
         long before = count.calls;
         for (int k = 0; k < 200; k++)

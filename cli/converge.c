@@ -1,0 +1,336 @@
+/* stiction converge: a scene at h = 2^-A ... 2^-B against itself at h = 2^-C; errors, ratios, observed order. */
+#include "json.h"
+#include "load.h"
+#include "outputs.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FINEST 30 /* h = 2^-30 s: a thousand million steps a second */
+
+typedef struct ConvergeOptions {
+    TextList sets, reference_sets;
+    const char *halvings, *csv, *plot;
+    long reference;
+    bool json;
+} ConvergeOptions;
+
+static const Option options[] = {
+    {"halvings", 0, OPTION_TEXT, "A..B", "the steps to compare, h = 2^-A ... 2^-B (5..10)",
+     offsetof(ConvergeOptions, halvings)},
+    {"reference", 0, OPTION_COUNT, "C", "the step of the reference, h = 2^-C (B + 4)",
+     offsetof(ConvergeOptions, reference)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+     offsetof(ConvergeOptions, sets)},
+    {"reference-set", 0, OPTION_LIST, "PATH=VALUE",
+     "the same for the reference alone:\n--reference-set simulation/integrator=sdirk2",
+     offsetof(ConvergeOptions, reference_sets)},
+    {"csv", 0, OPTION_TEXT, "FILE.csv", "write the table", offsetof(ConvergeOptions, csv)},
+    {"plot", 0, OPTION_TEXT, "FILE.svg", "draw the errors over h on logarithmic axes", offsetof(ConvergeOptions, plot)},
+    {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(ConvergeOptions, json)},
+};
+
+static int converge_main(int argc, char *const *argv);
+
+const Command converge_command = {
+    .name = "converge",
+    .words = "SCENE",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "errors of a scene at several steps, and the observed order",
+    .details = "Runs the scene to its end at h = 2^-A ... 2^-B and at the much finer 2^-C, which serves as the exact "
+               "answer. position_error is the 2-norm of the differences of all coordinates of all bodies, rotations as "
+               "angles [m, rad]; velocity_error the same of velocities [m/s, rad/s]; joint_error the largest joint "
+               "value at the end. ratio is the position error of the row before over this one, order its log2. "
+               "Exit status: 0 done; 1 a run could not be finished or an output not be written; 2 something is wrong "
+               "with the command line, the scene or an output.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = converge_main,
+};
+
+/* What a run ends with. */
+typedef struct End {
+    double *state; /* per body: position, orientation (w x y z), velocity, spin */
+    double joint_error, seconds;
+    long long steps, problems;
+} End;
+#define PER_BODY 13
+
+typedef struct Row {
+    int halving;
+    double h, position, velocity, joint, ratio, order, seconds;
+    long long steps, problems;
+} Row;
+
+typedef struct Converge {
+    ConvergeOptions o;
+    Loaded loaded, reference;
+    int first, last;
+    End exact;
+    Row row[FINEST + 1];
+    int n_rows;
+} Converge;
+
+/* "5..10", or "7" alone. */
+static bool read_halvings(const char *text, int *first, int *last)
+{
+    char *end;
+    errno = 0;
+    long a = strtol(text, &end, 10), b = a;
+    if (end == text) return false;
+    if (strncmp(end, "..", 2) == 0) {
+        const char *second = end + 2;
+        b = strtol(second, &end, 10);
+        if (end == second) return false;
+    }
+    if (errno != 0 || *end != '\0' || a < 0 || b < a || b > FINEST) return false;
+    *first = (int)a, *last = (int)b;
+    return true;
+}
+
+/* Everything that may be refused, before anything is run. -1: go on. */
+static int prepare(Converge *c, const char *word)
+{
+    ConvergeOptions *o = &c->o;
+    st_Error err = {0};
+    if (!read_halvings(o->halvings != NULL ? o->halvings : "5..10", &c->first, &c->last))
+        return complain(STATUS_INPUT, "converge: --halvings is \"%s\", must be A..B with 0 <= A <= B <= %d",
+                        o->halvings, FINEST);
+    if (o->reference == 0) o->reference = c->last + 4 < FINEST ? c->last + 4 : FINEST;
+    if (o->reference <= c->last || o->reference > FINEST)
+        return complain(STATUS_INPUT, "converge: --reference is %ld, must be finer than the last halving, %d to %d",
+                        o->reference, c->last + 1, FINEST);
+    if (!load(word, &o->sets, &c->loaded, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    TextList both = {malloc((size_t)(o->sets.count + o->reference_sets.count + 1) * sizeof *both.item), 0};
+    if (both.item == NULL) return complain(STATUS_FAILED, "out of memory");
+    for (int k = 0; k < o->sets.count; k++)
+        both.item[both.count++] = o->sets.item[k];
+    for (int k = 0; k < o->reference_sets.count; k++)
+        both.item[both.count++] = o->reference_sets.item[k];
+    bool ok = load(word, &both, &c->reference, &err);
+    free((void *)both.item);
+    if (!ok) return complain(STATUS_INPUT, "%s", err.message);
+    const char *files[2] = {o->csv, o->plot};
+    for (int k = 0; k < 2; k++) {
+        if (files[k] != NULL && same_file(files[k], c->loaded.path))
+            return complain(STATUS_INPUT, "converge: the output %s is the scene itself", files[k]);
+        if (files[k] != NULL && !output_possible(files[k])) return STATUS_INPUT;
+    }
+    return -1;
+}
+
+static bool read_state(const Loaded *loaded, const st_System *system, End *end)
+{
+    int n = st_scene_body_count(loaded->scene);
+    end->state = malloc((size_t)n * PER_BODY * sizeof *end->state);
+    if (end->state == NULL) return false;
+    for (int b = 0; b < n; b++) {
+        st_Pose p = {0};
+        st_Vec3 v = {0}, w = {0};
+        st_system_pose(system, (st_BodyId){b + 1}, &p);
+        st_system_velocity(system, (st_BodyId){b + 1}, &v, &w);
+        double *s = end->state + (ptrdiff_t)b * PER_BODY;
+        const double all[PER_BODY] = {p.p.x, p.p.y, p.p.z, p.q.w, p.q.x, p.q.y, p.q.z, v.x, v.y, v.z, w.x, w.y, w.z};
+        memcpy(s, all, sizeof all);
+    }
+    return true;
+}
+
+static bool step_to_end(const Loaded *loaded, st_System *system, double h, End *end, st_Error *err)
+{
+    double target = loaded->def.end, rest;
+    while ((rest = target - st_system_time(system)) > 1e-9 * h) {
+        st_StepInfo info = st_step_info();
+        if (st_system_step(system, rest < h * (1 + 1e-9) ? rest : h, &info, err) != ST_OK) return false;
+        end->steps++;
+        end->problems += info.problems;
+        end->joint_error = info.joint_error;
+    }
+    return read_state(loaded, system, end);
+}
+
+/* From the start to the end at step h, on a system of its own. */
+static bool run(const Loaded *loaded, double h, End *end, st_Error *err)
+{
+    st_SystemDef def = loaded->def;
+    st_System *system = NULL;
+    *end = (End){0};
+    def.h = h;
+    double start = cpu_seconds();
+    bool ok = st_system_create(loaded->scene, &def, &system, err) == ST_OK && step_to_end(loaded, system, h, end, err);
+    end->seconds = cpu_seconds() - start;
+    st_system_destroy(system);
+    return ok;
+}
+
+/* Square of the angle between two orientations. */
+static double angle_squared(const double *a, const double *b)
+{
+    double w = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+    double x = a[0] * b[1] - a[1] * b[0] - a[2] * b[3] + a[3] * b[2];
+    double y = a[0] * b[2] + a[1] * b[3] - a[2] * b[0] - a[3] * b[1];
+    double z = a[0] * b[3] - a[1] * b[2] + a[2] * b[1] - a[3] * b[0];
+    double angle = 2 * atan2(sqrt(x * x + y * y + z * z), fabs(w));
+    return angle * angle;
+}
+
+static Row compare(const Converge *c, int halving, const End *end)
+{
+    double position = 0, velocity = 0;
+    for (int b = 0; b < st_scene_body_count(c->loaded.scene); b++) {
+        const double *s = end->state + (ptrdiff_t)b * PER_BODY, *e = c->exact.state + (ptrdiff_t)b * PER_BODY;
+        for (int k = 0; k < 3; k++)
+            position += (s[k] - e[k]) * (s[k] - e[k]);
+        position += angle_squared(s + 3, e + 3);
+        for (int k = 7; k < PER_BODY; k++)
+            velocity += (s[k] - e[k]) * (s[k] - e[k]);
+    }
+    Row row = {.halving = halving,
+               .h = ldexp(1, -halving),
+               .position = sqrt(position),
+               .velocity = sqrt(velocity),
+               .joint = end->joint_error,
+               .ratio = NAN,
+               .order = NAN,
+               .seconds = end->seconds,
+               .steps = end->steps,
+               .problems = end->problems};
+    if (c->n_rows > 0) {
+        row.ratio = c->row[c->n_rows - 1].position / row.position;
+        row.order = log2(row.ratio);
+    }
+    return row;
+}
+
+static void print_heading(const Converge *c)
+{
+    const st_SystemDef *def = &c->loaded.def;
+    st_SettingValue integrator = {0};
+    st_setting_get(def, "integrator", &integrator, NULL);
+    printf("%s, %s (%s), errors at t = %g s against h = 2^-%ld\n", c->loaded.name, def->preset, integrator.word,
+           def->end, c->o.reference);
+    printf("  %-6s %12s %8s %7s %12s %12s %10s %10s\n", "h", "position", "ratio", "order", "velocity", "joints",
+           "steps", "CPU [s]");
+}
+
+static void print_row(const Row *row)
+{
+    printf("  2^-%-3d %12.5e", row->halving, row->position);
+    if (isnan(row->ratio))
+        printf(" %8s %7s", "", "");
+    else
+        printf(" %8.3f %7.3f", row->ratio, row->order);
+    printf(" %12.5e %12.5e %10lld %10.3g\n", row->velocity, row->joint, row->steps, row->seconds);
+    fflush(stdout);
+}
+
+static void print_document(const Converge *c)
+{
+    Json json;
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_text(&json, "scene", c->loaded.name);
+    put_text(&json, "file", c->loaded.path);
+    put_text(&json, "preset", c->loaded.def.preset);
+    put_number(&json, "end", c->loaded.def.end);
+    put_integer(&json, "reference", c->o.reference);
+    put_number(&json, "reference_h", ldexp(1, (int)-c->o.reference));
+    put_open_array(&json, "rows");
+    for (int k = 0; k < c->n_rows; k++) {
+        const Row *row = &c->row[k];
+        put_open_flat_object(&json, NULL);
+        put_integer(&json, "halving", row->halving);
+        put_number(&json, "h", row->h);
+        put_number(&json, "position_error", row->position);
+        put_number(&json, "velocity_error", row->velocity);
+        put_number(&json, "joint_error", row->joint);
+        put_number(&json, "ratio", row->ratio);
+        put_number(&json, "order", row->order);
+        put_integer(&json, "steps", row->steps);
+        put_integer(&json, "problems", row->problems);
+        put_number(&json, "cpu_seconds", row->seconds);
+        put_close_object(&json);
+    }
+    put_close_array(&json);
+    put_close_object(&json);
+    put_document_end(&json);
+}
+
+static int write_csv(const Converge *c)
+{
+    FILE *file = fopen(c->o.csv, "w");
+    if (file == NULL) return complain(STATUS_FAILED, "%s: %s", c->o.csv, strerror(errno));
+    fprintf(file, "halving,h,position_error,velocity_error,joint_error,ratio,order,steps,problems,cpu_seconds\n");
+    for (int k = 0; k < c->n_rows; k++) {
+        const Row *row = &c->row[k];
+        fprintf(file, "%d,%.17g,%.17g,%.17g,%.17g,", row->halving, row->h, row->position, row->velocity, row->joint);
+        if (!isnan(row->ratio)) fprintf(file, "%.17g,%.17g", row->ratio, row->order);
+        if (isnan(row->ratio)) fputc(',', file);
+        fprintf(file, ",%lld,%lld,%.6g\n", row->steps, row->problems, row->seconds);
+    }
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed) return complain(STATUS_FAILED, "%s: cannot be written", c->o.csv);
+    return STATUS_OK;
+}
+
+static int draw(const Converge *c)
+{
+    double h[FINEST + 1], position[FINEST + 1], velocity[FINEST + 1], joint[FINEST + 1];
+    char title[200];
+    st_Error err = {0};
+    for (int k = 0; k < c->n_rows; k++) {
+        h[k] = c->row[k].h;
+        position[k] = c->row[k].position, velocity[k] = c->row[k].velocity, joint[k] = c->row[k].joint;
+    }
+    const st_PlotCurve curves[] = {
+        {"position", c->n_rows, h, position}, {"velocity", c->n_rows, h, velocity}, {"joints", c->n_rows, h, joint}};
+    snprintf(title, sizeof title, "%.100s: error at t = %g s", c->loaded.name, c->loaded.def.end);
+    int shown = st_scene_joint_count(c->loaded.scene) > 0 ? 3 : 2;
+    if (st_plot_loglog(c->o.plot, title, "h [s]", "error", curves, shown, &err) != ST_OK)
+        return complain(STATUS_FAILED, "%s", err.message);
+    return STATUS_OK;
+}
+
+/* The reference, then row by row. What was computed is told, also when a run fails. */
+static int measure(Converge *c)
+{
+    st_Error err = {0};
+    int status = STATUS_OK;
+    if (!run(&c->reference, ldexp(1, (int)-c->o.reference), &c->exact, &err))
+        return complain(STATUS_FAILED, "the reference, h = 2^-%ld: %s", c->o.reference, err.message);
+    if (!c->o.json) print_heading(c);
+    for (int k = c->first; k <= c->last && status == STATUS_OK; k++) {
+        End end;
+        if (run(&c->loaded, ldexp(1, -k), &end, &err)) {
+            Row row = compare(c, k, &end);
+            c->row[c->n_rows++] = row;
+            if (!c->o.json) print_row(&row);
+        } else {
+            status = complain(STATUS_FAILED, "h = 2^-%d: %s", k, err.message);
+        }
+        free(end.state);
+    }
+    if (c->o.json) print_document(c);
+    if (c->o.csv != NULL && write_csv(c) != STATUS_OK) status = STATUS_FAILED;
+    if (c->o.plot != NULL && draw(c) != STATUS_OK) status = STATUS_FAILED;
+    return status;
+}
+
+static int converge_main(int argc, char *const *argv)
+{
+    Converge c = {0};
+    const char *words[MAX_WORDS];
+    int status = command_read(&converge_command, argc, argv, &c.o, words);
+    if (status < 0) status = prepare(&c, words[0]);
+    if (status < 0) status = measure(&c);
+    free(c.exact.state);
+    unload(&c.loaded);
+    unload(&c.reference);
+    free((void *)c.o.sets.item);
+    free((void *)c.o.reference_sets.item);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* stiction export: a recording for other programs. */
+#include "command.h"
+#include "outputs.h"
+
+#include <stiction/io.h>
+
+typedef struct ExportOptions {
+    const char *csv, *vtk;
+} ExportOptions;
+
+static const Option options[] = {
+    {"csv", 0, OPTION_TEXT, "FILE", "a table, one line a frame, columns as of stiction run -o FILE.csv",
+     offsetof(ExportOptions, csv)},
+    {"vtk", 0, OPTION_TEXT, "DIR", "DIR/bodies.pvd and DIR/contacts.pvd for ParaView", offsetof(ExportOptions, vtk)},
+};
+
+static int export_main(int argc, char *const *argv);
+
+const Command export_command = {
+    .name = "export",
+    .words = "FILE.h5",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "turn a recording into a table or files for ParaView",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = export_main,
+};
+
+static int export_main(int argc, char *const *argv)
+{
+    ExportOptions o = {0};
+    const char *words[MAX_WORDS];
+    st_Recording *recording = NULL;
+    st_Error err = {0};
+    int status = command_read(&export_command, argc, argv, &o, words);
+    if (status >= 0) return status;
+    if (o.csv == NULL && o.vtk == NULL) return complain(STATUS_INPUT, "export: --csv FILE or --vtk DIR is missing");
+    if (o.csv != NULL && same_file(o.csv, words[0]))
+        return complain(STATUS_INPUT, "export: the output %s is the recording itself", o.csv);
+    if (st_recording_open(words[0], &recording, &err) != ST_OK) return complain(STATUS_INPUT, "%s", err.message);
+    bool ok = o.csv == NULL || st_recording_write_csv(recording, o.csv, &err) == ST_OK;
+    ok = ok && (o.vtk == NULL || st_recording_write_vtk(recording, o.vtk, &err) == ST_OK);
+    st_recording_close(recording);
+    return ok ? STATUS_OK : complain(STATUS_FAILED, "%s", err.message);
+}

@@ -1,0 +1,21 @@
+/* cli/live.h -- a scene that steps while someone looks, and can be pushed about. */
+#ifndef CLI_LIVE_H
+#define CLI_LIVE_H
+
+#include "load.h"
+#include "serve.h"
+
+typedef struct Live Live;
+
+/* Takes nothing over: `loaded` must outlive it. NULL: err says why. */
+Live *live_create(Loaded *loaded, const char *key, st_Error *err);
+void live_destroy(Live *live);
+
+/* The page's first question: what is there. malloc'd JSON; NULL: no memory. */
+char *live_describe(const Live *live);
+/* A wish of the page: "do=pause", "gravity=3.7", "drag=2&ax=..&ay=..&az=..&x=..&y=..&z=..". */
+void live_control(Live *live, const char *form, size_t length);
+/* Step for at most so long as real time asks for; then tell those who look. */
+void live_advance(Live *live, Server *server);
+
+#endif

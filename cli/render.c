@@ -1,0 +1,250 @@
+/* stiction render: pictures and films of a recording, drawn by the page in a browser without a window.
+ *
+ * The program serves the page on 127.0.0.1, starts Chromium on it, and keeps each frame the page posts back;
+ * ffmpeg makes a film of them.
+ */
+#define _XOPEN_SOURCE 700
+#include "command.h"
+#include "outputs.h"
+#include "progress.h"
+#include "serve.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define POSES    8000000
+#define PATIENCE 120.0 /* without a frame [s] */
+
+typedef struct RenderOptions {
+    const char *output, *size, *theme;
+    double at, from, to, fps, speed;
+} RenderOptions;
+
+static const Option options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", "FILE.png: one picture; FILE.mp4: a film; FOLDER/: frames as PNG",
+     offsetof(RenderOptions, output)},
+    {"at", 0, OPTION_NUMBER, "T", "the time of the picture [s]; else the middle", offsetof(RenderOptions, at)},
+    {"from", 0, OPTION_NUMBER, "T", "where the film starts [s]", offsetof(RenderOptions, from)},
+    {"to", 0, OPTION_NUMBER, "T", "where the film ends [s]", offsetof(RenderOptions, to)},
+    {"fps", 0, OPTION_NUMBER, "N", "frames a second of the film; else 30", offsetof(RenderOptions, fps)},
+    {"speed", 0, OPTION_NUMBER, "X", "simulated seconds a second of the film; else 1", offsetof(RenderOptions, speed)},
+    {"size", 0, OPTION_TEXT, "WxH", "pixels; else 1280x720", offsetof(RenderOptions, size)},
+    {"theme", 0, OPTION_TEXT, "NAME", "light or dark; else dark", offsetof(RenderOptions, theme)},
+};
+
+static int render_main(int argc, char *const *argv);
+
+const Command render_command = {
+    .name = "render",
+    .words = "FILE.h5",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "make a picture or a film of a recording",
+    .details = "Needs Chromium (Debian: chromium), and ffmpeg for films; without a screen or a graphics card they draw "
+               "as well, slower. STICTION_BROWSER names another browser of that kind.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = render_main,
+};
+
+typedef struct Render {
+    const RenderOptions *options;
+    int width, height;
+    bool single, film;
+    char folder[64]; /* scratch: profile, frames of a film */
+    const char *frames;
+    unsigned char *run;
+    size_t size;
+    double first, last, heard;
+    int kept, expected;
+    bool done, failed;
+} Render;
+
+static void keep_frame(Render *render, const Request *request)
+{
+    double n = 0, of = 0;
+    char path[4200];
+    form_number(request->query, strlen(request->query), "n", &n);
+    form_number(request->query, strlen(request->query), "of", &of);
+    if (n < 0 || n > 1e6) return;
+    if (render->single)
+        snprintf(path, sizeof path, "%s", render->options->output);
+    else
+        snprintf(path, sizeof path, "%s/frame_%05d.png", render->frames, (int)n);
+    FILE *file = fopen(path, "wb");
+    bool ok = file != NULL && fwrite(request->body, 1, request->length, file) == request->length;
+    if (file != NULL && fclose(file) != 0) ok = false;
+    if (!ok) {
+        complain(STATUS_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+        render->failed = true;
+    }
+    render->kept++;
+    render->expected = (int)of;
+    render->heard = wall_seconds();
+}
+
+static void answer(Server *server, Client *client, const Request *request)
+{
+    Render *render = server->ctx;
+    if (!request->post && strcmp(request->path, "/") == 0) {
+        answer_page(client);
+    } else if (!request->post && strcmp(request->path, "/run") == 0) {
+        answer_with(client, "200 OK", "application/octet-stream", render->run, render->size);
+    } else if (request->post && strcmp(request->path, "/frame") == 0) {
+        keep_frame(render, request);
+        answer_text(client, render->failed ? "500 Failed" : "200 OK", "");
+    } else if (request->post && strcmp(request->path, "/done") == 0) {
+        render->done = true;
+        answer_text(client, "200 OK", "");
+    } else {
+        answer_text(client, "404 Not Found", "");
+    }
+}
+
+static pid_t start_browser(const Render *render, const Server *server, const char *browser)
+{
+    const RenderOptions *o = render->options;
+    double middle = render->first + 0.5 * (render->last - render->first);
+    double from = render->single ? (o->at > 0 ? o->at : middle) : o->from > 0 ? o->from : render->first;
+    double to = render->single ? from : o->to > 0 ? fmin(o->to, render->last) : render->last;
+    char address[512], profile[96], window[64];
+    const char *argv[24] = {browser};
+    int n = 1 + browser_options(argv + 1, profile);
+    snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", render->folder);
+    snprintf(window, sizeof window, "--window-size=%d,%d", render->width, render->height);
+    snprintf(address, sizeof address,
+             "http://127.0.0.1:%d/?render&key=%s&from=%.17g&to=%.17g&fps=%.17g&speed=%.17g&width=%d&height=%d&theme=%s",
+             server->port, server->key, from, to, o->fps > 0 ? o->fps : 30, o->speed > 0 ? o->speed : 1, render->width,
+             render->height, o->theme != NULL ? o->theme : "dark");
+    argv[n++] = window;
+    argv[n++] = "--remote-debugging-port=0"; /* headless needs a reason to stay */
+    argv[n++] = address;
+    return start_tool(argv);
+}
+
+/* Serve until the page has sent its frames. */
+static int collect(Render *render, Server *server, const char *browser)
+{
+    pid_t child = start_browser(render, server, browser);
+    bool shown = isatty(STDERR_FILENO), gone = false;
+    if (child < 0) return complain(STATUS_FAILED, "%s could not be started", browser);
+    render->heard = wall_seconds();
+    while (!render->done && !render->failed && !gone && wall_seconds() - render->heard < PATIENCE) {
+        server_poll(server, 200);
+        gone = waitpid(child, NULL, WNOHANG) == child;
+        if (shown && render->kept > 0) fprintf(stderr, "\rframe %d of %d ", render->kept, render->expected);
+    }
+    if (shown) fprintf(stderr, "\r                        \r");
+    server_poll(server, 50);
+    if (!gone) {
+        kill(-child, SIGKILL); /* its whole group: what start_tool began */
+        waitpid(child, NULL, 0);
+    }
+    if (render->failed) return STATUS_FAILED;
+    if (render->done) return STATUS_OK;
+    return complain(STATUS_FAILED,
+                    gone ? "%s ended before the pictures were made (%d are)"
+                         : "%s sent no picture for two minutes (%d are made)",
+                    browser, render->kept);
+}
+
+static int make_film(const Render *render)
+{
+    char pattern[128], rate[32];
+    snprintf(pattern, sizeof pattern, "%s/frame_%%05d.png", render->frames);
+    snprintf(rate, sizeof rate, "%.6g", render->options->fps > 0 ? render->options->fps : 30);
+    const char *const argv[] = {"ffmpeg",   "-y",      "-framerate", rate,         "-i",
+                                pattern,    "-c:v",    "libx264",    "-crf",       "18",
+                                "-pix_fmt", "yuv420p", "-movflags",  "+faststart", render->options->output,
+                                NULL};
+    return run_tool(argv) ? STATUS_OK : complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
+}
+
+/* What kind of output, its size, and are the tools there? -1: go on. */
+static int check(Render *render, const char **browser)
+{
+    const RenderOptions *o = render->options;
+    static const char *const film_tool[] = {"ffmpeg", NULL};
+    char rest = 0;
+    if (o->output == NULL) return complain(STATUS_INPUT, "render: -o FILE.png, FILE.mp4 or FOLDER/ is missing");
+    const char *dot = strrchr(o->output, '.');
+    render->single = dot != NULL && strcmp(dot, ".png") == 0;
+    render->film = dot != NULL && strcmp(dot, ".mp4") == 0;
+    render->width = 1280;
+    render->height = 720;
+    if (o->size != NULL && (sscanf(o->size, "%dx%d%c", &render->width, &render->height, &rest) != 2 ||
+                            render->width < 16 || render->height < 16 || render->width > 8192 || render->height > 8192))
+        return complain(STATUS_INPUT, "render: --size is \"%s\", must be like 1280x720, 16 to 8192", o->size);
+    if (o->theme != NULL && strcmp(o->theme, "light") != 0 && strcmp(o->theme, "dark") != 0)
+        return complain(STATUS_INPUT, "render: --theme is \"%s\", must be light or dark", o->theme);
+    if (render->film && (render->width % 2 != 0 || render->height % 2 != 0))
+        return complain(STATUS_INPUT, "render: a film's --size must be even, found %dx%d", render->width,
+                        render->height);
+    *browser = find_browser();
+    if (*browser == NULL)
+        return complain(STATUS_FAILED,
+                        "render: needs Chromium, and none is installed (Debian: apt-get install chromium; "
+                        "or STICTION_BROWSER=...); stiction report and export need nothing");
+    if (render->film && find_tool(film_tool) == NULL)
+        return complain(STATUS_FAILED, "render: a film needs ffmpeg, and it is not installed (Debian: apt-get install "
+                                       "ffmpeg); -o FOLDER/ makes frames without it");
+    if ((render->single || render->film) && !output_possible(o->output)) return STATUS_INPUT;
+    return -1;
+}
+
+static int prepare(Render *render, const char *path)
+{
+    st_Recording *recording = NULL;
+    st_Error err = {0};
+    bool ok = st_recording_open(path, &recording, &err) == ST_OK &&
+              st_recording_pack(recording, POSES, &render->run, &render->size, &err) == ST_OK;
+    if (ok) {
+        render->first = st_recording_info(recording)->first;
+        render->last = st_recording_info(recording)->last;
+    }
+    st_recording_close(recording);
+    if (!ok) return complain(STATUS_INPUT, "%s", err.message);
+    strcpy(render->folder, "/tmp/stiction-render-XXXXXX");
+    if (mkdtemp(render->folder) == NULL) {
+        render->folder[0] = '\0';
+        return complain(STATUS_FAILED, "no temporary folder in /tmp");
+    }
+    render->frames = render->film ? render->folder : render->options->output;
+    if (!render->single && !render->film && mkdir(render->frames, 0777) != 0 && errno != EEXIST)
+        return complain(STATUS_INPUT, "%s: the folder cannot be made: %s", render->frames, strerror(errno));
+    return -1;
+}
+
+static int render_main(int argc, char *const *argv)
+{
+    RenderOptions o = {0};
+    Render render = {.options = &o};
+    const char *words[MAX_WORDS], *browser = NULL;
+    Server *server = calloc(1, sizeof *server);
+    int status = command_read(&render_command, argc, argv, &o, words);
+    if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
+    if (status < 0) status = check(&render, &browser);
+    if (status < 0) status = prepare(&render, words[0]);
+    if (status < 0 && server != NULL) {
+        server->ctx = &render;
+        server->answer = answer;
+        status = server_open(server, 0) ? collect(&render, server, browser) : STATUS_FAILED;
+        server_close(server);
+    }
+    if (status == STATUS_OK && render.film) status = make_film(&render);
+    if (render.folder[0] != '\0') {
+        const char *const clean[] = {"rm", "-rf", render.folder, NULL};
+        run_tool(clean);
+    }
+    free(render.run);
+    free(server);
+    return status;
+}

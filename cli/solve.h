@@ -1,0 +1,61 @@
+/* cli/solve.h -- what `stiction solve` does with one problem, and how it is told. */
+#ifndef CLI_SOLVE_H
+#define CLI_SOLVE_H
+
+#include "command.h"
+
+#include <stiction/io.h>
+
+typedef struct SolveOptions {
+    const char *solver, *output, *plot;
+    bool all, json, force, determine;
+    double tolerance, time_limit;
+} SolveOptions;
+
+typedef enum SolveStatus {
+    SOLVED,        /* error <= tolerance, recomputed                                   */
+    NOT_CONVERGED, /* the solver came to its end                                       */
+    TIME_LIMIT,    /* it was stopped                                                   */
+    NO_SOLUTION,   /* proved                                                           */
+    NOT_TAKEN,     /* the solver does not take such problems                           */
+    FAILED         /* it said why, see message                                         */
+} SolveStatus;
+const char *solve_status_name(SolveStatus status);
+
+typedef struct SolveResult {
+    const char *solver;
+    const char *answered; /* by `auto`: the solver that found it, else NULL             */
+    SolveStatus status;
+    double error, error_rho, seconds, violation, complementarity;
+    long iterations;
+    int worst; /* contact, -1: none */
+    char message[256];
+    double *r; /* malloc'd, or NULL: nothing was found */
+} SolveResult;
+
+typedef struct SolvedFile {
+    char *path;
+    st_ProblemFile *file;
+    st_Friction *friction; /* NULL: an LCP */
+    double lowest;         /* eigenvalue of W or M against the largest */
+    int n_results;
+    SolveResult *results;
+    char message[512]; /* why there are no results, or "" */
+} SolvedFile;
+
+/* Read and solve; false: `message` says why there are no results. */
+bool solve_file(const char *path, const SolveOptions *options, SolvedFile *out);
+void solved_file_free(SolvedFile *solved);
+/* The result with the least error, or NULL. */
+const SolveResult *best_result(const SolvedFile *solved);
+
+/* W counts as not positive semi-definite below this: text dumps keep six digits, which leaves -1e-6. */
+#define LOWEST_ALLOWED (-1e-5)
+
+void print_solved(FILE *out, const SolvedFile *solved, const SolveOptions *options);
+int solve_folder(const char *path, const SolveOptions *options);
+
+struct Json;
+void put_solved(struct Json *json, const char *key, const SolvedFile *solved, const SolveOptions *options);
+
+#endif

@@ -1,0 +1,310 @@
+/* All problem files of a folder, and what it says about the solvers: who solves how many, and how fast. */
+#include "json.h"
+#include "outputs.h"
+#include "solve.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEEPEST   8
+#define PATH_MOST 4096
+
+typedef struct Paths {
+    char **item;
+    int count, capacity;
+} Paths;
+
+static const double factors[] = {1, 2, 5, 10, 100, 1000};
+enum { N_FACTORS = sizeof factors / sizeof factors[0] };
+
+/* ------------------------------------------------------------------ finding the files */
+
+static bool is_problem_name(const char *name)
+{
+    static const char *const ends[] = {".hdf5", ".h5", ".hdf"};
+    const size_t length = strlen(name);
+    for (int k = 0; k < 3; k++) {
+        const size_t n = strlen(ends[k]);
+        if (length > n && strcmp(name + length - n, ends[k]) == 0) return true;
+    }
+    return false;
+}
+
+static bool add_path(Paths *paths, const char *path)
+{
+    if (paths->count == paths->capacity) {
+        const int capacity = paths->capacity > 0 ? 2 * paths->capacity : 64;
+        char **grown = realloc(paths->item, (size_t)capacity * sizeof *grown);
+        if (grown == NULL) return false;
+        paths->item = grown;
+        paths->capacity = capacity;
+    }
+    paths->item[paths->count] = strdup(path);
+    return paths->item[paths->count++] != NULL;
+}
+
+static bool collect(const char *folder, int depth, Paths *paths)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry = NULL;
+    bool ok = true;
+    if (directory == NULL) return true; /* may not be looked into: nothing of ours */
+    while (ok && (entry = readdir(directory)) != NULL) {
+        char path[PATH_MOST];
+        struct stat info;
+        if (entry->d_name[0] == '.' ||
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path || stat(path, &info) != 0)
+            continue;
+        if (S_ISDIR(info.st_mode) && depth < DEEPEST)
+            ok = collect(path, depth + 1, paths);
+        else if (S_ISREG(info.st_mode) && is_problem_name(entry->d_name))
+            ok = add_path(paths, path);
+    }
+    closedir(directory);
+    return ok;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* ------------------------------------------------------------------ profiles */
+
+/* What is kept of every file: its kind, and of each solver the seconds, or -1 where it did not solve it. */
+typedef struct Record {
+    const char *kind; /* static */
+    double *seconds;  /* st_solver_count(); NAN: not tried */
+    bool impossible;  /* proved to have no solution */
+} Record;
+
+static const char *const kinds[] = {"fc3d", "gfc3d", "fc2d", "gfc2d", "rfc3d", "grfc3d", "lcp", "mlcp"};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+static bool record_of(const SolvedFile *solved, Record *record)
+{
+    record->seconds = malloc((size_t)st_solver_count() * sizeof *record->seconds);
+    if (record->seconds == NULL) return false;
+    for (int k = 0; k < N_KINDS; k++)
+        if (strcmp(solved->file->kind, kinds[k]) == 0) record->kind = kinds[k];
+    for (int s = 0; s < st_solver_count(); s++) {
+        record->seconds[s] = NAN;
+        for (int k = 0; k < solved->n_results; k++) {
+            const SolveResult *r = &solved->results[k];
+            if (strcmp(r->solver, st_solver_name(s)) != 0) continue;
+            record->seconds[s] = r->status == SOLVED ? r->seconds : -1;
+            if (r->status == NO_SOLUTION) record->impossible = true;
+        }
+    }
+    return true;
+}
+
+static double best_of(const Record *record)
+{
+    double best = HUGE_VAL;
+    for (int s = 0; s < st_solver_count(); s++)
+        if (record->seconds[s] >= 0 && record->seconds[s] < best) best = record->seconds[s];
+    return best;
+}
+
+/* Problems of the kind (NULL: all) that solver s solved within the factor; *n_problems: of how many. Where it is
+ * proved that there is no solution, none is asked for.                                            */
+static int count_within(const Record *records, int n, const char *kind, int s, double factor, int *n_problems)
+{
+    int count = 0;
+    *n_problems = 0;
+    for (int k = 0; k < n; k++) {
+        if ((kind != NULL && records[k].kind != kind) || records[k].impossible) continue;
+        (*n_problems)++;
+        const double best = best_of(&records[k]), t = records[k].seconds[s];
+        if (t >= 0 && (t <= factor * best || best <= 0)) count++;
+    }
+    return count;
+}
+
+static bool was_tried(const Record *records, int n, const char *kind, int s)
+{
+    for (int k = 0; k < n; k++)
+        if ((kind == NULL || records[k].kind == kind) && !isnan(records[k].seconds[s])) return true;
+    return false;
+}
+
+static void print_profile(const Record *records, int n, const char *kind)
+{
+    int n_problems = 0;
+    count_within(records, n, kind, 0, 1, &n_problems);
+    if (n_problems == 0) return;
+    printf("\n%s, %d problem%s: share solved within a factor of the best time\n", kind != NULL ? kind : "all kinds",
+           n_problems, n_problems == 1 ? "" : "s");
+    printf("%-8s %8s", "solver", "solved");
+    for (int f = 0; f < N_FACTORS; f++)
+        printf(" %6gx", factors[f]);
+    putchar('\n');
+    for (int s = 0; s < st_solver_count(); s++) {
+        if (!was_tried(records, n, kind, s)) continue;
+        const int solved = count_within(records, n, kind, s, HUGE_VAL, &n_problems);
+        printf("%-8s %4d/%-3d", st_solver_name(s), solved, n_problems);
+        for (int f = 0; f < N_FACTORS; f++)
+            printf(" %6.0f%%", 100.0 * count_within(records, n, kind, s, factors[f], &n_problems) / n_problems);
+        putchar('\n');
+    }
+}
+
+static void put_profiles(Json *json, const Record *records, int n)
+{
+    put_open_array(json, "profiles");
+    for (int k = -1; k < N_KINDS; k++) {
+        const char *kind = k >= 0 ? kinds[k] : NULL;
+        for (int s = 0; s < st_solver_count(); s++) {
+            int n_problems = 0;
+            const int solved = count_within(records, n, kind, s, HUGE_VAL, &n_problems);
+            if (n_problems == 0 || !was_tried(records, n, kind, s)) continue;
+            double shares[N_FACTORS];
+            for (int f = 0; f < N_FACTORS; f++)
+                shares[f] = (double)count_within(records, n, kind, s, factors[f], &n_problems) / n_problems;
+            put_open_flat_object(json, NULL);
+            put_text(json, "kind", kind != NULL ? kind : "all");
+            put_text(json, "solver", st_solver_name(s));
+            put_integer(json, "problems", n_problems);
+            put_integer(json, "solved", solved);
+            put_numbers(json, "factors", factors, N_FACTORS);
+            put_numbers(json, "shares", shares, N_FACTORS);
+            put_close_object(json);
+        }
+    }
+    put_close_array(json);
+}
+
+static bool draw(const char *path, const Record *records, int n, double tolerance, st_Error *err)
+{
+    const int n_all = st_solver_count();
+    double *seconds = malloc(((size_t)n * (size_t)n_all + 1) * sizeof *seconds);
+    const char **names = malloc(((size_t)n_all + 1) * sizeof *names);
+    char title[96];
+    int n_solvers = 0, n_problems = 0;
+    bool ok = seconds != NULL && names != NULL;
+    for (int k = 0; k < n && ok; k++)
+        n_problems += !records[k].impossible;
+    for (int s = 0; s < n_all && ok; s++) {
+        if (!was_tried(records, n, NULL, s)) continue;
+        int at = 0;
+        for (int k = 0; k < n; k++)
+            if (!records[k].impossible)
+                seconds[n_solvers * n_problems + at++] = isnan(records[k].seconds[s]) ? -1 : records[k].seconds[s];
+        names[n_solvers++] = st_solver_name(s);
+    }
+    snprintf(title, sizeof title, "%d problems, tolerance %g: share solved", n_problems, tolerance);
+    ok = ok && n_problems > 0 && n_solvers > 0 &&
+         st_profile_write(path, title, n_solvers, names, n_problems, seconds, err) == ST_OK;
+    free((void *)names);
+    free(seconds);
+    return ok;
+}
+
+/* ------------------------------------------------------------------ the folder */
+
+static const char *short_name(const char *path, const char *folder)
+{
+    const size_t length = strlen(folder);
+    if (strncmp(path, folder, length) != 0) return path;
+    return path + length + strspn(path + length, "/");
+}
+
+static void print_rows(const SolvedFile *solved, const char *name)
+{
+    for (int k = 0; k < solved->n_results; k++) {
+        const SolveResult *r = &solved->results[k];
+        printf("%-52s %-8s %-14s", k == 0 ? name : "", r->solver, solve_status_name(r->status));
+        if (!isnan(r->error)) printf(" %9.2e %9.2e %10ld %10.3g", r->error, r->error_rho, r->iterations, r->seconds);
+        if (r->answered != NULL) printf("  by %s", r->answered);
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+typedef struct Tour {
+    const char *folder;
+    const SolveOptions *options;
+    Paths paths;
+    Record *records;
+    int n_records, unread;
+    Json json;
+} Tour;
+
+static bool visit(Tour *tour, const char *path)
+{
+    SolvedFile solved = {0};
+    bool ok = true;
+    const bool read = solve_file(path, tour->options, &solved);
+    if (tour->options->json)
+        put_solved(&tour->json, NULL, &solved, tour->options);
+    else if (read)
+        print_rows(&solved, short_name(path, tour->folder));
+    if (!read) {
+        complain(STATUS_INPUT, "%s", solved.message);
+        tour->unread++;
+    } else {
+        ok = record_of(&solved, &tour->records[tour->n_records++]);
+    }
+    solved_file_free(&solved);
+    return ok;
+}
+
+static void print_profiles(const Tour *tour)
+{
+    for (int k = 0; k < N_KINDS; k++)
+        print_profile(tour->records, tour->n_records, kinds[k]);
+    print_profile(tour->records, tour->n_records, NULL);
+}
+
+int solve_folder(const char *folder, const SolveOptions *o)
+{
+    Tour tour = {.folder = folder, .options = o};
+    st_Error err = {0};
+    int status = STATUS_OK;
+    bool ok = true;
+    if (o->plot != NULL && !output_possible(o->plot)) return STATUS_INPUT;
+    ok = collect(folder, 0, &tour.paths);
+    tour.records = calloc((size_t)tour.paths.count + 1, sizeof *tour.records);
+    ok = ok && tour.records != NULL;
+    if (ok && tour.paths.count == 0) {
+        status = complain(STATUS_INPUT, "%s: no problem files (*.hdf5, *.h5, *.hdf) in this folder", folder);
+        goto done;
+    }
+    if (ok) qsort(tour.paths.item, (size_t)tour.paths.count, sizeof *tour.paths.item, by_name);
+    if (o->json) {
+        put_document(&tour.json, stdout);
+        put_open_object(&tour.json, NULL);
+        put_text(&tour.json, "folder", folder);
+        put_number(&tour.json, "tolerance", o->tolerance);
+        put_open_array(&tour.json, "problems");
+    } else {
+        printf("%-52s %-8s %-14s %9s %9s %10s %10s\n", "problem", "solver", "status", "error", "error_rho",
+               "iterations", "seconds");
+    }
+    for (int k = 0; k < tour.paths.count && ok; k++)
+        ok = visit(&tour, tour.paths.item[k]);
+    if (o->json) {
+        put_close_array(&tour.json);
+        put_profiles(&tour.json, tour.records, tour.n_records);
+        put_close_object(&tour.json);
+        put_document_end(&tour.json);
+    } else {
+        print_profiles(&tour);
+    }
+    if (tour.unread > 0) status = STATUS_INPUT;
+    if (ok && o->plot != NULL && !draw(o->plot, tour.records, tour.n_records, o->tolerance, &err))
+        status = complain(STATUS_FAILED, "%s", err.message[0] != '\0' ? err.message : "nothing to draw");
+    if (!ok) status = complain(STATUS_FAILED, "out of memory");
+done:
+    for (int k = 0; k < tour.n_records; k++)
+        free(tour.records[k].seconds);
+    for (int k = 0; k < tour.paths.count; k++)
+        free(tour.paths.item[k]);
+    free(tour.paths.item);
+    free(tour.records);
+    return status;
+}

@@ -1,0 +1,79 @@
+#define _XOPEN_SOURCE 700
+#include "tool.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool in_path(const char *name)
+{
+    char file[4096];
+    if (strchr(name, '/') != NULL) return access(name, X_OK) == 0;
+    for (const char *path = getenv("PATH"); path != NULL && *path != '\0';) {
+        size_t n = strcspn(path, ":");
+        snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
+        if (access(file, X_OK) == 0) return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+const char *find_tool(const char *const *names)
+{
+    for (int k = 0; names[k] != NULL; k++)
+        if (in_path(names[k])) return names[k];
+    return NULL;
+}
+
+const char *find_browser(void)
+{
+    static const char *const names[] = {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", NULL};
+    const char *wanted = getenv("STICTION_BROWSER");
+    if (wanted != NULL && wanted[0] != '\0') return in_path(wanted) ? wanted : NULL;
+    return find_tool(names);
+}
+
+pid_t start_tool(const char *const *argv)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child != 0) return child;
+    setpgid(0, 0); /* a browser is many processes: they end together */
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
+    signal(SIGPIPE, SIG_DFL);
+    execvp(argv[0], (char *const *)argv);
+    _exit(127);
+}
+
+bool run_tool(const char *const *argv)
+{
+    int status = 0;
+    pid_t child = start_tool(argv);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int browser_options(const char **argv, const char *profile)
+{
+    static const char *const fixed[] = {"--headless=new",
+                                        "--disable-gpu-sandbox",
+                                        "--use-angle=swiftshader",
+                                        "--enable-unsafe-swiftshader",
+                                        "--hide-scrollbars",
+                                        "--mute-audio",
+                                        "--no-first-run",
+                                        "--disable-extensions",
+                                        "--disable-background-networking"};
+    int n = 0;
+    for (size_t k = 0; k < sizeof fixed / sizeof fixed[0]; k++)
+        argv[n++] = fixed[k];
+    argv[n++] = profile;
+    if (geteuid() == 0) argv[n++] = "--no-sandbox"; /* root has no sandbox to be in */
+    return n;
+}

@@ -1,0 +1,21 @@
+/* cli/tool.h -- other programs: is one there, and run it. */
+#ifndef CLI_TOOL_H
+#define CLI_TOOL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The first of the names (NULL-terminated) that is in the PATH, or NULL. */
+const char *find_tool(const char *const *names);
+/* Chromium or a browser like it; $STICTION_BROWSER first. NULL: none. */
+const char *find_browser(void);
+
+/* Start, without its output; the process, or -1. */
+pid_t start_tool(const char *const *argv);
+/* Start and wait; true: it ended well. */
+bool run_tool(const char *const *argv);
+
+/* Options that every headless browser here gets, into argv; returns how many. */
+int browser_options(const char **argv, const char *profile);
+
+#endif

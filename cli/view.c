@@ -1,0 +1,139 @@
+/* stiction view: the page, served from the program itself, for a recording or for a scene that runs meanwhile. */
+#include "live.h"
+#include "outputs.h"
+#include "restart.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POSES 8000000 /* the page is near: four times what a report holds */
+
+typedef struct ViewOptions {
+    TextList sets;
+    bool live, quiet;
+    long port;
+} ViewOptions;
+
+static const Option options[] = {
+    {"live", 0, OPTION_FLAG, NULL,
+     "the word is a scene: step it while you look; pause, change h,\ngravity and friction, drag bodies",
+     offsetof(ViewOptions, live)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "with --live: override a value of the scene", offsetof(ViewOptions, sets)},
+    {"port", 0, OPTION_COUNT, "N", "of 127.0.0.1; else any that is free", offsetof(ViewOptions, port)},
+    {"no-browser", 0, OPTION_FLAG, NULL, "only say the address", offsetof(ViewOptions, quiet)},
+};
+
+static int view_main(int argc, char *const *argv);
+
+const Command view_command = {
+    .name = "view",
+    .words = "FILE.h5",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "look at a recording, or at a scene while it runs, in the browser",
+    .details = "The page comes from the program itself, at an address of this machine that no other can reach; Ctrl-C "
+               "ends it. Over ssh, forward the port: ssh -L PORT:127.0.0.1:PORT.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = view_main,
+};
+
+typedef struct View {
+    unsigned char *run; /* packed */
+    size_t size;
+    Live *live;
+} View;
+
+static volatile sig_atomic_t ended; /* set by the signal handler only */
+
+static void end(int number)
+{
+    (void)number;
+    ended = 1;
+}
+
+static void answer(Server *server, Client *client, const Request *request)
+{
+    View *view = server->ctx;
+    const char *path = request->path;
+    if (!request->post && strcmp(path, "/") == 0) {
+        answer_page(client);
+    } else if (!request->post && strcmp(path, "/run") == 0 && view->live != NULL) {
+        char *text = live_describe(view->live);
+        answer_with(client, "200 OK", "application/json", text != NULL ? text : "{}", text != NULL ? strlen(text) : 2);
+        free(text);
+    } else if (!request->post && strcmp(path, "/run") == 0) {
+        answer_with(client, "200 OK", "application/octet-stream", view->run, view->size);
+    } else if (!request->post && strcmp(path, "/events") == 0 && view->live != NULL) {
+        start_stream(client);
+        live_control(view->live, "", 0); /* someone new looks: tell them */
+    } else if (request->post && strcmp(path, "/control") == 0 && view->live != NULL) {
+        live_control(view->live, request->body, request->length);
+        answer_text(client, "200 OK", "");
+    } else {
+        answer_text(client, "404 Not Found", "there is only the page and its run\n");
+    }
+}
+
+static bool pack(View *view, const char *path, st_Error *err)
+{
+    st_Recording *recording = NULL;
+    bool ok = st_recording_open(path, &recording, err) == ST_OK &&
+              st_recording_pack(recording, POSES, &view->run, &view->size, err) == ST_OK;
+    st_recording_close(recording);
+    return ok;
+}
+
+static int serve(Server *server, View *view, const ViewOptions *o)
+{
+    struct sigaction action = {0};
+    char address[64];
+    action.sa_handler = end;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    snprintf(address, sizeof address, "http://127.0.0.1:%d/", server->port);
+    printf("%s   (Ctrl-C ends it)\n", address);
+    fflush(stdout);
+    if (!o->quiet) open_browser(address);
+    while (!ended) {
+        bool busy = view->live != NULL && stream_count(server) > 0;
+        server_poll(server, busy ? 4 : 500);
+        if (busy) live_advance(view->live, server);
+    }
+    return STATUS_OK;
+}
+
+static int view_main(int argc, char *const *argv)
+{
+    ViewOptions o = {0};
+    const char *words[MAX_WORDS];
+    st_Error err = {0};
+    View view = {0};
+    Loaded loaded = {0};
+    Server *server = calloc(1, sizeof *server);
+    int status = command_read(&view_command, argc, argv, &o, words);
+    if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
+    if (status < 0 && o.port > 65535)
+        status = complain(STATUS_INPUT, "view: --port is %ld, must be at most 65535", o.port);
+    if (status < 0 && !o.live && o.sets.count > 0) status = complain(STATUS_INPUT, "view: --set needs --live");
+    if (status < 0 && o.live && (!load(words[0], &o.sets, &loaded, &err) || !load_text(&loaded, &err)))
+        status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && !o.live && !pack(&view, words[0], &err)) status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && server != NULL) {
+        server->ctx = &view;
+        server->answer = answer;
+        status = server_open(server, o.port) ? -1 : STATUS_FAILED;
+        if (status < 0 && o.live) view.live = live_create(&loaded, server->key, &err);
+        if (status < 0 && o.live && view.live == NULL) status = complain(STATUS_INPUT, "%s", err.message);
+        if (status < 0) status = serve(server, &view, &o);
+        server_close(server);
+    }
+    live_destroy(view.live);
+    unload(&loaded);
+    free(view.run);
+    free(server);
+    free((void *)o.sets.item);
+    return status;
+}

@@ -1,0 +1,136 @@
+/* dense.c -- right-looking blocked elimination (Golub & Van Loan, section 3.2.11) with the product of two
+ * panels as its kernel. Sums run over k in ascending order whatever the blocking of rows and columns, and
+ * nothing is fused: the bits do not depend on the vector unit.
+ */
+#include "math/dense.h"
+
+enum { PANEL = 32, ROWS = 4, COLUMNS = 8 };
+
+/* On x86-64 the kernel is compiled for AVX2 as well, and picked when the program is loaded. (Not under
+ * sanitizers, which are not up yet at that time.)                                                  */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
+    !defined(__SANITIZE_THREAD__)
+#define STI_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define STI_CLONES
+#endif
+
+typedef double Lane __attribute__((vector_size(4 * sizeof(double))));
+
+#define load(from, low, high) (memcpy((low), (from), sizeof(Lane)), memcpy((high), (from) + 4, sizeof(Lane)))
+#define store(to, low, high)  (memcpy((to), &(low), sizeof(Lane)), memcpy((to) + 4, &(high), sizeof(Lane)))
+
+/* ROWS x COLUMNS of C -= A B, B packed COLUMNS wide. */
+STI_CLONES
+static void tiles(double *C, int64_t c_stride, const double *A, int64_t a_stride, const double *packed, int m, int k)
+{
+    for (int i = 0; i + ROWS <= m; i += ROWS) {
+        const double *a0 = A + i * a_stride, *a1 = a0 + a_stride, *a2 = a1 + a_stride, *a3 = a2 + a_stride;
+        double *c = C + i * c_stride;
+        Lane x00, x01, x10, x11, x20, x21, x30, x31; /* one by one: an array would live in memory */
+        load(c, &x00, &x01);
+        load(c + c_stride, &x10, &x11);
+        load(c + 2 * c_stride, &x20, &x21);
+        load(c + 3 * c_stride, &x30, &x31);
+        for (int p = 0; p < k; p++) {
+            Lane b0, b1;
+            load(packed + (int64_t)p * COLUMNS, &b0, &b1);
+            x00 -= a0[p] * b0, x01 -= a0[p] * b1;
+            x10 -= a1[p] * b0, x11 -= a1[p] * b1;
+            x20 -= a2[p] * b0, x21 -= a2[p] * b1;
+            x30 -= a3[p] * b0, x31 -= a3[p] * b1;
+        }
+        store(c, x00, x01);
+        store(c + c_stride, x10, x11);
+        store(c + 2 * c_stride, x20, x21);
+        store(c + 3 * c_stride, x30, x31);
+    }
+}
+
+/* What the tiles leave over: rows at the bottom, columns at the right. */
+static void edges(double *C, int64_t c_stride, const double *A, int64_t a_stride, const double *B, int64_t b_stride,
+                  int m, int n, int k)
+{
+    for (int i = 0; i < m; i++)
+        for (int p = 0; p < k; p++) {
+            const double a = A[i * a_stride + p];
+            for (int j = 0; j < n; j++)
+                C[i * c_stride + j] -= a * B[p * b_stride + j];
+        }
+}
+
+void sti_dense_subtract(double *C, int64_t c_stride, const double *A, int64_t a_stride, const double *B,
+                        int64_t b_stride, int m, int n, int k)
+{
+    double packed[PANEL * COLUMNS] __attribute__((aligned(STI_ALIGN)));
+    const int whole_rows = m / ROWS * ROWS, whole_columns = n / COLUMNS * COLUMNS;
+    for (int p0 = 0; p0 < k; p0 += PANEL) {
+        const int depth = k - p0 < PANEL ? k - p0 : PANEL;
+        const double *a = A + p0, *b = B + p0 * b_stride;
+        for (int j = 0; j < whole_columns; j += COLUMNS) {
+            for (int p = 0; p < depth; p++)
+                memcpy(packed + p * COLUMNS, b + p * b_stride + j, COLUMNS * sizeof *packed);
+            tiles(C + j, c_stride, a, a_stride, packed, m, depth);
+        }
+        edges(C + whole_columns, c_stride, a, a_stride, b + whole_columns, b_stride, whole_rows, n - whole_columns,
+              depth);
+        edges(C + whole_rows * c_stride, c_stride, a + whole_rows * a_stride, a_stride, b, b_stride, m - whole_rows, n,
+              depth);
+    }
+}
+
+static void swap_rows(double *a, double *b, int n)
+{
+    for (int j = 0; j < n && a != b; j++) {
+        const double x = a[j];
+        a[j] = b[j];
+        b[j] = x;
+    }
+}
+
+/* Columns begin .. end-1 of all rows below, one at a time. */
+static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int end, double tiny, int *pivot)
+{
+    int replaced = 0;
+    for (int j = begin; j < end; j++) {
+        int best = j;
+        for (int i = j + 1; i < k; i++)
+            if (fabs(F[i * stride + j]) > fabs(F[best * stride + j])) best = i;
+        pivot[j] = best;
+        swap_rows(F + j * stride, F + best * stride, n);
+        double *row = F + j * stride;
+        if (!(fabs(row[j]) >= tiny)) {
+            row[j] = row[j] < 0.0 ? -tiny : tiny;
+            replaced++;
+        }
+        const double inverse = 1.0 / row[j];
+        for (int i = j + 1; i < n; i++) {
+            double *other = F + i * stride;
+            if (other[j] == 0.0) continue;
+            const double factor = other[j] *= inverse;
+            for (int c = j + 1; c < end; c++)
+                other[c] -= factor * row[c];
+        }
+    }
+    return replaced;
+}
+
+int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivot)
+{
+    int replaced = 0;
+    for (int begin = 0; begin < k; begin += PANEL) {
+        const int end = k - begin < PANEL ? k : begin + PANEL;
+        replaced += factor_panel(F, n, k, stride, begin, end, tiny, pivot);
+        if (end == n) break;
+        for (int i = begin + 1; i < end; i++) /* U12 of the panel */
+            for (int p = begin; p < i; p++) {
+                const double factor = F[i * stride + p], *upper = F + p * stride;
+                double *row = F + i * stride;
+                for (int c = end; c < n && factor != 0.0; c++)
+                    row[c] -= factor * upper[c];
+            }
+        sti_dense_subtract(F + end * stride + end, stride, F + end * stride + begin, stride, F + begin * stride + end,
+                           stride, n - end, n - end, end - begin);
+    }
+    return replaced;
+}

@@ -1,0 +1,581 @@
+/* sparse_lu.c -- multifrontal elimination (Duff & Reid 1983; Liu 1992).
+ *
+ * The blocks are eliminated in the order of AMD, renumbered so that every subtree of the elimination tree is
+ * contiguous (a postorder). Blocks next to each other with the same structure form a supernode; a child
+ * whose structure nearly fills its parent's is merged into it, for a few zeros more and a better shape.
+ * Each supernode has a front, dense over its pivots and the rows they reach:
+ *
+ *          pivots   reached
+ *        [  F11       F12  ]   = A's entries + what the children hand up
+ *        [  F21       F22  ]
+ *
+ * whose pivots are eliminated (dense.h); the Schur complement goes on a stack until the parent takes it.
+ * Postorder makes that a stack: a parent's children are on top when its turn comes.
+ */
+#include "math/sparse_lu.h"
+
+#include "math/dense.h"
+
+#include <amd.h>
+#include <limits.h>
+
+#define ARRAY(type, name)                                                                                              \
+    type *name;                                                                                                        \
+    int64_t name##_size
+#define GROW(name, n) STI_TRY(STI_GROW(&lu->allocator, lu->name, lu->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&lu->allocator, lu->name, lu->name##_size)
+
+/* Up to this many blocks, or above this density, elimination order is of no use: one front. */
+enum { ONE_FRONT = 12 };
+static const double dense_enough = 0.5;
+/* Zeros that merging supernodes may bring, as a share of the pivots' rows; small ones merge anyway. */
+static const double merge_zeros = 0.15;
+enum { MERGE_SMALL = 8 };
+
+struct sti_SparseLu {
+    st_Allocator allocator;
+    int n, n_scalar, n_nodes;
+    ARRAY(int, first); /* the pattern analysed                                                     */
+    ARRAY(int64_t, p);
+    ARRAY(int, j);
+    ARRAY(int, order);           /* order[k]: the block eliminated k-th                             */
+    ARRAY(int, rank);            /* its inverse                                                     */
+    ARRAY(int, at);              /* n + 1: first scalar of each rank                                */
+    ARRAY(int, parent);          /* elimination tree, by rank; -1: a root                           */
+    ARRAY(int64_t, above_first); /* n + 1: the neighbours of each rank that come later ...          */
+    ARRAY(int, above);           /* ...                                                            */
+    ARRAY(int64_t, column);      /* n + 1: the structure of each rank's column, itself first        */
+    ARRAY(int, row);             /* ...                                                             */
+    ARRAY(int, node_first);      /* n_nodes + 1: the ranks of each supernode                        */
+    ARRAY(int, node_low);        /* the first supernode of its subtree                              */
+    ARRAY(int64_t, reach_first); /* n_nodes + 1: the ranks it reaches beyond its own, ascending ...  */
+    ARRAY(int, reach);           /* ...                                                             */
+    ARRAY(int, node_reached);    /* scalars in its reach                                            */
+    ARRAY(int64_t, entry_first); /* n_nodes + 1: the entries of A that its front takes ...           */
+    ARRAY(int64_t, entry);       /* ...                                                             */
+    ARRAY(int, entry_row);       /* and their block rows                                            */
+    ARRAY(int64_t, value_first); /* n_nodes + 1: its part of `value`                                */
+    ARRAY(double, value);        /* per node: k rows [L11\\U11 U12] of length k + reached, then L21  */
+    ARRAY(int, pivot);           /* n_scalar                                                        */
+    ARRAY(double, front);
+    ARRAY(double, stack);
+    ARRAY(int64_t, stack_start); /* by node: where its Schur complement stands                      */
+    ARRAY(int, where);           /* by rank: its place in the front being built                     */
+    ARRAY(int, node_of);         /* by rank                                                         */
+    ARRAY(int, scratch);
+    ARRAY(double, work);
+};
+
+st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_SparseLu **out, st_Error *err)
+{
+    sti_SparseLu *lu = sti_alloc(allocator, 1, sizeof *lu);
+    if (lu == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a sparse factorisation");
+    lu->allocator = *allocator;
+    lu->n = -1;
+    *out = lu;
+    return ST_OK;
+}
+
+void sti_sparse_lu_destroy(sti_SparseLu *lu)
+{
+    if (lu == NULL) return;
+    RELEASE(first);
+    RELEASE(p);
+    RELEASE(j);
+    RELEASE(order);
+    RELEASE(rank);
+    RELEASE(at);
+    RELEASE(parent);
+    RELEASE(above_first);
+    RELEASE(above);
+    RELEASE(column);
+    RELEASE(row);
+    RELEASE(node_first);
+    RELEASE(node_low);
+    RELEASE(reach_first);
+    RELEASE(reach);
+    RELEASE(node_reached);
+    RELEASE(entry_first);
+    RELEASE(entry);
+    RELEASE(entry_row);
+    RELEASE(value_first);
+    RELEASE(value);
+    RELEASE(pivot);
+    RELEASE(front);
+    RELEASE(stack);
+    RELEASE(stack_start);
+    RELEASE(where);
+    RELEASE(node_of);
+    RELEASE(scratch);
+    RELEASE(work);
+    const st_Allocator allocator = lu->allocator;
+    sti_free(&allocator, lu, 1, sizeof *lu);
+}
+
+/* ------------------------------------------------------------------ analysis, once a pattern */
+
+static bool same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
+{
+    const size_t n = (size_t)a->n_blocks;
+    return lu->n == a->n_blocks && memcmp(lu->p, a->p, (n + 1) * sizeof *a->p) == 0 &&
+           memcmp(lu->first, a->first, (n + 1) * sizeof *a->first) == 0 &&
+           (a->p[n] == 0 || memcmp(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j) == 0);
+}
+
+static st_Status keep_pattern(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
+{
+    const int n = a->n_blocks;
+    lu->n = -1; /* until the analysis is done */
+    GROW(first, n + 1);
+    GROW(p, n + 1);
+    GROW(j, a->p[n]);
+    memcpy(lu->first, a->first, (size_t)(n + 1) * sizeof *a->first);
+    memcpy(lu->p, a->p, (size_t)(n + 1) * sizeof *a->p);
+    if (a->p[n] > 0) memcpy(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j);
+    return ST_OK;
+}
+
+static void invert_order(sti_SparseLu *lu, int n)
+{
+    for (int k = 0; k < n; k++)
+        lu->rank[lu->order[k]] = k;
+}
+
+static st_Status order_blocks(sti_SparseLu *lu, int n, st_Error *err)
+{
+    const int64_t entries = lu->p[n];
+    GROW(order, n);
+    GROW(rank, n);
+    GROW(scratch, 2 * (int64_t)n + 2);
+    for (int k = 0; k < n; k++)
+        lu->order[k] = k;
+    if (n > ONE_FRONT && (double)entries < dense_enough * n * (double)n) {
+        if (entries > INT_MAX)
+            return sti_fail(err, ST_ERR_ARGUMENT, "a matrix of %lld blocks is too large to be ordered",
+                            (long long)entries);
+        for (int k = 0; k <= n; k++)
+            lu->scratch[k] = (int)lu->p[k];
+        const int status = amd_order(n, lu->scratch, lu->j, lu->order, NULL, NULL);
+        if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED)
+            return sti_fail(err, ST_ERR_MEMORY, "out of memory: the ordering of %d blocks", n);
+    }
+    invert_order(lu, n);
+    return ST_OK;
+}
+
+/* For every rank its neighbours of higher rank, from entries on either side of the diagonal; an entry and its
+ * mirror come twice, which the marks of the merge take care of.                                    */
+static st_Status list_above(sti_SparseLu *lu, int n, st_Error *err)
+{
+    GROW(above_first, n + 2);
+    GROW(above, lu->p[n]);
+    memset(lu->above_first, 0, (size_t)(n + 2) * sizeof *lu->above_first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++)
+            for (int64_t e = lu->p[i]; e < lu->p[i + 1]; e++) {
+                const int a = lu->rank[i], b = lu->rank[lu->j[e]], low = a < b ? a : b, high = a < b ? b : a;
+                if (a == b) continue;
+                if (pass == 0)
+                    lu->above_first[low + 2]++;
+                else
+                    lu->above[lu->above_first[low + 1]++] = high;
+            }
+        for (int k = 0; k < n && pass == 0; k++)
+            lu->above_first[k + 2] += lu->above_first[k + 1];
+    }
+    return ST_OK;
+}
+
+/* The structure of every column: A's own entries and what the children in the elimination tree bring. The
+ * parent is the smallest row (Liu 1990).                                                          */
+static st_Status merge_columns(sti_SparseLu *lu, int n, st_Error *err)
+{
+    int *child = lu->scratch, *sibling = lu->scratch + n; /* lists of children, from 1; 0 ends */
+    GROW(parent, n);
+    GROW(where, n);
+    GROW(column, n + 1);
+    for (int k = 0; k < n; k++)
+        lu->where[k] = child[k] = 0;
+    lu->column[0] = 0;
+    for (int k = 0; k < n; k++) {
+        int64_t end = lu->column[k], room = 1 + lu->above_first[k + 1] - lu->above_first[k];
+        for (int c = child[k]; c > 0; c = sibling[c - 1])
+            room += lu->column[c] - lu->column[c - 1];
+        GROW(row, end + room);
+        lu->row[end++] = k;
+        lu->where[k] = k + 1;
+        int lowest = n;
+        for (int64_t e = lu->above_first[k]; e < lu->above_first[k + 1]; e++)
+            if (lu->where[lu->above[e]] != k + 1) {
+                lu->where[lu->above[e]] = k + 1;
+                lu->row[end++] = lu->above[e];
+                lowest = lu->above[e] < lowest ? lu->above[e] : lowest;
+            }
+        for (int c = child[k]; c > 0; c = sibling[c - 1])
+            for (int64_t e = lu->column[c - 1] + 1; e < lu->column[c]; e++)
+                if (lu->where[lu->row[e]] != k + 1) {
+                    lu->where[lu->row[e]] = k + 1;
+                    lu->row[end++] = lu->row[e];
+                    lowest = lu->row[e] < lowest ? lu->row[e] : lowest;
+                }
+        lu->column[k + 1] = end;
+        lu->parent[k] = lowest < n ? lowest : -1;
+        if (lowest < n) {
+            sibling[k] = child[lowest];
+            child[lowest] = k + 1;
+        }
+    }
+    return ST_OK;
+}
+
+/* Renumber so that subtrees are contiguous. Returns whether anything moved. */
+static bool postorder(sti_SparseLu *lu, int n)
+{
+    int *size = lu->scratch, *next = lu->scratch + n;
+    bool moved = false;
+    for (int k = 0; k < n; k++)
+        size[k] = 1;
+    for (int k = 0; k < n; k++)
+        if (lu->parent[k] >= 0) size[lu->parent[k]] += size[k];
+    int roots = 0;
+    for (int k = n - 1; k >= 0; k--) /* where each subtree begins: parents before children */
+        next[k] = -1;
+    for (int k = 0; k < n; k++)
+        if (lu->parent[k] < 0) {
+            next[k] = roots;
+            roots += size[k];
+        }
+    /* a child's subtree begins after those of its earlier siblings: `where` is the room used up so far */
+    for (int k = 0; k < n; k++)
+        lu->where[k] = 0;
+    for (int k = n - 1; k >= 0; k--) {
+        const int up = lu->parent[k];
+        if (up < 0) continue;
+        lu->where[up] += size[k];
+        next[k] = next[up] + size[up] - 1 - lu->where[up];
+    }
+    for (int k = 0; k < n; k++)
+        lu->where[next[k] + size[k] - 1] = lu->order[k]; /* a node is last in its subtree */
+    for (int k = 0; k < n; k++) {
+        moved = moved || lu->order[k] != lu->where[k];
+        lu->order[k] = lu->where[k];
+    }
+    invert_order(lu, n);
+    return moved;
+}
+
+static int span(const sti_SparseLu *lu, int rank_begin, int rank_end)
+{
+    return lu->at[rank_end] - lu->at[rank_begin];
+}
+
+/* Scalars in the structure of a rank's column, itself included. */
+static int column_width(const sti_SparseLu *lu, int rank)
+{
+    int width = 0;
+    for (int64_t e = lu->column[rank]; e < lu->column[rank + 1]; e++)
+        width += span(lu, lu->row[e], lu->row[e] + 1);
+    return width;
+}
+
+/* Rank by rank: begin a supernode, then take in those before it that hang on it, as long as the zeros that all
+ * merges together bring stay a small share of the front, or the front is small. The structure of a
+ * supernode beyond its own ranks is that of its last rank.                                         */
+static st_Status find_nodes(sti_SparseLu *lu, int n, st_Error *err)
+{
+    GROW(node_first, n + 1);
+    GROW(node_reached, n);
+    GROW(node_of, n);
+    GROW(work, n); /* zeros in each supernode */
+    int nodes = 0;
+    for (int k = 0; k < n; k++) {
+        int begin = k;
+        const int reached = column_width(lu, k) - span(lu, k, k + 1);
+        double zeros = 0.0;
+        while (nodes > 0 && lu->parent[begin - 1] >= 0 && lu->parent[begin - 1] <= k) {
+            const int child = lu->node_first[nodes - 1], own = span(lu, child, k + 1);
+            const int gap = span(lu, begin, k + 1) + reached - lu->node_reached[nodes - 1];
+            const double all = zeros + lu->work[nodes - 1] + (double)span(lu, child, begin) * gap;
+            if (all > merge_zeros * own * (0.5 * own + reached) && (own > MERGE_SMALL || gap > MERGE_SMALL)) break;
+            zeros = all;
+            begin = child;
+            nodes--;
+        }
+        lu->node_first[nodes] = begin;
+        lu->work[nodes] = zeros;
+        lu->node_reached[nodes++] = reached;
+    }
+    lu->node_first[nodes] = n;
+    lu->n_nodes = nodes;
+    for (int s = 0; s < nodes; s++)
+        for (int k = lu->node_first[s]; k < lu->node_first[s + 1]; k++)
+            lu->node_of[k] = s;
+    return ST_OK;
+}
+
+static void sort_ranks(int *x, int64_t n)
+{
+    for (int64_t gap = n / 2; gap > 0; gap /= 2)
+        for (int64_t i = gap; i < n; i++) {
+            const int value = x[i];
+            int64_t at = i;
+            for (; at >= gap && x[at - gap] > value; at -= gap)
+                x[at] = x[at - gap];
+            x[at] = value;
+        }
+}
+
+/* The lowest of the children of node s, which has some: the one whose subtree begins where that of s does. */
+static int first_child(const sti_SparseLu *lu, int s)
+{
+    int c = s - 1;
+    while (lu->node_low[c] > lu->node_low[s])
+        c = lu->node_low[c] - 1;
+    return c;
+}
+
+static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
+{
+    const int nodes = lu->n_nodes;
+    int64_t widest = 0, top = 0, highest = 0;
+    GROW(node_low, nodes);
+    GROW(reach_first, nodes + 1);
+    GROW(value_first, nodes + 1);
+    GROW(stack_start, nodes);
+    lu->reach_first[0] = lu->value_first[0] = 0;
+    for (int s = 0; s < nodes; s++)
+        lu->node_low[s] = s;
+    for (int s = 0; s < nodes; s++) {
+        const int last = lu->node_first[s + 1] - 1;
+        const int64_t count = lu->column[last + 1] - lu->column[last] - 1, begin = lu->reach_first[s];
+        GROW(reach, begin + count);
+        if (count > 0) memcpy(lu->reach + begin, lu->row + lu->column[last] + 1, (size_t)count * sizeof *lu->reach);
+        sort_ranks(lu->reach + begin, count);
+        lu->reach_first[s + 1] = begin + count;
+        if (lu->parent[last] >= 0) { /* children come before: node_low[s] is settled by now */
+            int *low = &lu->node_low[lu->node_of[lu->parent[last]]];
+            *low = lu->node_low[s] < *low ? lu->node_low[s] : *low;
+        }
+        const int64_t k = span(lu, lu->node_first[s], last + 1), m = k + lu->node_reached[s];
+        lu->value_first[s + 1] = lu->value_first[s] + k * (m + lu->node_reached[s]);
+        widest = m > widest ? m : widest;
+        if (lu->node_low[s] < s) top = lu->stack_start[first_child(lu, s)]; /* the children are taken off ... */
+        lu->stack_start[s] = top;
+        top += (int64_t)lu->node_reached[s] * lu->node_reached[s]; /* ... and this one goes on */
+        highest = top > highest ? top : highest;
+    }
+    GROW(stack, highest);
+    GROW(value, lu->value_first[nodes]);
+    GROW(front, widest * (widest + 12));
+    GROW(work, lu->n_scalar + widest);
+    GROW(pivot, lu->n_scalar);
+    return ST_OK;
+}
+
+/* Every entry of A belongs to the front of the earlier of its two blocks. */
+static st_Status deal_entries(sti_SparseLu *lu, int n, st_Error *err)
+{
+    GROW(entry_first, lu->n_nodes + 2);
+    GROW(entry, lu->p[n]);
+    GROW(entry_row, lu->p[n]);
+    memset(lu->entry_first, 0, (size_t)(lu->n_nodes + 2) * sizeof *lu->entry_first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++)
+            for (int64_t e = lu->p[i]; e < lu->p[i + 1]; e++) {
+                const int a = lu->rank[i], b = lu->rank[lu->j[e]], node = lu->node_of[a < b ? a : b];
+                if (pass == 0) {
+                    lu->entry_first[node + 2]++;
+                } else {
+                    lu->entry_row[lu->entry_first[node + 1]] = i;
+                    lu->entry[lu->entry_first[node + 1]++] = e;
+                }
+            }
+        for (int s = 0; s < lu->n_nodes && pass == 0; s++)
+            lu->entry_first[s + 2] += lu->entry_first[s + 1];
+    }
+    return ST_OK;
+}
+
+static st_Status analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
+{
+    const int n = a->n_blocks;
+    STI_TRY(keep_pattern(lu, a, err));
+    STI_TRY(order_blocks(lu, n, err));
+    STI_TRY(list_above(lu, n, err));
+    STI_TRY(merge_columns(lu, n, err));
+    if (postorder(lu, n)) {
+        STI_TRY(list_above(lu, n, err));
+        STI_TRY(merge_columns(lu, n, err));
+    }
+    GROW(at, n + 1);
+    lu->at[0] = 0;
+    for (int k = 0; k < n; k++)
+        lu->at[k + 1] = lu->at[k] + a->first[lu->order[k] + 1] - a->first[lu->order[k]];
+    lu->n_scalar = lu->at[n];
+    STI_TRY(find_nodes(lu, n, err));
+    STI_TRY(lay_out_nodes(lu, err));
+    STI_TRY(deal_entries(lu, n, err));
+    lu->n = n;
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+/* `where` of the node's ranks and reach: their places in its front. */
+static void place_ranks(sti_SparseLu *lu, int s)
+{
+    int at = 0;
+    for (int k = lu->node_first[s]; k < lu->node_first[s + 1]; k++) {
+        lu->where[k] = at;
+        at += span(lu, k, k + 1);
+    }
+    for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++) {
+        lu->where[lu->reach[e]] = at;
+        at += span(lu, lu->reach[e], lu->reach[e] + 1);
+    }
+}
+
+static void add_entries(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, int s, int64_t stride)
+{
+    for (int64_t t = lu->entry_first[s]; t < lu->entry_first[s + 1]; t++) {
+        const int64_t e = lu->entry[t];
+        const int i = lu->entry_row[t], j = a->j[e], rows = a->first[i + 1] - a->first[i],
+                  columns = a->first[j + 1] - a->first[j];
+        const double *block = x + a->start[e];
+        double *f = lu->front + lu->where[lu->rank[i]] * stride + lu->where[lu->rank[j]];
+        for (int r = 0; r < rows; r++)
+            for (int c = 0; c < columns; c++)
+                f[r * stride + c] += block[r * columns + c];
+    }
+}
+
+/* The Schur complement of child c, on the stack, into the front: block of ranks by block of ranks. */
+static void add_child(sti_SparseLu *lu, int c, int64_t stride)
+{
+    const double *from = lu->stack + lu->stack_start[c];
+    for (int64_t a = lu->reach_first[c]; a < lu->reach_first[c + 1]; a++) {
+        double *f = lu->front + lu->where[lu->reach[a]] * stride;
+        for (int r = span(lu, lu->reach[a], lu->reach[a] + 1); r > 0; r--, f += stride)
+            for (int64_t b = lu->reach_first[c]; b < lu->reach_first[c + 1]; b++) {
+                double *to = f + lu->where[lu->reach[b]];
+                for (int q = span(lu, lu->reach[b], lu->reach[b] + 1); q > 0; q--)
+                    *to++ += *from++;
+            }
+    }
+}
+
+/* What the front became, into its places. */
+static void put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride)
+{
+    const int m = k + reached;
+    double *value = lu->value + lu->value_first[s];
+    for (int i = 0; i < k; i++, value += m)
+        memcpy(value, lu->front + i * stride, (size_t)m * sizeof *value);
+    for (int i = k; i < m; i++, value += k)
+        memcpy(value, lu->front + i * stride, (size_t)k * sizeof *value);
+    double *top = lu->stack + lu->stack_start[s];
+    for (int i = k; i < m && reached > 0; i++, top += reached)
+        memcpy(top, lu->front + i * stride + k, (size_t)reached * sizeof *top);
+}
+
+st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, double tiny, int *replaced,
+                               st_Error *err)
+{
+    if (!same_pattern(lu, a)) STI_TRY(analyse(lu, a, err));
+    *replaced = 0;
+    for (int s = 0; s < lu->n_nodes; s++) {
+        const int k = span(lu, lu->node_first[s], lu->node_first[s + 1]), m = k + lu->node_reached[s];
+        int64_t stride = (m + 3) / 4 * 4;
+        if (stride % 32 == 0) stride += 8; /* rows a power of two apart would fall on the same cache lines */
+        memset(lu->front, 0, (size_t)(m * stride) * sizeof *lu->front);
+        place_ranks(lu, s);
+        add_entries(lu, a, x, s, stride);
+        for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1)
+            add_child(lu, c, stride);
+        *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]]);
+        put_away(lu, s, k, m - k, stride);
+    }
+    return ST_OK;
+}
+
+st_Status sti_sparse_lu_reserve(sti_SparseLu *lu, const sti_BlockRows *pattern, st_Error *err)
+{
+    return same_pattern(lu, pattern) ? ST_OK : analyse(lu, pattern, err);
+}
+
+/* ------------------------------------------------------------------ solve */
+
+/* Gather or scatter-subtract the reach of node s between y (by rank) and t (packed). */
+static void gather(const sti_SparseLu *lu, int s, const double *y, double *t)
+{
+    for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++)
+        for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
+            *t++ = y[q];
+}
+
+static void subtract(const sti_SparseLu *lu, int s, const double *t, double *y)
+{
+    for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++)
+        for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
+            y[q] -= *t++;
+}
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+static void forward(const sti_SparseLu *lu, int s, double *y, double *t)
+{
+    const int begin = lu->at[lu->node_first[s]], k = span(lu, lu->node_first[s], lu->node_first[s + 1]);
+    const int reached = lu->node_reached[s];
+    const double *value = lu->value + lu->value_first[s], *L21 = value + (int64_t)k * (k + reached);
+    double *own = y + begin;
+    for (int i = 0; i < k; i++) {
+        const int other = lu->pivot[begin + i];
+        const double x = own[i];
+        own[i] = own[other];
+        own[other] = x;
+    }
+    for (int i = 1; i < k; i++)
+        own[i] -= dot(value + (int64_t)i * (k + reached), own, i);
+    for (int i = 0; i < reached; i++)
+        t[i] = dot(L21 + (int64_t)i * k, own, k);
+    subtract(lu, s, t, y);
+}
+
+static void backward(const sti_SparseLu *lu, int s, double *y, double *t)
+{
+    const int begin = lu->at[lu->node_first[s]], k = span(lu, lu->node_first[s], lu->node_first[s + 1]);
+    const int reached = lu->node_reached[s], m = k + reached;
+    const double *value = lu->value + lu->value_first[s];
+    double *own = y + begin;
+    gather(lu, s, y, t);
+    for (int i = k - 1; i >= 0; i--) {
+        const double *row = value + (int64_t)i * m;
+        own[i] = (own[i] - dot(row + k, t, reached) - dot(row + i + 1, own + i + 1, k - 1 - i)) / row[i];
+    }
+}
+
+void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y)
+{
+    double *z = lu->work, *t = lu->work + lu->n_scalar;
+    for (int k = 0; k < lu->n; k++)
+        for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
+            z[q] = y[lu->first[lu->order[k]] + q - lu->at[k]];
+    for (int s = 0; s < lu->n_nodes; s++)
+        forward(lu, s, z, t);
+    for (int s = lu->n_nodes - 1; s >= 0; s--)
+        backward(lu, s, z, t);
+    for (int k = 0; k < lu->n; k++)
+        for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
+            y[lu->first[lu->order[k]] + q - lu->at[k]] = z[q];
+}
+
+int64_t sti_sparse_lu_size(const sti_SparseLu *lu)
+{
+    return lu->n >= 0 ? lu->value_first[lu->n_nodes] : 0;
+}

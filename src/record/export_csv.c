@@ -1,0 +1,100 @@
+/* record/export_csv.c -- a recording as a table: one line a frame, columns as of record/csv.c. */
+#include "record/text.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+
+typedef struct Table {
+    FILE *file;
+    int n_bodies;
+    st_Vec3 *position, *velocity, *spin;
+    st_Quat *orientation;
+} Table;
+
+static void write_title(FILE *file, const char *name, const char *column)
+{
+    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+    fputs(quoted ? ",\"" : ",", file);
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '"') fputc('"', file);
+        fputc(*c, file);
+    }
+    fprintf(file, quoted ? ".%s\"" : ".%s", column);
+}
+
+static void write_titles(Table *table, const st_RecordingInfo *info)
+{
+    static const char *const columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
+    json_t *model = json_loads(info->model, 0, NULL), *bodies = json_object_get(model, "bodies");
+    fputs("t,h,contacts,collisions,iterations,residual,penetration,joint_error,kinetic,potential,total", table->file);
+    for (int b = 0; b < table->n_bodies; b++) {
+        const char *name = json_string_value(json_object_get(json_array_get(bodies, (size_t)b), "name"));
+        for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
+            write_title(table->file, name != NULL ? name : "?", columns[k]);
+    }
+    fputc('\n', table->file);
+    json_decref(model);
+}
+
+static void write_numbers(FILE *file, const double *values, int count)
+{
+    char text[STI_NUMBER_SIZE];
+    for (int k = 0; k < count; k++) {
+        fputc(',', file);
+        fputs(sti_number(text, values[k], 17), file);
+    }
+}
+
+static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, st_Error *err)
+{
+    st_RecordedFrame frame;
+    st_RecordedStep s;
+    char text[STI_NUMBER_SIZE];
+    STI_TRY(st_recording_frames(recording, index, 1, &frame, err));
+    STI_TRY(st_recording_steps(recording, frame.step, 1, &s, err));
+    STI_TRY(st_recording_bodies(recording, index, t->position, t->orientation, t->velocity, t->spin, err));
+    fputs(sti_number(text, frame.time, 17), t->file);
+    write_numbers(t->file, &s.h, 1);
+    fprintf(t->file, ",%d,%d,%d", s.contacts, s.collisions, s.iterations);
+    double numbers[] = {s.residual, s.penetration, s.joint_error, s.kinetic, s.potential, s.kinetic + s.potential};
+    write_numbers(t->file, numbers, 6);
+    for (int b = 0; b < t->n_bodies; b++) {
+        st_Vec3 p = t->position[b], v = t->velocity[b], w = t->spin[b];
+        st_Quat q = t->orientation[b];
+        double values[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z};
+        write_numbers(t->file, values, 13);
+    }
+    fputc('\n', t->file);
+    return ferror(t->file) ? sti_fail(err, ST_ERR_FILE, "writing the table failed") : ST_OK;
+}
+
+st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err)
+{
+    st_Allocator a = st_default_allocator();
+    if (recording == NULL || path == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_csv: recording and path must be given");
+    const st_RecordingInfo *info = st_recording_info(recording);
+    int64_t n = info->n_bodies + 1;
+    Table t = {.n_bodies = info->n_bodies};
+    t.position = sti_alloc(&a, n, sizeof *t.position);
+    t.velocity = sti_alloc(&a, n, sizeof *t.velocity);
+    t.spin = sti_alloc(&a, n, sizeof *t.spin);
+    t.orientation = sti_alloc(&a, n, sizeof *t.orientation);
+    st_Status status = ST_OK;
+    if (t.position == NULL || t.velocity == NULL || t.spin == NULL || t.orientation == NULL)
+        status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    if (status == ST_OK) status = sti_file_open(path, &t.file, err);
+    if (t.file != NULL) {
+        write_titles(&t, info);
+        for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++)
+            status = write_frame(&t, recording, k, err);
+        st_Status closed = sti_file_close(t.file, path, status == ST_OK ? err : NULL);
+        if (status == ST_OK) status = closed;
+    }
+    sti_free(&a, t.position, n, sizeof *t.position);
+    sti_free(&a, t.velocity, n, sizeof *t.velocity);
+    sti_free(&a, t.spin, n, sizeof *t.spin);
+    sti_free(&a, t.orientation, n, sizeof *t.orientation);
+    return status;
+}

@@ -1,0 +1,214 @@
+#include "record/hdf.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *path;
+    int width;
+} tables[STI_N_TABLES] = {
+    [STI_FRAMES] = {"/frames/index", 0},
+    [STI_STEPS] = {"/steps", 0},
+    [STI_CONTACTS] = {"/contacts", 0},
+    [STI_EVENTS] = {"/events", 0},
+    [STI_CHECKPOINTS] = {"/checkpoints/index", 0},
+    [STI_STATES] = {"/checkpoints/states", 0},
+    [STI_POSITION] = {"/frames/position", 3},
+    [STI_ORIENTATION] = {"/frames/orientation", 4},
+    [STI_VELOCITY] = {"/frames/velocity", 3},
+    [STI_SPIN] = {"/frames/spin", 3},
+    [STI_JOINTS] = {"/frames/joints", 0},
+};
+
+const char *sti_table_path(sti_Table table)
+{
+    return tables[table].path;
+}
+
+int sti_table_width(sti_Table table)
+{
+    return tables[table].width;
+}
+
+int sti_table_rank(sti_Table table)
+{
+    return table == STI_JOINTS ? 2 : tables[table].width > 0 ? 3 : 1;
+}
+
+/* A field of a row: name, where it stands, of what (D double, I int32, L int64, U uint64, S16 ... text), and how
+ * many; 0: one.                                                                                 */
+typedef struct Field {
+    const char *name;
+    size_t offset;
+    char kind;
+    int count;
+} Field;
+
+#define FIELD(type, name, kind, count)                                                                                 \
+    {                                                                                                                  \
+#name, offsetof(type, name), kind, count                                                                       \
+    }
+
+static const Field frame_fields[] = {
+    FIELD(st_RecordedFrame, time, 'D', 0),
+    FIELD(st_RecordedFrame, step, 'L', 0),
+    FIELD(st_RecordedFrame, first_contact, 'L', 0),
+    FIELD(st_RecordedFrame, n_contacts, 'I', 0),
+    {0},
+};
+static const Field step_fields[] = {
+    FIELD(st_RecordedStep, time, 'D', 0),
+    FIELD(st_RecordedStep, h, 'D', 0),
+    FIELD(st_RecordedStep, contacts, 'I', 0),
+    FIELD(st_RecordedStep, collisions, 'I', 0),
+    FIELD(st_RecordedStep, iterations, 'I', 0),
+    FIELD(st_RecordedStep, overlapping, 'I', 0),
+    FIELD(st_RecordedStep, converged, 'I', 0),
+    FIELD(st_RecordedStep, solver, 'S', 16),
+    FIELD(st_RecordedStep, residual, 'D', 0),
+    FIELD(st_RecordedStep, penetration, 'D', 0),
+    FIELD(st_RecordedStep, joint_error, 'D', 0),
+    FIELD(st_RecordedStep, kinetic, 'D', 0),
+    FIELD(st_RecordedStep, potential, 'D', 0),
+    FIELD(st_RecordedStep, wall, 'D', 0),
+    {0},
+};
+static const Field contact_fields[] = {
+    FIELD(st_RecordedContact, id, 'U', 0),
+    FIELD(st_RecordedContact, a, 'I', 0),
+    FIELD(st_RecordedContact, b, 'I', 0),
+    FIELD(st_RecordedContact, point, 'D', 3),
+    FIELD(st_RecordedContact, normal, 'D', 3),
+    FIELD(st_RecordedContact, impulse, 'D', 3),
+    FIELD(st_RecordedContact, velocity, 'D', 3),
+    FIELD(st_RecordedContact, gap, 'D', 0),
+    {0},
+};
+static const Field event_fields[] = {
+    FIELD(st_RecordedEvent, time, 'D', 0),
+    FIELD(st_RecordedEvent, step, 'L', 0),
+    FIELD(st_RecordedEvent, kind, 'S', 16),
+    FIELD(st_RecordedEvent, a, 'I', 0),
+    FIELD(st_RecordedEvent, b, 'I', 0),
+    FIELD(st_RecordedEvent, point, 'D', 3),
+    FIELD(st_RecordedEvent, normal, 'D', 3),
+    FIELD(st_RecordedEvent, before, 'D', 0),
+    FIELD(st_RecordedEvent, after, 'D', 0),
+    FIELD(st_RecordedEvent, impulse, 'D', 0),
+    {0},
+};
+static const Field checkpoint_fields[] = {
+    FIELD(st_RecordedCheckpoint, time, 'D', 0),  FIELD(st_RecordedCheckpoint, step, 'L', 0),
+    FIELD(st_RecordedCheckpoint, hash, 'U', 0),  FIELD(st_RecordedCheckpoint, offset, 'L', 0),
+    FIELD(st_RecordedCheckpoint, bytes, 'L', 0), {0},
+};
+static const Field joint_fields[] = {
+    FIELD(st_RecordedJoint, force, 'D', 3),
+    FIELD(st_RecordedJoint, torque, 'D', 3),
+    FIELD(st_RecordedJoint, coordinate, 'D', 0),
+    FIELD(st_RecordedJoint, speed, 'D', 0),
+    FIELD(st_RecordedJoint, motor, 'D', 0),
+    FIELD(st_RecordedJoint, error, 'D', 0),
+    {0},
+};
+static const Field summary_fields[] = {
+    FIELD(sti_Summary, outcome, 'S', 16),
+    FIELD(sti_Summary, message, 'S', 512),
+    FIELD(sti_Summary, wall, 'D', 0),
+    FIELD(sti_Summary, stage_seconds, 'D', ST_N_STAGES),
+    {0},
+};
+
+/* Of one field; close it. */
+static hid_t field_type(const Field *field)
+{
+    hid_t base = H5T_NATIVE_DOUBLE;
+    hsize_t count = (hsize_t)field->count;
+    if (field->kind == 'S') {
+        hid_t text = H5Tcopy(H5T_C_S1);
+        H5Tset_size(text, (size_t)field->count);
+        return text;
+    }
+    if (field->kind == 'I') base = H5T_NATIVE_INT32;
+    if (field->kind == 'L') base = H5T_NATIVE_INT64;
+    if (field->kind == 'U') base = H5T_NATIVE_UINT64;
+    return count > 0 ? H5Tarray_create2(base, 1, &count) : H5Tcopy(base);
+}
+
+static hid_t compound_type(size_t size, const Field *fields)
+{
+    hid_t type = H5Tcreate(H5T_COMPOUND, size);
+    for (const Field *field = fields; field->name != NULL; field++) {
+        hid_t member = field_type(field);
+        H5Tinsert(type, field->name, field->offset, member);
+        H5Tclose(member);
+    }
+    return type;
+}
+
+hid_t sti_table_type(sti_Table table)
+{
+    switch (table) {
+    case STI_FRAMES:
+        return compound_type(sizeof(st_RecordedFrame), frame_fields);
+    case STI_STEPS:
+        return compound_type(sizeof(st_RecordedStep), step_fields);
+    case STI_CONTACTS:
+        return compound_type(sizeof(st_RecordedContact), contact_fields);
+    case STI_EVENTS:
+        return compound_type(sizeof(st_RecordedEvent), event_fields);
+    case STI_CHECKPOINTS:
+        return compound_type(sizeof(st_RecordedCheckpoint), checkpoint_fields);
+    case STI_STATES:
+        return H5Tcopy(H5T_NATIVE_UINT8);
+    case STI_JOINTS:
+        return compound_type(sizeof(st_RecordedJoint), joint_fields);
+    case STI_POSITION:
+    case STI_ORIENTATION:
+    case STI_VELOCITY:
+    case STI_SPIN:
+    case STI_N_TABLES:
+        break;
+    }
+    return H5Tcopy(H5T_NATIVE_DOUBLE);
+}
+
+hid_t sti_summary_type(void)
+{
+    return compound_type(sizeof(sti_Summary), summary_fields);
+}
+
+sti_Quiet sti_quiet_begin(void)
+{
+    sti_Quiet quiet = {NULL, NULL};
+    H5Eget_auto2(H5E_DEFAULT, &quiet.function, &quiet.data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return quiet;
+}
+
+void sti_quiet_end(sti_Quiet quiet)
+{
+    H5Eset_auto2(H5E_DEFAULT, quiet.function, quiet.data);
+}
+
+#define REASON_SIZE 1024
+
+static herr_t keep_reason(unsigned depth, const H5E_error2_t *error, void *out)
+{
+    if (depth == 0 && error->desc != NULL) snprintf(out, REASON_SIZE, "%s", error->desc);
+    return 0;
+}
+
+const char *sti_hdf_reason(char *out, size_t size)
+{
+    char reason[REASON_SIZE] = "";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_reason, reason);
+    /* "file write failed: time = ..., error message = 'No space left on device', ..." */
+    const char *said = strstr(reason, "error message = '"), *end;
+    if (said != NULL && (end = strchr(said + 17, '\'')) != NULL)
+        snprintf(out, size, "%.*s", (int)(end - said - 17), said + 17);
+    else if (reason[0] != '\0')
+        snprintf(out, size, "%.*s", (int)strcspn(reason, "\n"), reason);
+    else
+        snprintf(out, size, "HDF5 gives no reason");
+    return out;
+}

@@ -1,0 +1,153 @@
+/* record/model.c -- what there is in a scene, as JSON for the page: bodies with names and masses, shapes in
+ * their bodies, anchors of joints and springs in theirs.
+ *
+ * The page draws the shapes it knows by their type. Any other it draws from its triangles, which stand in
+ * the same object: so a shape of a new kind is seen before the page knows its name.
+ */
+#include "math/quat.h"
+#include "record/tessellate.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+
+static json_t *vector(st_Vec3 v)
+{
+    return json_pack("[fff]", v.x, v.y, v.z);
+}
+
+static json_t *quaternion(st_Quat q)
+{
+    return json_pack("[ffff]", q.w, q.x, q.y, q.z);
+}
+
+/* A point of the world, in the body as it stands in its def. */
+static json_t *anchor(const st_Scene *scene, st_BodyId id, st_Vec3 point)
+{
+    st_BodyDef body = st_body_def();
+    if (id.index1 > 0) st_scene_body(scene, id, &body);
+    return vector(rotate_back(body.pose.q, sub(point, body.pose.p)));
+}
+
+static json_t *axis_in(const st_Scene *scene, st_BodyId id, st_Vec3 axis)
+{
+    st_BodyDef body = st_body_def();
+    if (id.index1 > 0) st_scene_body(scene, id, &body);
+    return vector(rotate_back(body.pose.q, axis));
+}
+
+static json_t *bodies(const st_Scene *scene)
+{
+    json_t *list = json_array();
+    for (int i = 1; i <= st_scene_body_count(scene); i++) {
+        st_BodyDef body;
+        double mass = 0;
+        st_Mat3 inertia;
+        if (st_scene_body(scene, (st_BodyId){i}, &body) != ST_OK) continue;
+        if (st_scene_body_mass(scene, (st_BodyId){i}, &mass, &inertia, NULL) != ST_OK) mass = body.mass;
+        json_array_append_new(list, json_pack("{ss sf sb si}", "name", body.name, "mass", isfinite(mass) ? mass : 0.0,
+                                              "fixed", (int)body.fixed, "locks", (int)body.locks));
+    }
+    return list;
+}
+
+static json_t *triangles_of(const st_ShapeDef *shape)
+{
+    st_Allocator allocator = st_default_allocator();
+    sti_Triangles t = {0};
+    json_t *points = json_array(), *corners = json_array();
+    if (sti_tessellate(&allocator, shape, 1, &t, NULL) == ST_OK) {
+        for (int k = 0; k < t.n_points; k++) {
+            json_array_append_new(points, json_real(t.point[k].x));
+            json_array_append_new(points, json_real(t.point[k].y));
+            json_array_append_new(points, json_real(t.point[k].z));
+        }
+        for (int k = 0; k < 3 * t.n_triangles; k++)
+            json_array_append_new(corners, json_integer(t.triangle[k / 3][k % 3]));
+    }
+    sti_triangles_free(&allocator, &t);
+    return json_pack("{so so}", "points", points, "triangles", corners);
+}
+
+/* Kinds the page draws itself; all others come as triangles. */
+static bool drawn_by_page(st_ShapeType type)
+{
+    return type == ST_SHAPE_POINT || type == ST_SHAPE_BAR || type == ST_SHAPE_SPHERE || type == ST_SHAPE_BOX ||
+           type == ST_SHAPE_PLANE;
+}
+
+static json_t *shapes(const st_Scene *scene)
+{
+    json_t *list = json_array();
+    for (int i = 1; i <= st_scene_shape_count(scene); i++) {
+        st_ShapeDef shape;
+        st_BodyId body;
+        if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
+        json_t *out = json_pack("{si ss so so sf}", "body", body.index1, "type", st_shape_type_name(shape.type), "p",
+                                vector(shape.pose.p), "q", quaternion(shape.pose.q), "mu", shape.mu);
+        if (shape.radius > 0) json_object_set_new(out, "radius", json_real(shape.radius));
+        if (shape.length > 0) json_object_set_new(out, "length", json_real(shape.length));
+        if (shape.half.x > 0) json_object_set_new(out, "half", vector(shape.half));
+        if (!drawn_by_page(shape.type)) json_object_set_new(out, "mesh", triangles_of(&shape));
+        json_array_append_new(list, out);
+    }
+    return list;
+}
+
+static json_t *joints(const st_Scene *scene)
+{
+    json_t *list = json_array();
+    for (int i = 1; i <= st_scene_joint_count(scene); i++) {
+        st_JointDef joint;
+        if (st_scene_joint(scene, (st_JointId){i}, &joint) != ST_OK) continue;
+        st_Vec3 second = joint.type == ST_JOINT_DISTANCE ? joint.point_b : joint.point;
+        json_array_append_new(
+            list, json_pack("{ss ss si si so so so}", "name", joint.name, "type", st_joint_type_name(joint.type), "a",
+                            joint.a.index1, "b", joint.b.index1, "pa", anchor(scene, joint.a, joint.point), "pb",
+                            anchor(scene, joint.b, second), "axis", axis_in(scene, joint.a, joint.axis)));
+    }
+    return list;
+}
+
+static json_t *springs(const st_Scene *scene)
+{
+    json_t *list = json_array();
+    for (int i = 1; i <= st_scene_spring_count(scene); i++) {
+        st_SpringDef spring;
+        if (st_scene_spring(scene, (st_SpringId){i}, &spring) != ST_OK) continue;
+        json_array_append_new(list, json_pack("{ss ss si si so so}", "name", spring.name, "type",
+                                              st_spring_type_name(spring.type), "a", spring.a.index1, "b",
+                                              spring.b.index1, "pa", anchor(scene, spring.a, spring.point_a), "pb",
+                                              anchor(scene, spring.b, spring.point_b)));
+    }
+    return list;
+}
+
+char *st_scene_model(const st_Scene *scene, const st_SystemDef *def)
+{
+    json_t *root = json_pack("{so so so so so}", "gravity", vector(def->gravity), "bodies", bodies(scene), "shapes",
+                             shapes(scene), "joints", joints(scene), "springs", springs(scene));
+    char *text = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    json_decref(root);
+    return text;
+}
+
+char *st_choices_json(const st_SystemDef *def)
+{
+    json_t *root = json_object();
+    for (int k = 0; k < st_setting_count(); k++) {
+        const st_Setting *setting = st_setting(k);
+        st_SettingValue value = {0};
+        if (st_setting_get(def, setting->key, &value, NULL) != ST_OK) continue;
+        json_t *out = json_real(value.number);
+        if (setting->kind != ST_SETTING_NUMBER) json_decref(out);
+        if (setting->kind == ST_SETTING_CHOICE) out = json_string(value.word != NULL ? value.word : "");
+        if (setting->kind == ST_SETTING_VECTOR) out = vector(value.vector);
+        if (setting->kind == ST_SETTING_BOOLEAN) out = json_boolean(value.number != 0);
+        if (setting->kind == ST_SETTING_INTEGER) out = json_integer((json_int_t)value.number);
+        json_object_set_new(root, setting->key, out);
+    }
+    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    return text;
+}

@@ -1,0 +1,413 @@
+/* problem_file.c -- problem files: friction problems in the layout of FCLIB, LCPs and MLCPs beside them.
+ *
+ *     /fclib_local, /fclib_global                   friction, dim 2 or 3
+ *     /fclib_local_rolling, /fclib_global_rolling   friction and rolling, 5 rows a contact
+ *     /lcp, /mlcp                                   linear complementarity
+ *     /solution/{r,u,v}                             an answer; of an LCP {z,w}
+ *
+ * The layout in full, with the traps in files from elsewhere, is in docs/problems.md.
+ */
+#include "record/problem_hdf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+#include <unistd.h>
+
+#define NAME_SIZE 128
+
+typedef struct Owned {
+    st_ProblemFile file; /* first: the public pointer is this one */
+    sti_Kept *kept;
+} Owned;
+
+/* The groups, and what they hold. */
+typedef struct Layout {
+    const char *group, *kind, *flat_kind; /* flat_kind: with spacedim 2                              */
+    st_FrictionForm form;
+    bool rolling;
+} Layout;
+
+static const Layout layouts[] = {
+    {"/fclib_local", "fc3d", "fc2d", ST_FORM_LOCAL, false},
+    {"/fclib_global", "gfc3d", "gfc2d", ST_FORM_GLOBAL, false},
+    {"/fclib_local_rolling", "rfc3d", "rfc3d", ST_FORM_LOCAL, true},
+    {"/fclib_global_rolling", "grfc3d", "grfc3d", ST_FORM_GLOBAL, true},
+};
+enum { N_LAYOUTS = sizeof layouts / sizeof layouts[0] };
+
+static const char *in(char out[NAME_SIZE], const char *group, const char *member)
+{
+    snprintf(out, NAME_SIZE, "%s/%s", group, member);
+    return out;
+}
+
+/* ------------------------------------------------------------------ reading friction problems */
+
+static st_Status check_shape(const sti_HdfReader *reader, const char *name, const st_Sparse *A, int64_t m, int64_t n)
+{
+    if (A->n_rows == m && A->n_cols == n) return ST_OK;
+    return sti_hdf_bad(reader, name, "is %d x %d, must be %lld x %lld", A->n_rows, A->n_cols, (long long)m,
+                       (long long)n);
+}
+
+static st_Status read_coefficients(sti_HdfReader *reader, const char *name, int64_t expected, const double **out,
+                                   int64_t *count)
+{
+    int64_t n = 0;
+    STI_TRY(sti_hdf_doubles(reader, name, expected, out, &n));
+    for (int64_t k = 0; k < n; k++)
+        if ((*out)[k] < 0.0)
+            return sti_hdf_bad(reader, name, "number %lld is %g, must be >= 0", (long long)k, (*out)[k]);
+    if (count != NULL) *count = n;
+    return ST_OK;
+}
+
+static st_Status read_dimension(sti_HdfReader *reader, const Layout *layout, st_FrictionProblem *p)
+{
+    char name[NAME_SIZE];
+    STI_TRY(sti_hdf_int(reader, in(name, layout->group, "spacedim"), &p->dim));
+    if (layout->rolling && (p->dim == 3 || p->dim == 5)) {
+        p->dim = 5; /* written as either: the space, or the rows of a contact */
+        return ST_OK;
+    }
+    if (!layout->rolling && (p->dim == 2 || p->dim == 3)) return ST_OK;
+    return sti_hdf_bad(reader, name, "is %d, must be %s", p->dim, layout->rolling ? "5" : "2 or 3");
+}
+
+static st_Status read_local(sti_HdfReader *reader, const char *group, st_FrictionProblem *p)
+{
+    char name[NAME_SIZE];
+    const int64_t n_r = (int64_t)p->dim * p->n_contacts;
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "W"), &p->W));
+    STI_TRY(check_shape(reader, name, &p->W, n_r, n_r));
+    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), n_r, &p->q, NULL));
+    if (!sti_hdf_has(reader, in(name, group, "V")) && !sti_hdf_has(reader, in(name, group, "R"))) return ST_OK;
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "V"), &p->V));
+    p->n_l = p->V.n_cols;
+    STI_TRY(check_shape(reader, name, &p->V, n_r, p->n_l));
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "R"), &p->R));
+    STI_TRY(check_shape(reader, name, &p->R, p->n_l, p->n_l));
+    return sti_hdf_doubles(reader, in(name, group, "vectors/s"), p->n_l, &p->s, NULL);
+}
+
+static st_Status read_global(sti_HdfReader *reader, const char *group, st_FrictionProblem *p)
+{
+    char name[NAME_SIZE];
+    const int64_t n_r = (int64_t)p->dim * p->n_contacts;
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), &p->M));
+    p->n_v = p->M.n_rows;
+    STI_TRY(check_shape(reader, name, &p->M, p->n_v, p->n_v));
+    if (p->n_v == 0) return sti_hdf_bad(reader, name, "is 0 x 0: there are no velocities");
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "H"), &p->H));
+    STI_TRY(check_shape(reader, name, &p->H, p->n_v, n_r));
+    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/f"), p->n_v, &p->f, NULL));
+    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/w"), n_r, &p->w, NULL));
+    if (!sti_hdf_has(reader, in(name, group, "G"))) return ST_OK;
+    STI_TRY(sti_hdf_matrix(reader, name, &p->G));
+    p->n_l = p->G.n_cols;
+    STI_TRY(check_shape(reader, name, &p->G, p->n_v, p->n_l));
+    return sti_hdf_doubles(reader, in(name, group, "vectors/b"), p->n_l, &p->b, NULL);
+}
+
+static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_ProblemFile *out)
+{
+    char name[NAME_SIZE];
+    st_FrictionProblem *p = &out->friction;
+    int64_t n_contacts = 0;
+    p->form = layout->form;
+    STI_TRY(read_dimension(reader, layout, p));
+    STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu"), -1, &p->mu, &n_contacts));
+    if (n_contacts == 0) return sti_hdf_bad(reader, name, "is empty: a problem with no contacts");
+    if (n_contacts > INT32_MAX / 8)
+        return sti_hdf_bad(reader, name, "has %lld contacts, too many", (long long)n_contacts);
+    p->n_contacts = (int)n_contacts;
+    if (layout->rolling)
+        STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu_r"), n_contacts, &p->mu_roll, NULL));
+    out->kind = p->dim == 2 ? layout->flat_kind : layout->kind;
+    out->n = p->dim * p->n_contacts;
+    return p->form == ST_FORM_LOCAL ? read_local(reader, layout->group, p) : read_global(reader, layout->group, p);
+}
+
+/* ------------------------------------------------------------------ reading complementarity problems */
+
+/* n free rows first, then m others, unless a list of blocks says otherwise. */
+static st_Status read_partition(sti_HdfReader *reader, int n, int m, const bool **out)
+{
+    bool *is_free = sti_keep(&reader->kept, (int64_t)n + m, sizeof *is_free);
+    if (is_free == NULL) return sti_fail(reader->err, ST_ERR_MEMORY, "%s: out of memory", reader->path);
+    for (int k = 0; k < n; k++)
+        is_free[k] = true;
+    *out = is_free;
+    if (!sti_hdf_has(reader, "/mlcp/block_rows") || !sti_hdf_has(reader, "/mlcp/block_is_comp")) return ST_OK;
+    const int *rows = NULL, *is_comp = NULL;
+    int64_t n_rows = 0, n_blocks = 0, n_free = 0;
+    STI_TRY(sti_hdf_ints(reader, "/mlcp/block_rows", &rows, &n_rows));
+    STI_TRY(sti_hdf_ints(reader, "/mlcp/block_is_comp", &is_comp, &n_blocks));
+    if (n_rows != n_blocks + 1 || n_blocks < 1 || rows[0] != 0 || rows[n_blocks] != n + m)
+        return sti_hdf_bad(reader, "/mlcp/block_rows", "does not cover rows 0 to %d in %lld blocks", n + m,
+                           (long long)n_blocks);
+    for (int64_t k = 0; k < n_blocks; k++) {
+        if (rows[k + 1] < rows[k]) return sti_hdf_bad(reader, "/mlcp/block_rows", "falls at block %lld", (long long)k);
+        for (int i = rows[k]; i < rows[k + 1]; i++) {
+            is_free[i] = is_comp[k] == 0;
+            n_free += is_free[i];
+        }
+    }
+    if (n_free != n)
+        return sti_hdf_bad(reader, "/mlcp/block_is_comp", "gives %lld equality rows, /mlcp/n is %d", (long long)n_free,
+                           n);
+    return ST_OK;
+}
+
+static st_Status read_lcp(sti_HdfReader *reader, bool mixed, st_ProblemFile *out)
+{
+    const char *group = mixed ? "/mlcp" : "/lcp";
+    char name[NAME_SIZE];
+    st_LcpProblem *p = &out->lcp;
+    int n = 0, m = 0;
+    out->is_lcp = true;
+    out->kind = mixed ? "mlcp" : "lcp";
+    STI_TRY(sti_hdf_int(reader, in(name, group, "n"), &n));
+    if (n < 0) return sti_hdf_bad(reader, name, "is %d, must be >= 0", n);
+    if (mixed) STI_TRY(sti_hdf_int(reader, in(name, group, "m"), &m));
+    if (m < 0 || (int64_t)n + m > INT32_MAX / 8) return sti_hdf_bad(reader, name, "is %d, out of range", m);
+    if (n + m == 0) return sti_hdf_bad(reader, name, "is 0: a problem with no rows");
+    p->n = out->n = n + m;
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), &p->M));
+    STI_TRY(check_shape(reader, name, &p->M, p->n, p->n));
+    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), p->n, &p->q, NULL));
+    return mixed ? read_partition(reader, n, m, &p->free) : ST_OK;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* A stored answer of another size, or not finite, is no answer: left out, and no reason to refuse the problem. */
+static const double *read_answer(sti_HdfReader *reader, const char *name, int64_t n)
+{
+    const double *x = NULL;
+    sti_HdfReader quiet = *reader;
+    quiet.err = NULL;
+    const bool ok = n > 0 && sti_hdf_has(reader, name) && sti_hdf_doubles(&quiet, name, n, &x, NULL) == ST_OK;
+    reader->kept = quiet.kept;
+    return ok ? x : NULL;
+}
+
+static st_Status read_all(sti_HdfReader *reader, st_ProblemFile *out)
+{
+    const char *group = NULL;
+    char name[NAME_SIZE];
+    for (int k = 0; k < N_LAYOUTS && group == NULL; k++)
+        if (sti_hdf_has(reader, layouts[k].group)) {
+            group = layouts[k].group;
+            STI_TRY(read_friction(reader, &layouts[k], out));
+        }
+    for (int mixed = 0; mixed < 2 && group == NULL; mixed++)
+        if (sti_hdf_has(reader, mixed ? "/mlcp" : "/lcp")) {
+            group = mixed ? "/mlcp" : "/lcp";
+            STI_TRY(read_lcp(reader, mixed != 0, out));
+        }
+    if (group == NULL)
+        return sti_fail(reader->err, ST_ERR_FORMAT,
+                        "%s: holds no problem: none of the groups /fclib_local, /fclib_global, /fclib_local_rolling, "
+                        "/fclib_global_rolling, /lcp, /mlcp is there",
+                        reader->path);
+    out->title = sti_hdf_text(reader, in(name, group, "info/title"));
+    out->description = sti_hdf_text(reader, in(name, group, "info/description"));
+    out->r = read_answer(reader, out->is_lcp ? "/solution/z" : "/solution/r", out->n);
+    out->u = read_answer(reader, out->is_lcp ? "/solution/w" : "/solution/u", out->n);
+    out->v = read_answer(reader, "/solution/v", out->friction.n_v);
+    return ST_OK;
+}
+
+st_Status st_problem_file_read(const char *path, st_ProblemFile **out, st_Error *err)
+{
+    if (path == NULL || out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the destination is NULL");
+    const st_Allocator allocator = st_default_allocator();
+    sti_HdfReader reader;
+    STI_TRY(sti_hdf_open(&reader, path, err));
+    Owned *owned = sti_alloc(&allocator, 1, sizeof *owned);
+    st_Status status =
+        owned != NULL ? read_all(&reader, &owned->file) : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    sti_hdf_close(&reader);
+    if (status != ST_OK) {
+        sti_kept_free(reader.kept);
+        sti_free(&allocator, owned, 1, sizeof *owned);
+        return status;
+    }
+    owned->kept = reader.kept;
+    *out = &owned->file;
+    return ST_OK;
+}
+
+void st_problem_file_destroy(st_ProblemFile *file)
+{
+    if (file == NULL) return;
+    const st_Allocator allocator = st_default_allocator();
+    Owned *owned = (Owned *)file;
+    sti_kept_free(owned->kept);
+    sti_free(&allocator, owned, 1, sizeof *owned);
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static bool put_friction(hid_t file, const st_FrictionProblem *p, char *name, const char **group)
+{
+    const Layout *layout = &layouts[(p->dim == 5 ? 2 : 0) + (p->form == ST_FORM_GLOBAL ? 1 : 0)];
+    const char *g = *group = layout->group;
+    const int64_t n_r = (int64_t)p->dim * p->n_contacts;
+    bool ok = sti_hdf_put_int(file, in(name, g, "spacedim"), p->dim) &&
+              sti_hdf_put_doubles(file, in(name, g, "vectors/mu"), p->mu, p->n_contacts);
+    if (p->dim == 5) ok = ok && sti_hdf_put_doubles(file, in(name, g, "vectors/mu_r"), p->mu_roll, p->n_contacts);
+    if (p->form == ST_FORM_LOCAL) {
+        ok = ok && sti_hdf_put_matrix(file, in(name, g, "W"), &p->W) &&
+             sti_hdf_put_doubles(file, in(name, g, "vectors/q"), p->q, n_r);
+        if (p->n_l > 0)
+            ok = ok && sti_hdf_put_matrix(file, in(name, g, "V"), &p->V) &&
+                 sti_hdf_put_matrix(file, in(name, g, "R"), &p->R) &&
+                 sti_hdf_put_doubles(file, in(name, g, "vectors/s"), p->s, p->n_l);
+        return ok;
+    }
+    ok = ok && sti_hdf_put_matrix(file, in(name, g, "M"), &p->M) && sti_hdf_put_matrix(file, in(name, g, "H"), &p->H) &&
+         sti_hdf_put_doubles(file, in(name, g, "vectors/f"), p->f, p->n_v) &&
+         sti_hdf_put_doubles(file, in(name, g, "vectors/w"), p->w, n_r);
+    if (p->n_l > 0)
+        ok = ok && sti_hdf_put_matrix(file, in(name, g, "G"), &p->G) &&
+             sti_hdf_put_doubles(file, in(name, g, "vectors/b"), p->b, p->n_l);
+    return ok;
+}
+
+/* Free rows need not come first: the list of blocks has them in their own order. */
+static bool put_partition(hid_t file, const st_LcpProblem *p)
+{
+    int *rows = calloc((size_t)p->n + 1, sizeof *rows), *is_comp = calloc((size_t)p->n + 1, sizeof *is_comp);
+    int n_blocks = 0, n_free = 0;
+    bool ok = rows != NULL && is_comp != NULL;
+    for (int i = 0; i < p->n && ok; i++) {
+        n_free += p->free[i];
+        if (i == 0 || p->free[i] != p->free[i - 1]) {
+            rows[n_blocks] = i;
+            is_comp[n_blocks++] = p->free[i] ? 0 : 1;
+        }
+        rows[n_blocks] = i + 1;
+    }
+    ok = ok && sti_hdf_put_int(file, "/mlcp/n", n_free) && sti_hdf_put_int(file, "/mlcp/m", p->n - n_free) &&
+         sti_hdf_put_ints(file, "/mlcp/block_rows", rows, (int64_t)n_blocks + 1) &&
+         sti_hdf_put_ints(file, "/mlcp/block_is_comp", is_comp, n_blocks);
+    free(rows);
+    free(is_comp);
+    return ok;
+}
+
+static bool put_lcp(hid_t file, const st_LcpProblem *p, char *name, const char **group)
+{
+    const char *g = *group = p->free != NULL ? "/mlcp" : "/lcp";
+    const bool sizes = p->free != NULL ? put_partition(file, p) : sti_hdf_put_int(file, "/lcp/n", p->n);
+    return sizes && sti_hdf_put_matrix(file, in(name, g, "M"), &p->M) &&
+           sti_hdf_put_doubles(file, in(name, g, "vectors/q"), p->q, p->n);
+}
+
+static bool put_answer(hid_t file, bool is_lcp, int64_t n, const double *r, const double *u, int64_t n_v,
+                       const double *v)
+{
+    return (r == NULL || sti_hdf_put_doubles(file, is_lcp ? "/solution/z" : "/solution/r", r, n)) &&
+           (u == NULL || sti_hdf_put_doubles(file, is_lcp ? "/solution/w" : "/solution/u", u, n)) &&
+           (v == NULL || n_v == 0 || sti_hdf_put_doubles(file, "/solution/v", v, n_v));
+}
+
+static bool put_all(hid_t file, const st_ProblemFile *problem)
+{
+    char name[NAME_SIZE];
+    const char *group = NULL;
+    bool ok = problem->is_lcp ? put_lcp(file, &problem->lcp, name, &group)
+                              : put_friction(file, &problem->friction, name, &group);
+    if (problem->title != NULL) ok = ok && sti_hdf_put_text(file, in(name, group, "info/title"), problem->title);
+    if (problem->description != NULL)
+        ok = ok && sti_hdf_put_text(file, in(name, group, "info/description"), problem->description);
+    const int n = problem->is_lcp ? problem->lcp.n : problem->friction.dim * problem->friction.n_contacts;
+    return ok && put_answer(file, problem->is_lcp, n, problem->r, problem->u, problem->friction.n_v, problem->v);
+}
+
+/* A name beside `path` that no one else uses. */
+static char *name_beside(const char *path)
+{
+    const size_t length = strlen(path) + 32;
+    char *name = malloc(length);
+    if (name != NULL) snprintf(name, length, "%s.%ld.part", path, (long)getpid());
+    return name;
+}
+
+/* The file is closed: put it where it belongs, or take it away. */
+static st_Status settle(bool ok, const char *part, const char *path, st_Error *err)
+{
+    if (!ok) {
+        const int reason = errno;
+        remove(part);
+        return sti_fail(err, ST_ERR_FILE, "%s: cannot be written%s%s", path, reason != 0 ? ": " : "",
+                        reason != 0 ? strerror(reason) : "");
+    }
+    if (rename(part, path) == 0) return ST_OK;
+    const int reason = errno;
+    remove(part);
+    return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(reason));
+}
+
+st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem, st_Error *err)
+{
+    if (path == NULL || problem == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the problem is NULL");
+    if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
+    char *part = name_beside(path);
+    if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    hid_t file = H5I_INVALID_HID;
+    errno = 0;
+    H5E_BEGIN_TRY
+    {
+        file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    }
+    H5E_END_TRY
+    bool ok = file >= 0 && put_all(file, problem);
+    if (file >= 0 && H5Fclose(file) < 0) ok = false;
+    const st_Status status = settle(ok, part, path, err);
+    free(part);
+    return status;
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    char buffer[16384];
+    FILE *in_file = fopen(from, "rb"), *out_file = in_file != NULL ? fopen(to, "wb") : NULL;
+    bool ok = out_file != NULL;
+    size_t n = 0;
+    while (ok && (n = fread(buffer, 1, sizeof buffer, in_file)) > 0)
+        ok = fwrite(buffer, 1, n, out_file) == n;
+    if (in_file != NULL && ferror(in_file)) ok = false;
+    if (in_file != NULL) fclose(in_file);
+    if (out_file != NULL && fclose(out_file) != 0) ok = false;
+    return ok;
+}
+
+st_Status st_problem_file_write_solution(const char *from, const char *path, int n_r, const double *r, const double *u,
+                                         int n_v, const double *v, st_Error *err)
+{
+    if (from == NULL || path == NULL || r == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "a path or r is NULL");
+    char *part = name_beside(path);
+    if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    errno = 0;
+    bool ok = copy_file(from, part);
+    hid_t file = H5I_INVALID_HID;
+    H5E_BEGIN_TRY
+    {
+        if (ok) file = H5Fopen(part, H5F_ACC_RDWR, H5P_DEFAULT);
+        ok = file >= 0;
+        if (ok && H5Lexists(file, "/solution", H5P_DEFAULT) > 0) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
+    }
+    H5E_END_TRY
+    const sti_HdfReader reader = {.path = part, .file = file};
+    const bool is_lcp = ok && (sti_hdf_has(&reader, "/lcp") || sti_hdf_has(&reader, "/mlcp"));
+    ok = ok && put_answer(file, is_lcp, n_r, r, u, n_v, v);
+    if (file >= 0 && H5Fclose(file) < 0) ok = false;
+    const st_Status status = settle(ok, part, path, err);
+    free(part);
+    return status;
+}

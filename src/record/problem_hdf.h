@@ -1,0 +1,57 @@
+/* record/problem_hdf.h -- the few things problem files need of HDF5: datasets of numbers in, checked, and out.
+ *
+ * Messages read "FILE: /fclib_local/vectors/mu: what is wrong". HDF5's own error stack is kept quiet while
+ * these run, and left as it was.
+ */
+#ifndef STI_PROBLEM_HDF_H
+#define STI_PROBLEM_HDF_H
+
+#include "base/base.h"
+
+#include <hdf5.h>
+#include <stiction/problem.h>
+
+/* Memory that goes with the file read. */
+typedef struct sti_Kept {
+    struct sti_Kept *next;
+    int64_t size;
+} sti_Kept;
+
+typedef struct sti_HdfReader {
+    const char *path;
+    hid_t file;
+    sti_Kept *kept; /* handed over to the problem at the end */
+    st_Error *err;
+} sti_HdfReader;
+
+/* count * size zeroed bytes that live until sti_kept_free; NULL: no memory. */
+void *sti_keep(sti_Kept **kept, int64_t count, size_t size);
+void sti_kept_free(sti_Kept *kept);
+
+/* Open a file for reading; it must be HDF5. */
+st_Status sti_hdf_open(sti_HdfReader *reader, const char *path, st_Error *err);
+void sti_hdf_close(sti_HdfReader *reader);
+
+bool sti_hdf_has(const sti_HdfReader *reader, const char *name);
+/* One whole number. */
+st_Status sti_hdf_int(sti_HdfReader *reader, const char *name, int *out);
+st_Status sti_hdf_ints(sti_HdfReader *reader, const char *name, const int **out, int64_t *count);
+/* All finite. expected >= 0: so many, else any number of them. */
+st_Status sti_hdf_doubles(sti_HdfReader *reader, const char *name, int64_t expected, const double **out,
+                          int64_t *count);
+/* A text, or NULL where there is none; what is no text is passed over. */
+const char *sti_hdf_text(sti_HdfReader *reader, const char *name);
+/* A matrix group in any of the three storages; out: by columns, rows ascending, repeated entries added up. */
+st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *name, st_Sparse *out);
+
+/* "FILE: NAME: ..." */
+st_Status sti_hdf_bad(const sti_HdfReader *reader, const char *name, const char *format, ...) STI_PRINTF(3, 4);
+
+/* Writing: these go on after a failure and return false for it. Groups on the way are made. */
+bool sti_hdf_put_int(hid_t file, const char *name, int value);
+bool sti_hdf_put_ints(hid_t file, const char *name, const int *x, int64_t n);
+bool sti_hdf_put_doubles(hid_t file, const char *name, const double *x, int64_t n);
+bool sti_hdf_put_text(hid_t file, const char *name, const char *text);
+bool sti_hdf_put_matrix(hid_t file, const char *name, const st_Sparse *A);
+
+#endif

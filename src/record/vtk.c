@@ -1,0 +1,342 @@
+/* record/vtk.c -- a recording for ParaView: three series of VTP files (XML PolyData) and a PVD file for each.
+ *
+ *     bodies     every shape as triangles; cells have `body` (0 is the ground) and its `velocity`
+ *     contacts   a point a contact: `force` [N, on b], `normal`, `velocity`, `gap`, `a`, `b`
+ *     network    a line from body to body, or from the contact to the body on the ground; `force` its size [N]
+ *
+ * Arrays are base64 after a count of bytes (UInt32), uncompressed, in this machine's byte order.
+ */
+#include "math/quat.h"
+#include "record/tessellate.h"
+#include "record/text.h"
+
+#include <errno.h>
+#include <stiction/io.h>
+#include <sys/stat.h>
+
+#define PATH_SIZE 4096
+
+/* A growing array of floats or int32s. */
+typedef struct Column {
+    const char *name, *type; /* "Float32", "Int32" */
+    int components;
+    union {
+        float f;
+        int32_t i;
+    } * value;
+    int64_t n, capacity;
+} Column;
+
+typedef struct Series {
+    const char *name;
+    FILE *list; /* the .pvd */
+    char list_path[PATH_SIZE];
+} Series;
+
+enum { POINTS, CONNECT, OFFSETS, DATA, N_COLUMNS = DATA + 6 };
+
+typedef struct Export {
+    st_Recording *recording;
+    const st_RecordingInfo *info;
+    const char *folder;
+    st_Allocator allocator;
+    st_Scene *scene;
+    st_SystemDef def;
+    double size; /* of everything [m] */
+    st_Vec3 *position, *velocity;
+    st_Quat *orientation;
+    st_RecordedContact *contact;
+    int64_t contact_capacity;
+    sti_Triangles *shape; /* of every shape, in its own axes */
+    int n_shapes;
+    Column column[N_COLUMNS];
+    int n_columns; /* in use */
+    Series series[3];
+    st_Status status;
+    st_Error *err;
+} Export;
+
+/* ---- arrays ------------------------------------------------------------------------------------- */
+
+static void start_columns(Export *e)
+{
+    for (int k = 0; k < N_COLUMNS; k++)
+        e->column[k].n = 0;
+    e->column[POINTS].name = "Points";
+    e->column[POINTS].type = "Float32";
+    e->column[POINTS].components = 3;
+    e->column[CONNECT].name = "connectivity";
+    e->column[OFFSETS].name = "offsets";
+    e->column[CONNECT].type = e->column[OFFSETS].type = "Int32";
+    e->column[CONNECT].components = e->column[OFFSETS].components = 1;
+    e->n_columns = DATA;
+}
+
+static int name_column(Export *e, const char *name, const char *type, int components)
+{
+    Column *c = &e->column[e->n_columns];
+    c->name = name;
+    c->type = type;
+    c->components = components;
+    return e->n_columns++;
+}
+
+static bool has_room(Export *e, Column *c)
+{
+    if (e->status == ST_OK) e->status = STI_GROW(&e->allocator, c->value, c->capacity, c->n + 1, e->err);
+    return e->status == ST_OK;
+}
+
+static void put_int(Export *e, int column, int64_t value)
+{
+    Column *c = &e->column[column];
+    if (has_room(e, c)) c->value[c->n++].i = (int32_t)value;
+}
+
+static void put_real(Export *e, int column, double value)
+{
+    Column *c = &e->column[column];
+    if (has_room(e, c)) c->value[c->n++].f = (float)value;
+}
+
+static void put_vector(Export *e, int column, st_Vec3 v)
+{
+    put_real(e, column, v.x);
+    put_real(e, column, v.y);
+    put_real(e, column, v.z);
+}
+
+static void write_column(Export *e, FILE *file, Column *c)
+{
+    uint32_t bytes = (uint32_t)(c->n * 4);
+    unsigned char *both = sti_alloc(&e->allocator, (int64_t)bytes + 4, 1);
+    if (both == NULL) {
+        if (e->status == ST_OK) e->status = sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %u bytes", bytes);
+        return;
+    }
+    memcpy(both, &bytes, 4);
+    if (bytes > 0) memcpy(both + 4, c->value, bytes);
+    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">", c->type, c->name,
+            c->components);
+    sti_write_base64(file, both, (size_t)bytes + 4);
+    fputs("</DataArray>\n", file);
+    sti_free(&e->allocator, both, (int64_t)bytes + 4, 1);
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+/* One frame of a series: points, cells of one kind ("Polys", "Verts", "Lines"), data of points or cells. */
+static void write_file(Export *e, Series *series, int64_t frame, double time, const char *cells, bool point_data)
+{
+    static const char *const kinds[] = {"Verts", "Lines", "Polys"};
+    const uint16_t one = 1;
+    char path[PATH_SIZE];
+    FILE *file = NULL;
+    if (e->status != ST_OK) return;
+    snprintf(path, sizeof path, "%s/%s_%06lld.vtp", e->folder, series->name, (long long)frame);
+    e->status = sti_file_open(path, &file, e->err);
+    if (e->status != ST_OK) return;
+    long long n_cells = (long long)e->column[OFFSETS].n;
+    fprintf(file,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" "
+            "header_type=\"UInt32\">\n<PolyData>\n<Piece NumberOfPoints=\"%lld\"",
+            *(const unsigned char *)&one == 1 ? "LittleEndian" : "BigEndian", (long long)e->column[POINTS].n / 3);
+    for (int k = 0; k < 3; k++)
+        fprintf(file, " NumberOf%s=\"%lld\"", kinds[k], strcmp(kinds[k], cells) == 0 ? n_cells : 0);
+    fputs(" NumberOfStrips=\"0\">\n<Points>\n", file);
+    write_column(e, file, &e->column[POINTS]);
+    fprintf(file, "</Points>\n<%s>\n", cells);
+    write_column(e, file, &e->column[CONNECT]);
+    write_column(e, file, &e->column[OFFSETS]);
+    fprintf(file, "</%s>\n<%s>\n", cells, point_data ? "PointData" : "CellData");
+    for (int k = DATA; k < e->n_columns; k++)
+        write_column(e, file, &e->column[k]);
+    fprintf(file, "</%s>\n</Piece>\n</PolyData>\n</VTKFile>\n", point_data ? "PointData" : "CellData");
+    st_Status status = sti_file_close(file, path, e->status == ST_OK ? e->err : NULL);
+    if (e->status == ST_OK) e->status = status;
+    fprintf(series->list, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s_%06lld.vtp\"/>\n", time, series->name,
+            (long long)frame);
+}
+
+static void open_series(Export *e)
+{
+    static const char *const names[] = {"bodies", "contacts", "network"};
+    for (int k = 0; k < 3 && e->status == ST_OK; k++) {
+        Series *s = &e->series[k];
+        s->name = names[k];
+        snprintf(s->list_path, sizeof s->list_path, "%s/%s.pvd", e->folder, names[k]);
+        e->status = sti_file_open(s->list_path, &s->list, e->err);
+        if (e->status != ST_OK) return;
+        fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n", s->list);
+    }
+}
+
+static void close_series(Export *e)
+{
+    for (int k = 0; k < 3; k++) {
+        Series *s = &e->series[k];
+        if (s->list == NULL) continue;
+        fputs("</Collection>\n</VTKFile>\n", s->list);
+        st_Status status = sti_file_close(s->list, s->list_path, e->status == ST_OK ? e->err : NULL);
+        if (e->status == ST_OK) e->status = status;
+    }
+}
+
+/* ---- what is in a frame ------------------------------------------------------------------------- */
+
+static st_Pose pose_of(const Export *e, int body)
+{
+    static const st_Pose ground = {{0, 0, 0}, {1, 0, 0, 0}};
+    return body > 0 ? (st_Pose){e->position[body - 1], e->orientation[body - 1]} : ground;
+}
+
+static void put_bodies(Export *e)
+{
+    start_columns(e);
+    int body_column = name_column(e, "body", "Int32", 1), velocity = name_column(e, "velocity", "Float32", 3);
+    for (int k = 0; k < e->n_shapes; k++) {
+        st_ShapeDef shape;
+        st_BodyId body;
+        if (st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, &body) != ST_OK) continue;
+        st_Pose pose = pose_product(pose_of(e, body.index1), shape.pose);
+        int64_t first = e->column[POINTS].n / 3;
+        for (int i = 0; i < e->shape[k].n_points; i++)
+            put_vector(e, POINTS, pose_point(pose, e->shape[k].point[i]));
+        for (int t = 0; t < e->shape[k].n_triangles; t++) {
+            for (int i = 0; i < 3; i++)
+                put_int(e, CONNECT, first + e->shape[k].triangle[t][i]);
+            put_int(e, OFFSETS, e->column[CONNECT].n);
+            put_int(e, body_column, body.index1);
+            put_vector(e, velocity, body.index1 > 0 ? e->velocity[body.index1 - 1] : (st_Vec3){0, 0, 0});
+        }
+    }
+}
+
+static st_Vec3 vector_of(const double *x)
+{
+    return (st_Vec3){x[0], x[1], x[2]};
+}
+
+static void put_contacts(Export *e, int n, double h)
+{
+    start_columns(e);
+    int force = name_column(e, "force", "Float32", 3), normal = name_column(e, "normal", "Float32", 3);
+    int velocity = name_column(e, "velocity", "Float32", 3), gap = name_column(e, "gap", "Float32", 1);
+    int a = name_column(e, "a", "Int32", 1), b = name_column(e, "b", "Int32", 1);
+    for (int k = 0; k < n; k++) {
+        const st_RecordedContact *c = &e->contact[k];
+        put_vector(e, POINTS, vector_of(c->point));
+        put_int(e, CONNECT, k);
+        put_int(e, OFFSETS, k + 1);
+        put_vector(e, force, scale(1 / h, vector_of(c->impulse)));
+        put_vector(e, normal, vector_of(c->normal));
+        put_vector(e, velocity, vector_of(c->velocity));
+        put_real(e, gap, c->gap);
+        put_int(e, a, c->a);
+        put_int(e, b, c->b);
+    }
+}
+
+static void put_network(Export *e, int n, double h)
+{
+    start_columns(e);
+    int force = name_column(e, "force", "Float32", 1);
+    for (int k = 0; k < n; k++) {
+        const st_RecordedContact *c = &e->contact[k];
+        const int ends[2] = {c->a, c->b};
+        for (int i = 0; i < 2; i++) {
+            put_vector(e, POINTS, ends[i] > 0 ? e->position[ends[i] - 1] : vector_of(c->point));
+            put_int(e, CONNECT, 2 * k + i);
+        }
+        put_int(e, OFFSETS, 2 * (k + 1));
+        put_real(e, force, norm(vector_of(c->impulse)) / h);
+    }
+}
+
+static st_Status write_frame(Export *e, int64_t index)
+{
+    st_RecordedFrame frame;
+    st_RecordedStep step;
+    STI_TRY(st_recording_frames(e->recording, index, 1, &frame, e->err));
+    STI_TRY(st_recording_steps(e->recording, frame.step, 1, &step, e->err));
+    STI_TRY(st_recording_bodies(e->recording, index, e->position, e->orientation, e->velocity, NULL, e->err));
+    STI_TRY(STI_GROW(&e->allocator, e->contact, e->contact_capacity, frame.n_contacts, e->err));
+    STI_TRY(st_recording_contacts(e->recording, frame.first_contact, frame.n_contacts, e->contact, e->err));
+    /* An impact has no duration: its impulse over one step as chosen. */
+    double h = step.collisions > 0 || !(step.h > 0) ? e->def.h : step.h;
+    put_bodies(e);
+    write_file(e, &e->series[0], index, frame.time, "Polys", false);
+    put_contacts(e, frame.n_contacts, h);
+    write_file(e, &e->series[1], index, frame.time, "Verts", true);
+    put_network(e, frame.n_contacts, h);
+    write_file(e, &e->series[2], index, frame.time, "Lines", false);
+    return e->status;
+}
+
+/* Planes are drawn as squares a little larger than where bodies are, first and last. */
+static st_Status measure(Export *e)
+{
+    st_Vec3 lo = {INFINITY, INFINITY, INFINITY}, hi = {-INFINITY, -INFINITY, -INFINITY};
+    for (int k = 0; k < 2 && e->info->n_frames > 0; k++) {
+        int64_t frame = k == 0 ? 0 : e->info->n_frames - 1;
+        STI_TRY(st_recording_bodies(e->recording, frame, e->position, NULL, NULL, NULL, e->err));
+        for (int b = 0; b < e->info->n_bodies; b++) {
+            st_Vec3 p = e->position[b];
+            lo = (st_Vec3){fmin(lo.x, p.x), fmin(lo.y, p.y), fmin(lo.z, p.z)};
+            hi = (st_Vec3){fmax(hi.x, p.x), fmax(hi.y, p.y), fmax(hi.z, p.z)};
+        }
+    }
+    e->size = 2 * fmax(1, fmax(hi.x - lo.x, fmax(hi.y - lo.y, hi.z - lo.z)));
+    return ST_OK;
+}
+
+static st_Status prepare(Export *e)
+{
+    int64_t n = e->info->n_bodies + 1;
+    e->position = sti_alloc(&e->allocator, n, sizeof *e->position);
+    e->velocity = sti_alloc(&e->allocator, n, sizeof *e->velocity);
+    e->orientation = sti_alloc(&e->allocator, n, sizeof *e->orientation);
+    if (e->position == NULL || e->velocity == NULL || e->orientation == NULL)
+        return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %lld bodies", (long long)n);
+    STI_TRY(st_recording_scene(e->recording, NULL, 0, &e->scene, &e->def, e->err));
+    STI_TRY(measure(e));
+    e->n_shapes = st_scene_shape_count(e->scene);
+    e->shape = sti_alloc(&e->allocator, e->n_shapes + 1, sizeof *e->shape);
+    if (e->shape == NULL) return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %d shapes", e->n_shapes);
+    for (int k = 0; k < e->n_shapes; k++) {
+        st_ShapeDef shape;
+        STI_TRY(st_scene_shape(e->scene, (st_ShapeId){k + 1}, &shape, NULL));
+        STI_TRY(sti_tessellate(&e->allocator, &shape, e->size, &e->shape[k], e->err));
+    }
+    if (mkdir(e->folder, 0777) != 0 && errno != EEXIST)
+        return sti_fail(e->err, ST_ERR_FILE, "%s: the folder cannot be made: %s", e->folder, strerror(errno));
+    return ST_OK;
+}
+
+st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st_Error *err)
+{
+    if (recording == NULL || folder == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_vtk: recording and folder must be given");
+    Export e = {.recording = recording,
+                .info = st_recording_info(recording),
+                .folder = folder,
+                .allocator = st_default_allocator(),
+                .err = err};
+    e.status = prepare(&e);
+    if (e.status == ST_OK) open_series(&e);
+    for (int64_t k = 0; k < e.info->n_frames && e.status == ST_OK; k++)
+        e.status = write_frame(&e, k);
+    close_series(&e);
+    for (int k = 0; k < e.n_shapes && e.shape != NULL; k++)
+        sti_triangles_free(&e.allocator, &e.shape[k]);
+    sti_free(&e.allocator, e.shape, e.n_shapes + 1, sizeof *e.shape);
+    for (int k = 0; k < N_COLUMNS; k++)
+        STI_RELEASE(&e.allocator, e.column[k].value, e.column[k].capacity);
+    STI_RELEASE(&e.allocator, e.contact, e.contact_capacity);
+    int64_t n = e.info->n_bodies + 1;
+    sti_free(&e.allocator, e.position, n, sizeof *e.position);
+    sti_free(&e.allocator, e.velocity, n, sizeof *e.velocity);
+    sti_free(&e.allocator, e.orientation, n, sizeof *e.orientation);
+    st_scene_destroy(e.scene);
+    return e.status;
+}

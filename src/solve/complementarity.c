@@ -1,0 +1,212 @@
+/* complementarity.c -- the public door for linear complementarity problems, mixed or not.
+ *
+ *     z >= 0,  w = M z + q >= 0,  z'w = 0;    free rows: w_i = 0, z_i of any sign
+ *
+ * Lemke's method first (lcp.h). M need not be copositive here, so that its ray proves nothing by itself.
+ * Where it finds no solution and the problem is small, every complementary basis is looked at: for a set S
+ * of the rows that are not free, z_S from w_S = 0 with the rest of z at 0. A set whose matrix is
+ * singular and whose equations contradict each other holds no solution; when all sets were looked at, none
+ * was solved and none was singular yet consistent, there is no solution at all (Cottle, Pang & Stone 1992,
+ * section 1.3: every solution belongs to some S).
+ */
+#include "solve/lcp.h"
+
+#include <stiction/problem.h>
+
+/* Rows that are not free up to which all sets are looked at: 2^12 eliminations of that size. */
+enum { ENUMERATE = 12 };
+/* A pivot this small against the largest entry of the matrix is rounding. */
+static const double singular = 1e-12;
+/* Equations of a singular set that disagree by more than this, against |q|, contradict each other. */
+static const double contradiction = 1e-9;
+
+typedef struct Work {
+    double *M;      /* n x n, row-major                                                            */
+    double *matrix; /* of the equations of one set, with the right-hand side: n x (n + 1)           */
+    double *z;
+    int *rows; /* of the set                                                                        */
+    int n;
+} Work;
+
+typedef enum Verdict { SOLVES, EXCLUDED, UNDECIDED } Verdict;
+
+#define BAD(...) sti_fail(err, ST_ERR_ARGUMENT, __VA_ARGS__)
+
+static st_Status check(const st_LcpProblem *p, st_Error *err)
+{
+    if (p == NULL) return BAD("the complementarity problem is NULL");
+    if (p->n < 0) return BAD("n is %d, must be >= 0", p->n);
+    if (p->n == 0) return ST_OK;
+    if (p->M.n_rows != p->n || p->M.n_cols != p->n || p->M.p == NULL)
+        return BAD("M is %d x %d, must be %d x %d", p->M.n_rows, p->M.n_cols, p->n, p->n);
+    if (p->q == NULL) return BAD("q is missing: NULL, expected %d numbers", p->n);
+    for (int j = 0; j < p->n; j++) {
+        if (!isfinite(p->q[j])) return BAD("q[%d] is %g, must be finite", j, p->q[j]);
+        if (p->M.p[j] < 0 || p->M.p[j + 1] < p->M.p[j]) return BAD("M.p[%d] is less than the one before", j + 1);
+        for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++) {
+            if (p->M.i[e] < 0 || p->M.i[e] >= p->n)
+                return BAD("M: column %d has row %d, must be 0 to %d", j, p->M.i[e], p->n - 1);
+            if (!isfinite(p->M.x[e])) return BAD("M(%d, %d) is %g, must be finite", p->M.i[e], j, p->M.x[e]);
+        }
+    }
+    return ST_OK;
+}
+
+static bool is_free(const st_LcpProblem *p, int i)
+{
+    return p->free != NULL && p->free[i];
+}
+
+/* w is work, n. */
+static double error_of(const st_LcpProblem *p, const double *z, double *w)
+{
+    double sum = 0.0, scale = 0.0;
+    for (int i = 0; i < p->n; i++)
+        w[i] = p->q[i];
+    for (int j = 0; j < p->n; j++)
+        for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
+            w[p->M.i[e]] += p->M.x[e] * z[j];
+    for (int i = 0; i < p->n; i++) {
+        const double miss = is_free(p, i) ? w[i] : fmin(z[i], w[i]);
+        sum += miss * miss;
+        scale += p->q[i] * p->q[i];
+    }
+    return scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
+}
+
+/* Elimination with full row pivoting of the k equations in work->matrix (k x (k + 1)); the answer in its
+ * last column, by equation. False: singular; *consistent tells whether the equations contradict.   */
+static bool eliminate(double *a, int k, double size, double q_size, bool *consistent)
+{
+    const int width = k + 1;
+    int rank = 0;
+    *consistent = true;
+    for (int column = 0; column < k; column++) {
+        int best = rank;
+        for (int i = rank; i < k; i++)
+            if (fabs(a[i * width + column]) > fabs(a[best * width + column])) best = i;
+        if (rank >= k || fabs(a[best * width + column]) <= singular * size) continue;
+        for (int j = 0; j < width; j++) {
+            const double x = a[best * width + j];
+            a[best * width + j] = a[rank * width + j];
+            a[rank * width + j] = x;
+        }
+        for (int i = 0; i < k; i++) {
+            const double factor = i != rank ? a[i * width + column] / a[rank * width + column] : 0.0;
+            for (int j = column; j < width && factor != 0.0; j++)
+                a[i * width + j] -= factor * a[rank * width + j];
+        }
+        rank++;
+    }
+    for (int i = rank; i < k; i++)
+        if (fabs(a[i * width + k]) > contradiction * q_size) *consistent = false;
+    for (int i = 0; i < rank && rank == k; i++)
+        a[i * width + k] /= a[i * width + i];
+    return rank == k;
+}
+
+static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, double size, double q_size)
+{
+    int k = 0, bit = 0;
+    for (int i = 0; i < p->n; i++)
+        if (is_free(p, i) || (set >> bit++ & 1u) != 0) work->rows[k++] = i;
+    for (int a = 0; a < k; a++) {
+        for (int b = 0; b < k; b++)
+            work->matrix[a * (k + 1) + b] = work->M[(int64_t)work->rows[a] * p->n + work->rows[b]];
+        work->matrix[a * (k + 1) + k] = -p->q[work->rows[a]];
+    }
+    bool consistent;
+    memset(work->z, 0, (size_t)p->n * sizeof *work->z);
+    if (!eliminate(work->matrix, k, size, q_size, &consistent)) return consistent ? UNDECIDED : EXCLUDED;
+    for (int a = 0; a < k; a++)
+        work->z[work->rows[a]] = work->matrix[a * (k + 1) + k];
+    return SOLVES; /* if the signs are right: the caller measures */
+}
+
+/* All sets; z and info keep the best. */
+static void enumerate(const st_LcpProblem *p, const Work *work, double tolerance, double *z, double *w,
+                      st_LcpInfo *info)
+{
+    int pairs = 0;
+    bool proved = true;
+    double size = 0.0, q_size = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        pairs += is_free(p, i) ? 0 : 1;
+        q_size = fmax(q_size, fabs(p->q[i]));
+        for (int j = 0; j < p->n; j++)
+            size = fmax(size, fabs(work->M[(int64_t)i * p->n + j]));
+    }
+    if (pairs > ENUMERATE) return;
+    for (uint32_t set = 0; set < 1u << pairs; set++) {
+        const Verdict verdict = try_set(p, work, set, size, q_size);
+        info->pivots++;
+        if (verdict == UNDECIDED) proved = false;
+        if (verdict != SOLVES) continue;
+        const double error = error_of(p, work->z, w);
+        if (error < info->error) {
+            info->error = error;
+            memcpy(z, work->z, (size_t)p->n * sizeof *z);
+        }
+        if (error <= tolerance) return;
+    }
+    if (proved) info->outcome = ST_LCP_NO_SOLUTION;
+}
+
+static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, const Work *work, double tolerance, double *z,
+                       st_LcpInfo *info, st_Error *err)
+{
+    sti_LcpInfo lemke;
+    const sti_LcpProblem dense = {.n = p->n, .M = work->M, .q = p->q, .free = p->free};
+    double *w = work->matrix; /* free between uses */
+    for (int j = 0; j < p->n; j++)
+        for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
+            work->M[(int64_t)p->M.i[e] * p->n + j] += p->M.x[e];
+    STI_TRY(sti_lcp_solve(lcp, &dense, 0, STI_LCP_ATTEMPTS - 1, z, &lemke, err));
+    info->pivots = lemke.pivots;
+    info->error = error_of(p, z, w);
+    info->outcome = ST_LCP_FAILED;
+    if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, work->matrix + (int64_t)p->n * (p->n + 1), info);
+    if (info->error <= tolerance) info->outcome = ST_LCP_SOLVED;
+    return ST_OK;
+}
+
+st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z, st_LcpInfo *info, st_Error *err)
+{
+    STI_TRY(check(problem, err));
+    if (!(tolerance > 0.0)) return BAD("tolerance is %g, must be > 0", tolerance);
+    if (z == NULL && problem->n > 0) return BAD("z is NULL, expected room for %d numbers", problem->n);
+    st_LcpInfo found = {0};
+    const st_Allocator allocator = st_default_allocator();
+    const int64_t n = problem->n;
+    sti_Lcp *lcp = NULL;
+    Work work = {.n = problem->n};
+    work.M = sti_alloc(&allocator, n * n + 1, sizeof *work.M);
+    work.matrix = sti_alloc(&allocator, n * (n + 2) + 1, sizeof *work.matrix);
+    work.z = sti_alloc(&allocator, n + 1, sizeof *work.z);
+    work.rows = sti_alloc(&allocator, n + 1, sizeof *work.rows);
+    st_Status status = sti_lcp_create(&allocator, &lcp, err);
+    if (status == ST_OK && (work.M == NULL || work.matrix == NULL || work.z == NULL || work.rows == NULL))
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: a complementarity problem of size %d", problem->n);
+    if (status == ST_OK && n > 0) status = solve(problem, lcp, &work, tolerance, z, &found, err);
+    if (status == ST_OK && info != NULL) *info = found;
+    sti_lcp_destroy(lcp);
+    sti_free(&allocator, work.rows, n + 1, sizeof *work.rows);
+    sti_free(&allocator, work.z, n + 1, sizeof *work.z);
+    sti_free(&allocator, work.matrix, n * (n + 2) + 1, sizeof *work.matrix);
+    sti_free(&allocator, work.M, n * n + 1, sizeof *work.M);
+    return status;
+}
+
+st_Status st_lcp_residual(const st_LcpProblem *problem, const double *z, double *error, st_Error *err)
+{
+    STI_TRY(check(problem, err));
+    if (error == NULL || (z == NULL && problem->n > 0)) return BAD("z or the error's destination is NULL");
+    for (int i = 0; i < problem->n; i++)
+        if (!isfinite(z[i])) return BAD("z[%d] is %g, must be finite", i, z[i]);
+    const st_Allocator allocator = st_default_allocator();
+    double *w = sti_alloc(&allocator, (int64_t)problem->n + 1, sizeof *w);
+    if (w == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", problem->n);
+    *error = error_of(problem, z, w);
+    sti_free(&allocator, w, (int64_t)problem->n + 1, sizeof *w);
+    return ST_OK;
+}

@@ -1,0 +1,505 @@
+/* ipm.c -- an interior point method on second-order cones, for friction without fixed-point rounds.
+ *
+ * Each contact's set of impulses is a product of Lorentz cones L behind a linear map, z = G r + g:
+ *
+ *     coulomb, cone   z = (mu r_n, r_T);  rolling: a second one (mu_roll r_n, r_R)
+ *     frictionless    z = r_n             bounded: z = r - lo and z = hi - r
+ *
+ * and K ∋ r _|_ u^ ∈ K* becomes  u^ = G'y,  L ∋ z _|_ y ∈ L.  With the products kept at  z o y = nu e, nu -> 0,
+ * and Nesterov & Todd's scaling T (T y = inv(T) z = s), a Newton step is
+ *
+ *     (S W + G' inv(T^2) G) dr = -(u^ - G'y) + G' (inv(T) d + inv(T^2) (z - G r - g))             (1)
+ *     dz = G dr - (z - G r - g),      dy = inv(T) d - inv(T^2) dz
+ *
+ * with d = -s for Mehrotra's predictor and d = s \ (sigma nu e - s o s - (inv(T) dz) o (T dy)) for the corrector
+ * (Andersen, Roos & Terlaky 2003; Vandenberghe 2010).
+ *
+ * Where we differ: u^ = u + mu |u_T| e_n of the exact law is part of the equations, not of an outer loop. |u_T| is
+ * smoothed by the size of nu, and S = I + mu e_n (u_T/|u_T|)' is its derivative; cone: S = I. (A second attempt takes
+ * S = I, which is a fixed point on the shift in step with the path: slower at the end, hardly ever lost.) (1) is not
+ * symmetric then, nor is W in many files, so it is factorised by LU (math/sparse_lu.h). The path ends inside the face
+ * of solutions, not at its border: where contacts are redundant that is what other methods lack.
+ */
+#include "math/sparse_lu.h"
+#include "solve/delassus.h"
+#include "solve/law.h"
+#include "solve/residual.h"
+#include "solve/solver.h"
+
+#define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
+
+static const int64_t max_blocks = 4000000;
+static const double tiny_pivot = 1e-300;
+/* How much of the way to the border a step may go. */
+static const double border = 0.995;
+/* Steps without a better residual before it is called stalled. */
+enum { PATIENCE = 30 };
+/* The cone of mu = 0 has no inside; this one is as good to all digits. */
+static const double least_mu = 1e-10;
+
+/* One Lorentz cone of a contact: z = (weight r_n, r[first ..]), or z = offset + sign r where m = 1. */
+typedef struct Cone {
+    int contact, m;    /* m: its dimension, 1 to 3                                                */
+    int first;         /* row of r behind z[1]; of z[0] where m = 1                               */
+    int normal;        /* row of r behind z[0], m > 1                                             */
+    double weight;     /* mu; the sign where m = 1                                                */
+    double offset;     /* m = 1                                                                   */
+    double z[3], y[3]; /* primal and dual                                                         */
+    double s[3];       /* T y = inv(T) z                                                          */
+    double w[3], eta;  /* T = eta * (the reflection of w), see scale()                            */
+    double dz[3], dy[3];
+    double miss[3]; /* z - G r - g                                                                 */
+} Cone;
+
+typedef struct Ipm {
+    st_Allocator allocator;
+    sti_Delassus W;
+    sti_SparseLu *lu;
+    STI_ARRAY(Cone, cone);
+    STI_ARRAY(double, u);    /* W r + b                                                            */
+    STI_ARRAY(double, rest); /* u^ - G'y                                                           */
+    STI_ARRAY(double, side); /* right-hand side and solution of (1)                                */
+    STI_ARRAY(double, trial);
+    STI_ARRAY(double, best);
+    STI_ARRAY(double, S); /* by contact, 25: S_c                                                */
+    STI_ARRAY(double, x); /* the matrix of (1), in W's pattern                                  */
+    int n_cones;
+    double nu; /* mean of z'y                                                                      */
+} Ipm;
+
+/* ------------------------------------------------------------------ Lorentz cones of dimension 1 to 3 */
+
+static double determinant(const double *x, int m)
+{
+    if (m == 1) return x[0] * x[0];
+    const double t = m == 2 ? fabs(x[1]) : hypot(x[1], x[2]);
+    return (x[0] - t) * (x[0] + t);
+}
+
+/* x o y = (x'y, x0 y1 + y0 x1) */
+static void product(const double *x, const double *y, int m, double *out)
+{
+    double sum = 0.0, result[3] = {0};
+    for (int k = 0; k < m; k++)
+        sum += x[k] * y[k];
+    result[0] = sum;
+    for (int k = 1; k < m; k++)
+        result[k] = x[0] * y[k] + y[0] * x[k];
+    memcpy(out, result, (size_t)m * sizeof *out);
+}
+
+/* The y with x o y = c. */
+static void divide(const double *x, const double *c, int m, double *out)
+{
+    double along = 0.0;
+    for (int k = 1; k < m; k++)
+        along += x[k] * c[k];
+    const double first = m == 1 ? c[0] / x[0] : (x[0] * c[0] - along) / determinant(x, m);
+    for (int k = 1; k < m; k++)
+        out[k] = (c[k] - first * x[k]) / x[0];
+    out[0] = first;
+}
+
+/* T x, or inv(T) x: eta^(+-1) [ w0  +-w1' ; +-w1  I + w1 w1'/(1 + w0) ]. */
+static void apply_scaling(const Cone *c, const double *x, bool inverse, double *out)
+{
+    const double sign = inverse ? -1.0 : 1.0, factor = inverse ? 1.0 / c->eta : c->eta;
+    double along = 0.0, result[3] = {0};
+    for (int k = 1; k < c->m; k++)
+        along += c->w[k] * x[k];
+    result[0] = factor * (c->w[0] * x[0] + sign * along);
+    for (int k = 1; k < c->m; k++)
+        result[k] = factor * (x[k] + c->w[k] * (sign * x[0] + along / (1.0 + c->w[0])));
+    memcpy(out, result, (size_t)c->m * sizeof *out);
+}
+
+/* The scaling point of z and y, and s. */
+static void scale(Cone *c)
+{
+    const double dz = sqrt(determinant(c->z, c->m)), dy = sqrt(determinant(c->y, c->m));
+    double dot = 0.0;
+    for (int k = 0; k < c->m; k++)
+        dot += c->z[k] * c->y[k];
+    const double gamma = sqrt(0.5 * (1.0 + dot / (dz * dy)));
+    c->eta = sqrt(dz / dy);
+    for (int k = 0; k < c->m; k++)
+        c->w[k] = (c->z[k] / dz + (k == 0 ? 1.0 : -1.0) * c->y[k] / dy) / (2.0 * gamma);
+    if (c->m == 1) c->w[0] = 1.0;
+    apply_scaling(c, c->y, false, c->s);
+}
+
+/* The largest t <= 1 with x + t d in the cone. */
+static double longest(const double *x, const double *d, int m, double t)
+{
+    if (m == 1) return d[0] < 0.0 ? fmin(t, -x[0] / d[0]) : t;
+    double dd = d[0] * d[0], xd = x[0] * d[0];
+    for (int k = 1; k < m; k++) {
+        dd -= d[k] * d[k];
+        xd -= x[k] * d[k];
+    }
+    const double xx = determinant(x, m), disc = xd * xd - dd * xx;
+    if (d[0] < 0.0) t = fmin(t, -x[0] / d[0]); /* the axis must stay positive, too */
+    if (disc < 0.0) return t;
+    const double q = -(xd + (xd >= 0.0 ? 1.0 : -1.0) * sqrt(disc));
+    const double roots[2] = {dd != 0.0 ? q / dd : INFINITY, q != 0.0 ? xx / q : INFINITY};
+    for (int k = 0; k < 2; k++)
+        if (roots[k] > 0.0) t = fmin(t, roots[k]);
+    return t;
+}
+
+/* ------------------------------------------------------------------ contacts as cones */
+
+static void map_to_cone(const Cone *c, const double *r, double *z)
+{
+    if (c->m == 1) {
+        z[0] = c->weight * r[c->first];
+        return;
+    }
+    z[0] = c->weight * r[c->normal];
+    for (int k = 1; k < c->m; k++)
+        z[k] = r[c->first + k - 1];
+}
+
+/* out += G'y */
+static void map_back(const Cone *c, const double *y, double *out)
+{
+    if (c->m == 1) {
+        out[c->first] += c->weight * y[0];
+        return;
+    }
+    out[c->normal] += c->weight * y[0];
+    for (int k = 1; k < c->m; k++)
+        out[c->first + k - 1] += y[k];
+}
+
+static void add_cone(Ipm *s, Cone cone, double size, double speed)
+{
+    cone.z[0] = cone.m == 1 ? size : fmax(cone.weight, 0.1) * size;
+    cone.y[0] = speed;
+    s->cone[s->n_cones++] = cone;
+}
+
+/* All cones, at their starting points: impulses and velocities of the problem's own size. */
+static st_Status make_cones(Ipm *s, const sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    GROW(cone, 2 * (int64_t)p->n_contacts);
+    s->n_cones = 0;
+    double speed = 0.0;
+    for (int row = 0; row < p->n_r; row++)
+        speed += s->W.b[row] * s->W.b[row];
+    speed = speed > 0.0 ? sqrt(speed / p->n_r) : 1.0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int f = contact->first;
+        const double size = task->reduction->rho[c] * speed;
+        if (contact->law == ST_LAW_FRICTIONLESS) {
+            add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = 1.0}, size, speed);
+        } else if (contact->law == ST_LAW_BOUNDED) {
+            if (isfinite(contact->lo))
+                add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = 1.0, .offset = -contact->lo}, size,
+                         speed);
+            if (isfinite(contact->hi))
+                add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = -1.0, .offset = contact->hi}, size,
+                         speed);
+        } else {
+            const double mu = fmax(contact->mu, least_mu), roll = fmax(contact->mu_roll, least_mu);
+            const int m = contact->dim == 2 ? 2 : 3;
+            add_cone(s, (Cone){.contact = c, .m = m, .normal = f, .first = f + 1, .weight = mu}, size, speed);
+            if (contact->dim == 5)
+                add_cone(s, (Cone){.contact = c, .m = m, .normal = f, .first = f + 3, .weight = roll}, size, speed);
+        }
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ equations */
+
+/* S of one part of the tangential velocity, and the shift it brings: mu |u_T|^2/sqrt(|u_T|^2 + eps^2), which is 0
+ * at 0 and off by eps^2/|u_T| where it slides.                                                    */
+static double shift_part(const double *u, int first, int count, double mu, double eps, double *S)
+{
+    double square = 0.0;
+    for (int k = 0; k < count; k++)
+        square += u[first + k] * u[first + k];
+    const double size = sqrt(square + eps * eps);
+    if (!(size > 0.0)) return 0.0;
+    for (int k = 0; k < count; k++)
+        S[first + k] = mu * u[first + k] / size * (1.0 + eps * eps / (size * size));
+    return mu * square / size;
+}
+
+/* rest = u^ - G'y and S by contact, miss by cone, and nu. */
+static void evaluate(Ipm *s, const sti_Task *task)
+{
+    const st_Problem *p = task->problem;
+    double sum = 0.0;
+    s->nu = 0.0;
+    for (int k = 0; k < s->n_cones; k++)
+        for (int i = 0; i < s->cone[k].m; i++)
+            sum += s->cone[k].z[i] * s->cone[k].y[i];
+    s->nu = s->n_cones > 0 ? sum / s->n_cones : 0.0;
+    sti_delassus_apply(&s->W, task->r, s->u);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int dim = contact->dim;
+        const double *u = s->u + contact->first;
+        double *S = s->S + 25 * (int64_t)c, shift = 0.0;
+        memset(S, 0, sizeof *S * 25);
+        for (int i = 0; i < dim; i++)
+            S[i * dim + i] = 1.0;
+        if (contact->law == ST_LAW_COULOMB) {
+            const double eps = sqrt(s->nu / task->reduction->rho[c]); /* the speed that belongs to z'y = nu */
+            shift = shift_part(u, 1, dim == 2 ? 1 : 2, contact->mu, eps, S);
+            if (dim == 5) shift += shift_part(u, 3, 2, contact->mu_roll, eps, S);
+        }
+        for (int i = 1; i < dim && task->attempt % 2 == 1; i++)
+            S[i] = 0.0;
+        for (int i = 0; i < dim; i++)
+            s->rest[contact->first + i] = u[i] + (i == 0 ? shift : 0.0);
+    }
+    for (int k = 0; k < s->n_cones; k++) {
+        Cone *c = &s->cone[k];
+        double z[3], minus[3];
+        map_to_cone(c, task->r, z);
+        for (int i = 0; i < c->m; i++) {
+            c->miss[i] = c->z[i] - z[i] - (i == 0 ? c->offset : 0.0);
+            minus[i] = -c->y[i];
+        }
+        map_back(c, minus, s->rest);
+        scale(c);
+    }
+}
+
+/* S W, then G' inv(T^2) G on the diagonal blocks. inv(T^2) = (2 v v' - J)/eta^2, v = (w0, -w1), J = diag(1, -1, -1). */
+static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    int replaced;
+    for (int i = 0; i < p->n_contacts; i++) {
+        const int rows = p->contact[i].dim;
+        const double *S = s->S + 25 * (int64_t)i;
+        for (int64_t e = s->W.p[i]; e < s->W.p[i + 1]; e++) {
+            const int columns = p->contact[s->W.j[e]].dim;
+            const double *W = s->W.x + s->W.start[e];
+            double *x = s->x + s->W.start[e];
+            memcpy(x, W, (size_t)(rows * columns) * sizeof *x);
+            for (int k = 1; k < rows; k++) /* S differs from I in its first row only */
+                for (int c = 0; c < columns && S[k] != 0.0; c++)
+                    x[c] += S[k] * W[k * columns + c];
+        }
+    }
+    for (int k = 0; k < s->n_cones; k++) {
+        const Cone *c = &s->cone[k];
+        const int dim = p->contact[c->contact].dim, base = p->contact[c->contact].first;
+        double *x = s->x + s->W.start[s->W.diagonal[c->contact]];
+        for (int a = 0; a < c->m; a++)
+            for (int b = 0; b < c->m; b++) {
+                const double v = 2.0 * c->w[a] * c->w[b] * ((a == 0) == (b == 0) ? 1.0 : -1.0);
+                const double J = a != b ? 0.0 : a == 0 ? 1.0 : -1.0;
+                const int row = (a == 0 && c->m > 1 ? c->normal : c->first + (c->m > 1 ? a - 1 : 0)) - base;
+                const int column = (b == 0 && c->m > 1 ? c->normal : c->first + (c->m > 1 ? b - 1 : 0)) - base;
+                const double ga = a == 0 ? c->weight : 1.0, gb = b == 0 ? c->weight : 1.0;
+                x[row * dim + column] += ga * gb * (v - J) / (c->eta * c->eta);
+            }
+    }
+    return sti_sparse_lu_factor(s->lu, &s->W.rows, s->x, tiny_pivot, &replaced, err);
+}
+
+/* The step that belongs to d, which each cone holds in its dy beforehand. dr is left in side. */
+static void find_step(Ipm *s, const sti_Task *task)
+{
+    const int n = task->problem->n_r;
+    for (int row = 0; row < n; row++)
+        s->side[row] = -s->rest[row];
+    for (int k = 0; k < s->n_cones; k++) {
+        Cone *c = &s->cone[k];
+        double t[3];
+        apply_scaling(c, c->miss, true, t);
+        for (int i = 0; i < c->m; i++)
+            t[i] += c->dy[i];
+        apply_scaling(c, t, true, t);
+        map_back(c, t, s->side);
+    }
+    sti_sparse_lu_solve(s->lu, s->side);
+    for (int k = 0; k < s->n_cones; k++) {
+        Cone *c = &s->cone[k];
+        double t[3];
+        map_to_cone(c, s->side, c->dz);
+        for (int i = 0; i < c->m; i++)
+            c->dz[i] -= c->miss[i];
+        apply_scaling(c, c->dz, true, t);
+        for (int i = 0; i < c->m; i++)
+            t[i] = c->dy[i] - t[i];
+        apply_scaling(c, t, true, c->dy);
+    }
+}
+
+static double step_length(const Ipm *s, double share)
+{
+    double t = 1.0 / share;
+    for (int k = 0; k < s->n_cones; k++) {
+        t = longest(s->cone[k].z, s->cone[k].dz, s->cone[k].m, t);
+        t = longest(s->cone[k].y, s->cone[k].dy, s->cone[k].m, t);
+    }
+    return fmin(1.0, share * t);
+}
+
+static void predict(Ipm *s, const sti_Task *task)
+{
+    for (int k = 0; k < s->n_cones; k++)
+        for (int i = 0; i < s->cone[k].m; i++)
+            s->cone[k].dy[i] = -s->cone[k].s[i];
+    find_step(s, task);
+}
+
+/* How much of nu to keep: Mehrotra's third power of what the predictor would leave. */
+static double centring(const Ipm *s, double t)
+{
+    double sum = 0.0;
+    for (int k = 0; k < s->n_cones; k++)
+        for (int i = 0; i < s->cone[k].m; i++) {
+            const Cone *c = &s->cone[k];
+            sum += (c->z[i] + t * c->dz[i]) * (c->y[i] + t * c->dy[i]);
+        }
+    const double left = s->nu > 0.0 && s->n_cones > 0 ? fmax(0.0, sum / s->n_cones / s->nu) : 0.0;
+    return fmin(1.0, left * left * left);
+}
+
+static void correct(Ipm *s, const sti_Task *task, double sigma)
+{
+    for (int k = 0; k < s->n_cones; k++) {
+        Cone *c = &s->cone[k];
+        double a[3], b[3], square[3];
+        apply_scaling(c, c->dz, true, a);
+        apply_scaling(c, c->dy, false, b);
+        product(a, b, c->m, a);
+        product(c->s, c->s, c->m, square);
+        for (int i = 0; i < c->m; i++)
+            a[i] = (i == 0 ? sigma * s->nu : 0.0) - square[i] - a[i];
+        divide(c->s, a, c->m, c->dy);
+    }
+    find_step(s, task);
+}
+
+/* ------------------------------------------------------------------ the solver */
+
+/* The residual of r put back into its cones; the best is kept. */
+static double judge(Ipm *s, const sti_Task *task, double *least)
+{
+    const st_Problem *p = task->problem;
+    const size_t bytes = sizeof(double) * (size_t)p->n_r;
+    st_Residual residual;
+    memcpy(s->trial, task->r, bytes);
+    for (int c = 0; c < p->n_contacts; c++)
+        sti_law_project(&p->contact[c], s->trial + p->contact[c].first);
+    sti_delassus_apply(&s->W, s->trial, s->u);
+    sti_residual_at(task->reduction, s->trial, s->u, &residual);
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    if (measure < *least) {
+        *least = measure;
+        memcpy(s->best, s->trial, bytes);
+    }
+    return measure;
+}
+
+static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
+{
+    const int n = task->problem->n_r;
+    double least = INFINITY;
+    int last_better = 0;
+    memcpy(s->best, task->r, sizeof(double) * (size_t)n);
+    judge(s, task, &least);
+    while (least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task) &&
+           task->iterations - last_better < PATIENCE) {
+        evaluate(s, task);
+        STI_TRY(factorise(s, task, err));
+        task->iterations++;
+        predict(s, task);
+        const double sigma = centring(s, step_length(s, 1.0));
+        correct(s, task, sigma);
+        const double t = step_length(s, border);
+        if (!(t > 1e-12)) break; /* at the border, or not a number */
+        for (int row = 0; row < n; row++)
+            task->r[row] += t * s->side[row];
+        for (int k = 0; k < s->n_cones; k++)
+            for (int i = 0; i < s->cone[k].m; i++) {
+                s->cone[k].z[i] += t * s->cone[k].dz[i];
+                s->cone[k].y[i] += t * s->cone[k].dy[i];
+            }
+        const double before = least;
+        judge(s, task, &least);
+        if (least < 0.9 * before) last_better = task->iterations;
+    }
+    return ST_OK;
+}
+
+static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
+{
+    Ipm *s = workspace;
+    const st_Problem *p = task->problem;
+    const int n = p->n_r;
+    bool formed = false;
+    task->iterations = 0;
+    if (p->n_contacts == 0) return ST_OK;
+    STI_TRY(sti_delassus_build(&s->W, task->reduction, max_blocks, &formed, err));
+    if (!formed) return ST_OK;
+    GROW(u, n);
+    GROW(rest, n);
+    GROW(side, n);
+    GROW(trial, n);
+    GROW(best, n);
+    GROW(S, 25 * (int64_t)p->n_contacts);
+    GROW(x, s->W.x_size);
+    STI_TRY(make_cones(s, task, err));
+    STI_TRY(iterate(s, task, err));
+    memcpy(task->r, s->best, sizeof(double) * (size_t)n);
+    return ST_OK;
+}
+
+static bool accepts(st_Law law, int dim, bool symmetric)
+{
+    return law != ST_LAW_PYRAMID && law != ST_LAW_BOX && sti_nsgs.accepts(law, dim, symmetric);
+}
+
+static void destroy(void *workspace)
+{
+    Ipm *s = workspace;
+    if (s == NULL) return;
+    sti_sparse_lu_destroy(s->lu);
+    sti_delassus_release(&s->W);
+    RELEASE(cone);
+    RELEASE(u);
+    RELEASE(rest);
+    RELEASE(side);
+    RELEASE(trial);
+    RELEASE(best);
+    RELEASE(S);
+    RELEASE(x);
+    const st_Allocator allocator = s->allocator;
+    sti_free(&allocator, s, 1, sizeof *s);
+}
+
+static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
+{
+    Ipm *s = sti_alloc(allocator, 1, sizeof *s);
+    if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver ipm");
+    s->allocator = s->W.allocator = *allocator;
+    const st_Status status = sti_sparse_lu_create(allocator, &s->lu, err);
+    if (status != ST_OK) {
+        destroy(s);
+        return status;
+    }
+    *workspace = s;
+    return ST_OK;
+}
+
+const sti_SolverKind sti_ipm = {
+    .name = "ipm",
+    .help = "interior point on second-order cones; the steadiest where contacts are redundant",
+    .accepts = accepts,
+    .create = create,
+    .solve = solve,
+    .destroy = destroy,
+};

@@ -1,0 +1,117 @@
+/* step/active.c -- the contacts of a step problem. Three ways to choose them:
+ *
+ *     drift gap, events off    all closer than `margin`, and those that a first attempt ran into;
+ *     events off               those with a gap below `active_gap`;
+ *     events located           the active set: entered at a collision, left when they separate.
+ */
+#include "base/tolerance.h"
+#include "step/system.h"
+
+/* Contacts enter before they touch, with their gap. */
+bool sti_speculative(const st_System *system)
+{
+    return system->def.drift == ST_DRIFT_GAP && system->def.events == ST_EVENTS_OFF;
+}
+
+double sti_margin(const st_System *system)
+{
+    return fmax(system->def.margin, system->def.active_gap);
+}
+
+/* With events off the active set has no memory: it is what touches now. With events located, a gap may also
+ * close without an impact, at less than the speed at which rebounds begin.                         */
+st_Status sti_refresh_active(st_System *system, st_Error *err)
+{
+    const st_Sink *here = &system->here;
+    st_Events events = system->def.events;
+    if (events == ST_EVENTS_OFF) system->active.n = 0;
+    if (events == ST_EVENTS_COLLISIONS && sti_integrator(system)->order == 1) return ST_OK;
+    for (int c = 0; c < here->n_contacts; c++) {
+        const sti_ContactEntry *contact = &here->contact[c];
+        if (contact->gap > system->def.active_gap) continue;
+        double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->v);
+        if (events != ST_EVENTS_OFF && fabs(speed) > system->def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->active, contact->id, err));
+    }
+    return ST_OK;
+}
+
+st_Status sti_want_contacts(st_System *system, st_Error *err)
+{
+    const st_Sink *here = &system->here;
+    system->wanted.n = 0;
+    for (int c = 0; c < here->n_contacts; c++) {
+        const sti_ContactEntry *contact = &here->contact[c];
+        bool wanted = sti_speculative(system)
+                          ? contact->gap < system->def.margin || sti_ids_contain(&system->missed, contact->id)
+                          : sti_ids_contain(&system->active, contact->id);
+        if (wanted) STI_TRY(sti_ids_add(&system->allocator, &system->wanted, contact->id, err));
+    }
+    return ST_OK;
+}
+
+/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
+st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err)
+{
+    *n_new = 0;
+    for (int c = 0; c < system->trial.n_contacts; c++) {
+        const sti_ContactEntry *contact = &system->trial.contact[c];
+        if (contact->gap >= -STI_OVERLAP || sti_ids_contain(&system->missed, contact->id)) continue;
+        int before = sti_sink_find(&system->here, contact->id);
+        if (before >= 0 && system->here.contact[before].gap < system->def.margin) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->missed, contact->id, err));
+        ++*n_new;
+    }
+    return ST_OK;
+}
+
+/* Contacts that separate leave the active set: after steps with h > 0 only, see METHODS section 2. */
+st_Status sti_drop_separated(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    double fastest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        fastest = fmax(fastest, fabs(system->v_new[i]));
+    system->active_new.n = 0;
+    for (int c = 0; c < step->n_gaps; c++)
+        if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
+            STI_TRY(sti_ids_add(&system->allocator, &system->active_new, step->chosen[c].entry.id, err));
+    return ST_OK;
+}
+
+/* Behind an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
+ * down. The trapezoid keeps them to the end of the step, as its paper does. Contacts without restitution stay,
+ * see above.                                                                                      */
+st_Status sti_drop_rebounding(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    bool keeps = sti_integrator(system)->order == 1 || system->def.integrator == ST_INTEGRATOR_TRAPEZOID;
+    if (keeps || system->tired) return ST_OK;
+    system->active.n = 0;
+    for (int c = 0; c < step->n_gaps; c++) {
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
+        if (entry->restitution > 0 && speed > system->def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->active, entry->id, err));
+    }
+    return ST_OK;
+}
+
+st_Status sti_activate_touching(st_System *system, double gap, st_Error *err)
+{
+    for (int c = 0; c < system->trial.n_contacts; c++)
+        if (system->trial.contact[c].gap <= gap)
+            STI_TRY(sti_ids_add(&system->allocator, &system->active_new, system->trial.contact[c].id, err));
+    return ST_OK;
+}
+
+/* The contacts that carry at the end of the step, into loaded_new. */
+st_Status sti_note_loaded(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    system->loaded_new.n = 0;
+    for (int c = 0; c < step->n_gaps; c++)
+        if (step->r[step->law[c].first] > 0)
+            STI_TRY(sti_ids_add(&system->allocator, &system->loaded_new, step->chosen[c].entry.id, err));
+    return ST_OK;
+}

@@ -1,0 +1,82 @@
+/* step/impact.c -- the velocity after an impact: the step problem with h = 0, once or twice.
+ *
+ *     inelastic   M (v+ - v-) = G l + H r,  laws on v+
+ *     newton      the same with u+ >= -e u- on the normals of contacts that approach
+ *     poisson     compression    M (vc - v-) = G l + H r,  laws on vc                (Potra et al. 2006, 7.5-7.9)
+ *                 decompression  M (v+ - vc) = G l + H rx + sum e n r_n,  laws on v+
+ *
+ * All active contacts take part, closed before or not, and all joints. A contact whose compression is worth
+ * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction neither law
+ * keeps energy from growing in general: what an impact gained is reported.
+ */
+#include "step/system.h"
+
+static bool rebounds(const st_System *system)
+{
+    return system->def.impact != ST_IMPACT_INELASTIC && !system->tired;
+}
+
+/* sum e n r_n of the compression just solved, into `push`; false: nothing is given back. */
+static bool restitution_impulse(st_System *system)
+{
+    const sti_Assembly *step = &system->step;
+    const sti_RowList *H = &step->H;
+    bool any = false;
+    memset(system->push, 0, (size_t)system->model.n_v * sizeof *system->push);
+    for (int c = 0; c < step->n_gaps; c++) {
+        int row = step->law[c].first;
+        double e = step->chosen[c].entry.restitution, r = step->r[row];
+        if (e == 0 || !(r * sti_mobility(system, row) > system->def.restitution_speed)) continue;
+        for (int64_t k = H->p[row]; k < H->p[row + 1]; k++)
+            system->push[H->i[k]] += e * r * H->x[k];
+        any = true;
+    }
+    return any;
+}
+
+/* The impulse of compression, decompression and restitution together, for the report. */
+static st_Status carry_compression(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    STI_TRY(sti_carry_impulses(system, 1.0, err));
+    for (int c = 0; c < system->n_carried; c++) {
+        double r = step->r[step->law[c].first], e = step->chosen[c].entry.restitution;
+        if (r * sti_mobility(system, step->law[c].first) > system->def.restitution_speed)
+            system->carried[c].r[0] += e * r;
+    }
+    return ST_OK;
+}
+
+static st_Status solve(st_System *system, sti_Stage *impact, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(sti_want_contacts(system, err));
+    STI_TRY(sti_solve_stage(system, impact, system->v_new, info, err));
+    if (system->def.impact != ST_IMPACT_POISSON || !rebounds(system)) return ST_OK;
+    bool pushes = restitution_impulse(system);
+    if (!pushes) return ST_OK;
+    STI_TRY(carry_compression(system, err));
+    memcpy(system->v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    impact->push = system->push;
+    return sti_solve_stage(system, impact, system->v_new, info, err);
+}
+
+st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err)
+{
+    sti_Stage impact = {.t = t,
+                        .eta = 0,
+                        .rebound = system->def.impact == ST_IMPACT_NEWTON && rebounds(system),
+                        .rows = &system->here,
+                        .q_star = system->q_new,
+                        .v_star = system->v_new,
+                        .v_base = system->v_base,
+                        .q_base = system->q_new};
+    memcpy(system->v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    double before = sti_energy_kinetic(system, system->q_new, system->v_base);
+    system->n_carried = 0;
+    STI_TRY(solve(system, &impact, info, err));
+    STI_TRY(sti_total_impulses(system, 1.0, err));
+    double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before;
+    /* a thousand roundings of the energy are no gain */
+    if (gain > 1e-13 * before) info->impact_gain += gain;
+    return ST_OK;
+}

@@ -1,0 +1,167 @@
+/* step/integrator.c -- the table of integrators, and what they share: rows, solution and impulses of a stage.
+ *
+ *     sti_Integrator.step   (q, v) at t  ->  (q_new, v_new) at t + h, a_new
+ *
+ * Each is one file and one row of the table. All are built from the stage of stage.c.
+ */
+#include "base/tolerance.h"
+#include "step/system.h"
+
+#include <stdio.h>
+
+static const sti_Integrator table[ST_N_INTEGRATORS] = {
+    [ST_INTEGRATOR_EULER] = {1, sti_euler_step},         [ST_INTEGRATOR_IMPLICIT] = {1, sti_euler_step},
+    [ST_INTEGRATOR_TRAPEZOID] = {2, sti_trapezoid_step}, [ST_INTEGRATOR_SDIRK2] = {2, sti_sdirk2_step},
+    [ST_INTEGRATOR_BDF2] = {2, sti_bdf2_step},
+};
+
+const sti_Integrator *sti_integrator(const st_System *system)
+{
+    return &table[system->def.integrator];
+}
+
+/* Behind an event to the end of the step? Those of order one end it there. */
+bool sti_goes_on(const st_System *system)
+{
+    return sti_integrator(system)->order > 1 && system->def.events != ST_EVENTS_OFF;
+}
+
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    system->rough = false;
+    STI_TRY(sti_integrator(system)->step(system, h, info, err));
+    sti_lap(system, ST_STAGE_MOVE);
+    return ST_OK;
+}
+
+/* A velocity that no one can have meant ends the run, with the name of whose it is. */
+static st_Status check_velocity(const st_System *system, const double *v, double t, st_Error *err)
+{
+    for (int i = 0; i < system->model.n_v; i++) {
+        if (fabs(v[i]) <= system->def.speed_limit) continue; /* false for NaN */
+        char who[320];
+        if (system->model.name != NULL)
+            system->model.name(system->model.ctx, i, who, sizeof who);
+        else
+            snprintf(who, sizeof who, "velocity %d", i);
+        return sti_fail(
+            err, ST_ERR_NUMERIC,
+            "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h or "
+            "an implicit integrator",
+            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit);
+    }
+    return ST_OK;
+}
+
+static double largest_speed(const st_System *system)
+{
+    double largest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        largest = fmax(largest, fabs(system->v[i]));
+    return largest;
+}
+
+/* The margin grows by what the prediction may have moved: a contact held closed must not be lost. */
+st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
+{
+    double margin = sti_margin(system) + 2 * fabs(t - system->t) * largest_speed(system);
+    return sti_evaluate(system, &system->middle, t, system->q_star, margin, err);
+}
+
+static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    st_SolveInfo solved;
+    STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
+    if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
+    int n = system->step.n_gaps;
+    info->contacts = n > info->contacts ? n : info->contacts;
+    info->overlapping = system->step.overlapping;
+    info->problems++;
+    return stage->eta > 0 ? check_velocity(system, v, system->t + stage->reach, err) : ST_OK;
+}
+
+st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(sti_stage_assemble(system, stage, err));
+    return solve(system, stage, v, info, err);
+}
+
+/* A first stage predicts its velocity by the acceleration of the step before. After an event there is none:
+ * the stage is solved with v* = v, which is only of order one, and again with the velocity that gives,
+ * unless no force minds.                                                                          */
+st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    size_t size = (size_t)system->model.n_v * sizeof *v;
+    STI_TRY(sti_solve_stage(system, stage, v, info, err));
+    if (system->history.known) return ST_OK;
+    memcpy(system->v_star, v, size);
+    memcpy(system->push, system->step.f, size);
+    STI_TRY(sti_stage_assemble(system, stage, err));
+    if (memcmp(system->push, system->step.f, size) == 0) return ST_OK;
+    return solve(system, stage, v, info, err);
+}
+
+/* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
+ * was not located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a
+ * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
+ * gap in the first and comes to rest in the second.                                                */
+bool sti_closes_within(const st_System *system, double h)
+{
+    const sti_Assembly *step = &system->step;
+    const st_Sink *here = &system->here;
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)), pulled = fmax(still, 2 * h * system->pull);
+    for (int c = 0; c < step->n_gaps; c++) {
+        uint64_t id = step->chosen[c].entry.id;
+        int before = sti_sink_find(here, id);
+        bool carried = sti_ids_contain(&system->loaded, id);
+        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->history.known)) continue;
+        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v);
+        if (speed < -(carried ? pulled : still)) return true;
+    }
+    return false;
+}
+
+/* The step as Euler's, and a new start behind it. */
+st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    system->rough = true;
+    system->n_carried = 0;
+    return sti_euler_step(system, h, info, err);
+}
+
+/* ---- impulses of the whole step --------------------------------------------------------------- */
+
+st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    int n = step->problem.n_contacts;
+    STI_TRY(STI_GROW(&system->allocator, system->carried, system->carried_capacity, n, err));
+    system->n_carried = n;
+    system->carried_work = weight * step->friction_work;
+    for (int c = 0; c < n; c++) {
+        const st_ContactLaw *law = &step->law[c];
+        system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
+        for (int k = 0; k < law->dim; k++)
+            system->carried[c].r[k] = weight * step->r[law->first + k];
+    }
+    return ST_OK;
+}
+
+st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
+{
+    sti_Assembly *step = &system->step;
+    int n = step->problem.n_contacts, p = 0;
+    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
+    for (int c = 0; c < n; c++) {
+        const st_ContactLaw *law = &step->law[c];
+        uint64_t id = step->chosen[c].entry.id;
+        while (p < system->n_carried && system->carried[p].id < id)
+            p++;
+        bool known = p < system->n_carried && system->carried[p].id == id && system->carried[p].dim == law->dim;
+        for (int k = 0; k < law->dim; k++)
+            step->impulse[law->first + k] = weight * step->r[law->first + k] + (known ? system->carried[p].r[k] : 0.0);
+    }
+    step->friction_work = weight * step->friction_work + (system->n_carried > 0 ? system->carried_work : 0.0);
+    system->n_carried = 0;
+    return ST_OK;
+}

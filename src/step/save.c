@@ -1,0 +1,231 @@
+/* step/save.c -- the state of a system with its history, as bytes.
+ *
+ *     head:      magic, version, n_q, n_v
+ *     sections:  tag[8], bytes of an element, elements, the elements themselves; to the end
+ *
+ * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
+ * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
+ */
+#include "step/system.h"
+
+#define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
+#define VERSION 1
+
+typedef struct Head {
+    uint64_t magic;
+    int32_t version, n_q, n_v, unused;
+} Head;
+
+typedef struct Section {
+    char tag[8];
+    int64_t size, count; /* bytes of an element, elements */
+} Section;
+
+/* What integrators of order two and located events remember of the step before. */
+typedef struct Past {
+    double h, friction_work, speed, pull;
+    int64_t known;
+} Past;
+
+enum {
+    TIME,
+    COORDINATES,
+    VELOCITIES,
+    STEPS,
+    STALLED,
+    ACTIVE,
+    IMPULSES,
+    PAST,
+    PAST_COORDINATES,
+    PAST_VELOCITIES,
+    PAST_ACCELERATIONS,
+    LOADED,
+    MODES,
+    N_SECTIONS
+};
+
+static const struct {
+    const char *tag;
+    size_t size;
+} sections[N_SECTIONS] = {[TIME] = {"t", sizeof(double)},
+                          [COORDINATES] = {"q", sizeof(double)},
+                          [VELOCITIES] = {"v", sizeof(double)},
+                          [STEPS] = {"steps", sizeof(int64_t)},
+                          [STALLED] = {"stalled", sizeof(int)},
+                          [ACTIVE] = {"active", sizeof(uint64_t)},
+                          [IMPULSES] = {"impulse", sizeof(sti_Impulse)},
+                          [PAST] = {"past", sizeof(Past)},
+                          [PAST_COORDINATES] = {"past q", sizeof(double)},
+                          [PAST_VELOCITIES] = {"past v", sizeof(double)},
+                          [PAST_ACCELERATIONS] = {"past a", sizeof(double)},
+                          [LOADED] = {"loaded", sizeof(uint64_t)},
+                          [MODES] = {"modes", sizeof(sti_Mode)}};
+
+/* A part of the state: where it stands, how many elements. */
+typedef struct Part {
+    const void *data;
+    int64_t count;
+} Part;
+
+static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
+{
+    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->history.known};
+    part[TIME] = (Part){&s->t, 1};
+    part[COORDINATES] = (Part){s->q, s->model.n_q};
+    part[VELOCITIES] = (Part){s->v, s->model.n_v};
+    part[STEPS] = (Part){&s->n_steps, 1};
+    part[STALLED] = (Part){&s->stalled, 1};
+    part[ACTIVE] = (Part){s->active.id, s->active.n};
+    part[IMPULSES] = (Part){s->previous, s->n_previous};
+    part[PAST] = (Part){past, 1};
+    part[PAST_COORDINATES] = (Part){s->history.q, s->model.n_q};
+    part[PAST_VELOCITIES] = (Part){s->history.v, s->model.n_v};
+    part[PAST_ACCELERATIONS] = (Part){s->history.a, s->model.n_v};
+    part[LOADED] = (Part){s->loaded.id, s->loaded.n};
+    part[MODES] = (Part){s->mode, s->n_modes};
+}
+
+size_t st_system_save(const st_System *system, void *buffer, size_t size)
+{
+    Part part[N_SECTIONS];
+    Past past;
+    list_parts(system, &past, part);
+    size_t needed = sizeof(Head);
+    for (int k = 0; k < N_SECTIONS; k++)
+        needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
+    if (buffer == NULL || size < needed) return needed;
+
+    Head head = {MAGIC, VERSION, system->model.n_q, system->model.n_v, 0};
+    char *out = buffer;
+    memcpy(out, &head, sizeof head);
+    out += sizeof head;
+    for (int k = 0; k < N_SECTIONS; k++) {
+        Section section = {{0}, (int64_t)sections[k].size, part[k].count};
+        size_t bytes = (size_t)part[k].count * sections[k].size;
+        strncpy(section.tag, sections[k].tag, sizeof section.tag - 1);
+        memcpy(out, &section, sizeof section);
+        out += sizeof section;
+        if (bytes > 0) memcpy(out, part[k].data, bytes);
+        out += bytes;
+    }
+    return needed;
+}
+
+static st_Status damaged(st_Error *err)
+{
+    return sti_fail(err, ST_ERR_FORMAT, "the saved state is damaged or cut short");
+}
+
+static st_Status read_head(const st_System *system, const void *buffer, size_t size, st_Error *err)
+{
+    Head head;
+    if (buffer == NULL || size < sizeof head) return damaged(err);
+    memcpy(&head, buffer, sizeof head);
+    if (head.magic != MAGIC) return sti_fail(err, ST_ERR_FORMAT, "these bytes are no saved state of this machine");
+    if (head.version != VERSION)
+        return sti_fail(err, ST_ERR_FORMAT, "the saved state has version %d, this library reads %d", head.version,
+                        VERSION);
+    if (head.n_q != system->model.n_q || head.n_v != system->model.n_v)
+        return sti_fail(
+            err, ST_ERR_ARGUMENT,
+            "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
+            head.n_v, system->model.n_q, system->model.n_v);
+    return ST_OK;
+}
+
+/* Find every section; unknown ones are a newer library's. */
+static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECTIONS], st_Error *err)
+{
+    for (size_t at = sizeof(Head); at < size;) {
+        Section section;
+        int k = 0;
+        if (size - at < sizeof section) return damaged(err);
+        memcpy(&section, buffer + at, sizeof section);
+        at += sizeof section;
+        section.tag[sizeof section.tag - 1] = '\0';
+        while (k < N_SECTIONS && strcmp(section.tag, sections[k].tag) != 0)
+            k++;
+        if (k == N_SECTIONS || section.size != (int64_t)sections[k].size)
+            return sti_fail(err, ST_ERR_FORMAT, "the saved state is of another version of the library: \"%s\"",
+                            section.tag);
+        if (section.count < 0 || (uint64_t)section.count > (size - at) / sections[k].size) return damaged(err);
+        part[k] = (Part){buffer + at, section.count};
+        at += (size_t)section.count * sections[k].size;
+    }
+    return ST_OK;
+}
+
+static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+{
+    const int n_q = system->model.n_q, n_v = system->model.n_v;
+    const int64_t expected[N_SECTIONS] = {1, n_q, n_v, 1, 1, -1, -1, 1, n_q, n_v, n_v, -1, -1};
+    for (int k = 0; k < N_SECTIONS; k++)
+        if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
+            return damaged(err);
+    return ST_OK;
+}
+
+static void take(void *to, const Part *part, size_t size)
+{
+    if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
+}
+
+static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
+{
+    STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, part[IMPULSES].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
+    return STI_GROW(&s->allocator, s->mode, s->mode_capacity, part[MODES].count, err);
+}
+
+static void restore_past(st_System *s, const Part part[N_SECTIONS])
+{
+    Past past;
+    take(&past, &part[PAST], sizeof past);
+    s->history.h = past.h;
+    s->history.known = past.known != 0;
+    s->friction_work = past.friction_work;
+    s->speed = past.speed;
+    s->pull = past.pull;
+    take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
+    take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
+    take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+}
+
+static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
+{
+    double t;
+    double *q = state, *v = state + s->model.n_q; /* aligned, as the bytes need not be */
+    take(&t, &part[TIME], sizeof t);
+    take(q, &part[COORDINATES], sizeof *q);
+    take(v, &part[VELOCITIES], sizeof *v);
+    STI_TRY(make_room(s, part, err));
+    STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail; it keeps the room */
+    take(s->active.id, &part[ACTIVE], sizeof *s->active.id);
+    take(s->previous, &part[IMPULSES], sizeof *s->previous);
+    take(s->loaded.id, &part[LOADED], sizeof *s->loaded.id);
+    take(s->mode, &part[MODES], sizeof *s->mode);
+    s->active.n = (int)part[ACTIVE].count;
+    s->n_previous = (int)part[IMPULSES].count;
+    s->loaded.n = (int)part[LOADED].count;
+    s->n_modes = (int)part[MODES].count;
+    take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
+    take(&s->stalled, &part[STALLED], sizeof s->stalled);
+    restore_past(s, part);
+    return ST_OK;
+}
+
+st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err)
+{
+    Part part[N_SECTIONS] = {{0}};
+    if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
+    STI_TRY(read_head(system, buffer, size, err));
+    STI_TRY(read_sections(buffer, size, part, err));
+    STI_TRY(check_parts(system, part, err));
+    int64_t n = (int64_t)system->model.n_q + system->model.n_v;
+    double *state = sti_alloc(&system->allocator, n, sizeof *state);
+    if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");
+    st_Status status = restore(system, part, state, err);
+    sti_free(&system->allocator, state, n, sizeof *state);
+    return status;
+}

@@ -1,0 +1,355 @@
+/* The program and recordings: killed runs, restarts, what is made of a file, and the server's manners. */
+#define _DEFAULT_SOURCE /* usleep */
+#include "program.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+/* Nine balls in a row on a table: enough to compute for a while. */
+static void write_balls(Program *p, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    (void)p;
+    assert_non_null(file);
+    fprintf(file, "{ \"name\": \"balls\", \"simulation\": { \"h\": 0.002, \"end\": 2 },\n"
+                  "\"ground\": [ { \"type\": \"plane\", \"normal\": [0, 0, 1] } ], \"bodies\": [\n");
+    for (int k = 0; k < 9; k++)
+        fprintf(
+            file,
+            "%s{ \"name\": \"b%d\", \"position\": [%g, 0, %g], \"velocity\": [%d, 0.1, 0], \"shapes\": [ { \"type\": "
+            "\"sphere\", \"radius\": 0.1 } ] }",
+            k > 0 ? ",\n" : "", k + 1, 0.25 * k, 0.1 + 0.03 * k, 4 - k);
+    fprintf(file, " ] }\n");
+    fclose(file);
+}
+
+static json_t *info_of(Program *p, const char *path)
+{
+    RUN(p, "info", path, "--json");
+    check_status(p, 0);
+    return printed_json(p);
+}
+
+/* Killed at any time, the file opens and has all but the last flush interval. */
+static void killed_runs_leave_their_file(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *csv = in_folder(p, "run.csv");
+    check_Random random = {7};
+    int opened = 0, kills = getenv("ST_TEST_FULL") != NULL ? 50 : 5;
+    double worst = 0;
+    write_balls(p, scene);
+    for (int k = 0; k < kills; k++) {
+        unlink(out);
+        const char *const arguments[] = {"run", scene, "-o", out, "--set", "simulation/end=1e6", NULL};
+        struct timespec now;
+        pid_t child = start(p, arguments, out_file(p));
+        /* the file must be there first; then any time, in every third case beyond a flush or two */
+        for (int wait = 0; wait < 2000 && access(out, R_OK) != 0; wait++)
+            usleep(1000);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double began = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+        usleep((useconds_t)(1e6 * check_random(&random, 0.05, k % 3 == 0 ? 2.4 : 0.9)));
+        kill(child, SIGKILL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double lived = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - began;
+        finish(p, child);
+        assert_int_equal(p->status, -1);
+        json_t *info = info_of(p, out);
+        assert_false(json_is_true(json_object_get(info, "closed")));
+        assert_true(number_of(info, "frames") >= 1);
+        /* flushed every second: what is lost is at most that, and half a second for a busy machine */
+        check_below(lived - number_of(info, "wall_seconds"), 1.5);
+        worst = fmax(worst, lived - number_of(info, "wall_seconds"));
+        opened += number_of(info, "frames") > 1;
+        double frames = number_of(info, "frames");
+        json_decref(info);
+        if (k % 5 != 0) continue;
+        RUN(p, "export", out, "--csv", csv); /* every row can be read */
+        check_status(p, 0);
+        FILE *file = fopen(csv, "r");
+        int lines = 0;
+        assert_non_null(file);
+        for (int c; (c = fgetc(file)) != EOF;)
+            lines += c == '\n';
+        fclose(file);
+        check_close(lines, frames + 1, 0);
+    }
+    if (kills > 5) print_message("%d kills, %d with more than the start, at most %.2f s lost\n", kills, opened, worst);
+    assert_true(opened > 0);
+}
+
+static void a_killed_run_goes_on(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *whole = in_folder(p, "whole.h5"), *rest = in_folder(p, "rest.h5");
+    char hash[32];
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", whole, "--json");
+    check_status(p, 0);
+    json_t *result = printed_json(p);
+    snprintf(hash, sizeof hash, "%s", text_of(result, "state_hash"));
+    assert_string_equal(text_of(result, "recording"), whole);
+    json_decref(result);
+    static const char *const times[] = {"0.01", "0.6", "1.3", "5"};
+    for (int k = 0; k < 4; k++) {
+        RUN(p, "run", "--restart", whole, "--at", times[k], "-o", rest, "--json");
+        check_status(p, 0);
+        result = printed_json(p);
+        assert_string_equal(text_of(result, "state_hash"), hash);
+        json_decref(result);
+    }
+    /* what went on can be gone on with; and further than was asked for at first */
+    RUN(p, "run", "--restart", rest, "--set", "simulation/end=2.5", "--json");
+    check_status(p, 0);
+    result = printed_json(p);
+    check_close(number_of(result, "time"), 2.5, 1e-9);
+    json_decref(result);
+    /* from before the end, whose step was fitted to it, also bit for bit */
+    RUN(p, "run", "--restart", whole, "--at", "1.3", "--set", "simulation/end=2.5", "--json");
+    result = printed_json(p);
+    snprintf(hash, sizeof hash, "%s", text_of(result, "state_hash"));
+    json_decref(result);
+    RUN(p, "run", scene, "--set", "simulation/end=2.5", "--json");
+    result = printed_json(p);
+    assert_string_equal(text_of(result, "state_hash"), hash);
+    json_decref(result);
+}
+
+static void bad_restarts_are_refused(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *none = in_folder(p, "none.h5");
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q");
+    check_status(p, 0);
+    RUN(p, "run", "--restart", none);
+    check_status(p, 2);
+    check_contains(p->err, "none.h5");
+    RUN(p, "run", scene, "--restart", out);
+    check_status(p, 2);
+    check_contains(p->err, "one word too many");
+    RUN(p, "run", "--restart", out, "-o", out);
+    check_status(p, 2);
+    check_contains(p->err, "the recording to restart from");
+    RUN(p, "run", scene, "--at", "1");
+    check_status(p, 2);
+    RUN(p, "run", "--restart", scene);
+    check_status(p, 2);
+    check_contains(p->err, "not an HDF5 file");
+    RUN(p, "run");
+    check_status(p, 2);
+    check_contains(p->err, "SCENE is missing");
+    RUN(p, "run", scene, "-o", out, "-o", in_folder(p, "b.h5"));
+    check_status(p, 2);
+    check_contains(p->err, "two recordings");
+    RUN(p, "run", "--restart", out, "--set", "bodies/b1/locks=rx");
+    check_status(p, 2);
+    check_contains(p->err, "not the same scene");
+}
+
+static void files_are_made_of_it(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *text = in_folder(p, "text");
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
+    check_status(p, 0);
+    RUN(p, "info", out);
+    check_contains(p->out, "balls");
+    check_contains(p->out, "finished");
+    check_contains(p->out, "21, 10 a simulated second");
+    RUN(p, "info", out, "--scene");
+    read_file(scene, p->err);
+    assert_string_equal(p->out, p->err);
+
+    RUN(p, "report", out, "-o", text);
+    check_status(p, 0);
+    struct stat info;
+    assert_int_equal(stat(text, &info), 0);
+    assert_true(info.st_size > 400000 && info.st_size < 1200000); /* the page, and little beside it */
+
+    RUN(p, "plot", out, "-y", "kinetic,potential", "-y", "b1.x", "-o", text);
+    check_status(p, 0);
+    read_file(text, p->out);
+    check_contains(p->out, "<svg");
+    check_contains(p->out, "b1.x");
+    RUN(p, "plot", out, "-y", "nonsense", "-o", text);
+    check_status(p, 2);
+    check_contains(p->err, "nonsense");
+    RUN(p, "plot", out, "-o", text);
+    check_status(p, 2);
+
+    RUN(p, "export", out, "--vtk", in_folder(p, "vtk"));
+    check_status(p, 0);
+    DIR *dir = opendir(in_folder(p, "vtk"));
+    int files = 0;
+    assert_non_null(dir);
+    while (readdir(dir) != NULL)
+        files++;
+    closedir(dir);
+    assert_int_equal(files, 2 + 3 + 3 * 21); /* . and .., three lists, three files a frame */
+    RUN(p, "export", out);
+    check_status(p, 2);
+}
+
+/* Without a browser or ffmpeg: said in words, with what to install. */
+static void missing_tools_are_named(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5");
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
+    setenv("STICTION_BROWSER", "/no/such/browser", 1);
+    RUN(p, "render", out, "-o", in_folder(p, "x.png"));
+    check_status(p, 1);
+    check_contains(p->err, "needs Chromium");
+    unsetenv("STICTION_BROWSER");
+    RUN(p, "render", out, "-o", in_folder(p, "x.png"), "--size", "12");
+    check_status(p, 2);
+    check_contains(p->err, "1280x720");
+}
+
+/* ---- the server --------------------------------------------------------------------------------- */
+
+/* One request as it is; what comes back, cut at TEXT_SIZE. */
+static void ask(Program *p, int port, const char *request)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct timeval patience = {2, 0};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    size_t n = 0;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+    shutdown(fd, SHUT_WR);
+    for (ssize_t got; n < 2000 && (got = recv(fd, p->out + n, TEXT_SIZE - 1 - n, 0)) > 0;)
+        n += (size_t)got;
+    p->out[n] = '\0';
+    close(fd);
+}
+
+static int served_port(Program *p)
+{
+    char *at = NULL;
+    for (int wait = 0; wait < 3000 && at == NULL; wait++) {
+        usleep(2000);
+        read_file(in_folder(p, ".out"), p->out);
+        p->n_paths--; /* in_folder keeps every path: not thousands of this one */
+        at = strstr(p->out, "http://127.0.0.1:");
+    }
+    assert_non_null(at);
+    return atoi(at + strlen("http://127.0.0.1:"));
+}
+
+static void the_server_is_for_one_page(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5");
+    char request[512], port_text[16];
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
+    const char *const arguments[] = {"view", out, "--no-browser", NULL};
+    pid_t child = start(p, arguments, out_file(p));
+    int port = served_port(p);
+
+    const struct {
+        const char *path, *host, *more, *expected;
+    } cases[] = {
+        {"GET /", "127.0.0.1", "", "HTTP/1.1 200"},
+        {"GET /", "localhost", "", "HTTP/1.1 200"},
+        {"GET /run", "127.0.0.1", "", "STRUN001"},
+        {"GET /", "example.com", "", "HTTP/1.1 403"}, /* a name that was turned to this address */
+        {"GET /run", "127.0.0.1", "Origin: http://example.com\r\n", "HTTP/1.1 403"},
+        {"GET /run", "127.0.0.1", "Origin: null\r\n", "HTTP/1.1 403"},
+        {"GET /etc/passwd", "127.0.0.1", "", "HTTP/1.1 404"},
+        {"GET /../../etc/passwd", "127.0.0.1", "", "HTTP/1.1 404"},
+        {"GET /events", "127.0.0.1", "", "HTTP/1.1 404"}, /* nothing is live here */
+        {"POST /control", "127.0.0.1", "Content-Length: 0\r\n", "HTTP/1.1 403"},
+        {"DELETE /run", "127.0.0.1", "", "HTTP/1.1 400"},
+        {"GET /", "127.0.0.1", "Content-Length: 99999999999999\r\n", "HTTP/1.1 400"},
+        {"GET /", "127.0.0.1", "Transfer-Encoding: chunked\r\n", "HTTP/1.1 400"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: %s:%d\r\n%sConnection: close\r\n\r\n", cases[k].path,
+                 cases[k].host, port, cases[k].more);
+        ask(p, port, request);
+        bool found = strstr(p->out, cases[k].expected) != NULL;
+        for (size_t i = 0; !found && i + 8 < 2000; i++) /* a header may hold zeros */
+            found = memcmp(p->out + i, cases[k].expected, strlen(cases[k].expected)) == 0;
+        if (!found)
+            fail_msg("%s, %s, %s: expected %s, got %.60s", cases[k].path, cases[k].host, cases[k].more,
+                     cases[k].expected, p->out);
+    }
+    ask(p, port, "GET / HTTP/1.1\r\n\r\n"); /* no Host at all */
+    check_contains(p->out, "HTTP/1.1 403");
+    ask(p, port, "\x16\x03\x01 nonsense\r\n\r\n");
+    check_contains(p->out, "HTTP/1.1 400");
+
+    snprintf(port_text, sizeof port_text, "%d", port);
+    int null = open("/dev/null", O_WRONLY);
+    const char *const again[] = {"view", out, "--no-browser", "--port", port_text, NULL};
+    finish(p, start(p, again, null));
+    check_status(p, 1);
+    check_contains(p->err, "in use");
+    kill(child, SIGTERM);
+    finish(p, child);
+    check_status(p, 0);
+}
+
+static void live_runs_take_wishes(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json");
+    char request[512], key[64] = "";
+    write_balls(p, scene);
+    const char *const arguments[] = {"view", "--live", scene, "--no-browser", NULL};
+    pid_t child = start(p, arguments, out_file(p));
+    int port = served_port(p);
+    snprintf(request, sizeof request, "GET /run HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    ask(p, port, request);
+    check_contains(p->out, "\"live\":true");
+    assert_int_equal(sscanf(strstr(p->out, "\"key\":\""), "\"key\":\"%32[0-9a-f]", key), 1);
+    snprintf(request, sizeof request, "GET /events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    ask(p, port, request);
+    check_contains(p->out, "text/event-stream");
+    static const char *const wishes[] = {"do=pause",
+                                         "do=step",
+                                         "gravity=3",
+                                         "friction=0",
+                                         "log_h=-3",
+                                         "log_h=nan",
+                                         "drag=1&ax=0&ay=0&az=0&x=0&y=0&z=1",
+                                         "drag=77",
+                                         "drag=1&x=1",
+                                         "do=reset",
+                                         ""};
+    for (size_t k = 0; k < sizeof wishes / sizeof wishes[0]; k++) {
+        snprintf(request, sizeof request,
+                 "POST /control HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nX-Stiction: %s\r\nContent-Length: %zu\r\n\r\n%s",
+                 port, key, strlen(wishes[k]), wishes[k]);
+        ask(p, port, request);
+        check_contains(p->out, "HTTP/1.1 200");
+    }
+    kill(child, SIGTERM);
+    finish(p, child);
+    check_status(p, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(killed_runs_leave_their_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_killed_run_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_restarts_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(files_are_made_of_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(missing_tools_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_server_is_for_one_page, setup, teardown),
+        cmocka_unit_test_setup_teardown(live_runs_take_wishes, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+// test_page.mjs PROGRAM CHROMIUM -- the page as a person uses it.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { file, launch, open, sphereScene, stiction, url, writeScene } from "./browser.mjs";
+
+const [, , program, chromium] = process.argv;
+const scene = sphereScene(30, { h: 0.004, end: 1.2 });
+scene.name = 'a "heap" <b>of</b> spheres';
+scene.bodies.push({ name: "crate", position: [1.2, 0, 0.2], velocity: [-1, 0, 0], shapes: [{ type: "box", size: [0.4, 0.4, 0.4] }] });
+writeScene("scene.json", scene);
+stiction(program, "run", file("scene.json"), "-o", file("run.h5"), "-q");
+stiction(program, "report", file("run.h5"), "-o", file("report.html"));
+stiction(program, "export", file("run.h5"), "--csv", file("run.csv"));
+const browser = await launch(chromium);
+
+// Keep what the canvas shows under a name; the share of its pixels that differ between two of those.
+const keep = (page, name) => page.evaluate((name) => {
+  const { picture } = stiction, c = document.createElement("canvas"), x = c.getContext("2d", { willReadFrequently: true });
+  c.width = 320, c.height = 240;
+  picture.render();
+  x.drawImage(picture.canvas, 0, 0, 320, 240);
+  (globalThis.kept ??= {})[name] = x.getImageData(0, 0, 320, 240).data;
+}, name);
+const differing = (page, first, second) => page.evaluate(([first, second]) => {
+  const a = kept[first], b = kept[second];
+  let n = 0;
+  for (let k = 0; k < a.length; k += 4) n += Math.abs(a[k] - b[k]) + Math.abs(a[k + 1] - b[k + 1]) + Math.abs(a[k + 2] - b[k + 2]) + Math.abs(a[k + 3] - b[k + 3]) > 24;
+  return n / (a.length / 4);
+}, [first, second]);
+
+const tests = {
+  async "opens from disk, asks nobody, says nothing"(t) {
+    assert.equal(await t.page.evaluate(() => document.body.dataset.ready), "yes");
+    assert.deepEqual(t.noise, []);
+    assert.deepEqual(t.asked.filter((u) => !u.startsWith("file:") && !u.startsWith("data:") && !u.startsWith("blob:")), []);
+    assert.equal(await t.page.locator("h1").textContent(), scene.name); // as text, not as markup
+  },
+
+  async "plays, and stops"({ page }) {
+    const now = () => page.evaluate(() => stiction.time);
+    await page.evaluate(() => stiction.setTime(0));
+    await page.evaluate(() => stiction.setPlaying(true));
+    await page.waitForFunction(() => stiction.time > 0.1, null, { timeout: 20000 });
+    await page.locator("canvas").first().press("Space");
+    const stopped = await now();
+    await page.waitForTimeout(200);
+    assert.equal(await now(), stopped);
+  },
+
+  async "scrubs with slider, keys and plots"({ page }) {
+    const now = () => page.evaluate(() => stiction.time), slider = page.locator(".track input");
+    await slider.focus();
+    await page.keyboard.press("Home");
+    assert.equal(await now(), 0);
+    await page.keyboard.press("End");
+    assert.ok(Math.abs((await now()) - 1.2) < 1e-6);
+    await page.locator("canvas").first().press("ArrowLeft");
+    const back = await now();
+    assert.ok(back < 1.2 && back > 1.1);
+    const plot = await page.locator('[data-plot="energy"] .u-over').boundingBox();
+    await page.mouse.click(plot.x + plot.width / 2, plot.y + plot.height / 2);
+    assert.ok(Math.abs((await now()) - 0.6) < 0.02, `half way along the plot is t = 0.6, got ${await now()}`);
+  },
+
+  // The page's rounded poses against the table of the same recording.
+  async "shows what was recorded"({ page }) {
+    const [head, ...rows] = readFileSync(file("run.csv"), "utf8").trim().split("\n").map((l) => l.split(","));
+    const x = head.indexOf("crate.x"), run = await page.evaluate(() => ({ time: Array.from(stiction.run.time), crate: Array.from(stiction.run.bodySeries(31).x), quantum: stiction.run.header.quantum, z: Array.from(stiction.run.bodySeries(7).z) }));
+    assert.equal(run.time.length, rows.length);
+    rows.forEach((row, k) => {
+      assert.ok(Math.abs(run.time[k] - Number(row[0])) < 1e-9);
+      // half a quantum of rounding, and a float's
+      assert.ok(Math.abs(run.crate[k] - Number(row[x])) < 0.5 * run.quantum + 1e-6, `frame ${k}: ${run.crate[k]} against ${row[x]}`);
+      assert.ok(Math.abs(run.z[k] - Number(row[head.indexOf("s7.z")])) < 0.5 * run.quantum + 1e-6);
+    });
+  },
+
+  // At rest every ball and the crate stand on the floor: the arrows add up to the weight of all.
+  async "has forces that carry the weight"({ page }) {
+    const sum = await page.evaluate(() => {
+      const c = stiction.run.contactsAt(stiction.run.last);
+      let z = 0, n = 0;
+      for (let k = c.begin; k < c.end; k++) if (c.pair[2 * k] === 0 || c.pair[2 * k + 1] === 0) z += (c.pair[2 * k] === 0 ? 1 : -1) * c.force[3 * k + 2], n++;
+      return { z, n, mass: stiction.run.model.bodies.reduce((m, b) => m + b.mass, 0) };
+    });
+    assert.ok(sum.n >= 31);
+    // balls still roll and settle a little: a few per cent
+    assert.ok(Math.abs(sum.z / (9.81 * sum.mass) - 1) < 0.05, `floor carries ${sum.z} N of ${9.81 * sum.mass} N`);
+  },
+
+  async "a click selects the body under it"({ page }) {
+    await page.evaluate(() => { stiction.setTime(0.3); stiction.picture.resetView(); });
+    await page.waitForTimeout(100);
+    const at = await page.evaluate(() => { const box = stiction.canvas.getBoundingClientRect(), p = stiction.picture.onScreen(31); return [box.left + p[0], box.top + p[1]]; });
+    await page.mouse.click(...at);
+    assert.equal(await page.evaluate(() => stiction.picture.selected), 31);
+    await page.waitForFunction(() => document.querySelector(".tag").textContent === "crate"); // with the next frame
+    assert.ok(await page.locator('[data-plot="position"]').isVisible());
+    await page.locator("canvas").first().press("Escape");
+    assert.equal(await page.evaluate(() => stiction.picture.selected), 0);
+  },
+
+  async "arrows, contacts, trails and wires can be seen and hidden"({ page }) {
+    await page.evaluate(() => stiction.setTime(1.1));
+    await keep(page, "before");
+    for (const [key, share] of [["a", 0.0005], ["w", 0.005]]) {
+      await page.locator("canvas").first().press(key);
+      await keep(page, "changed");
+      const changed = await differing(page, "before", "changed");
+      assert.ok(changed > share, `${key}: only ${changed} of the picture changed`);
+      await page.locator("canvas").first().press(key);
+      await keep(page, "again");
+      assert.ok((await differing(page, "before", "again")) < 1e-4, `${key} twice is as before`);
+    }
+    await page.locator('[data-toggle="trails"]').click();
+    assert.equal(await page.evaluate(() => stiction.picture.trails.size), 31);
+    await page.locator('[data-toggle="trails"]').click();
+  },
+
+  async "the picture is not an empty one"({ page }) {
+    await keep(page, "full");
+    await page.evaluate(() => { for (const g of stiction.picture.groups) g.visible = false; });
+    await keep(page, "empty");
+    await page.evaluate(() => { for (const g of stiction.picture.groups) g.visible = true; });
+    const share = await differing(page, "full", "empty");
+    assert.ok(share > 0.01, `bodies are ${share} of the picture`);
+  },
+
+  async "plots have data"({ page }) {
+    await page.evaluate(() => stiction.select(31));
+    const cards = await page.evaluate(() => stiction.plots.cards.map(({ spec, plot }) => ({ key: spec.key, n: spec.time.length, ink: (() => { const c = plot.ctx.canvas, d = plot.ctx.getImageData(0, 0, c.width, c.height).data; let n = 0; for (let k = 3; k < d.length; k += 4) n += d[k] > 0; return n; })(), finite: spec.curves.every((c) => Array.from(c.values).some(Number.isFinite)) })));
+    for (const key of ["energy", "residual", "contacts", "iterations", "position", "speed", "force"]) assert.ok(cards.some((c) => c.key === key), `no plot of ${key}`);
+    for (const c of cards) assert.ok(c.n > 50 && c.ink > 300 && c.finite, JSON.stringify(c));
+    await page.evaluate(() => stiction.select(0));
+  },
+
+  async "follows a body"({ page }) {
+    const shift = await page.evaluate(() => { stiction.setTime(0); stiction.select(31); stiction.setFollow(true); const a = stiction.picture.controls.target.x; stiction.setTime(0.5); const b = stiction.picture.controls.target.x; stiction.select(0); return [b - a, stiction.run.bodySeries(31).x[stiction.run.frameAt(0.5)] - stiction.run.bodySeries(31).x[0]]; });
+    assert.ok(Math.abs(shift[0] - shift[1]) < 0.02 && Math.abs(shift[0]) > 0.05, shift.join(" "));
+  },
+
+  async "scene and summary are there"({ page }) {
+    await page.locator('[role="tab"]', { hasText: "Scene" }).click();
+    assert.ok((await page.locator("#panel-Scene pre").textContent()).includes('"crate"'));
+    await page.locator('[role="tab"]', { hasText: "Summary" }).click();
+    assert.ok((await page.locator("#panel-Summary").textContent()).includes("finished"));
+    await page.locator('[role="tab"]', { hasText: "Plots" }).click();
+  },
+
+  async "light and dark, and everything by keyboard"({ page }) {
+    const dark = () => page.evaluate(() => document.body.classList.contains("dark"));
+    assert.equal(await dark(), true);
+    await page.locator("canvas").first().press("d");
+    assert.equal(await dark(), false);
+    await page.locator("canvas").first().press("d");
+    const reached = new Set();
+    await page.evaluate(() => document.activeElement.blur());
+    for (let k = 0; k < 24; k++) {
+      await page.keyboard.press("Tab");
+      reached.add(await page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent));
+    }
+    for (const what of ["Play", "Time", "contacts", "forces", "follow", "Colour of bodies", "Speed", "Plots"]) assert.ok(reached.has(what), `Tab does not reach ${what}: ${[...reached].join(", ")}`);
+    await page.locator("canvas").first().press("?");
+    assert.ok(await page.locator("dialog").isVisible());
+    await page.keyboard.press("Escape");
+  },
+};
+
+const t = await open(browser, url("report.html"));
+for (const [name, test] of Object.entries(tests)) {
+  await test(t);
+  console.log(`ok: ${name}`);
+}
+assert.deepEqual(t.noise, [], "the console is quiet to the end");
+await t.close();
+
+{ // on a phone nothing is wider than the screen
+  const phone = await open(browser, url("report.html"), { viewport: { width: 360, height: 740 }, colorScheme: "light", hasTouch: true, isMobile: true });
+  assert.ok(await phone.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.equal(await phone.page.evaluate(() => document.body.classList.contains("dark")), false);
+  assert.ok((await phone.page.locator(".stage").boundingBox()).height > 200);
+  await phone.close();
+  console.log("ok: fits a phone");
+}
+{ // a run too large for the page says so
+  stiction(program, "report", file("run.h5"), "-o", file("thin.html"), "--poses", "600");
+  const thin = await open(browser, url("thin.html"));
+  assert.ok((await thin.page.locator("header").textContent()).includes("thinned"));
+  assert.ok((await thin.page.locator("#panel-Summary").textContent()).includes("recorded frames"));
+  assert.ok(await thin.page.evaluate(() => stiction.run.nFrames <= 20 && Math.abs(stiction.run.last - 1.2) < 1e-9));
+  await thin.close();
+  console.log("ok: thinned, and says so");
+}
+{ // a damaged report says so
+  const text = readFileSync(file("report.html"), "utf8"), at = text.indexOf('type="text/plain">') + 18;
+  writeFileSync(file("broken.html"), text.slice(0, at) + "AAAA" + text.slice(at + 4));
+  const broken = await open(browser, url("broken.html"));
+  assert.equal(await broken.page.evaluate(() => document.body.dataset.ready), "failed");
+  assert.ok((await broken.page.locator("[role=alert]").textContent()).includes("not a run"));
+  await broken.close();
+  console.log("ok: a damaged report says so");
+}
+{ // live: runs, pauses, takes one step, is pushed about
+  const server = spawn(program, ["view", "--live", file("scene.json"), "--no-browser"]);
+  try {
+    const address = await new Promise((done) => server.stdout.on("data", (d) => done(String(d).split(" ")[0])));
+    const live = await open(browser, address);
+    await live.page.waitForFunction(() => stiction.run.now > 0.2, null, { timeout: 20000 });
+    await live.page.locator("canvas").first().press("Space");
+    await live.page.waitForFunction(() => stiction.live.paused);
+    const before = await live.page.evaluate(() => stiction.run.now);
+    await live.page.locator("canvas").first().press("ArrowRight");
+    await live.page.waitForFunction((t) => stiction.run.now > t, before);
+    assert.ok(Math.abs((await live.page.evaluate(() => stiction.run.now)) - before - 0.004) < 1e-6);
+    await live.page.evaluate(() => stiction.live.send({ drag: 31, ax: 0, ay: 0, az: 0, x: 1, y: 0, z: 3 }));
+    await live.page.locator("canvas").first().press("Space");
+    await live.page.waitForFunction(() => stiction.run.position[3 * 30 + 2] > 1, null, { timeout: 20000 }); // lifted by the hand
+    await live.page.evaluate(() => stiction.live.send({ do: "reset" }));
+    await live.page.waitForFunction(() => stiction.run.now < 0.5);
+    assert.deepEqual(live.noise, []);
+    await live.close();
+    console.log("ok: live");
+  } finally {
+    server.kill();
+  }
+}
+await browser.close();

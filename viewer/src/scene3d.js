@@ -1,0 +1,584 @@
+// scene3d.js -- the picture: bodies as instances, contacts and forces, joints, springs, trails.
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+
+const PALETTE = ["#4f7fd9", "#e69f00", "#2a9d78", "#cc5f9a", "#56b4e9", "#d9622b", "#8f7ad6", "#b5a429"];
+const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
+const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
+const quat = (a) => new THREE.Quaternion(a[1], a[2], a[3], a[0]); // w first in files
+
+export function bodyColour(body, count) {
+  if (body === 0) return new THREE.Color("#9aa3ad");
+  if (count <= PALETTE.length) return new THREE.Color(PALETTE[(body - 1) % PALETTE.length]);
+  const k = (body * 0.61803398875) % 1; // many bodies: neighbours differ, all go together
+  return new THREE.Color().setHSL(0.53 + 0.14 * Math.sin(6.2832 * k), 0.42 + 0.2 * k, 0.5 + 0.14 * Math.cos(21 * k));
+}
+
+// Surfaces that show how a body turns: octants on round shapes, edges on boxes.
+function surface(pattern, many) {
+  const material = many ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
+  material.onBeforeCompile = (shader) => {
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 vLocal; varying vec2 vFace;")
+      .replace("#include <begin_vertex>", "#include <begin_vertex>\nvLocal = position; vFace = uv;");
+    const ink = {
+      octants: "float o = vLocal.x * vLocal.y * vLocal.z; diffuseColor.rgb *= mix(0.72, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
+      edges: "vec2 e = min(vFace, 1.0 - vFace) / fwidth(vFace); diffuseColor.rgb *= mix(0.55, 1.0, smoothstep(0.3, 1.6, min(e.x, e.y)));",
+      plain: "",
+    }[pattern];
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", "#include <common>\nvarying vec3 vLocal; varying vec2 vFace;")
+      .replace("#include <color_fragment>", `#include <color_fragment>\n${ink}`);
+  };
+  material.customProgramCacheKey = () => pattern;
+  return material;
+}
+
+// A floor without an end: lines every `step`, thicker every ten, fading away.
+function floorMaterial(step, reach) {
+  const material = new THREE.MeshLambertMaterial({ transparent: true, side: THREE.DoubleSide, depthWrite: false }); // it fills the screen: cheap
+  material.userData.line = { value: new THREE.Color("#000000") };
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.lineColour = material.userData.line;
+    shader.uniforms.gridStep = { value: step };
+    shader.uniforms.reach = { value: reach };
+    shader.vertexShader = shader.vertexShader
+      .replace("#include <common>", "#include <common>\nvarying vec2 vGround;")
+      .replace("#include <begin_vertex>", "#include <begin_vertex>\nvGround = position.xy;");
+    shader.fragmentShader = shader.fragmentShader
+      .replace("#include <common>", `#include <common>
+        varying vec2 vGround; uniform vec3 lineColour; uniform float gridStep; uniform float reach;
+        float gridLine(float s, float w) {
+          vec2 c = vGround / s, f = fwidth(c), g = abs(fract(c - 0.5) - 0.5) / f;
+          return (1.0 - smoothstep(w - 0.5, w + 0.5, min(g.x, g.y))) * (1.0 - smoothstep(0.2, 0.6, max(f.x, f.y)));
+        }`)
+      .replace("#include <color_fragment>", `#include <color_fragment>
+        float ink = max(0.35 * gridLine(gridStep, 0.6), 0.65 * gridLine(10.0 * gridStep, 0.9));
+        diffuseColor.rgb = mix(diffuseColor.rgb, lineColour, ink);
+        diffuseColor.a *= 1.0 - smoothstep(0.25, 1.0, length(vGround) / reach);`);
+  };
+  return material;
+}
+
+function helix() {
+  const points = [];
+  for (let k = 0; k <= 160; k++) {
+    const s = k / 160, inside = s > 0.08 && s < 0.92, a = 2 * Math.PI * 9 * (s - 0.08);
+    points.push(new THREE.Vector3(s, inside ? Math.cos(a) : 0, inside ? Math.sin(a) : 0));
+  }
+  return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), 320, 0.012, 5);
+}
+
+export class Picture {
+  constructor(run, canvas, onChange) {
+    this.run = run;
+    this.model = run.model;
+    this.canvas = canvas;
+    this.onChange = onChange;
+    this.n = run.nBodies;
+    this.position = new Float32Array(3 * this.n);
+    this.turn = new Float32Array(4 * this.n);
+    this.time = run.first;
+    this.show = { contacts: true, forces: true, trails: false, joints: true, wireframe: false };
+    this.colouring = "body";
+    this.forceScale = 1;
+    this.selected = 0;
+    this.follow = false;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: false });
+    this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
+    this.renderer.shadowMap.enabled = this.n <= 3000;
+    this.renderer.shadowMap.type = THREE.PCFShadowMap;
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
+    run.sample(run.first, this.position, this.turn);
+    this.measure();
+    this.placeLights();
+    this.addShapes();
+    this.addContacts();
+    this.addJoints();
+    this.addSprings();
+    this.addTrails();
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener("change", () => this.onChange());
+    this.resetView();
+    this.setTheme(true);
+  }
+
+  // ---- where things are
+
+  measure() {
+    const g = v(this.model.gravity);
+    this.up = g.length() > 0 ? g.normalize().negate() : new THREE.Vector3(0, 0, 1);
+    const extent = new Float32Array(this.n + 1);
+    for (const s of this.model.shapes) {
+      const own = s.type === "plane" ? 0 : s.half ? Math.hypot(...s.half) : (s.radius ?? 0) + (s.length ?? 0) / 2;
+      let reach = own;
+      if (s.mesh) for (let k = 0; k < s.mesh.points.length; k += 3) reach = Math.max(reach, Math.hypot(s.mesh.points[k], s.mesh.points[k + 1], s.mesh.points[k + 2]));
+      if (s.type !== "plane") extent[s.body] = Math.max(extent[s.body], Math.hypot(...s.p) + reach);
+    }
+    this.extent = extent;
+    // Most of what is seen in the run: one body that flies away must not make the rest a dot.
+    const axes = [[], [], []], frames = this.run.live ? 1 : this.run.nFrames, all = this.n > 20;
+    const stride = Math.max(1, Math.floor((frames * this.n) / 60000));
+    const p = this.run.live ? this.position : this.run.positions;
+    for (let k = 0; k < frames * this.n; k += stride) {
+      const e = extent[1 + (k % this.n)];
+      for (let i = 0; i < 3; i++) axes[i].push(p[3 * k + i] - e, p[3 * k + i] + e);
+    }
+    const lo = [], hi = [];
+    for (let i = 0; i < 3; i++) {
+      axes[i].sort((a, b) => a - b);
+      const cut = all ? Math.floor(0.1 * axes[i].length) : 0;
+      lo.push(axes[i][cut] ?? -1), hi.push(axes[i][axes[i].length - 1 - cut] ?? 1);
+    }
+    for (let k = 0; k < this.n; k++) // and all of the start
+      for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], this.position[3 * k + i] - extent[k + 1]), hi[i] = Math.max(hi[i], this.position[3 * k + i] + extent[k + 1]);
+    for (const s of this.model.shapes)
+      if (s.body === 0 && s.type !== "plane" && s.half) for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], s.p[i] - s.half[i]), hi[i] = Math.max(hi[i], s.p[i] + s.half[i]);
+    this.box = new THREE.Box3(v(lo), v(hi));
+    this.centre = this.box.getCenter(new THREE.Vector3());
+    this.radius = Math.max(1e-6, this.box.getSize(new THREE.Vector3()).length() / 2);
+    const sizes = [...extent.subarray(1)].filter((e) => e > 0).sort((a, b) => a - b);
+    this.bodySize = sizes[sizes.length >> 1] || 0.1 * this.radius;
+    this.thin = Math.min(0.012 * this.radius, 0.06 * this.bodySize) || 0.01 * this.radius;
+  }
+
+  // The axis a planar scene is looked at along; -1: motion in space.
+  planarAxis() {
+    const moving = this.model.bodies.filter((b) => !b.fixed);
+    for (let e = 0; e < 3; e++) {
+      const others = [0, 1, 2].filter((k) => k !== e), need = (1 << e) | (8 << others[0]) | (8 << others[1]);
+      if (moving.length && moving.every((b) => (b.locks & need) === need)) return e;
+    }
+    return -1;
+  }
+
+  resetView() {
+    const e = this.planarAxis(), up = this.up, view = new THREE.Vector3();
+    if (e >= 0 && Math.abs(up.getComponent(e)) < 0.5) {
+      view.setComponent(e, 1);
+      const right = new THREE.Vector3().crossVectors(up, view);
+      if (right.dot(X) < -0.5 || (Math.abs(right.x) < 0.5 && right.y < -0.5)) view.negate();
+      view.addScaledVector(up, 0.22).normalize();
+    } else {
+      const side = Math.abs(up.x) < 0.9 ? new THREE.Vector3(1, 0, 0) : UP.clone();
+      side.addScaledVector(up, -side.dot(up)).normalize();
+      const other = new THREE.Vector3().crossVectors(up, side);
+      view.addScaledVector(other, -1).addScaledVector(side, 0.55).addScaledVector(up, 0.5).normalize();
+    }
+    this.camera.up.copy(up);
+    const fov = (this.camera.fov * Math.PI) / 360, narrow = Math.min(1, this.camera.aspect || 1);
+    const distance = (0.86 * this.radius) / Math.sin(Math.atan(Math.tan(fov) * narrow));
+    this.camera.position.copy(this.centre).addScaledVector(view, distance);
+    this.camera.near = distance / 500;
+    this.camera.far = distance + 60 * this.radius;
+    this.camera.updateProjectionMatrix();
+    if (this.controls) {
+      this.controls.target.copy(this.centre);
+      this.controls.update();
+    }
+    this.onChange();
+  }
+
+  placeLights() {
+    this.sky = new THREE.HemisphereLight("#ffffff", "#8d8d88", 1.5);
+    this.sky.position.copy(this.up);
+    const sun = (this.sun = new THREE.DirectionalLight("#fff6e8", 2.2));
+    const side = new THREE.Vector3(0.45, -0.6, 0.35).addScaledVector(this.up, 1.3).normalize();
+    sun.position.copy(this.centre).addScaledVector(side, 4 * this.radius);
+    sun.target.position.copy(this.centre);
+    sun.castShadow = this.renderer.shadowMap.enabled;
+    const r = 1.6 * this.radius, c = sun.shadow.camera;
+    c.left = c.bottom = -r, c.right = c.top = r, c.near = 0.1 * this.radius, c.far = 9 * this.radius;
+    sun.shadow.mapSize.set(2048, 2048);
+    sun.shadow.normalBias = 0.0015 * this.radius;
+    sun.shadow.bias = -0.0004;
+    this.scene.add(this.sky, sun, sun.target);
+  }
+
+  // ---- shapes
+
+  // Geometry, its size and its pattern; shapes of one key are instances of one mesh.
+  part(s) {
+    const many = this.model.shapes.length;
+    const fine = many > 4000 ? [10, 7] : many > 600 ? [18, 12] : [40, 28];
+    if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
+    if (s.type === "sphere") return { key: "sphere", make: () => new THREE.SphereGeometry(1, ...fine), size: [s.radius, s.radius, s.radius], pattern: "octants" };
+    if (s.type === "box") return { key: "box", make: () => new THREE.BoxGeometry(2, 2, 2), size: s.half, pattern: "edges" };
+    if (s.type === "bar") {
+      const r = 1.6 * this.thin;
+      return { key: `bar${s.length}`, make: () => new THREE.CapsuleGeometry(r, s.length, 6, 16).rotateZ(-Math.PI / 2), size: [1, 1, 1], pattern: "plain" };
+    }
+    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, 20, 14), size: Array(3).fill(2.5 * this.thin), pattern: "plain" };
+    return null;
+  }
+
+  meshGeometry(mesh) {
+    let g = new THREE.BufferGeometry();
+    g.setAttribute("position", new THREE.BufferAttribute(new Float32Array(mesh.points), 3));
+    g.setAttribute("uv", new THREE.BufferAttribute(new Float32Array((2 * mesh.points.length) / 3), 2));
+    g.setIndex(mesh.triangles);
+    g = g.toNonIndexed();
+    g.computeVertexNormals();
+    return g;
+  }
+
+  addShapes() {
+    const groups = new Map();
+    this.floors = [];
+    for (const s of this.model.shapes) {
+      if (s.type === "plane") { this.addFloor(s); continue; }
+      const part = this.part(s);
+      if (!part) continue;
+      if (!groups.has(part.key)) groups.set(part.key, { part, items: [] });
+      groups.get(part.key).items.push({ body: s.body, local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
+    }
+    this.groups = [];
+    for (const { part, items } of groups.values()) {
+      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 1500), items.length);
+      mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+      mesh.castShadow = mesh.receiveShadow = this.renderer.shadowMap.enabled;
+      mesh.frustumCulled = false;
+      mesh.userData.items = items;
+      // Most shapes sit in the middle of their bodies, upright: then only a scale is left of the matrix.
+      for (const item of items) {
+        const e = item.local.elements;
+        item.plain = Math.abs(e[12]) + Math.abs(e[13]) + Math.abs(e[14]) < 1e-12 && e[0] === e[5] && e[5] === e[10] && Math.abs(e[1]) + Math.abs(e[2]) + Math.abs(e[6]) < 1e-12 ? e[0] : 0;
+      }
+      this.groups.push(mesh);
+      this.scene.add(mesh);
+    }
+  }
+
+  addFloor(s) {
+    const reach = 14 * this.radius, step = 10 ** Math.round(Math.log10(this.radius / 6));
+    const floor = new THREE.Mesh(new THREE.PlaneGeometry(2 * reach, 2 * reach), floorMaterial(step, reach));
+    floor.receiveShadow = true;
+    floor.renderOrder = -1;
+    const q = quat(s.q), normal = new THREE.Vector3(0, 0, 1).applyQuaternion(q);
+    // Centred under the scene, whole grid steps from its own origin so that the lines mean something.
+    const off = this.centre.clone().sub(v(s.p)).projectOnPlane(normal).applyQuaternion(q.clone().invert());
+    off.x = Math.round(off.x / (10 * step)) * 10 * step, off.y = Math.round(off.y / (10 * step)) * 10 * step;
+    floor.userData.local = new THREE.Matrix4().compose(v(s.p).add(off.applyQuaternion(q)), q, new THREE.Vector3(1, 1, 1));
+    floor.userData.body = s.body;
+    floor.matrixAutoUpdate = false;
+    this.floors.push(floor);
+    this.scene.add(floor);
+  }
+
+  // ---- contacts, joints, springs, trails
+
+  instances(geometry, material, count) {
+    const mesh = new THREE.InstancedMesh(geometry, material, Math.max(1, count));
+    mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+    mesh.frustumCulled = false;
+    mesh.count = 0;
+    this.scene.add(mesh);
+    return mesh;
+  }
+
+  addContacts() {
+    const ink = (colour, order) => Object.assign(new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.92, depthTest: this.n <= 150 ? false : true }), { userData: { order } });
+    this.contactRoom = 0;
+    this.contactMaterial = [ink("#e4572e"), ink("#e4572e"), ink("#ffffff")];
+    this.growContacts(256);
+    // Forces are drawn so that a common one is about as long as a body.
+    let common = 0;
+    if (!this.run.live && this.run.force.length) {
+      const sizes = [], stride = 3 * Math.max(1, Math.floor(this.run.force.length / 3 / 20000));
+      for (let k = 0; k < this.run.force.length; k += stride) sizes.push(Math.hypot(this.run.force[k], this.run.force[k + 1], this.run.force[k + 2]));
+      sizes.sort((a, b) => a - b);
+      common = sizes[Math.floor(0.9 * (sizes.length - 1))];
+    }
+    if (!(common > 0)) {
+      const masses = this.model.bodies.filter((b) => !b.fixed).map((b) => b.mass).sort((a, b) => a - b);
+      common = (masses[masses.length >> 1] || 1) * (Math.hypot(...this.model.gravity) || 9.81);
+    }
+    this.perNewton = Math.max(1.4 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
+  }
+
+  growContacts(count) {
+    if (count <= this.contactRoom) return;
+    const room = Math.max(count, 2 * this.contactRoom);
+    for (const mesh of this.contactMeshes ?? []) this.scene.remove(mesh), mesh.dispose();
+    const shaft = new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0);
+    this.contactMeshes = [shaft, head, new THREE.SphereGeometry(1, 10, 8)].map((g, k) => this.instances(g, this.contactMaterial[k], room));
+    this.contactMeshes.forEach((m, k) => (m.renderOrder = 10 + k));
+    this.contactRoom = room;
+  }
+
+  addJoints() {
+    this.jointMesh = this.instances(new THREE.SphereGeometry(1, 16, 12), new THREE.MeshStandardMaterial({ color: "#f4f4f1", roughness: 0.4 }), this.model.joints.length);
+    this.jointMesh.count = this.model.joints.length;
+  }
+
+  addSprings() {
+    const linear = (this.springs = this.model.springs.filter((s) => s.type === "linear"));
+    this.springMesh = this.instances(helix(), new THREE.MeshStandardMaterial({ color: "#8b95a1", roughness: 0.4, metalness: 0.5 }), linear.length);
+    this.springMesh.count = linear.length;
+  }
+
+  addTrails() {
+    this.trails = new Map();
+    this.trailGroup = new THREE.Group();
+    this.scene.add(this.trailGroup);
+  }
+
+  trailBodies() {
+    if (!this.show.trails || this.run.live) return [];
+    if (this.selected > 0) return [this.selected];
+    return this.model.bodies.map((b, k) => (b.fixed ? 0 : k + 1)).filter((k) => k > 0).slice(0, 40);
+  }
+
+  updateTrails() {
+    const wanted = this.trailBodies(), k = this.run.live ? 0 : this.run.frameAt(this.time);
+    for (const [body, line] of this.trails) if (!wanted.includes(body)) {
+      this.trailGroup.remove(line), line.geometry.dispose(), line.material.dispose(), this.trails.delete(body);
+    }
+    for (const body of wanted) {
+      if (!this.trails.has(body)) {
+        const s = this.run.bodySeries(body), points = new Float32Array(3 * s.x.length);
+        for (let i = 0; i < s.x.length; i++) points[3 * i] = s.x[i], points[3 * i + 1] = s.y[i], points[3 * i + 2] = s.z[i];
+        const g = new THREE.BufferGeometry();
+        g.setAttribute("position", new THREE.BufferAttribute(points, 3));
+        const line = new THREE.Line(g, new THREE.LineBasicMaterial({ color: bodyColour(body, this.n), transparent: true, opacity: 0.9 }));
+        line.frustumCulled = false;
+        this.trails.set(body, line), this.trailGroup.add(line);
+      }
+      this.trails.get(body).geometry.setDrawRange(0, k + 1);
+    }
+  }
+
+  // ---- a moment
+
+  bodyMatrix(body, out) {
+    if (body === 0) return out.identity();
+    const i = body - 1, p = this.position, q = this.turn;
+    return out.compose(this.p0.set(p[3 * i], p[3 * i + 1], p[3 * i + 2]), this.q0.set(q[4 * i], q[4 * i + 1], q[4 * i + 2], q[4 * i + 3]), this.one);
+  }
+
+  p0 = new THREE.Vector3();
+  q0 = new THREE.Quaternion();
+  one = new THREE.Vector3(1, 1, 1);
+  m0 = new THREE.Matrix4();
+  m1 = new THREE.Matrix4();
+
+  setTime(t) {
+    const before = this.selected > 0 && this.follow ? this.bodyPosition(this.selected) : null;
+    this.time = t;
+    this.run.sample(t, this.position, this.turn);
+    if (before) {
+      const step = this.bodyPosition(this.selected).sub(before);
+      this.camera.position.add(step), this.controls.target.add(step);
+    }
+    this.update();
+  }
+
+  bodyPosition(body) {
+    return new THREE.Vector3().fromArray(this.position, 3 * (body - 1));
+  }
+
+  update() {
+    for (const mesh of this.groups) this.placeShapes(mesh);
+    for (const floor of this.floors) floor.matrix.multiplyMatrices(this.bodyMatrix(floor.userData.body, this.m0), floor.userData.local);
+    this.placeContacts();
+    this.placeJoints();
+    this.placeSprings();
+    this.updateTrails();
+    if (this.colouring !== "body") this.paint();
+    this.onChange();
+  }
+
+  // A sphere's matrix is written at once: this is the loop that must bear 10,000 bodies.
+  placeShapes(mesh) {
+    const out = mesh.instanceMatrix.array, p = this.position, q = this.turn;
+    mesh.userData.items.forEach((item, k) => {
+      const i = item.body - 1;
+      if (item.body > 0 && item.plain > 0) {
+        const x = q[4 * i], y = q[4 * i + 1], z = q[4 * i + 2], w = q[4 * i + 3], s = item.plain, o = 16 * k;
+        out[o] = s * (1 - 2 * (y * y + z * z)), out[o + 1] = s * 2 * (x * y + w * z), out[o + 2] = s * 2 * (x * z - w * y), out[o + 3] = 0;
+        out[o + 4] = s * 2 * (x * y - w * z), out[o + 5] = s * (1 - 2 * (x * x + z * z)), out[o + 6] = s * 2 * (y * z + w * x), out[o + 7] = 0;
+        out[o + 8] = s * 2 * (x * z + w * y), out[o + 9] = s * 2 * (y * z - w * x), out[o + 10] = s * (1 - 2 * (x * x + y * y)), out[o + 11] = 0;
+        out[o + 12] = p[3 * i], out[o + 13] = p[3 * i + 1], out[o + 14] = p[3 * i + 2], out[o + 15] = 1;
+      } else {
+        this.m1.multiplyMatrices(this.bodyMatrix(item.body, this.m0), item.local).toArray(out, 16 * k);
+      }
+    });
+    mesh.instanceMatrix.needsUpdate = true;
+    mesh.boundingSphere = null;
+  }
+
+  placeContacts() {
+    const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces;
+    const n = on ? c.end - c.begin : 0;
+    this.growContacts(n);
+    const [shafts, heads, dots] = this.contactMeshes, dir = new THREE.Vector3(), at = new THREE.Vector3(), size = new THREE.Vector3(), turn = new THREE.Quaternion();
+    const dot = Math.min(0.09 * this.bodySize, 0.018 * this.radius), thick = 0.55 * dot, longest = 1.5 * this.radius;
+    for (let k = 0; k < n; k++) {
+      const i = 3 * (c.begin + k);
+      at.fromArray(c.point, i);
+      dir.fromArray(c.force, i);
+      const length = Math.min(longest, dir.length() * this.perNewton * this.forceScale), tip = Math.min(0.45 * length, 5 * thick);
+      dir.normalize();
+      turn.setFromUnitVectors(UP, dir);
+      this.m0.compose(at, turn, size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(shafts.instanceMatrix.array, 16 * k);
+      at.addScaledVector(dir, length - tip);
+      this.m0.compose(at, turn, size.set(0.42 * tip, tip, 0.42 * tip)).toArray(heads.instanceMatrix.array, 16 * k);
+      this.m0.makeScale(dot, dot, dot).setPosition(c.point[i], c.point[i + 1], c.point[i + 2]).toArray(dots.instanceMatrix.array, 16 * k);
+    }
+    shafts.count = heads.count = this.show.forces ? n : 0;
+    dots.count = this.show.contacts ? n : 0;
+    this.nContacts = n;
+    for (const m of this.contactMeshes) m.instanceMatrix.needsUpdate = true;
+  }
+
+  placeJoints() {
+    const r = Math.min(2.4 * this.thin, 0.3 * this.bodySize);
+    this.model.joints.forEach((j, k) => {
+      const p = v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0));
+      this.m1.makeScale(r, r, r).setPosition(p).toArray(this.jointMesh.instanceMatrix.array, 16 * k);
+    });
+    this.jointMesh.visible = this.show.joints && this.model.joints.length > 0;
+    this.jointMesh.instanceMatrix.needsUpdate = true;
+  }
+
+  placeSprings() {
+    const wide = Math.min(0.035 * this.radius, 0.5 * this.bodySize);
+    this.springs.forEach((s, k) => {
+      const a = v(s.pa).applyMatrix4(this.bodyMatrix(s.a, this.m0)), b = v(s.pb).applyMatrix4(this.bodyMatrix(s.b, this.m0));
+      const d = b.clone().sub(a), length = Math.max(1e-9, d.length());
+      this.q0.setFromUnitVectors(X, d.divideScalar(length));
+      this.m1.compose(a, this.q0, new THREE.Vector3(length, wide, wide)).toArray(this.springMesh.instanceMatrix.array, 16 * k);
+    });
+    this.springMesh.visible = this.show.joints && this.springs.length > 0;
+    this.springMesh.instanceMatrix.needsUpdate = true;
+  }
+
+  // ---- colours
+
+  paint() {
+    const tint = this.tints();
+    for (const mesh of this.groups) {
+      mesh.userData.items.forEach((item, k) => mesh.setColorAt(k, item.body === this.selected && item.body > 0 ? this.accent : tint(item.body)));
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    }
+  }
+
+  // The colour of a body: its own, or by speed or load.
+  tints() {
+    if (this.colouring === "body" || (this.run.live && this.colouring === "speed")) {
+      this.own ??= Array.from({ length: this.n + 1 }, (_, b) => (b > 0 && this.model.bodies[b - 1].fixed ? bodyColour(0, 1) : bodyColour(b, this.n)));
+      return (b) => this.own[b];
+    }
+    const value = this.colouring === "speed" ? this.speeds() : this.loads(), colour = new THREE.Color();
+    let top = 0;
+    for (const x of value) top = Math.max(top, x);
+    this.peak = Math.max(this.peak ?? 0, top);
+    return (b) => {
+      const s = b > 0 && this.peak > 0 ? Math.sqrt(value[b] / this.peak) : 0; // viridis-like: dark blue, green, yellow
+      return colour.setRGB(0.27 - 0.25 * Math.sin(3.1 * s) + 0.73 * s * s, 0.06 + 0.85 * s, 0.35 + 0.22 * Math.sin(3.4 * s) - 0.27 * s * s);
+    };
+  }
+
+  speeds() {
+    const out = new Float32Array(this.n + 1), k = this.run.frameAt(this.time), a = Math.max(0, k - 1), b = Math.min(this.run.nFrames - 1, k + 1);
+    const dt = this.run.time[b] - this.run.time[a], p = this.run.positions;
+    for (let i = 0; i < this.n && dt > 0; i++) {
+      const f = 3 * (this.n * a + i), g = 3 * (this.n * b + i);
+      out[i + 1] = Math.hypot(p[g] - p[f], p[g + 1] - p[f + 1], p[g + 2] - p[f + 2]) / dt;
+    }
+    return out;
+  }
+
+  loads() {
+    const out = new Float32Array(this.n + 1), c = this.run.contactsAt(this.time);
+    for (let k = c.begin; k < c.end; k++) {
+      const f = Math.hypot(c.force[3 * k], c.force[3 * k + 1], c.force[3 * k + 2]);
+      out[c.pair[2 * k]] += f, out[c.pair[2 * k + 1]] += f;
+    }
+    return out;
+  }
+
+  setColouring(how) {
+    this.colouring = how;
+    this.peak = 0;
+    this.paint();
+    this.onChange();
+  }
+
+  setTheme(dark) {
+    this.accent = new THREE.Color(dark ? "#ffe14a" : "#e5007e");
+    for (const floor of this.floors) {
+      floor.material.color.set(dark ? "#2b3138" : "#e6e8e6");
+      floor.material.userData.line.value.set(dark ? "#59636f" : "#a9b0b3");
+    }
+    this.contactMaterial[2].color.set(dark ? "#ffffff" : "#1d242b");
+    this.sky.intensity = dark ? 1.25 : 1.7;
+    this.paint();
+    this.onChange();
+  }
+
+  setShow(what, on) {
+    this.show[what] = on;
+    if (what === "wireframe") for (const mesh of this.groups) mesh.material.wireframe = on;
+    this.update();
+  }
+
+  select(body) {
+    this.selected = body;
+    if (body === 0) this.follow = false;
+    this.paint();
+    this.updateTrails();
+    this.onChange();
+  }
+
+  // ---- screen
+
+  ray(clientX, clientY) {
+    const box = this.canvas.getBoundingClientRect(), caster = new THREE.Raycaster();
+    caster.setFromCamera(new THREE.Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2), this.camera);
+    return caster;
+  }
+
+  // The body under a point of the screen and where it was hit; null: none.
+  pick(clientX, clientY) {
+    const caster = this.ray(clientX, clientY);
+    let best = null;
+    for (const mesh of this.groups) {
+      mesh.computeBoundingSphere();
+      for (const hit of caster.intersectObject(mesh)) {
+        const body = mesh.userData.items[hit.instanceId].body;
+        if (body > 0 && (!best || hit.distance < best.distance)) best = { body, point: hit.point, distance: hit.distance };
+        break;
+      }
+    }
+    return best;
+  }
+
+  // Where the ray through a point of the screen meets the plane through `at` that faces the camera.
+  facing(clientX, clientY, at) {
+    const normal = this.camera.getWorldDirection(new THREE.Vector3());
+    return this.ray(clientX, clientY).ray.intersectPlane(new THREE.Plane().setFromNormalAndCoplanarPoint(normal, at), new THREE.Vector3());
+  }
+
+  // Pixels of a body's centre in the canvas; null: behind the camera.
+  onScreen(body) {
+    const p = this.bodyPosition(body).project(this.camera);
+    return p.z > 1 ? null : [((p.x + 1) / 2) * this.canvas.clientWidth, ((1 - p.y) / 2) * this.canvas.clientHeight];
+  }
+
+  resize(width, height) {
+    const first = !this.sized;
+    this.sized = true;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / Math.max(1, height);
+    this.camera.updateProjectionMatrix();
+    if (first) this.resetView();
+    this.onChange();
+  }
+
+  render() {
+    this.renderer.render(this.scene, this.camera);
+  }
+}
