@@ -51,9 +51,9 @@ static void try_edge(const sti_Simplex *s, int i, int j, Nearest *best)
 static void try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *best)
 {
     st_Vec3 a = s->w[i], b = s->w[j], c = s->w[k];
-    st_Vec3 n = cross(sub(b, a), sub(c, a));
+    st_Vec3 u = sub(b, a), v = sub(c, a), n = cross(u, v);
     double square = dot(n, n);
-    if (!(square > 0)) return;
+    if (!(square > 1e-24 * dot(u, u) * dot(v, v))) return; /* a line: its edges are as near */
     double x = dot(n, cross(b, c)), y = dot(n, cross(c, a)), z = dot(n, cross(a, b));
     if (x < 0 || y < 0 || z < 0) return;
     double sum = x + y + z;
@@ -78,6 +78,8 @@ static bool try_inside(const sti_Simplex *s, Nearest *best)
     double part[4] = {volume(w[1], w[2], w[3]), -volume(w[0], w[2], w[3]), volume(w[0], w[1], w[3]),
                       -volume(w[0], w[1], w[2])};
     double sign = all > 0 ? 1 : -1;
+    double size = norm(sub(w[1], w[0])) * norm(sub(w[2], w[0])) * norm(sub(w[3], w[0]));
+    if (!(fabs(all) > 1e-12 * size)) return false; /* flat: in and out are rounding; its faces are as near */
     for (int k = 0; k < 4; k++)
         if (!(sign * part[k] > 0)) return false;
     *best = (Nearest){.v = {0, 0, 0}, .square = 0};

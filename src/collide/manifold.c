@@ -59,7 +59,7 @@ static void cut_by_plane(const sti_Clipped *in, st_Vec3 on, st_Vec3 outward, int
         if (here <= slack) keep(out, in->point[k], in->id[k], in->cut[k]);
         if (!closed && k == in->n - 1) break;
         if ((here <= slack) == (there <= slack)) continue;
-        double s = here / (here - there);
+        double s = fmin(fmax(here / (here - there), 0), 1); /* both may be within the slack */
         st_Vec3 p = add(in->point[k], scale(s, sub(in->point[next], in->point[k])));
         keep(out, p, cut_id(edge, (int)(in->id[here <= slack ? next : k] >> 9)), edge);
     }

@@ -97,7 +97,9 @@ static void try_across(const sti_Core *a, const sti_Core *b, Best *best)
     if (b->kind == STI_CORE_SEGMENT) axis = b->axis[b->along];
     d = sub(d, scale(dot(d, axis), axis));
     double length = norm(d);
-    st_Vec3 n = length > 0 ? scale(1 / length, d) : orthogonal(dot(axis, axis) > 0 ? axis : vec3(1, 0, 0));
+    /* what rounding leaves of d has no direction */
+    bool apart = length > 1e-12 * (a->size + b->size);
+    st_Vec3 n = apart ? scale(1 / length, d) : orthogonal(dot(axis, axis) > 0 ? axis : vec3(1, 0, 0));
     *best = (Best){.gap = core_separation(a, b, n), .normal = n, .axis = AXIS_OTHER};
     /* the middle of what they share along the axis */
     double at = dot(axis, sub(b->p, a->p)), lo = fmax(-a->size, at - b->size), hi = fmin(a->size, at + b->size);

@@ -52,6 +52,8 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
         size = fmax(size, norm(at));
     }
     if (*mass > 0) *centre = scale(1 / *mass, *centre);
+    /* off by rounding: relative to the largest offset and to the size of what is there */
+    if (*mass > 0) size = fmax(size, sqrt((inertia->m[0] + inertia->m[4] + inertia->m[8]) / *mass));
     if (norm(*centre) <= 1e-9 * size) *centre = vec3(0, 0, 0);
     return ST_OK;
 }

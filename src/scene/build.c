@@ -214,6 +214,8 @@ static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unus
     snprintf(family, sizeof family, "of %s", object->who);
     STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
                      id));
+    if (json_is_true(json_object_get(object->json, "recentre")))
+        STI_TRY(sti_complete(object, st_scene_centre_body(reader->scene, id, NULL, reader->err)));
     /* Whether every free direction has a mass shows only now; asked here, the answer has a line. */
     double mass;
     st_Mat3 inertia;
