@@ -12,6 +12,7 @@ build|libc6-dev|the headers of the C library|header math.h m
 build|cmake|configures the build|command cmake
 build|pkg-config|finds libraries|command pkg-config
 build|libsuitesparse-dev|AMD, which orders sparse factorisations|header suitesparse/amd.h amd
+build|libqhull-dev|convex hulls|header libqhull_r/qhull_ra.h qhull_r
 build|libjansson-dev|reads and writes JSON|header jansson.h jansson
 build|libhdf5-dev|recordings of runs, problem files|header hdf5.h hdf5
 build|zlib1g-dev|reports with the run inside|header zlib.h z

@@ -79,24 +79,51 @@ typedef struct st_MaterialPairDef {
 } st_MaterialPairDef;
 
 typedef enum st_ShapeType {
-    ST_SHAPE_POINT = 0, /* at pose.p                                                    */
-    ST_SHAPE_BAR,       /* a segment along the shape's x axis, `length` long            */
-    ST_SHAPE_SPHERE,    /* `radius`                                                     */
-    ST_SHAPE_BOX,       /* `half` extents along the shape's axes                        */
-    ST_SHAPE_PLANE      /* half space below the shape's z axis: solid where z < 0       */
+    ST_SHAPE_POINT = 0,   /* at pose.p                                                  */
+    ST_SHAPE_BAR,         /* a segment along the shape's x axis, `length` long          */
+    ST_SHAPE_SPHERE,      /* `radius`                                                   */
+    ST_SHAPE_BOX,         /* `half` extents along the shape's axes                      */
+    ST_SHAPE_PLANE,       /* half space below the shape's z axis: solid where z < 0     */
+    ST_SHAPE_CAPSULE,     /* all points within `radius` of a segment of `length` along z */
+    ST_SHAPE_CYLINDER,    /* `radius`, `length` along z                                 */
+    ST_SHAPE_CONE,        /* base `radius`, `length` along z, apex up; the origin is its
+                             centre of mass: base at -length/4, apex at 3 length/4      */
+    ST_SHAPE_ELLIPSOID,   /* semi-axes `half`; in a planar scene: an ellipse            */
+    ST_SHAPE_HULL,        /* convex hull of `points`                                    */
+    ST_SHAPE_MESH,        /* `triangles` over `points`, concave as given                */
+    ST_SHAPE_HEIGHT_FIELD /* solid below a grid of heights over the shape's x and y     */
 } st_ShapeType;
-#define ST_N_SHAPE_TYPES 5
+#define ST_N_SHAPE_TYPES 12
 
+/* A mesh whose triangles close a volume, seen counter-clockwise from outside, is solid; any other is a
+ * sheet that is touched on both sides. Arrays are copied.                                        */
 typedef struct st_ShapeDef {
     st_ShapeType type;
     st_Pose pose;           /* in the body                                                      */
-    double radius;          /* sphere [m]                                                       */
-    double length;          /* bar [m]                                                          */
-    st_Vec3 half;           /* box [m]                                                          */
+    double radius;          /* sphere, capsule, cylinder, cone [m]                              */
+    double length;          /* bar, capsule (between the centres of its ends), cylinder, cone [m] */
+    st_Vec3 half;           /* box: half extents, ellipsoid: semi-axes [m]                      */
     double density;         /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
     double mu;              /* friction; a pair has the geometric mean of its two               */
     st_MaterialId material; /* {0}: none; else mu and restitution are the material's */
     double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
+    double rolling;         /* rolling friction [m]; a pair has the larger of its two        */
+    double stiffness;       /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
+    double damping;         /* contact regularized: tangential damper [N s/m]; likewise      */
+    double young;           /* contact compliant: Young's modulus [Pa]; 0: rigid             */
+    double poisson;         /* contact compliant: Poisson's ratio, between -1 and 1/2        */
+
+    int n_points;          /* hull, mesh                                                */
+    const st_Vec3 *points; /* in the shape's axes [m]                                   */
+    int n_triangles;       /* mesh                                                      */
+    const int *triangles;  /* 3 n_triangles, counter-clockwise from outside             */
+    int n_x, n_y;          /* height field: samples along x and y, at least 2 each      */
+    double spacing;        /* height field: between samples; the grid is centred [m]    */
+    const double *heights; /* height field: n_x n_y, x fastest [m]                      */
+
+    /* Two shapes touch where each one's mask has a bit of the other's groups. */
+    uint32_t groups; /* what it is: bits; 1                                             */
+    uint32_t mask;   /* what it touches: bits; all                                      */
     const char *name;
     uint32_t cookie;
 } st_ShapeDef;
@@ -181,6 +208,7 @@ typedef struct st_JointDef {
     double stiffness, damping;   /* spring and damper [N/m, N s/m or per rad]             */
     double rest;                 /* of the spring [m or rad]; NaN: as it is at the start   */
     st_MotorDef motor;
+    bool collide; /* do shapes of the two bodies touch? The ground's always do */
     const char *name;
     uint32_t cookie;
 } st_JointDef;
@@ -228,6 +256,13 @@ ST_API st_ShapeDef st_bar_def(double length);
 ST_API st_ShapeDef st_sphere_def(double radius);
 ST_API st_ShapeDef st_box_def(double half_x, double half_y, double half_z);
 ST_API st_ShapeDef st_plane_def(void); /* through the origin, normal along z */
+ST_API st_ShapeDef st_capsule_def(double radius, double length);
+ST_API st_ShapeDef st_cylinder_def(double radius, double length);
+ST_API st_ShapeDef st_cone_def(double radius, double length);
+ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c);
+ST_API st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points);
+ST_API st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles);
+ST_API st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing);
 ST_API st_MaterialDef st_material_def(void);
 ST_API st_MaterialPairDef st_material_pair_def(void);
 ST_API st_JointDef st_joint_def(st_JointType type);
@@ -249,6 +284,11 @@ ST_API st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPa
 ST_API st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err);
 ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err);
 ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
+/* Shapes of these two bodies do not touch. Joined bodies are excluded already. */
+ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err);
+/* Move the body's frame to the centre of mass of its shapes. What is described stays where it is in the
+ * world: pose, shapes and forces of the body are rewritten. `shift` (may be NULL): in old body axes.  */
+ST_API st_Status st_scene_centre_body(st_Scene *scene, st_BodyId body, st_Vec3 *shift, st_Error *err);
 /* Another scene with the same in it; and one whose every friction is `factor` times what it was. */
 ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err);
 ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);

@@ -6,6 +6,7 @@
 #include <stiction/friction.h>
 #include <stiction/model.h>
 #include <stiction/problem.h>
+#include <stiction/query.h>
 #include <stiction/scene.h>
 #include <stiction/system.h>
 

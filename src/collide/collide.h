@@ -1,31 +1,54 @@
-/* collide/collide.h -- contact points between two shapes: a signed gap, a point, a normal.
+/* collide/collide.h -- contact points between two shapes: signed gaps, points, normals.
  *
- * Sees shapes and poses, never bodies, forces or solvers. The gap is continuous through touching:
- * event schemes find its roots.
+ * Sees shapes and poses, never bodies, forces or solvers. What holds for every pair:
+ *
+ *   - the smallest gap of a pair is its signed distance: the least distance apart, or minus the least
+ *     translation that separates. It is continuous through touching: event schemes find its roots;
+ *   - every other point is a point of one shape's surface over a face of the other, with the gap along that
+ *     face's normal;
+ *   - the gap's rate is normal . (velocity of b at the point - velocity of a at the point), exactly wherever
+ *     the features that touch do not change;
+ *   - the answer depends on the two poses alone, not on the past.
  */
 #ifndef STI_COLLIDE_H
 #define STI_COLLIDE_H
 
-#include "base/base.h"
+#include "collide/shape.h"
 
-#include <stiction/scene.h>
-
-/* Normal from the first shape to the second. The point is on the second shape's surface, so that with
- * the normal fixed in the first shape the gap's rate is normal . (velocity of b there - of a there). */
 typedef struct sti_ContactPoint {
-    double gap; /* [m] */
-    st_Vec3 point, normal;
-    int feature; /* which corner, end ...: the same from step to step */
+    double gap;            /* [m]                                                                             */
+    st_Vec3 point, normal; /* in the world; normal from the first shape to the second               */
+    uint32_t feature;      /* which corner, edge ...: the same from step to step                     */
 } sti_ContactPoint;
 
-#define STI_MAX_POINTS 8 /* of one pair of shapes */
+#define STI_FEATURE_BITS 20
 
-/* Can this pair of shape types touch at all here? */
+/* Contact points of one pair, and room for more. */
+typedef struct sti_Points {
+    int n;
+    sti_ContactPoint *point;
+    int64_t capacity;
+    int n_list; /* triangles at hand                                                               */
+    int *list;
+    int64_t list_capacity;
+    st_Allocator allocator;
+} sti_Points;
+
+st_Status sti_points_add(sti_Points *points, sti_ContactPoint point, st_Error *err);
+void sti_points_free(sti_Points *points);
+
+/* How a pair is to be seen. */
+typedef struct sti_Collide {
+    double margin; /* points with gap < margin are wanted                                          */
+    int planar;    /* 0, 1, 2: both move across this world axis only; -1: in space                 */
+    bool keep_all; /* all points of a patch, not only those that span it                           */
+} sti_Collide;
+
+/* Can this pair of shape types touch, in this order? */
 bool sti_collide_supports(st_ShapeType a, st_ShapeType b);
 
-/* All contact points with gap < margin, features increasing; returns how many. Poses are the shapes' in
- * the world.                                                                                      */
-int sti_collide(const st_ShapeDef *a, st_Pose pose_a, const st_ShapeDef *b, st_Pose pose_b, double margin,
-                sti_ContactPoint out[STI_MAX_POINTS]);
+/* Append all contact points with gap < margin, features increasing. Poses are the shapes' in the world. */
+st_Status sti_collide(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
+                      sti_Points *out, st_Error *err);
 
 #endif

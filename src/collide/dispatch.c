@@ -1,100 +1,65 @@
 /* collide/dispatch.c -- which function serves which pair of shapes: the whole matrix at a glance.
  *
- *            point  bar  sphere  box  plane
- *   point      .     .     .      .     x        x: here     .: never touch (yet)
- *   bar              .     .      .     x
- *   sphere                 x      .     x
- *   box                           .     x
- *   plane                               .
+ * A pair is looked up in one order only: above the diagonal of the table as it is written here. Thin things
+ * (points, bars) do not meet each other, nor do planes, nor height fields.
  */
-#include "collide/collide.h"
-#include "math/quat.h"
+#include "collide/pair.h"
 
-typedef int PairFunction(const st_ShapeDef *a, st_Pose pose_a, const st_ShapeDef *b, st_Pose pose_b, double margin,
-                         sti_ContactPoint *out);
+#define P sti_plane_shape
+#define M sti_mesh_mesh
+#define m sti_mesh_convex
+#define s sti_sphere_sphere
+#define k sti_sphere_capsule
+#define x sti_sphere_box
+#define b sti_box_box
+#define c sti_convex_convex
+#define _ NULL
 
-static st_Vec3 plane_normal(st_Pose plane)
-{
-    return rotate(plane.q, vec3(0, 0, 1));
-}
+enum { PLANE, MESH, HEIGHT, POINT, SPHERE, BAR, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL };
 
-/* Append the point of a shape against a plane when it is closer than the margin. */
-static int add_plane_point(int count, st_Pose plane, st_Vec3 point, int feature, double margin, sti_ContactPoint *out)
-{
-    st_Vec3 n = plane_normal(plane);
-    double gap = dot(n, sub(point, plane.p));
-    if (!(gap < margin)) return count;
-    out[count] = (sti_ContactPoint){.gap = gap, .point = point, .normal = n, .feature = feature};
-    return count + 1;
-}
-
-static int plane_point(const st_ShapeDef *a, st_Pose plane, const st_ShapeDef *b, st_Pose pose, double margin,
-                       sti_ContactPoint *out)
-{
-    (void)a, (void)b;
-    return add_plane_point(0, plane, pose.p, 0, margin, out);
-}
-
-/* The distance of a segment to a plane is not smooth; that of its two ends is. */
-static int plane_bar(const st_ShapeDef *a, st_Pose plane, const st_ShapeDef *b, st_Pose pose, double margin,
-                     sti_ContactPoint *out)
-{
-    (void)a;
-    int count = 0;
-    for (int end = 0; end < 2; end++) {
-        double x = (end == 0 ? -0.5 : 0.5) * b->length;
-        count = add_plane_point(count, plane, pose_point(pose, vec3(x, 0, 0)), end, margin, out);
-    }
-    return count;
-}
-
-static int plane_sphere(const st_ShapeDef *a, st_Pose plane, const st_ShapeDef *b, st_Pose pose, double margin,
-                        sti_ContactPoint *out)
-{
-    (void)a;
-    st_Vec3 lowest = sub(pose.p, scale(b->radius, plane_normal(plane)));
-    return add_plane_point(0, plane, lowest, 0, margin, out);
-}
-
-static int plane_box(const st_ShapeDef *a, st_Pose plane, const st_ShapeDef *b, st_Pose pose, double margin,
-                     sti_ContactPoint *out)
-{
-    (void)a;
-    int count = 0;
-    for (int corner = 0; corner < 8; corner++) {
-        st_Vec3 p = vec3((corner & 1 ? 1 : -1) * b->half.x, (corner & 2 ? 1 : -1) * b->half.y,
-                         (corner & 4 ? 1 : -1) * b->half.z);
-        count = add_plane_point(count, plane, pose_point(pose, p), corner, margin, out);
-    }
-    return count;
-}
-
-/* Concentric spheres have no direction: any normal separates them. */
-static int sphere_sphere(const st_ShapeDef *a, st_Pose pose_a, const st_ShapeDef *b, st_Pose pose_b, double margin,
-                         sti_ContactPoint *out)
-{
-    st_Vec3 d = sub(pose_b.p, pose_a.p);
-    double distance = norm(d), gap = distance - a->radius - b->radius;
-    if (!(gap < margin)) return 0;
-    st_Vec3 n = distance > 0 ? scale(1.0 / distance, d) : vec3(0, 0, 1);
-    out[0] = (sti_ContactPoint){.gap = gap, .point = sub(pose_b.p, scale(b->radius, n)), .normal = n};
-    return 1;
-}
-
-static PairFunction *const matrix[ST_N_SHAPE_TYPES][ST_N_SHAPE_TYPES] = {
-    [ST_SHAPE_PLANE][ST_SHAPE_POINT] = plane_point,     [ST_SHAPE_PLANE][ST_SHAPE_BAR] = plane_bar,
-    [ST_SHAPE_PLANE][ST_SHAPE_SPHERE] = plane_sphere,   [ST_SHAPE_PLANE][ST_SHAPE_BOX] = plane_box,
-    [ST_SHAPE_SPHERE][ST_SHAPE_SPHERE] = sphere_sphere,
+static const int place[ST_N_SHAPE_TYPES] = {
+    [ST_SHAPE_POINT] = POINT,       [ST_SHAPE_BAR] = BAR,     [ST_SHAPE_SPHERE] = SPHERE,
+    [ST_SHAPE_BOX] = BOX,           [ST_SHAPE_PLANE] = PLANE, [ST_SHAPE_CAPSULE] = CAPSULE,
+    [ST_SHAPE_CYLINDER] = CYLINDER, [ST_SHAPE_CONE] = CONE,   [ST_SHAPE_ELLIPSOID] = ELLIPSOID,
+    [ST_SHAPE_HULL] = HULL,         [ST_SHAPE_MESH] = MESH,   [ST_SHAPE_HEIGHT_FIELD] = HEIGHT,
 };
 
-bool sti_collide_supports(st_ShapeType a, st_ShapeType b)
+/* clang-format off */
+static sti_PairFunction *const matrix[ST_N_SHAPE_TYPES][ST_N_SHAPE_TYPES] = {
+    /*               plane mesh height | point sphere bar capsule box cylinder cone ellipsoid hull */
+    [PLANE]     = {  _,    P,   P,       P,    P,     P,  P,      P,  P,       P,   P,        P },
+    [MESH]      = {  _,    M,   M,       m,    m,     m,  m,      m,  m,       m,   m,        m },
+    [HEIGHT]    = {  _,    _,   _,       m,    m,     m,  m,      m,  m,       m,   m,        m },
+    [POINT]     = {  _,    _,   _,       _,    s,     _,  k,      x,  c,       c,   c,        c },
+    [SPHERE]    = {  _,    _,   _,       _,    s,     k,  k,      x,  c,       c,   c,        c },
+    [BAR]       = {  _,    _,   _,       _,    _,     _,  c,      c,  c,       c,   c,        c },
+    [CAPSULE]   = {  _,    _,   _,       _,    _,     _,  c,      c,  c,       c,   c,        c },
+    [BOX]       = {  _,    _,   _,       _,    _,     _,  _,      b,  c,       c,   c,        c },
+    [CYLINDER]  = {  _,    _,   _,       _,    _,     _,  _,      _,  c,       c,   c,        c },
+    [CONE]      = {  _,    _,   _,       _,    _,     _,  _,      _,  _,       c,   c,        c },
+    [ELLIPSOID] = {  _,    _,   _,       _,    _,     _,  _,      _,  _,       _,   c,        c },
+    [HULL]      = {  _,    _,   _,       _,    _,     _,  _,      _,  _,       _,   _,        c },
+};
+/* clang-format on */
+
+#undef P
+#undef M
+#undef m
+#undef s
+#undef k
+#undef x
+#undef b
+#undef c
+#undef _
+
+bool sti_collide_supports(st_ShapeType first, st_ShapeType second)
 {
-    return matrix[a][b] != NULL;
+    return matrix[place[first]][place[second]] != NULL;
 }
 
-int sti_collide(const st_ShapeDef *a, st_Pose pose_a, const st_ShapeDef *b, st_Pose pose_b, double margin,
-                sti_ContactPoint out[STI_MAX_POINTS])
+st_Status sti_collide(const sti_Shape *first, st_Pose pose_first, const sti_Shape *second, st_Pose pose_second,
+                      const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    PairFunction *pair = matrix[a->type][b->type];
-    return pair != NULL ? pair(a, pose_a, b, pose_b, margin, out) : 0;
+    sti_PairFunction *pair = matrix[place[first->type]][place[second->type]];
+    return pair != NULL ? pair(first, pose_first, second, pose_second, how, out, err) : ST_OK;
 }

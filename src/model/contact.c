@@ -5,12 +5,22 @@
  */
 #include "model/world.h"
 
-#include "collide/collide.h"
-
 /* Contact ids: shape i, shape j, feature. */
-static uint64_t contact_id(sti_Pair pair, int feature)
+static uint64_t contact_id(sti_Pair pair, uint32_t feature)
 {
-    return (uint64_t)pair.i << 34 | (uint64_t)pair.j << 4 | (uint64_t)feature;
+    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
+}
+
+/* Two springs one behind the other; 0 stands for a rigid one. */
+static double in_series(double a, double b)
+{
+    return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
+}
+
+/* Does this surface ask how bodies turn against each other? */
+static bool may_turn(const st_ShapeDef *shape)
+{
+    return shape->rolling > 0 || shape->young > 0;
 }
 
 /* The world axis across which both bodies move, orthogonal to the normal; -1: a contact in space. */
@@ -46,47 +56,101 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     double mu = sti_pair_friction(world->scene, &shape[pair.i], &shape[pair.j]);
     int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
 
-    sti_Rows rows;
+    sti_Rows rows; /* normal, tangents, then turning */
     sti_rows_begin(world, a, b, &rows);
-    if (rows.count == 0) return ST_OK; /* neither moves */
     st_Vec3 lever_a = sub(point->point, sti_pose(q, a).p), lever_b = sub(point->point, sti_pose(q, b).p);
     for (int k = 0; k < dim; k++) {
         st_Vec3 d = direction[k];
         sti_rows_set(world, q, a, b, k, (sti_Half){scale(-1, d), scale(-1, cross(lever_a, d))},
                      (sti_Half){d, cross(lever_b, d)}, &rows);
     }
+    bool turns = may_turn(&shape[pair.i]) || may_turn(&shape[pair.j]);
+    for (int k = 0; turns && k < 3; k++)
+        sti_rows_set(world, q, a, b, dim + k, (sti_Half){vec3(0, 0, 0), scale(-1, direction[k])},
+                     (sti_Half){vec3(0, 0, 0), direction[k]}, &rows);
+    const double *turning = turns ? rows.gradient + (ptrdiff_t)dim * rows.count : NULL;
     /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
     if (nothing_slides(&rows, dim)) dim = 1;
-    st_ContactRow row = {.id = contact_id(pair, point->feature),
-                         .gap = point->gap,
-                         .mu = mu,
-                         .restitution = sti_pair_restitution(world->scene, &shape[pair.i], &shape[pair.j]),
-                         .dim = dim,
-                         .count = rows.count,
-                         .index = rows.index,
-                         .gradient = rows.gradient,
-                         .a = a,
-                         .b = b,
-                         .shape_a = pair.i + 1,
-                         .shape_b = pair.j + 1,
-                         .point = point->point,
-                         .normal = n,
-                         .tangent = t1};
+    st_ContactRow row = {
+        .id = contact_id(pair, point->feature),
+        .gap = point->gap,
+        .mu = mu,
+        .restitution = sti_pair_restitution(world->scene, &shape[pair.i], &shape[pair.j]),
+        .dim = dim,
+        .count = rows.count,
+        .index = rows.index,
+        .gradient = rows.gradient,
+        .turning = turning,
+        .rolling = fmax(shape[pair.i].rolling, shape[pair.j].rolling),
+        .stiffness = in_series(shape[pair.i].stiffness, shape[pair.j].stiffness),
+        .damping = in_series(shape[pair.i].damping, shape[pair.j].damping),
+        .elastic = {{shape[pair.i].young, shape[pair.i].poisson}, {shape[pair.j].young, shape[pair.j].poisson}},
+        .a = a,
+        .b = b,
+        .shape_a = pair.i + 1,
+        .shape_b = pair.j + 1,
+        .point = point->point,
+        .normal = n,
+        .tangent = t1};
     return st_push_contact(sink, &row, err);
 }
 
-st_Status sti_contacts_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
+/* The world axis across which both bodies move; -1: they move in space. */
+static int common_plane(const sti_Body *a, const sti_Body *b)
 {
-    const st_ShapeDef *shape = world->scene->shape;
-    const int *shape_body = world->scene->shape_body;
-    for (int k = 0; k < world->n_pairs; k++) {
-        sti_Pair pair = world->pair[k];
-        st_Pose pose_i = pose_product(sti_pose(q, shape_body[pair.i]), shape[pair.i].pose);
-        st_Pose pose_j = pose_product(sti_pose(q, shape_body[pair.j]), shape[pair.j].pose);
-        sti_ContactPoint points[STI_MAX_POINTS];
-        int n = sti_collide(&shape[pair.i], pose_i, &shape[pair.j], pose_j, margin, points);
-        for (int p = 0; p < n; p++)
-            STI_TRY(push_point(world, q, pair, &points[p], sink, err));
+    unsigned common = a->planar & b->planar;
+    return (common & 1u) != 0 ? 0 : (common & 2u) != 0 ? 1 : (common & 4u) != 0 ? 2 : -1;
+}
+
+/* In the plane the points of a face stand one behind the other: keep the first of each. */
+static void merge_across(sti_Points *points, int axis)
+{
+    double size = 0;
+    int n = 0;
+    st_Vec3 e = vec3_axis(axis);
+    for (int k = 0; k < points->n; k++)
+        size = fmax(size, norm(sub(points->point[k].point, points->point[0].point)));
+    for (int k = 0; k < points->n; k++) {
+        bool seen = false;
+        for (int j = 0; j < n && !seen; j++) {
+            st_Vec3 d = sub(points->point[k].point, points->point[j].point);
+            d = sub(d, scale(dot(d, e), e));
+            seen = norm(d) <= 1e-9 * size && norm(sub(points->point[k].normal, points->point[j].normal)) <= 1e-9;
+        }
+        if (!seen) points->point[n++] = points->point[k];
     }
+    points->n = n;
+}
+
+static st_Status push_pair(sti_World *world, const double *q, sti_Pair pair, double margin, st_Sink *sink,
+                           st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const int *owner = world->scene->shape_body;
+    sti_Collide how = {.margin = margin,
+                       .planar = common_plane(&world->body[owner[pair.i]], &world->body[owner[pair.j]]),
+                       .keep_all = c->keep_all};
+    c->points.n = 0;
+    st_Status status =
+        sti_collide(&c->shape[pair.i], c->pose[pair.i], &c->shape[pair.j], c->pose[pair.j], &how, &c->points, err);
+    if (status != ST_OK) {
+        st_Error why = err != NULL ? *err : (st_Error){0};
+        return sti_fail(err, status, "shapes \"%s\" and \"%s\": %.300s", world->scene->shape[pair.i].name,
+                        world->scene->shape[pair.j].name, why.message);
+    }
+    if (how.planar >= 0) merge_across(&c->points, how.planar);
+    for (int p = 0; p < c->points.n; p++)
+        STI_TRY(push_point(world, q, pair, &c->points.point[p], sink, err));
+    return ST_OK;
+}
+
+st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    STI_TRY(sti_collider_place(world, q, err));
+    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, margin, err));
+    for (int64_t k = 0; k < c->pairs.n_pairs; k++)
+        if (sti_collider_near(c, c->pairs.pair[k], margin))
+            STI_TRY(push_pair(world, q, c->pairs.pair[k], margin, sink, err));
     return ST_OK;
 }

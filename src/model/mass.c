@@ -1,46 +1,25 @@
 /* model/mass.c -- mass and inertia of a body: given, or exactly from its shapes and their densities. */
 #include "model/world.h"
 
-#define PI 3.14159265358979323846
-
-/* Mass and principal moments of a shape about its own centre, shape axes. */
-static double shape_mass(const st_ShapeDef *shape, double moments[3])
-{
-    double m = 0, x = 2 * shape->half.x, y = 2 * shape->half.y, z = 2 * shape->half.z;
-    moments[0] = moments[1] = moments[2] = 0;
-    switch (shape->type) {
-    case ST_SHAPE_POINT:
-    case ST_SHAPE_PLANE:
-        break;
-    case ST_SHAPE_BAR:
-        m = shape->density * shape->length;
-        moments[1] = moments[2] = m * shape->length * shape->length / 12;
-        break;
-    case ST_SHAPE_SPHERE:
-        m = shape->density * 4.0 / 3.0 * PI * shape->radius * shape->radius * shape->radius;
-        moments[0] = moments[1] = moments[2] = 0.4 * m * shape->radius * shape->radius;
-        break;
-    case ST_SHAPE_BOX:
-        m = shape->density * x * y * z;
-        moments[0] = m * (y * y + z * z) / 12;
-        moments[1] = m * (x * x + z * z) / 12;
-        moments[2] = m * (x * x + y * y) / 12;
-        break;
-    }
-    return m;
-}
-
-/* Add R diag(moments) R' + m (|c|^2 1 - c c'): Steiner's theorem to the body's origin. */
-static void add_inertia(st_Mat3 *inertia, st_Pose pose, double m, const double moments[3])
+/* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
+ * c in the shape, J about the shape's origin,  J_c = J - m (|c|^2 1 - c c'),  then Steiner with d.  */
+static void add_shape(st_Mat3 *inertia, st_Pose pose, const sti_MassProperties *shape)
 {
     st_Mat3 R = quat_matrix(pose.q);
-    double c[3], square = dot(pose.p, pose.p);
-    vec3_store(c, pose.p);
+    st_Vec3 moved = pose_point(pose, shape->centre);
+    double c[3], d[3], m = shape->mass, about[9];
+    vec3_store(c, shape->centre);
+    vec3_store(d, moved);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            about[3 * i + j] =
+                shape->inertia.m[3 * i + j] - m * ((i == j ? dot(shape->centre, shape->centre) : 0) - c[i] * c[j]);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
-            double sum = m * ((i == j ? square : 0) - c[i] * c[j]);
+            double sum = m * ((i == j ? dot(moved, moved) : 0) - d[i] * d[j]);
             for (int k = 0; k < 3; k++)
-                sum += R.m[3 * i + k] * moments[k] * R.m[3 * j + k];
+                for (int l = 0; l < 3; l++)
+                    sum += R.m[3 * i + k] * about[3 * k + l] * R.m[3 * j + l];
             inertia->m[3 * i + j] += sum;
         }
 }
@@ -52,24 +31,31 @@ static bool is_zero(const st_Mat3 *A)
     return true;
 }
 
-/* Sum over the shapes of a body; the centre of mass comes out in `centre`. */
-static double shapes_mass(const st_Scene *scene, int body, st_Mat3 *inertia, st_Vec3 *centre)
+/* Sum over the shapes of a body: inertia about its origin, centre of mass; failures name the shape. */
+static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Vec3 *centre,
+                             st_Error *err)
 {
-    double mass = 0, size = 0;
+    double size = 0;
+    *mass = 0;
     *inertia = (st_Mat3){{0}};
     *centre = vec3(0, 0, 0);
-    for (int k = 0; k < scene->n_shapes; k++) {
-        if (scene->shape_body[k] != body) continue;
-        double moments[3], m = shape_mass(&scene->shape[k], moments);
-        st_Pose pose = scene->shape[k].pose;
-        add_inertia(inertia, pose, m, moments);
-        *centre = add(*centre, scale(m, pose.p));
-        mass += m;
-        size = fmax(size, norm(pose.p));
+    for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k]) {
+        const st_ShapeDef *def = &scene->shape[k];
+        sti_MassProperties shape;
+        st_Error why = {0};
+        st_Status status = sti_shape_mass(def, &scene->allocator, &shape, &why);
+        if (status != ST_OK) return sti_fail(err, status, "shape \"%s\": %s", def->name, why.message);
+        add_shape(inertia, def->pose, &shape);
+        st_Vec3 at = pose_point(def->pose, shape.centre);
+        *centre = add(*centre, scale(shape.mass, at));
+        *mass += shape.mass;
+        size = fmax(size, norm(at));
     }
-    if (mass > 0) *centre = scale(1 / mass, *centre);
+    if (*mass > 0) *centre = scale(1 / *mass, *centre);
+    /* off by rounding: relative to the largest offset and to the size of what is there */
+    if (*mass > 0) size = fmax(size, sqrt((inertia->m[0] + inertia->m[4] + inertia->m[8]) / *mass));
     if (norm(*centre) <= 1e-9 * size) *centre = vec3(0, 0, 0);
-    return mass;
+    return ST_OK;
 }
 
 /* Every free direction needs something to move: refuse a zero there, by name. */
@@ -99,13 +85,16 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
     *inertia = def->inertia;
     if (is_zero(inertia) || *mass == 0) {
         st_Vec3 centre;
-        double from_shapes = shapes_mass(scene, body, inertia, &centre);
+        double from_shapes;
+        STI_TRY(shapes_mass(scene, body, &from_shapes, inertia, &centre, err));
         if (*mass == 0) *mass = from_shapes;
         if (from_shapes > 0 && norm(centre) > 0)
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "body \"%s\": its shapes have their centre of mass at (%g, %g, %g), must be at the body's "
-                            "origin (move the shapes, or give mass and inertia)",
-                            def->name, centre.x, centre.y, centre.z);
+            return sti_fail(
+                err, ST_ERR_ARGUMENT,
+                "body \"%s\": its shapes have their centre of mass at (%g, %g, %g), must be at the body's "
+                "origin (\"recentre\": true or st_scene_centre_body() moves the body's frame there; or give mass and "
+                "inertia)",
+                def->name, centre.x, centre.y, centre.z);
         if (from_shapes > 0)
             for (int k = 0; k < 9; k++)
                 inertia->m[k] *= *mass / from_shapes;
@@ -121,4 +110,26 @@ st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, 
     *inertia = scene->body[id.index1].inertia;
     if (scene->body[id.index1].fixed) return ST_OK;
     return sti_body_mass(scene, id.index1, mass, inertia, err);
+}
+
+/* The frame moves, what is described stays: x = p + R s = (p + R c) + R (s - c). */
+st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st_Error *err)
+{
+    if (id.index1 < 1 || id.index1 >= scene->n_bodies)
+        return sti_fail(err, ST_ERR_ARGUMENT, "there is no body number %d to centre, there are %d", id.index1,
+                        scene->n_bodies - 1);
+    st_BodyDef *body = &scene->body[id.index1];
+    st_Mat3 inertia;
+    st_Vec3 c;
+    double mass;
+    STI_TRY(shapes_mass(scene, id.index1, &mass, &inertia, &c, err));
+    if (!(mass > 0))
+        return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its shapes have no mass, so no centre of mass", body->name);
+    body->pose.p = pose_point(body->pose, c);
+    for (int k = scene->first_shape[id.index1]; k >= 0; k = scene->next_shape[k])
+        scene->shape[k].pose.p = sub(scene->shape[k].pose.p, c);
+    for (int k = 0; k < scene->n_forces; k++)
+        if (scene->force[k].body.index1 == id.index1) scene->force[k].point = sub(scene->force[k].point, c);
+    if (shift != NULL) *shift = c;
+    return ST_OK;
 }

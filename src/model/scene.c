@@ -2,6 +2,8 @@
 #include "model/check.h"
 #include "model/profile.h"
 
+#include "collide/shape.h"
+
 /* ---- defaults --------------------------------------------------------------------------------- */
 
 static const st_Pose identity = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -13,7 +15,14 @@ st_BodyDef st_body_def(void)
 
 static st_ShapeDef shape_def(st_ShapeType type)
 {
-    return (st_ShapeDef){.type = type, .pose = identity, .density = 1000.0, .mu = 0.5, .cookie = STI_COOKIE};
+    return (st_ShapeDef){.type = type,
+                         .pose = identity,
+                         .density = 1000.0,
+                         .mu = 0.5,
+                         .poisson = 0.3,
+                         .groups = 1,
+                         .mask = UINT32_MAX,
+                         .cookie = STI_COOKIE};
 }
 
 st_ShapeDef st_point_def(void)
@@ -46,6 +55,64 @@ st_ShapeDef st_box_def(double half_x, double half_y, double half_z)
 st_ShapeDef st_plane_def(void)
 {
     return shape_def(ST_SHAPE_PLANE);
+}
+
+static st_ShapeDef round_def(st_ShapeType type, double radius, double length)
+{
+    st_ShapeDef def = shape_def(type);
+    def.radius = radius;
+    def.length = length;
+    return def;
+}
+
+st_ShapeDef st_capsule_def(double radius, double length)
+{
+    return round_def(ST_SHAPE_CAPSULE, radius, length);
+}
+
+st_ShapeDef st_cylinder_def(double radius, double length)
+{
+    return round_def(ST_SHAPE_CYLINDER, radius, length);
+}
+
+st_ShapeDef st_cone_def(double radius, double length)
+{
+    return round_def(ST_SHAPE_CONE, radius, length);
+}
+
+st_ShapeDef st_ellipsoid_def(double a, double b, double c)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_ELLIPSOID);
+    def.half = vec3(a, b, c);
+    return def;
+}
+
+st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_HULL);
+    def.points = points;
+    def.n_points = n_points;
+    return def;
+}
+
+st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_MESH);
+    def.points = points;
+    def.n_points = n_points;
+    def.triangles = triangles;
+    def.n_triangles = n_triangles;
+    return def;
+}
+
+st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing)
+{
+    st_ShapeDef def = shape_def(ST_SHAPE_HEIGHT_FIELD);
+    def.heights = heights;
+    def.n_x = n_x;
+    def.n_y = n_y;
+    def.spacing = spacing;
+    return def;
 }
 
 st_JointDef st_joint_def(st_JointType type)
@@ -96,7 +163,8 @@ static const char *word(const char *const *words, int n, int index)
 
 const char *st_shape_type_name(st_ShapeType type)
 {
-    static const char *const words[] = {"point", "bar", "sphere", "box", "plane"};
+    static const char *const words[] = {"point",    "bar",  "sphere",    "box",  "plane", "capsule",
+                                        "cylinder", "cone", "ellipsoid", "hull", "mesh",  "height-field"};
     return word(words, ST_N_SHAPE_TYPES, (int)type);
 }
 
@@ -165,6 +233,14 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
     return ST_OK;
 }
 
+/* Points, triangles and heights of a shape are the scene's own. */
+static void free_arrays(const st_Allocator *a, st_ShapeDef *shape)
+{
+    sti_free(a, (void *)shape->points, shape->n_points, sizeof *shape->points);
+    sti_free(a, (void *)shape->triangles, 3 * (int64_t)shape->n_triangles, sizeof *shape->triangles);
+    sti_free(a, (void *)shape->heights, (int64_t)shape->n_x * shape->n_y, sizeof *shape->heights);
+}
+
 void st_scene_destroy(st_Scene *scene)
 {
     if (scene == NULL) return;
@@ -173,14 +249,20 @@ void st_scene_destroy(st_Scene *scene)
         sti_profile_free(&a, &scene->force[k].profile);
     for (int k = 0; k < scene->n_joints; k++)
         sti_profile_free(&a, &scene->joint[k].motor.profile);
+    for (int k = 0; k < scene->n_shapes; k++)
+        free_arrays(&a, &scene->shape[k]);
     for (int kind = 0; kind < STI_N_KINDS; kind++)
         sti_names_free(&a, &scene->names[kind]);
     STI_RELEASE(&a, scene->body, scene->body_capacity);
     STI_RELEASE(&a, scene->shape, scene->shape_capacity);
     STI_RELEASE(&a, scene->shape_body, scene->shape_body_capacity);
+    STI_RELEASE(&a, scene->next_shape, scene->next_shape_capacity);
+    STI_RELEASE(&a, scene->first_shape, scene->first_shape_capacity);
+    STI_RELEASE(&a, scene->last_shape, scene->last_shape_capacity);
     STI_RELEASE(&a, scene->joint, scene->joint_capacity);
     STI_RELEASE(&a, scene->spring, scene->spring_capacity);
     STI_RELEASE(&a, scene->force, scene->force_capacity);
+    STI_RELEASE(&a, scene->excluded, scene->excluded_capacity);
     STI_RELEASE(&a, scene->material, scene->material_capacity);
     STI_RELEASE(&a, scene->material_pair, scene->material_pair_capacity);
     sti_free(&a, scene, 1, sizeof *scene);
@@ -241,26 +323,25 @@ static st_Status check_body(Subject s, st_BodyDef *def)
     return check_inertia(s, def);
 }
 
-static st_Status check_shape(Subject s, st_ShapeDef *def)
+static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
     STI_TRY(check_restitution(s, def->restitution));
+    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    STI_TRY(check_not_negative(s, "young", def->young));
+    if (!(def->poisson > -1 && def->poisson < 0.5))
+        return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
     STI_TRY(check_not_negative(s, "density", def->density));
-    switch (def->type) {
-    case ST_SHAPE_POINT:
-    case ST_SHAPE_PLANE:
-        return ST_OK;
-    case ST_SHAPE_BAR:
-        return check_positive(s, "length", def->length);
-    case ST_SHAPE_SPHERE:
-        return check_positive(s, "radius", def->radius);
-    case ST_SHAPE_BOX:
-        STI_TRY(check_positive(s, "x extent", def->half.x));
-        STI_TRY(check_positive(s, "y extent", def->half.y));
-        return check_positive(s, "z extent", def->half.z);
-    }
-    return BAD(s, "type is %d, not a shape", (int)def->type);
+    if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
+    /* Compiled here only to see that it can be: what is wrong is said where it is given. */
+    sti_Shape compiled;
+    st_Error why = {0};
+    st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
+    sti_shape_free(&scene->allocator, &compiled);
+    return status == ST_OK ? ST_OK : sti_fail(s.err, status, "%s \"%s\": %s", s.kind, s.name, why.message);
 }
 
 /* ---- adding ----------------------------------------------------------------------------------- */
@@ -279,16 +360,48 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
     st_BodyDef body = *def;
     STI_TRY(check_body(subject_of(STI_BODY, def->name, err), &body));
     STI_TRY(STI_GROW(&scene->allocator, scene->body, scene->body_capacity, scene->n_bodies + 1, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->first_shape, scene->first_shape_capacity, scene->n_bodies + 1, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->last_shape, scene->last_shape_capacity, scene->n_bodies + 1, err));
     STI_TRY(sti_scene_add_name(scene, STI_BODY, def->name, &body.name, err));
     scene->body[scene->n_bodies] = body;
+    scene->first_shape[scene->n_bodies] = scene->last_shape[scene->n_bodies] = -1;
     if (out != NULL) out->index1 = scene->n_bodies;
     scene->n_bodies++;
     return ST_OK;
 }
 
+static bool copy_array(const st_Allocator *allocator, const void *from, int64_t count, size_t size, const void **to)
+{
+    void *copy = count > 0 ? sti_alloc(allocator, count, size) : NULL;
+    if (copy != NULL) memcpy(copy, from, (size_t)count * size);
+    *to = copy;
+    return count == 0 || copy != NULL;
+}
+
+/* What the type does not use is dropped, the rest copied. */
+static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, st_Error *err)
+{
+    st_ShapeDef def = *shape;
+    bool points = def.type == ST_SHAPE_HULL || def.type == ST_SHAPE_MESH, heights = def.type == ST_SHAPE_HEIGHT_FIELD;
+    shape->n_points = points ? def.n_points : 0;
+    shape->n_triangles = def.type == ST_SHAPE_MESH ? def.n_triangles : 0;
+    shape->n_x = heights ? def.n_x : 0;
+    shape->n_y = heights ? def.n_y : 0;
+    bool ok = copy_array(allocator, def.points, shape->n_points, sizeof *def.points, (const void **)&shape->points);
+    ok = copy_array(allocator, def.triangles, 3 * (int64_t)shape->n_triangles, sizeof *def.triangles,
+                    (const void **)&shape->triangles) &&
+         ok;
+    ok = copy_array(allocator, def.heights, (int64_t)shape->n_x * shape->n_y, sizeof *def.heights,
+                    (const void **)&shape->heights) &&
+         ok;
+    if (ok) return ST_OK;
+    free_arrays(allocator, shape);
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
+}
+
 st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out, st_Error *err)
 {
-    STI_CHECK_DEF(def, "st_point_def, st_bar_def, st_sphere_def, st_box_def or st_plane_def", err);
+    STI_CHECK_DEF(def, "st_sphere_def, st_box_def or another of the shapes", err);
     st_ShapeDef shape = *def;
     Subject s = subject_of(STI_SHAPE, def->name, err);
     STI_TRY(check_body_id(scene, s, "its body", body));
@@ -298,14 +411,36 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
         shape.mu = scene->material[def->material.index1 - 1].mu;
         shape.restitution = scene->material[def->material.index1 - 1].restitution;
     }
-    STI_TRY(check_shape(s, &shape));
+    STI_TRY(check_shape(scene, s, &shape));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
-    STI_TRY(sti_scene_add_name(scene, STI_SHAPE, def->name, &shape.name, err));
+    STI_TRY(STI_GROW(&scene->allocator, scene->next_shape, scene->next_shape_capacity, scene->n_shapes + 1, err));
+    STI_TRY(own_arrays(&scene->allocator, &shape, err));
+    st_Status status = sti_scene_add_name(scene, STI_SHAPE, def->name, &shape.name, err);
+    if (status != ST_OK) {
+        free_arrays(&scene->allocator, &shape);
+        return status;
+    }
     scene->shape[scene->n_shapes] = shape;
     scene->shape_body[scene->n_shapes] = body.index1;
+    scene->next_shape[scene->n_shapes] = -1;
+    if (scene->first_shape[body.index1] < 0)
+        scene->first_shape[body.index1] = scene->n_shapes;
+    else
+        scene->next_shape[scene->last_shape[body.index1]] = scene->n_shapes;
+    scene->last_shape[body.index1] = scene->n_shapes;
     scene->n_shapes++;
     if (out != NULL) out->index1 = scene->n_shapes;
+    return ST_OK;
+}
+
+st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err)
+{
+    Subject s = {"excluded pair", "(unnamed)", err};
+    STI_TRY(check_body_id(scene, s, "a", a));
+    STI_TRY(check_body_id(scene, s, "b", b));
+    STI_TRY(STI_GROW(&scene->allocator, scene->excluded, scene->excluded_capacity, scene->n_excluded + 1, err));
+    scene->excluded[scene->n_excluded++] = (sti_BodyPair){a.index1, b.index1};
     return ST_OK;
 }
 
@@ -367,6 +502,8 @@ static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *e
         STI_TRY(st_scene_add_shape(copy, (st_BodyId){scene->shape_body[k]}, &scene->shape[k], NULL, err));
     for (int k = 0; k < scene->n_joints; k++)
         STI_TRY(st_scene_add_joint(copy, &scene->joint[k], NULL, err));
+    for (int k = 0; k < scene->n_excluded; k++)
+        STI_TRY(st_scene_exclude(copy, (st_BodyId){scene->excluded[k].a}, (st_BodyId){scene->excluded[k].b}, err));
     for (int k = 0; k < scene->n_springs; k++)
         STI_TRY(st_scene_add_spring(copy, &scene->spring[k], NULL, err));
     for (int k = 0; k < scene->n_forces; k++)

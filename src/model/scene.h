@@ -18,20 +18,28 @@ typedef enum sti_ObjectKind {
 
 /* Body 0 is the ground, so that an id's index1 is the index. The others start at 0: id.index1 - 1.
  * Names are in `names`, in the same order; the defs' own name pointers point there.               */
+typedef struct sti_BodyPair {
+    int a, b;
+} sti_BodyPair;
+
 struct st_Scene {
     st_Allocator allocator;
     sti_Names names[STI_N_KINDS];
     st_BodyDef *body;
-    st_ShapeDef *shape;
-    int *shape_body;    /* index of the body that shape k belongs to                                  */
-    st_JointDef *joint; /* tables of motors owned                                                  */
+    st_ShapeDef *shape;            /* points, triangles, heights owned                             */
+    int *shape_body;               /* index of the body that shape k belongs to                                  */
+    int *next_shape;               /* the next shape of the same body, -1: none; in the order of adding */
+    int *first_shape, *last_shape; /* of each body, -1: none                                       */
+    st_JointDef *joint;            /* tables of motors owned                                                  */
     st_SpringDef *spring;
     st_ForceDef *force; /* tables owned                                                            */
     st_MaterialDef *material;
     st_MaterialPairDef *material_pair;
-    int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_materials, n_material_pairs;
+    sti_BodyPair *excluded; /* bodies whose shapes do not touch                                    */
+    int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_materials, n_material_pairs, n_excluded;
     int64_t body_capacity, shape_capacity, shape_body_capacity, joint_capacity, spring_capacity, force_capacity,
         material_capacity, material_pair_capacity;
+    int64_t excluded_capacity, next_shape_capacity, first_shape_capacity, last_shape_capacity;
 };
 
 const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */

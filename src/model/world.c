@@ -1,8 +1,6 @@
 /* model/world.c -- a scene compiled into the system interface of model.h. */
 #include "model/world.h"
 
-#include "collide/collide.h"
-
 #include <stdio.h>
 
 /* ---- compiling -------------------------------------------------------------------------------- */
@@ -64,30 +62,6 @@ static st_Status initial_state(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
-static bool can_touch(const sti_World *world, int i, int j)
-{
-    const int *owner = world->scene->shape_body;
-    const st_ShapeDef *shape = world->scene->shape;
-    if (owner[i] == owner[j]) return false;
-    if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
-    bool forth = sti_collide_supports(shape[i].type, shape[j].type);
-    bool back = sti_collide_supports(shape[j].type, shape[i].type);
-    return forth && (!back || i < j); /* a symmetric pair once */
-}
-
-/* All pairs of shapes that can touch, by (i, j): contact ids come out increasing. */
-static st_Status compile_pairs(sti_World *world, st_Error *err)
-{
-    int n = world->scene->n_shapes;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            if (!can_touch(world, i, j)) continue;
-            STI_TRY(STI_GROW(&world->allocator, world->pair, world->pair_capacity, world->n_pairs + 1, err));
-            world->pair[world->n_pairs++] = (sti_Pair){i, j};
-        }
-    return ST_OK;
-}
-
 static st_Status compile(sti_World *world, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
@@ -111,7 +85,7 @@ static st_Status compile(sti_World *world, st_Error *err)
     for (int k = 0; k < world->n_springs; k++)
         sti_spring_compile(world, k);
     sti_drives_compile(world);
-    STI_TRY(compile_pairs(world, err));
+    STI_TRY(sti_collider_compile(world, err));
     STI_TRY(initial_state(world, err));
     sti_gears_compile(world);
     return sti_drives_check(world, err);
@@ -143,6 +117,7 @@ void sti_world_destroy(sti_World *world)
     if (world == NULL) return;
     st_Allocator a = world->allocator;
     int n = world->n_bodies;
+    sti_collider_free(world);
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
@@ -152,7 +127,6 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->angle, world->n_joints + world->n_springs + 1, sizeof *world->angle);
     sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + world->n_joints + world->n_springs, sizeof *world->q0);
-    STI_RELEASE(&a, world->pair, world->pair_capacity);
     sti_free(&a, world, 1, sizeof *world);
 }
 
@@ -319,6 +293,21 @@ static void world_difference(void *ctx, const double *q0, const double *q1, doub
     }
 }
 
+/* No point of a body moves faster than |v| + |w| times its distance from the centre; two bodies approach. */
+static double world_reach(void *ctx, const double *q, const double *v, double h)
+{
+    (void)q;
+    const sti_World *world = ctx;
+    double fastest = 0;
+    for (int b = 1; b < world->n_bodies; b++) {
+        st_Vec3 linear, w;
+        full_velocity(&world->body[b], v, &linear, &w);
+        double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
+        fastest = fmax(fastest, norm(linear) + turning);
+    }
+    return 2 * h * fastest;
+}
+
 static double world_potential(void *ctx, double t, const double *q)
 {
     (void)t;
@@ -348,9 +337,10 @@ st_Model sti_world_model(sti_World *world)
     model.soft = world->n_springs + world->n_joint_springs > 0 ? world_soft : NULL;
     model.joints = world->n_joints > 0 ? world_joints : NULL;
     model.bounded = world->n_bounded > 0 ? world_bounded : NULL;
-    model.contacts = world->n_pairs + world->n_limits > 0 ? world_contacts : NULL;
+    model.contacts = world->scene->n_shapes > 1 || world->n_limits > 0 ? world_contacts : NULL;
     model.gyroscopic = world_gyroscopic;
     model.gyroscopic_force = world_gyroscopic_force;
+    model.reach = world_reach;
     model.move = world_move;
     model.difference = world_difference;
     model.potential = world_potential;

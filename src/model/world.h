@@ -11,6 +11,8 @@
 #ifndef STI_WORLD_H
 #define STI_WORLD_H
 
+#include "collide/collide.h"
+#include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
 
@@ -64,10 +66,21 @@ typedef struct sti_Spring {
     double rest;
 } sti_Spring;
 
-/* A pair of shapes that can touch: shapes i and j, dispatch order (plane first). */
-typedef struct sti_Pair {
-    int i, j;
-} sti_Pair;
+/* Shapes made ready, where they stand, and which are near: collider.c. */
+typedef struct sti_Collider {
+    int n_shapes;
+    sti_Shape *shape;
+    st_Pose *pose;      /* of the shapes, in the world                                            */
+    sti_Bounds *bounds; /* around them                                                            */
+    double *body_reach; /* of each body: how far its shapes go from its centre                    */
+    bool placed;        /* pose and bounds hold something                                         */
+    bool keep_all;      /* all points of a patch, not only those that span it                     */
+    uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
+    int n_excluded;
+    int64_t excluded_capacity;
+    sti_Pairs pairs;
+    sti_Points points; /* of the pair at hand                                                      */
+} sti_Collider;
 
 typedef struct sti_World {
     st_Allocator allocator;
@@ -75,13 +88,12 @@ typedef struct sti_World {
     st_Vec3 gravity;
     int n_bodies; /* with the ground, which is body 0                                              */
     sti_Body *body;
-    int n_joints, n_springs, n_pairs, n_angles;
+    int n_joints, n_springs, n_angles;
     int n_joint_springs, n_bounded, n_limits;
     sti_Joint *joint;
     sti_Spring *spring;
     sti_Angle *angle; /* room for one a joint and one a spring                                     */
-    sti_Pair *pair;
-    int64_t pair_capacity;
+    sti_Collider collider;
     int n_q, n_v, n_blocks;
     int *block_first; /* n_blocks + 1: one block of M a moving body                                */
     int *v_body;      /* n_v: whose it is                                                          */
@@ -133,7 +145,12 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
-st_Status sti_contacts_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
+st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+st_Status sti_collider_compile(sti_World *world, st_Error *err);
+void sti_collider_free(sti_World *world);
+st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
+bool sti_collider_near(const sti_Collider *collider, sti_Pair pair, double margin);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
@@ -157,7 +174,7 @@ static inline st_Pose sti_pose(const double *q, int body)
 typedef struct sti_Rows {
     int count;
     int index[24];
-    double gradient[3 * 12]; /* row k at gradient + k * count                                      */
+    double gradient[6 * 12]; /* row k at gradient + k * count                                      */
 } sti_Rows;
 
 void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);

@@ -4,6 +4,8 @@
  */
 #include "record/strobe.h"
 
+#include "record/outline.h"
+
 #include <math.h>
 
 #define FRAMES        12
@@ -46,10 +48,11 @@ static double largest_reach(const sti_Strobe *strobe)
         st_ShapeDef shape;
         if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, NULL) != ST_OK) continue;
         if (shape.type == ST_SHAPE_PLANE) continue;
-        double size = shape.type == ST_SHAPE_BAR      ? 0.5 * shape.length
-                      : shape.type == ST_SHAPE_SPHERE ? shape.radius
-                      : shape.type == ST_SHAPE_BOX    ? norm(shape.half)
-                                                      : 0;
+        st_Vec3 corner[STI_OUTLINE_POINTS];
+        int n = sti_outline(&shape, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}, corner);
+        double size = shape.type == ST_SHAPE_SPHERE ? shape.radius : 0;
+        for (int k = 0; k < n; k++)
+            size = fmax(size, norm(corner[k]));
         reach = fmax(reach, norm(shape.pose.p) + size);
     }
     return reach;
@@ -113,30 +116,6 @@ static bool shape_moves(const sti_Strobe *strobe, st_BodyId body)
            (def.locks & ST_LOCK_ALL) != ST_LOCK_ALL;
 }
 
-/* Corners of what is drawn of a shape: up to 8. */
-static int shape_points(const st_ShapeDef *shape, st_Pose pose, st_Vec3 out[8])
-{
-    st_Vec3 half = vec3(0.5 * shape->length, 0, 0);
-    switch (shape->type) {
-    case ST_SHAPE_BAR:
-        out[0] = pose_point(pose, half);
-        out[1] = pose_point(pose, scale(-1, half));
-        return 2;
-    case ST_SHAPE_BOX:
-        for (int k = 0; k < 8; k++)
-            out[k] = pose_point(pose,
-                                vec3((k & 1) ? shape->half.x : -shape->half.x, (k & 2) ? shape->half.y : -shape->half.y,
-                                     (k & 4) ? shape->half.z : -shape->half.z));
-        return 8;
-    case ST_SHAPE_POINT:
-    case ST_SHAPE_SPHERE:
-    case ST_SHAPE_PLANE:
-        break;
-    }
-    out[0] = pose.p;
-    return 1;
-}
-
 /* ---- the window ------------------------------------------------------------------------------- */
 
 typedef struct Bounds {
@@ -157,10 +136,10 @@ static void include_shapes(const sti_Strobe *strobe, const double *row, Bounds *
     for (int i = 1; i <= st_scene_shape_count(strobe->scene); i++) {
         st_ShapeDef shape;
         st_BodyId body;
-        st_Vec3 corner[8];
+        st_Vec3 corner[STI_OUTLINE_POINTS];
         if (st_scene_shape(strobe->scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
         if (shape.type == ST_SHAPE_PLANE) continue;
-        int n = shape_points(&shape, pose_product(sti_pose_read(row, body.index1 - 1), shape.pose), corner);
+        int n = sti_outline(&shape, pose_product(sti_pose_read(row, body.index1 - 1), shape.pose), corner);
         for (int k = 0; k < n; k++)
             include(bounds, seen(strobe->view, corner[k]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
     }
@@ -226,7 +205,7 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
 
 static void sort_points(Point *p, int n)
 {
-    for (int i = 1; i < n; i++) /* by x, then y; n is 8 */
+    for (int i = 1; i < n; i++) /* by x, then y: few hundred at most */
         for (int j = i; j > 0 && (p[j].x < p[j - 1].x || (p[j].x == p[j - 1].x && p[j].y < p[j - 1].y)); j--) {
             Point swap = p[j];
             p[j] = p[j - 1];
@@ -261,12 +240,12 @@ static int convex_hull(Point *p, int n, Point *hull)
     return size > 1 ? size - 1 : size; /* the first point came round again */
 }
 
-static void draw_box(FILE *file, const sti_Window *window, Point *corner, const char *colour)
+static void draw_outline(FILE *file, const sti_Window *window, Point *corner, int count, const char *colour)
 {
-    Point hull[16] = {{0, 0}};
-    for (int k = 0; k < 8; k++)
+    Point hull[2 * STI_OUTLINE_POINTS + 2] = {{0, 0}};
+    for (int k = 0; k < count; k++)
         corner[k] = pixel(window, corner[k]);
-    int n = convex_hull(corner, 8, hull);
+    int n = convex_hull(corner, count, hull);
     sti_svg(file, "<polygon stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" fill-opacity=\"0.10\" points=\"", colour,
             colour);
     for (int k = 0; k < n; k++)
@@ -290,14 +269,12 @@ static void draw_sphere(FILE *file, const sti_Strobe *strobe, const sti_Window *
 static void draw_shape(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const st_ShapeDef *shape,
                        st_Pose pose, const char *colour)
 {
-    st_Vec3 corner[8];
-    Point p[8];
-    int n = shape_points(shape, pose, corner);
+    st_Vec3 corner[STI_OUTLINE_POINTS];
+    Point p[STI_OUTLINE_POINTS];
+    int n = sti_outline(shape, pose, corner);
     for (int k = 0; k < n; k++)
         p[k] = seen(strobe->view, corner[k]);
-    if (shape->type == ST_SHAPE_BOX) {
-        draw_box(file, window, p, colour);
-    } else if (shape->type == ST_SHAPE_SPHERE) {
+    if (shape->type == ST_SHAPE_SPHERE) {
         draw_sphere(file, strobe, window, pose, shape->radius, colour);
     } else if (shape->type == ST_SHAPE_BAR) {
         Point a = pixel(window, p[0]), b = pixel(window, p[1]);
@@ -309,6 +286,8 @@ static void draw_shape(FILE *file, const sti_Strobe *strobe, const sti_Window *w
     } else if (shape->type == ST_SHAPE_POINT) {
         Point a = pixel(window, p[0]);
         sti_svg(file, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.6\" fill=\"%s\"/>\n", a.x, a.y, colour);
+    } else if (n > 2) {
+        draw_outline(file, window, p, n, colour);
     }
 }
 

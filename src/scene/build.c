@@ -1,6 +1,6 @@
 /* scene/build.c -- from the tree to a scene and a system def: settings, materials, ground, bodies,
  * joints, springs, forces. */
-#include "scene/reader.h"
+#include "scene/geometry.h"
 
 #include <stdio.h>
 
@@ -129,6 +129,7 @@ static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId own
             return sti_report(reader, &place, ST_ERR_FORMAT,
                               "%s: has both \"%s\" and \"material\", must have one of them", object->who, own[k]);
     }
+    STI_TRY(sti_geometry_finish(object));
     return sti_complete(object, st_scene_add_shape(reader->scene, owner, &object->def.shape, NULL, reader->err));
 }
 
@@ -213,10 +214,37 @@ static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unus
     snprintf(family, sizeof family, "of %s", object->who);
     STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
                      id));
+    if (json_is_true(json_object_get(object->json, "recentre")))
+        STI_TRY(sti_complete(object, st_scene_centre_body(reader->scene, id, NULL, reader->err)));
     /* Whether every free direction has a mass shows only now; asked here, the answer has a line. */
     double mass;
     st_Mat3 inertia;
     return sti_complete(object, st_scene_body_mass(reader->scene, id, &mass, &inertia, reader->err));
+}
+
+/* [["left", "right"], ...]: bodies that do not touch. */
+static st_Status add_exclusions(sti_Reader *reader)
+{
+    const json_t *list = json_object_get(reader->root, "exclude");
+    sti_Place place = {NULL, "exclude", 0};
+    sti_Object object = {.reader = reader, .place = &place, .who = "exclude"};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *pair = json_array_get(list, i);
+        sti_Place at = {&place, NULL, i};
+        st_BodyId id[2];
+        if (json_array_size(pair) != 2) return sti_wrong(&object, &at, "a pair", pair, "two names of bodies");
+        for (size_t k = 0; k < 2; k++) {
+            const char *name = json_string_value(json_array_get(pair, k));
+            id[k] = name != NULL ? st_scene_find_body(reader->scene, name) : ST_GROUND;
+            if (name == NULL || (id[k].index1 == 0 && strcmp(name, "ground") != 0))
+                return sti_wrong(&object, &at, "a pair's member", json_array_get(pair, k),
+                                 "the name of a body, or \"ground\"");
+        }
+        st_Error why = {0};
+        if (st_scene_exclude(reader->scene, id[0], id[1], &why) != ST_OK)
+            return sti_report(reader, &at, ST_ERR_FORMAT, "%s", why.message);
+    }
+    return ST_OK;
 }
 
 st_Status sti_build(sti_Reader *reader)
@@ -245,5 +273,5 @@ st_Status sti_build(sti_Reader *reader)
         const json_t *list = json_object_get(reader->root, lists[k].list);
         STI_TRY(add_list(reader, list, &place, lists[k].kind, lists[k].add, lists[k].family, ST_GROUND));
     }
-    return ST_OK;
+    return add_exclusions(reader);
 }

@@ -9,11 +9,19 @@
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-#define POINT  BIT(ST_SHAPE_POINT)
-#define BAR    BIT(ST_SHAPE_BAR)
-#define SPHERE BIT(ST_SHAPE_SPHERE)
-#define BOX    BIT(ST_SHAPE_BOX)
-#define PLANE  BIT(ST_SHAPE_PLANE)
+#define POINT     BIT(ST_SHAPE_POINT)
+#define BAR       BIT(ST_SHAPE_BAR)
+#define SPHERE    BIT(ST_SHAPE_SPHERE)
+#define BOX       BIT(ST_SHAPE_BOX)
+#define PLANE     BIT(ST_SHAPE_PLANE)
+#define CAPSULE   BIT(ST_SHAPE_CAPSULE)
+#define CYLINDER  BIT(ST_SHAPE_CYLINDER)
+#define CONE      BIT(ST_SHAPE_CONE)
+#define ELLIPSOID BIT(ST_SHAPE_ELLIPSOID)
+#define HULL      BIT(ST_SHAPE_HULL)
+#define MESH      BIT(ST_SHAPE_MESH)
+#define HEIGHTS   BIT(ST_SHAPE_HEIGHT_FIELD)
+#define ROUND     (CAPSULE | CYLINDER | CONE)
 
 static const sti_Key shape_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Shape, type), "", "the shape", NULL, NULL},
@@ -21,26 +29,61 @@ static const sti_Key shape_keys[] = {
      "shape1, shape2, ...", NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, pose.p), "m", "of its middle, in the body",
      NULL, NULL},
-    {"orientation", STI_VALUE_ROTATION, BAR | BOX | PLANE, 0, STI_FINITE, FIELD(Shape, pose.q), "", "in the body", NULL,
+    {"orientation", STI_VALUE_ROTATION, ~(POINT | SPHERE), 0, STI_FINITE, FIELD(Shape, pose.q), "", "in the body", NULL,
      NULL},
     {"direction", STI_VALUE_ALONG, BAR, 0, STI_FINITE, FIELD(Shape, pose.q), "",
      "the bar's, in the body, any length; in place of orientation", "the body's x axis", NULL},
     {"normal", STI_VALUE_NORMAL, PLANE, 0, STI_FINITE, FIELD(Shape, pose.q), "",
      "out of the solid, in the body, any length; in place of orientation", "the body's z axis", NULL},
-    {"radius", STI_VALUE_NUMBER, SPHERE, SPHERE, STI_POSITIVE, FIELD(Shape, radius), "m", "", NULL, NULL},
+    {"axis", STI_VALUE_NORMAL, ROUND, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+     "of the shape, in the body, any length; a cone's towards its apex; in place of orientation", "the body's z axis",
+     NULL},
+    {"radius", STI_VALUE_NUMBER, SPHERE | ROUND, SPHERE | ROUND, STI_POSITIVE, FIELD(Shape, radius), "m", "", NULL,
+     NULL},
     {"length", STI_VALUE_NUMBER, BAR, BAR, STI_POSITIVE, FIELD(Shape, length), "m", "from end to end", NULL, NULL},
-    {"size", STI_VALUE_EXTENTS, BOX, BOX, STI_POSITIVE, FIELD(Shape, half), "m",
+    {"length", STI_VALUE_NUMBER, CAPSULE, CAPSULE, STI_POSITIVE, FIELD(Shape, length), "m",
+     "between the centres of its two half balls", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, CYLINDER | CONE, CYLINDER | CONE, STI_POSITIVE, FIELD(Shape, length), "m",
+     "along the axis; a cone's base is at -1/4 of it, so that its middle is its centre of mass", NULL, NULL},
+    {"points", STI_VALUE_POINTS, HULL | MESH, 0, STI_FINITE, 0, "m", "in the shape's axes; or give a file", "none",
+     NULL},
+    {"triangles", STI_VALUE_TRIANGLES, MESH, 0, STI_FINITE, 0, "",
+     "numbers of points from 0, counter-clockwise from outside; closed: solid, else a sheet touched on both sides",
+     "none", NULL},
+    {"file", STI_VALUE_FILE, HULL | MESH, 0, STI_FINITE, 0, "",
+     "an OBJ or STL file, relative to the scene, in place of points and triangles", "none", NULL},
+    {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "", "all points are multiplied by it", "1", NULL},
+    {"heights", STI_VALUE_HEIGHTS, HEIGHTS, HEIGHTS, STI_FINITE, 0, "m",
+     "rows along x, one after another along y; the grid's middle is the shape's", NULL, NULL},
+    {"spacing", STI_VALUE_NUMBER, HEIGHTS, HEIGHTS, STI_POSITIVE, FIELD(Shape, spacing), "m", "between samples", NULL,
+     NULL},
+    {"size", STI_VALUE_EXTENTS, BOX | ELLIPSOID, BOX | ELLIPSOID, STI_POSITIVE, FIELD(Shape, half), "m",
      "full extents along the shape's x, y, z", NULL, NULL},
-    {"density", STI_VALUE_NUMBER, SPHERE | BOX, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m^3",
-     "used where the body's mass is left out", NULL, NULL},
+    {"density", STI_VALUE_NUMBER, SPHERE | BOX | ROUND | ELLIPSOID | HULL | MESH, 0, STI_NOT_NEGATIVE,
+     FIELD(Shape, density), "kg/m^3", "used where the body's mass is left out", NULL, NULL},
     {"density", STI_VALUE_NUMBER, BAR, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m",
      "used where the body's mass is left out", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
      "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
     {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(Shape, restitution), "",
      "of impacts, 0 to 1; two shapes in contact have the larger of theirs", NULL, NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, rolling), "m",
+     "rolling torque over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs", NULL,
+     NULL},
+    {"stiffness", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, stiffness), "N/m",
+     "contact regularized: of the normal spring, in series with the other shape's; left out: the simulation's", NULL,
+     NULL},
+    {"damping", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, damping), "N s/m",
+     "contact regularized: of the tangential damper, likewise", NULL, NULL},
+    {"young", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, young), "Pa",
+     "contact compliant: Young's modulus; left out: rigid", NULL, NULL},
+    {"poisson", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Shape, poisson), "",
+     "contact compliant: Poisson's ratio, between -1 and 0.5; left out: 0.3", NULL, NULL},
     {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
      "one of `materials`; in place of friction and restitution", "none", NULL},
+    {"groups", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, groups), "",
+     "what it is; two shapes touch where each one's `touches` has a group of the other", "[0]", NULL},
+    {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it touches", "all", NULL},
 };
 
 static const char *shape_word(int variant)
@@ -65,6 +108,27 @@ static void shape_defaults(int variant, sti_Def *def)
         break;
     case ST_SHAPE_PLANE:
         def->shape = st_plane_def();
+        break;
+    case ST_SHAPE_CAPSULE:
+        def->shape = st_capsule_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_CYLINDER:
+        def->shape = st_cylinder_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_CONE:
+        def->shape = st_cone_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_ELLIPSOID:
+        def->shape = st_ellipsoid_def(0.5, 0.5, 0.5);
+        break;
+    case ST_SHAPE_HULL:
+        def->shape = st_hull_def(NULL, 0);
+        break;
+    case ST_SHAPE_MESH:
+        def->shape = st_mesh_def(NULL, 0, NULL, 0);
+        break;
+    case ST_SHAPE_HEIGHT_FIELD:
+        def->shape = st_height_field_def(NULL, 0, 0, 1.0);
         break;
     }
 }
@@ -97,6 +161,10 @@ static const sti_Key body_keys[] = {
      NULL, NULL},
     {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Body, fixed), "",
      "does not move, as if it were part of the ground", NULL, NULL},
+    {"recentre", STI_VALUE_FLAG, STI_ANY, 0, STI_FINITE, 0, "",
+     "shapes are given in a frame of their own at `position`; the body's frame is moved from there to their common "
+     "centre of mass, which is then what `position` means in results",
+     "false", NULL},
     {"shapes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what touches; a body may have none", "none",
      &sti_shape_kind},
 };
@@ -211,6 +279,8 @@ static const sti_Key joint_keys[] = {
      "as it is at the start", NULL},
     {"motor", STI_VALUE_MOTOR, DRIVEN, 0, STI_FINITE, FIELD(Joint, motor), "", "what drives it", "none",
      &sti_motor_kind},
+    {"collide", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Joint, collide), "",
+     "do shapes of the two bodies touch? Those of the ground always do", NULL, NULL},
 };
 
 static const char *joint_word(int variant)
@@ -451,6 +521,8 @@ static const sti_Key scene_keys[] = {
     {"joints", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_joint_kind},
     {"springs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "springs and dampers", "none", &sti_spring_kind},
     {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_force_kind},
+    {"exclude", STI_VALUE_PAIRS, STI_ANY, 0, STI_FINITE, 0, "",
+     "pairs of bodies whose shapes do not touch; joined bodies are excluded already", "none", NULL},
 };
 
 const sti_Kind sti_scene_kind = {
@@ -519,6 +591,22 @@ const char *sti_expected(const sti_Key *key)
         return "an object, see Motors";
     case STI_VALUE_TABLE:
         return "a list of [time, value] pairs";
+    case STI_VALUE_POINTS:
+        return "a list of points [x, y, z]";
+    case STI_VALUE_TRIANGLES:
+        return "a list of [i, j, k], numbers of points from 0";
+    case STI_VALUE_FILE:
+        return "the path of a file .obj or .stl";
+    case STI_VALUE_SCALE:
+        return "a number > 0";
+    case STI_VALUE_HEIGHTS:
+        return "at least two rows of at least two numbers";
+    case STI_VALUE_BITS:
+        return "a list of whole numbers from 0 to 31";
+    case STI_VALUE_FLAG:
+        return "true or false";
+    case STI_VALUE_PAIRS:
+        return "a list of pairs of bodies [\"a\", \"b\"]";
     case STI_VALUE_LIST:
         return key->needed != 0 ? "a list of at least one object" : "a list of objects";
     case STI_VALUE_SIMULATION:

@@ -13,6 +13,7 @@ void sti_object_free(sti_Object *object)
 {
     free(object->table);
     object->table = NULL;
+    sti_model_free(&object->model);
 }
 
 /* `body "left"`, `shape "foot" of body "left"`; things without a name by their number. */

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "scene/locate.h"
+#include "scene/model_file.h"
 
 #include <jansson.h>
 #include <stiction/scene.h>
@@ -40,6 +41,14 @@ typedef enum sti_ValueKind {
     STI_VALUE_MOTOR,     /* object of the kind `member` -> st_MotorDef                             */
     STI_VALUE_VARIANT,   /* word that tells the variants of an object apart; read before the rest  */
     STI_VALUE_TABLE,     /* [[time, value], ...] -> n_table, times, values of an st_Profile        */
+    STI_VALUE_POINTS,    /* [[x, y, z], ...] -> the object's model                                 */
+    STI_VALUE_TRIANGLES, /* [[i, j, k], ...] -> the object's model                                 */
+    STI_VALUE_FILE,      /* path of an OBJ or STL file -> the object's model                       */
+    STI_VALUE_SCALE,     /* number > 0 -> the object's scale                                       */
+    STI_VALUE_HEIGHTS,   /* rows of numbers -> n_x, n_y, heights of an st_ShapeDef                 */
+    STI_VALUE_BITS,      /* list of numbers 0 .. 31 -> uint32_t                                    */
+    STI_VALUE_FLAG,      /* true, false: only checked, build.c acts on it                          */
+    STI_VALUE_PAIRS,     /* [[body, body], ...]: only checked, build.c acts on it                  */
     STI_VALUE_LIST,      /* list of objects of the kind `member`, built by build.c                 */
     STI_VALUE_SIMULATION /* the object of the settings table in system.h                           */
 } sti_ValueKind;
@@ -124,7 +133,9 @@ typedef struct sti_Object {
     char who[160]; /* `body "left"`, `shape 0 of body "left"`, `springs/2`: opens every message */
     int variant;
     sti_Def def;
-    double *table; /* of a force or motor: owned, free with sti_object_free                     */
+    double *table;   /* of a force, motor or height field: owned, free with sti_object_free            */
+    sti_Model model; /* of a hull or mesh: owned likewise                                       */
+    double scale;    /* of the model; 0: as it is                                               */
 } sti_Object;
 
 /* Fail with "LABEL:LINE: message", or "LABEL: --set ...: message" where the place came from a set. */

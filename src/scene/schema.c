@@ -116,6 +116,22 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
         return json_pack("{s:s}", "const", kind->variant_name(variant));
     case STI_VALUE_TABLE:
         return list_schema(numbers_schema(2, STI_FINITE), 1, 0);
+    case STI_VALUE_POINTS:
+        return list_schema(numbers_schema(3, STI_FINITE), 1, 0);
+    case STI_VALUE_TRIANGLES:
+        return list_schema(numbers_schema(3, STI_NOT_NEGATIVE), 1, 0);
+    case STI_VALUE_FILE:
+        return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
+    case STI_VALUE_SCALE:
+        return number_schema(STI_POSITIVE);
+    case STI_VALUE_HEIGHTS:
+        return list_schema(list_schema(number_schema(STI_FINITE), 2, 0), 2, 0);
+    case STI_VALUE_BITS:
+        return list_schema(json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", 0, "maximum", 31), 0, 0);
+    case STI_VALUE_FLAG:
+        return json_pack("{s:s}", "type", "boolean");
+    case STI_VALUE_PAIRS:
+        return list_schema(list_schema(json_pack("{s:s}", "type", "string"), 2, 2), 0, 0);
     case STI_VALUE_LIST:
         return list_schema(reference_to(key->member->word), key->needed != 0 ? 1 : 0, 0);
     case STI_VALUE_CHOICE:

@@ -1,5 +1,5 @@
 /* scene/value.c -- from JSON values to the fields of defs, one function a kind of value. */
-#include "scene/reader.h"
+#include "scene/geometry.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -375,6 +375,21 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
         return read_motor(object, &v, field);
     case STI_VALUE_TABLE:
         return read_table(object, &v, field);
+    case STI_VALUE_POINTS:
+        return sti_points_read(object, key, value, place);
+    case STI_VALUE_TRIANGLES:
+        return sti_triangles_read(object, key, value, place);
+    case STI_VALUE_FILE:
+        return sti_file_read(object, key, value, place);
+    case STI_VALUE_SCALE:
+        return read_number(&v, &object->scale);
+    case STI_VALUE_HEIGHTS:
+        return sti_heights_read(object, key, value, place);
+    case STI_VALUE_BITS:
+        return sti_bits_read(object, key, value, place, field);
+    case STI_VALUE_FLAG:
+        return json_is_boolean(value) ? ST_OK : wrong(&v);
+    case STI_VALUE_PAIRS:
     case STI_VALUE_LIST:
         return json_is_array(value) && (key->needed == 0 || json_array_size(value) > 0) ? ST_OK : wrong(&v);
     case STI_VALUE_SIMULATION:

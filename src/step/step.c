@@ -11,7 +11,7 @@
  * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #include <time.h>
 
@@ -36,12 +36,20 @@ void sti_lap(st_System *system, st_Stage stage)
 
 /* ---- pieces ----------------------------------------------------------------------------------- */
 
+/* The margin that holds every contact the step to q_new can have run into. */
+static double reach_of(const st_System *system, double h)
+{
+    const st_Model *model = &system->model;
+    if (model->reach == NULL) return INFINITY;
+    return sti_margin(system) + model->reach(model->ctx, system->q, system->v_new, h);
+}
+
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->missed.n = 0;
     for (int round = 0, again = 1; again > 0 && round < 4; round++) {
-        if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, INFINITY, err));
+        if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, reach_of(system, h), err));
         STI_TRY(sti_want_contacts(system, err));
         STI_TRY(sti_integrate(system, h, info, err));
         STI_TRY(sti_evaluate(system, &system->trial, system->t + h, system->q_new, sti_margin(system), err));
@@ -73,6 +81,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     system->n_modes = history->known ? system->n_modes_new : 0;
     sti_exchange_active(system);
     sti_exchange_sinks(system);
+    sti_patches_accept(system);
     system->t = t;
     system->friction_work += system->work_before + system->step.friction_work;
 }

@@ -1,0 +1,101 @@
+/* collide/core.h -- a convex shape placed in space: its core, and the radius around it.
+ *
+ * Coordinates are the world's axes about an origin near the pair, so that far from the world's origin no
+ * digits are lost.
+ */
+#ifndef STI_CORE_H
+#define STI_CORE_H
+
+#include "collide/shape.h"
+
+typedef enum sti_CoreKind {
+    STI_CORE_POINT,
+    STI_CORE_SEGMENT,
+    STI_CORE_TRIANGLE,
+    STI_CORE_BOX,
+    STI_CORE_HULL,
+    STI_CORE_CYLINDER,
+    STI_CORE_CONE,
+    STI_CORE_ELLIPSOID
+} sti_CoreKind;
+
+typedef struct sti_Core {
+    sti_CoreKind kind;
+    st_Vec3 p;         /* where its origin is                                                              */
+    st_Vec3 axis[3];   /* its x, y, z                                                                */
+    st_Vec3 half;      /* box, ellipsoid                                                             */
+    int along;         /* segment: which of its axes                                                 */
+    double extent;     /* segment: half its length; cylinder, cone: radius                           */
+    double lo, hi;     /* cylinder, cone: along z                                                    */
+    double radius;     /* around the core                                                            */
+    double size;       /* no point of the core is farther from p                                     */
+    st_Vec3 corner[3]; /* triangle, segment: placed                                                */
+    const sti_Facets *facets;
+} sti_Core;
+
+sti_Core sti_core(const sti_Shape *shape, st_Pose pose);
+sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c);
+
+/* Faces and edges are flat and straight: signed distances are exact. */
+static inline bool core_is_polytope(const sti_Core *core)
+{
+    return core->kind <= STI_CORE_HULL;
+}
+static inline st_Vec3 core_to_world(const sti_Core *core, st_Vec3 a)
+{
+    return add(scale(a.x, core->axis[0]), add(scale(a.y, core->axis[1]), scale(a.z, core->axis[2])));
+}
+static inline st_Vec3 core_to_local(const sti_Core *core, st_Vec3 a)
+{
+    return vec3(dot(core->axis[0], a), dot(core->axis[1], a), dot(core->axis[2], a));
+}
+
+/* The point of the core farthest along d (any length, not 0). */
+st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d);
+
+/* ---- polytopes: points, segments, triangles, boxes, hulls ---------------------------------------- */
+
+int sti_core_vertex_count(const sti_Core *core);
+st_Vec3 sti_core_vertex(const sti_Core *core, int k);
+int sti_core_face_count(const sti_Core *core);
+/* Outward unit and one vertex of face k. A triangle has two faces. */
+void sti_core_face(const sti_Core *core, int k, st_Vec3 *normal, st_Vec3 *on);
+int sti_core_edge_count(const sti_Core *core);
+/* Ends of edge k; face normals beside it (boxes and hulls). */
+void sti_core_edge(const sti_Core *core, int k, st_Vec3 end[2], st_Vec3 beside[2]);
+
+/* ---- distance ------------------------------------------------------------------------------------ */
+
+/* Between two cores: signed, positive apart. */
+typedef struct sti_Distance {
+    double gap;     /* least distance, or minus the least translation that separates               */
+    st_Vec3 normal; /* unit, from a to b                                                           */
+    st_Vec3 a, b;   /* points of the cores that realise it; b - a = gap normal                     */
+    double error;   /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
+} sti_Distance;
+
+/* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. */
+typedef struct sti_Simplex {
+    int n;
+    st_Vec3 a[4], b[4], w[4]; /* w = a - b                                                         */
+    double weight[4];
+} sti_Simplex;
+bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex *simplex, sti_Distance *out);
+
+/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. */
+void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out);
+
+/* epa.c: penetration of any two cores, from a simplex near or around the origin. */
+void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out);
+
+/* distance.c: signed distance of any two cores. `guess`: returns early with an error of INFINITY and a
+ * gap that is a lower bound once that exceeds `beyond`.                                           */
+void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out);
+
+/* Separation of the cores along the unit n: min over b - max over a. A lower bound of the gap. */
+static inline double core_separation(const sti_Core *a, const sti_Core *b, st_Vec3 n)
+{
+    return dot(n, sub(sti_core_support(b, scale(-1, n)), sti_core_support(a, n)));
+}
+
+#endif

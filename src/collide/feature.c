@@ -1,0 +1,196 @@
+/* collide/feature.c -- the face, edge or corner of a core that looks along a direction. */
+#include "collide/manifold.h"
+
+/* A face counts as facing n up to this angle, an edge as lying across n likewise. Larger, and more of the
+ * points that a tilted body will land on next are seen; what is nearer than the margin decides in the end. */
+#define FACING     0.2
+#define RIM_POINTS 8
+
+static void set_point(sti_Feature *out, st_Vec3 p, int id)
+{
+    out->n = 1;
+    out->point[0] = p, out->id[0] = id;
+}
+
+static void set_edge(sti_Feature *out, st_Vec3 p, int i, st_Vec3 q, int j)
+{
+    out->n = 2;
+    out->point[0] = p, out->id[0] = i;
+    out->point[1] = q, out->id[1] = j;
+}
+
+static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+{
+    const st_Vec3 local = core_to_local(core, n);
+    const double c[3] = {local.x, local.y, local.z};
+    int most = 0, least = 0, corner = 0;
+    for (int e = 0; e < 3; e++) {
+        if (fabs(c[e]) > fabs(c[most])) most = e;
+        if (fabs(c[e]) < fabs(c[least])) least = e;
+        if (c[e] >= 0) corner |= 1 << e;
+    }
+    if (fabs(c[most]) >= 1 - 0.5 * FACING * FACING) {
+        const sti_Facets *f = core->facets;
+        out->face = 2 * most + (c[most] > 0);
+        out->normal = core_to_world(core, f->normal[out->face]);
+        out->n = 4;
+        for (int k = 0; k < 4; k++) {
+            out->id[k] = f->face_vertex[f->face_first[out->face] + k];
+            out->point[k] = sti_core_vertex(core, out->id[k]);
+        }
+    } else if (fabs(c[least]) <= FACING) {
+        int i = corner & ~(1 << least), j = corner | 1 << least;
+        set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
+    } else {
+        set_point(out, sti_core_vertex(core, corner), corner);
+    }
+}
+
+static void hull_edge_feature(const sti_Core *core, st_Vec3 local, sti_Feature *out)
+{
+    const sti_Facets *f = core->facets;
+    int top = 0, best = -1;
+    double least = FACING;
+    for (int k = 1; k < f->n_vertices; k++)
+        if (dot(f->vertex[k], local) > dot(f->vertex[top], local)) top = k;
+    for (int k = 0; k < f->n_edges; k++) {
+        const int *edge = f->edge + (ptrdiff_t)4 * k;
+        if (edge[0] != top && edge[1] != top) continue;
+        st_Vec3 way = sub(f->vertex[edge[1]], f->vertex[edge[0]]);
+        double along = fabs(dot(way, local)) / norm(way);
+        if (along < least) least = along, best = k;
+    }
+    set_point(out, sti_core_vertex(core, top), top);
+    if (best < 0) return;
+    int i = f->edge[4 * best], j = f->edge[4 * best + 1];
+    set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
+}
+
+static void hull_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+{
+    const sti_Facets *f = core->facets;
+    st_Vec3 local = core_to_local(core, n);
+    int best = 0;
+    for (int k = 1; k < f->n_faces; k++)
+        if (dot(f->normal[k], local) > dot(f->normal[best], local)) best = k;
+    if (dot(f->normal[best], local) < 1 - 0.5 * FACING * FACING) {
+        hull_edge_feature(core, local, out);
+        return;
+    }
+    out->face = best;
+    out->normal = core_to_world(core, f->normal[best]);
+    out->n = f->face_first[best + 1] - f->face_first[best];
+    for (int k = 0; k < out->n; k++) {
+        out->id[k] = f->face_vertex[f->face_first[best] + k];
+        out->point[k] = sti_core_vertex(core, out->id[k]);
+    }
+}
+
+static void triangle_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+{
+    double facing = dot(n, core->axis[2]), least = FACING;
+    if (fabs(facing) >= 1 - 0.5 * FACING * FACING) {
+        out->face = facing < 0;
+        out->normal = scale(facing < 0 ? -1 : 1, core->axis[2]);
+        out->n = 3;
+        for (int k = 0; k < 3; k++) {
+            int v = facing < 0 ? 2 - k : k; /* counter-clockwise from where it is seen */
+            out->point[k] = core->corner[v], out->id[k] = v;
+        }
+        return;
+    }
+    int top = 0, best = -1;
+    for (int k = 1; k < 3; k++)
+        if (dot(n, sub(core->corner[k], core->corner[top])) > 0) top = k;
+    for (int k = 0; k < 3; k++) {
+        st_Vec3 way = sub(core->corner[(k + 1) % 3], core->corner[k]);
+        double along = fabs(dot(way, n)) / norm(way);
+        if ((k == top || (k + 1) % 3 == top) && along < least) least = along, best = k;
+    }
+    set_point(out, core->corner[top], top);
+    if (best >= 0) set_edge(out, core->corner[best], best, core->corner[(best + 1) % 3], (best + 1) % 3);
+}
+
+/* Eight points of a rim, fixed in the shape. */
+static void rim_feature(const sti_Core *core, double z, sti_Feature *out)
+{
+    static const double c[RIM_POINTS] = {1,  0.70710678118654752,  0, -0.70710678118654752,
+                                         -1, -0.70710678118654752, 0, 0.70710678118654752};
+    out->face = z > 0;
+    out->normal = scale(z > 0 ? 1 : -1, core->axis[2]);
+    out->n = RIM_POINTS;
+    for (int k = 0; k < RIM_POINTS; k++) {
+        int v = z > 0 ? k : RIM_POINTS - 1 - k;
+        out->id[k] = v;
+        out->point[k] =
+            add(core->p, core_to_world(core, vec3(core->extent * c[v], core->extent * c[(v + 6) % RIM_POINTS], z)));
+    }
+}
+
+static void cylinder_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+{
+    double z = dot(core->axis[2], n);
+    st_Vec3 rim = sti_core_support(core, n);
+    if (fabs(z) >= 1 - 0.5 * FACING * FACING)
+        rim_feature(core, z > 0 ? core->hi : core->lo, out);
+    else if (fabs(z) <= FACING) {
+        st_Vec3 other = add(rim, scale(z >= 0 ? core->lo - core->hi : core->hi - core->lo, core->axis[2]));
+        if (z >= 0)
+            set_edge(out, other, 0, rim, 1);
+        else
+            set_edge(out, rim, 0, other, 1);
+    } else
+        set_point(out, rim, z > 0);
+}
+
+static void cone_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+{
+    double z = dot(core->axis[2], n);
+    if (-z >= 1 - 0.5 * FACING * FACING) {
+        rim_feature(core, core->lo, out);
+        return;
+    }
+    st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2]));
+    double x = dot(core->axis[0], n), y = dot(core->axis[1], n), across = hypot(x, y);
+    if (!(across > 0)) {
+        set_point(out, apex, 0);
+        return;
+    }
+    st_Vec3 rim =
+        add(core->p, core_to_world(core, vec3(core->extent * x / across, core->extent * y / across, core->lo)));
+    st_Vec3 way = sub(rim, apex);
+    if (fabs(dot(way, n)) <= FACING * norm(way))
+        set_edge(out, apex, 0, rim, 1);
+    else
+        set_point(out, sti_core_support(core, n), 0);
+}
+
+void sti_core_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+{
+    out->face = -1;
+    switch (core->kind) {
+    case STI_CORE_POINT:
+    case STI_CORE_ELLIPSOID:
+        set_point(out, sti_core_support(core, n), 0);
+        break;
+    case STI_CORE_SEGMENT:
+        set_point(out, sti_core_support(core, n), dot(core->axis[core->along], n) > 0);
+        if (fabs(dot(core->axis[core->along], n)) <= FACING) set_edge(out, core->corner[0], 0, core->corner[1], 1);
+        break;
+    case STI_CORE_TRIANGLE:
+        triangle_feature(core, n, out);
+        break;
+    case STI_CORE_BOX:
+        box_feature(core, n, out);
+        break;
+    case STI_CORE_HULL:
+        hull_feature(core, n, out);
+        break;
+    case STI_CORE_CYLINDER:
+        cylinder_feature(core, n, out);
+        break;
+    case STI_CORE_CONE:
+        cone_feature(core, n, out);
+        break;
+    }
+}

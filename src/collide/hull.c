@@ -1,0 +1,201 @@
+/* collide/hull.c -- convex hulls by qhull (Barber, Dobkin & Huhdanpaa 1996), as faces, edges and corners.
+ *
+ * qhull merges facets that are coplanar up to rounding, so a cube comes out with six faces of four corners.
+ * Corners of a face are put in order by their angle about its middle.
+ */
+#include "collide/shape.h"
+
+#include <libqhull_r/qhull_ra.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Thinner than this part of its size is flat: faces would have no direction. */
+#define FLAT 1e-9
+
+typedef struct Corner {
+    double angle;
+    int vertex;
+} Corner;
+
+static int by_angle(const void *x, const void *y)
+{
+    const Corner *a = x, *b = y;
+    return a->angle < b->angle ? -1 : a->angle > b->angle;
+}
+
+/* Room for everything in one piece: n vertices make at most 2 n - 4 faces, 3 n - 6 edges, 6 n - 12 corners. */
+typedef struct Room {
+    st_Vec3 *vertex, *normal;
+    double *offset;
+    int *face_first, *face_vertex, *edge;
+} Room;
+
+static st_Status make_room(const st_Allocator *allocator, int n, sti_Hull *hull, Room *room, st_Error *err)
+{
+    size_t vectors = (size_t)n * 3 * sizeof(st_Vec3), numbers = (size_t)n * 2 * sizeof(double);
+    size_t integers = (size_t)n * (3 + 7 + 4 * 3) * sizeof(int);
+    hull->bytes = (int64_t)(vectors + numbers + integers);
+    char *memory = hull->memory = sti_alloc(allocator, hull->bytes, 1);
+    if (memory == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
+    room->vertex = (st_Vec3 *)memory;
+    room->normal = room->vertex + n;
+    room->offset = (double *)(memory + vectors);
+    room->face_first = (int *)(memory + vectors + numbers);
+    room->face_vertex = room->face_first + (ptrdiff_t)3 * n;
+    room->edge = room->face_vertex + (ptrdiff_t)7 * n;
+    return ST_OK;
+}
+
+/* One face: its corners in order about its middle. */
+static st_Status take_face(qhT *qh, facetT *facet, int *number, sti_Facets *f, Room *room, st_Error *err)
+{
+    Corner corner[STI_MAX_CORNERS];
+    int n = 0;
+    st_Vec3 middle = vec3(0, 0, 0), normal = vec3_load(facet->normal);
+    vertexT *vertex, **vertexp;
+    FOREACHvertex_(facet->vertices)
+    {
+        if (n == STI_MAX_CORNERS)
+            return sti_fail(err, ST_ERR_ARGUMENT, "a face of the hull has more than %d corners", STI_MAX_CORNERS);
+        corner[n].vertex = number[qh_pointid(qh, vertex->point)];
+        middle = add(middle, room->vertex[corner[n].vertex]);
+        n++;
+    }
+    middle = scale(1.0 / n, middle);
+    st_Vec3 x = orthogonal(normal), y = cross(normal, x);
+    double highest = -INFINITY;
+    for (int k = 0; k < n; k++) {
+        st_Vec3 d = sub(room->vertex[corner[k].vertex], middle);
+        corner[k].angle = atan2(dot(y, d), dot(x, d));
+        highest = fmax(highest, dot(normal, room->vertex[corner[k].vertex]));
+    }
+    qsort(corner, (size_t)n, sizeof *corner, by_angle);
+    int first = room->face_first[f->n_faces];
+    for (int k = 0; k < n; k++)
+        room->face_vertex[first + k] = corner[k].vertex;
+    room->normal[f->n_faces] = normal;
+    room->offset[f->n_faces] = highest;
+    room->face_first[++f->n_faces] = first + n;
+    return ST_OK;
+}
+
+/* Each edge once: from the face whose loop runs along it to the one that runs against it. */
+static st_Status find_edges(sti_Facets *f, Room *room, st_Error *err)
+{
+    for (int a = 0; a < f->n_faces; a++)
+        for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
+            int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
+            int i = room->face_vertex[k], j = room->face_vertex[next], other = -1;
+            if (i > j) continue;
+            for (int b = 0; b < f->n_faces && other < 0; b++)
+                for (int m = room->face_first[b]; m < room->face_first[b + 1]; m++) {
+                    int after = m + 1 < room->face_first[b + 1] ? m + 1 : room->face_first[b];
+                    if (room->face_vertex[m] == j && room->face_vertex[after] == i) other = b;
+                }
+            if (other < 0 || f->n_edges >= 3 * f->n_vertices)
+                return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
+            int *edge = room->edge + (ptrdiff_t)4 * f->n_edges++;
+            edge[0] = i, edge[1] = j, edge[2] = a, edge[3] = other;
+        }
+    return ST_OK;
+}
+
+static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull *hull,
+                             st_Error *err)
+{
+    Room room = {0};
+    sti_Facets *f = &hull->facets;
+    vertexT *vertex;
+    facetT *facet;
+    STI_TRY(make_room(allocator, qh->num_vertices, hull, &room, err));
+    int *number = sti_alloc(allocator, n, sizeof *number);
+    if (number == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
+    FORALLvertices number[qh_pointid(qh, vertex->point)] = 1;
+    for (int k = 0; k < n; k++) /* corners in the order they were given */
+        if (number[k] != 0) {
+            number[k] = f->n_vertices;
+            room.vertex[f->n_vertices++] = points[k];
+        }
+    f->vertex = room.vertex, f->normal = room.normal, f->offset = room.offset;
+    f->face_first = room.face_first, f->face_vertex = room.face_vertex, f->edge = room.edge;
+    st_Status status = ST_OK;
+    FORALLfacets
+    {
+        if (status == ST_OK) status = take_face(qh, facet, number, f, &room, err);
+    }
+    if (status == ST_OK) status = find_edges(f, &room, err);
+    sti_free(allocator, number, n, sizeof *number);
+    if (status == ST_OK && f->n_vertices - f->n_edges + f->n_faces != 2)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
+    return status;
+}
+
+/* Size of the points, and of their spread along the direction they spread least: by the farthest from the
+ * first, from the line through both, and from the plane through three.                            */
+static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
+{
+    if (p == NULL || n < 4) return sti_fail(err, ST_ERR_ARGUMENT, "a hull needs at least 4 points, has %d", n);
+    for (int k = 0; k < n; k++)
+        if (!vec3_finite(p[k]))
+            return sti_fail(err, ST_ERR_ARGUMENT, "point %d is (%g, %g, %g), must be finite", k, p[k].x, p[k].y,
+                            p[k].z);
+    int far[3] = {0, 0, 0};
+    double most[3] = {0, 0, 0};
+    for (int k = 0; k < n; k++)
+        if (norm(sub(p[k], p[0])) > most[0]) most[0] = norm(sub(p[k], p[0])), far[0] = k;
+    st_Vec3 u = sub(p[far[0]], p[0]);
+    for (int k = 0; k < n && most[0] > 0; k++) {
+        double d = norm(cross(u, sub(p[k], p[0]))) / most[0];
+        if (d > most[1]) most[1] = d, far[1] = k;
+    }
+    st_Vec3 w = cross(u, sub(p[far[1]], p[0]));
+    for (int k = 0; k < n && most[1] > 0; k++)
+        most[2] = fmax(most[2], fabs(dot(w, sub(p[k], p[0]))) / norm(w));
+    if (most[2] > FLAT * most[0]) return ST_OK;
+    static const char *const found[3] = {"all points coincide", "all points lie on a line",
+                                         "all points lie in a plane"};
+    int dimension = !(most[0] > 0) ? 0 : !(most[1] > FLAT * most[0]) ? 1 : 2;
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s: the hull has no volume", found[dimension]);
+}
+
+st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull **out, st_Error *err)
+{
+    *out = NULL;
+    STI_TRY(check_points(points, n, err));
+    sti_Hull *hull = sti_alloc(allocator, 1, sizeof *hull);
+    coordT *copy = sti_alloc(allocator, 3 * (int64_t)n, sizeof *copy);
+    FILE *silent = tmpfile(); /* qhull must write its complaints somewhere */
+    qhT *qh = sti_alloc(allocator, 1, sizeof *qh);
+    st_Status status = ST_ERR_MEMORY;
+    if (hull == NULL || copy == NULL || qh == NULL || silent == NULL) {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
+        goto done;
+    }
+    for (int k = 0; k < n; k++)
+        vec3_store(copy + 3 * (ptrdiff_t)k, points[k]);
+    qh_zero(qh, silent);
+    char command[] = "qhull Pp";
+    if (qh_new_qhull(qh, 3, n, copy, False, command, NULL, silent) != 0)
+        status = sti_fail(err, ST_ERR_ARGUMENT, "its %d points have no convex hull with a volume", n);
+    else
+        status = take_result(qh, points, n, allocator, hull, err);
+    qh_freeqhull(qh, !qh_ALL);
+    int long_left, long_bytes;
+    qh_memfreeshort(qh, &long_left, &long_bytes);
+done:
+    if (silent != NULL) fclose(silent);
+    sti_free(allocator, qh, 1, sizeof *qh);
+    sti_free(allocator, copy, 3 * (int64_t)n, sizeof *copy);
+    if (status == ST_OK)
+        *out = hull;
+    else
+        sti_hull_free(allocator, hull);
+    return status;
+}
+
+void sti_hull_free(const st_Allocator *allocator, sti_Hull *hull)
+{
+    if (hull == NULL) return;
+    sti_free(allocator, hull->memory, hull->bytes, 1);
+    sti_free(allocator, hull, 1, sizeof *hull);
+}

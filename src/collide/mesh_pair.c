@@ -1,0 +1,427 @@
+/* collide/mesh_pair.c -- triangles against a convex shape, without kicks from the edges between them.
+ *
+ * A triangle alone does not know that its edge is not an edge of the surface. So a direction n counts at a
+ * feature of the mesh only if no part of the mesh beside that feature is nearer along it, that is if n is in
+ * the polar of the mesh's tangent cone there:
+ *
+ *     inside a triangle    n = its normal
+ *     on an edge           n . (into either triangle) <= 0        none at a concave edge, n at a flat one
+ *     at a vertex          n . (every edge from it) <= 0
+ *
+ * Apart, the nearest points must pass this test. Overlapping, the axis of least depth is looked for among the
+ * triangle's normal, the directions that its convex edges and corners have, and its neighbours' normals; where
+ * a neighbour is better it has the contact. On top of that every corner of the shape over the triangle is a
+ * point with the gap along the triangle's normal; where two triangles are flat or hollow against each other
+ * nothing is cut at their edge. Features are numbered by the shape's corners: they stay the same as a box
+ * slides from triangle to triangle.
+ */
+#include "collide/manifold.h"
+#include "collide/pair.h"
+
+#include <stdlib.h>
+
+/* n may miss the cone by this much: rounding of nearly flat surfaces. */
+#define CONE_SLACK 1e-7
+#define SAME_PLACE 1e-7
+#define ARC_STEPS  60
+
+typedef struct Side {
+    const sti_Mesh *mesh;
+    st_Pose pose; /* about the same origin as the core                                             */
+    const sti_Core *core;
+    double size;
+    st_Vec3 origin;
+    const sti_Collide *how;
+    sti_Points *out;
+    int first;
+    st_Error *err;
+} Side;
+
+/* One triangle, placed; a sheet seen from behind is turned over. */
+typedef struct Face {
+    int index;
+    const sti_Triangle *triangle;
+    sti_Core core;
+    st_Vec3 v[3];
+    st_Vec3 up; /* the normal that the loop of corners has                                         */
+    st_Vec3 n;  /* towards the shape: -up where turned                                             */
+    bool turned;
+} Face;
+
+/* ---- the mesh around a feature ------------------------------------------------------------------- */
+
+static sti_Bend bend(const Face *face, int k)
+{
+    sti_Bend b = face->triangle->bend[k];
+    if (!face->turned) return b;
+    return b == STI_EDGE_CONVEX ? STI_EDGE_CONCAVE : b == STI_EDGE_CONCAVE ? STI_EDGE_CONVEX : b;
+}
+
+static st_Vec3 neighbour_normal(const Side *side, const Face *face, int k)
+{
+    st_Vec3 n = rotate(side->pose.q, side->mesh->triangle[face->triangle->neighbour[k]].normal);
+    return face->turned ? scale(-1, n) : n;
+}
+
+/* Unit from edge k into the neighbour across it, along its plane. */
+static st_Vec3 into_neighbour(const Side *side, const Face *face, int k)
+{
+    st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
+    st_Vec3 up = rotate(side->pose.q, side->mesh->triangle[face->triangle->neighbour[k]].normal);
+    return scale(1 / norm(way), cross(way, up));
+}
+
+static bool edge_allows(const Side *side, const Face *face, int k, st_Vec3 n)
+{
+    if (bend(face, k) == STI_EDGE_BOUNDARY) return true;
+    return dot(n, into_neighbour(side, face, k)) <= CONE_SLACK;
+}
+
+static bool vertex_allows(const Side *side, const Face *face, int k, st_Vec3 n)
+{
+    const sti_Mesh *mesh = side->mesh;
+    int v = face->triangle->vertex[k];
+    st_Vec3 local = rotate_back(side->pose.q, n);
+    for (int s = mesh->spoke_first[v]; s < mesh->spoke_first[v + 1]; s++) {
+        st_Vec3 way = sub(mesh->vertex[mesh->spoke[s]], mesh->vertex[v]);
+        if (dot(local, way) > CONE_SLACK * norm(way)) return false;
+    }
+    return true;
+}
+
+/* ---- points -------------------------------------------------------------------------------------- */
+
+/* A point found from two triangles is one point. */
+static bool is_known(const Side *side, st_Vec3 p, st_Vec3 n)
+{
+    for (int k = side->first; k < side->out->n; k++)
+        if (norm(sub(side->out->point[k].point, p)) <= SAME_PLACE * side->size &&
+            norm(sub(side->out->point[k].normal, n)) <= 1e-6)
+            return true;
+    return false;
+}
+
+/* p on the core, which has its radius around it. */
+static st_Status add_point(Side *side, double core_gap, st_Vec3 p, st_Vec3 n, uint32_t feature)
+{
+    double gap = core_gap - side->core->radius;
+    st_Vec3 at = add(side->origin, sub(p, scale(side->core->radius, n)));
+    if (!(gap < side->how->margin) || is_known(side, at, n)) return ST_OK;
+    return sti_points_add(side->out, (sti_ContactPoint){gap, at, n, feature}, side->err);
+}
+
+static bool is_over(const Face *face, st_Vec3 p, double slack)
+{
+    for (int k = 0; k < 3; k++) {
+        st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
+        if (dot(cross(way, face->up), sub(p, face->v[k])) > slack * norm(way)) return false;
+    }
+    return true;
+}
+
+/* Corners of the shape over the triangle, and cuts by edges where the surface ends or falls away. */
+static st_Status add_patch(Side *side, const Face *face)
+{
+    sti_Feature incident, reference = {.n = 3, .normal = face->up};
+    sti_core_feature(side->core, scale(-1, face->n), &incident);
+    for (int k = 0; k < 3; k++)
+        reference.point[k] = face->v[k];
+    sti_Clipped clipped;
+    sti_clip(&reference, &incident, &clipped);
+    double least = INFINITY;
+    for (int k = 0; k < clipped.n; k++) {
+        int cut = clipped.cut[k];
+        if (cut >= 0 && (bend(face, cut) == STI_EDGE_FLAT || bend(face, cut) == STI_EDGE_CONCAVE)) continue;
+        double gap = dot(face->n, sub(clipped.point[k], face->v[0]));
+        uint32_t id = cut < 0 ? clipped.id[k] : (clipped.id[k] | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
+        STI_TRY(add_point(side, gap, clipped.point[k], face->n, 1u << 18 | id));
+        least = fmin(least, gap);
+    }
+    /* a round shape's lowest point is no corner; a corner alone was not clipped */
+    st_Vec3 lowest = sti_core_support(side->core, scale(-1, face->n));
+    double gap = dot(face->n, sub(lowest, face->v[0]));
+    bool corner = core_is_polytope(side->core);
+    if (!corner && gap < least - 1e-10 * side->size && is_over(face, lowest, 1e-12 * side->size))
+        return add_point(side, gap, lowest, face->n, 0);
+    return ST_OK;
+}
+
+/* ---- apart --------------------------------------------------------------------------------------- */
+
+/* Where on the triangle a point is: -1 inside, 0 .. 2 edge, 3 .. 5 vertex. */
+static int region(const Face *face, st_Vec3 p, double slack)
+{
+    int outside = 0, at = -1;
+    for (int k = 0; k < 3; k++)
+        if (norm(sub(p, face->v[k])) <= slack) return 3 + k;
+    for (int k = 0; k < 3; k++) {
+        st_Vec3 way = sub(face->v[(k + 1) % 3], face->v[k]);
+        if (dot(cross(way, face->up), sub(p, face->v[k])) >= -slack * norm(way)) at = k, outside++;
+    }
+    return outside > 0 ? at : -1;
+}
+
+static st_Status apart(Side *side, const Face *face, const sti_Distance *d)
+{
+    int where = region(face, d->a, 1e-10 * side->size);
+    double front = dot(d->normal, face->n);
+    if (where >= 0 && where < 3 && !edge_allows(side, face, where, d->normal)) return ST_OK;
+    if (where >= 3 && !vertex_allows(side, face, where - 3, d->normal)) return ST_OK;
+    if (where < 0 || front > 1 - 1e-12) return ST_OK; /* along the normal: the patch has it */
+    return add_point(side, d->gap, d->b, d->normal, 0);
+}
+
+/* ---- overlapping --------------------------------------------------------------------------------- */
+
+typedef struct Axis {
+    double gap;
+    st_Vec3 n;
+    bool face;      /* the triangle's own normal                                                    */
+    bool elsewhere; /* a neighbour's                                                               */
+    st_Vec3 on;     /* a point of the mesh's feature                                                */
+} Axis;
+
+static double depth_along(const Side *side, st_Vec3 n, st_Vec3 on)
+{
+    return dot(n, sub(sti_core_support(side->core, scale(-1, n)), on));
+}
+
+/* The best direction between two normals about an edge: golden section on the arc between them. */
+static void try_arc(const Side *side, st_Vec3 n, st_Vec3 m, st_Vec3 on, Axis *best)
+{
+    double angle = atan2(norm(cross(n, m)), dot(n, m)), lo = 0, hi = angle;
+    st_Vec3 across = sub(m, scale(dot(n, m), n));
+    across = scale(1 / norm(across), across);
+    const double golden = 0.61803398874989485;
+    double x = hi - golden * (hi - lo), y = lo + golden * (hi - lo);
+    double at_x = depth_along(side, add(scale(cos(x), n), scale(sin(x), across)), on);
+    double at_y = depth_along(side, add(scale(cos(y), n), scale(sin(y), across)), on);
+    for (int k = 0; k < ARC_STEPS; k++) {
+        if (at_x > at_y) {
+            hi = y, y = x, at_y = at_x;
+            x = hi - golden * (hi - lo);
+            at_x = depth_along(side, add(scale(cos(x), n), scale(sin(x), across)), on);
+        } else {
+            lo = x, x = y, at_x = at_y;
+            y = lo + golden * (hi - lo);
+            at_y = depth_along(side, add(scale(cos(y), n), scale(sin(y), across)), on);
+        }
+    }
+    double s = 0.5 * (lo + hi);
+    if (s < 1e-9 * angle || s > (1 - 1e-9) * angle) return; /* the normals themselves */
+    st_Vec3 d = add(scale(cos(s), n), scale(sin(s), across));
+    double gap = depth_along(side, d, on);
+    if (gap > best->gap + 1e-12 * side->size) *best = (Axis){.gap = gap, .n = d, .on = on};
+}
+
+/* A corner of the mesh inside a face of the shape. */
+static void try_corners(const Side *side, const Face *face, Axis *best)
+{
+    int n_faces = side->core->kind == STI_CORE_TRIANGLE ? 1 : sti_core_face_count(side->core);
+    for (int f = 0; f < n_faces; f++) {
+        st_Vec3 m, on;
+        sti_core_face(side->core, f, &m, &on);
+        for (int k = 0; k < 3; k++) {
+            double gap = -dot(m, sub(on, face->v[k]));
+            if (-dot(m, face->n) > 1 - 1e-6) continue; /* flat on flat: the patch has it */
+            if (gap > best->gap + 1e-12 * side->size && vertex_allows(side, face, k, scale(-1, m)))
+                *best = (Axis){.gap = gap, .n = scale(-1, m), .on = face->v[k]};
+        }
+    }
+}
+
+static st_Status overlapping(Side *side, const Face *face)
+{
+    Axis best = {.gap = depth_along(side, face->n, face->v[0]), .n = face->n, .face = true};
+    for (int k = 0; k < 3; k++) {
+        if (bend(face, k) != STI_EDGE_CONVEX) continue;
+        st_Vec3 m = neighbour_normal(side, face, k);
+        double gap = depth_along(side, m, face->v[k]);
+        if (gap > best.gap) best = (Axis){.gap = gap, .n = m, .elsewhere = true};
+        try_arc(side, face->n, m, face->v[k], &best);
+    }
+    try_corners(side, face, &best);
+    if (best.elsewhere) return ST_OK;
+    /* a blunt edge or corner has both: itself, and what stands over the triangle beside it */
+    if (best.face || dot(best.n, face->n) > 0.98) STI_TRY(add_patch(side, face));
+    if (best.face) return ST_OK;
+    /* the point of the shape over the feature: at the support, moved to the feature's place */
+    st_Vec3 p = add(best.on, scale(best.gap, best.n));
+    return add_point(side, best.gap, p, best.n, 0);
+}
+
+/* ---- a triangle ---------------------------------------------------------------------------------- */
+
+static void place(const Side *side, int index, Face *face)
+{
+    *face = (Face){.index = index, .triangle = &side->mesh->triangle[index]};
+    for (int k = 0; k < 3; k++)
+        face->v[k] = pose_point(side->pose, side->mesh->vertex[face->triangle->vertex[k]]);
+    face->n = face->up = rotate(side->pose.q, face->triangle->normal);
+    face->core = sti_core_triangle(face->v[0], face->v[1], face->v[2]);
+}
+
+static st_Status try_triangle(Side *side, int index)
+{
+    Face face;
+    place(side, index, &face);
+    const sti_Core *core = side->core;
+    double lowest = depth_along(side, face.n, face.v[0]);
+    double highest = dot(face.n, sub(sti_core_support(core, face.n), face.v[0]));
+    if (!side->mesh->solid && lowest + highest < 0) { /* a sheet: seen from where the shape is */
+        face.n = scale(-1, face.n);
+        face.turned = true;
+        double swap = lowest;
+        lowest = -highest, highest = -swap;
+    }
+    if (lowest - core->radius >= side->how->margin || highest + core->radius <= 0) return ST_OK;
+    sti_Distance d;
+    sti_Simplex simplex;
+    bool separate = sti_gjk(&face.core, core, 1e-9 * (core->size + face.core.size), &simplex, &d);
+    if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
+    if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
+        return core->radius > 0 ? add_patch(side, &face) : ST_OK; /* the middle is behind, the skin is not */
+    if (!separate) return overlapping(side, &face);
+    STI_TRY(apart(side, &face, &d));
+    return lowest >= 0 ? add_patch(side, &face) : ST_OK;
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------- */
+
+typedef struct Found {
+    sti_Points *points; /* its list takes them                                                     */
+    st_Status status;
+    st_Error *err;
+} Found;
+
+static bool note(void *ctx, int item)
+{
+    Found *found = ctx;
+    sti_Points *p = found->points;
+    found->status = STI_GROW(&p->allocator, p->list, p->list_capacity, p->n_list + 1, found->err);
+    if (found->status == ST_OK) p->list[p->n_list++] = item;
+    return found->status == ST_OK;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Triangles near a box in mesh axes, in order, at the end of the list. */
+static st_Status near_triangles(const sti_Mesh *mesh, const sti_Bounds *bounds, sti_Points *points, st_Error *err)
+{
+    Found found = {points, ST_OK, err};
+    int first = points->n_list;
+    sti_tree_query(&mesh->tree, bounds, note, &found);
+    if (points->n_list > first + 1)
+        qsort(points->list + first, (size_t)(points->n_list - first), sizeof *points->list, by_number);
+    return found.status;
+}
+
+/* A ball whose middle is inside the solid leaves through the nearest face: the others are no contacts. */
+static void keep_nearest_way_out(const Side *side)
+{
+    sti_Points *p = side->out;
+    double best = -INFINITY, radius = side->core->radius;
+    if (side->core->kind != STI_CORE_POINT) return;
+    for (int k = side->first; k < p->n; k++)
+        if (p->point[k].gap < -radius) best = fmax(best, p->point[k].gap);
+    int n = side->first;
+    for (int k = side->first; k < p->n; k++)
+        if (!(p->point[k].gap < -radius) || p->point[k].gap == best) p->point[n++] = p->point[k];
+    p->n = n;
+}
+
+/* The few that span each patch: points whose normals agree belong together. */
+static void reduce_by_normal(sti_Points *points, int first)
+{
+    int from = first, kept = first;
+    while (from < points->n) {
+        int end = from + 1;
+        for (int k = end; k < points->n; k++) {
+            if (norm(sub(points->point[k].normal, points->point[from].normal)) > 0.02) continue;
+            sti_ContactPoint swap = points->point[k];
+            points->point[k] = points->point[end];
+            points->point[end++] = swap;
+        }
+        sti_Points group = {.n = end - from, .point = points->point + from};
+        sti_reduce_points(&group, 0);
+        memmove(points->point + kept, group.point, (size_t)group.n * sizeof *group.point);
+        kept += group.n;
+        from = end;
+    }
+    points->n = kept;
+}
+
+static st_Pose inverse(st_Pose pose)
+{
+    st_Quat q = quat_conjugate(pose.q);
+    return (st_Pose){scale(-1, rotate(q, pose.p)), q};
+}
+
+/* All triangles near the core, whose box in mesh axes is `bounds`. */
+static st_Status collide_core(Side *side, const sti_Bounds *bounds)
+{
+    sti_Points *points = side->out;
+    int first = points->n_list;
+    st_Status status = near_triangles(side->mesh, bounds, points, side->err);
+    for (int k = first; k < points->n_list && status == ST_OK; k++)
+        status = try_triangle(side, points->list[k]);
+    points->n_list = first;
+    return status;
+}
+
+static st_Status finish(sti_Points *out, int first, const sti_Collide *how, st_Status status)
+{
+    if (status != ST_OK) return status;
+    if (!how->keep_all) reduce_by_normal(out, first);
+    sti_order_features(out, first);
+    return ST_OK;
+}
+
+st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
+                          const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    sti_Bounds bounds = bounds_grown(sti_shape_bounds(b, pose_product(inverse(pose_a), pose_b)), fmax(how->margin, 0));
+    st_Vec3 origin = pose_b.p; /* everything about the shape's place */
+    pose_a.p = sub(pose_a.p, origin);
+    pose_b.p = vec3(0, 0, 0);
+    sti_Core core = sti_core(b, pose_b);
+    Side side = {a->mesh, pose_a, &core, b->reach > 0 ? b->reach : a->reach, origin, how, out, out->n, err};
+    st_Status status = collide_core(&side, &bounds);
+    keep_nearest_way_out(&side);
+    return finish(out, side.first, how, status);
+}
+
+/* Each triangle of b as a thin convex shape against a. */
+st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
+                        sti_Points *out, st_Error *err)
+{
+    st_Pose to_b = pose_product(inverse(pose_b), pose_a), to_a = pose_product(inverse(pose_a), pose_b);
+    double margin = fmax(how->margin, 0);
+    sti_Bounds bounds = bounds_grown(sti_shape_bounds(a, to_b), margin);
+    st_Vec3 origin = pose_b.p;
+    pose_a.p = sub(pose_a.p, origin);
+    pose_b.p = vec3(0, 0, 0);
+    int first = out->n;
+    out->n_list = 0;
+    st_Status status = near_triangles(b->mesh, &bounds, out, err);
+    int n_triangles = out->n_list;
+    for (int k = 0; k < n_triangles && status == ST_OK; k++) {
+        const sti_Triangle *t = &b->mesh->triangle[out->list[k]];
+        st_Vec3 v[3], w[3];
+        for (int i = 0; i < 3; i++) {
+            v[i] = pose_point(pose_b, b->mesh->vertex[t->vertex[i]]);
+            w[i] = pose_point(to_a, b->mesh->vertex[t->vertex[i]]);
+        }
+        sti_Core core = sti_core_triangle(v[0], v[1], v[2]);
+        sti_Bounds near = bounds_union((sti_Bounds){w[0], w[0]}, (sti_Bounds){w[1], w[1]});
+        near = bounds_grown(bounds_union(near, (sti_Bounds){w[2], w[2]}), margin);
+        Side side = {a->mesh, pose_a, &core, b->reach, origin, how, out, first, err};
+        status = collide_core(&side, &near);
+    }
+    out->n_list = 0;
+    return finish(out, first, how, status);
+}

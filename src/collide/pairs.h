@@ -1,0 +1,43 @@
+/* collide/pairs.h -- the broad phase: which shapes are near enough to look at.
+ *
+ * Every shape has a box around it, fattened by a skin. While the true boxes stay inside the fat ones the list
+ * of pairs stands; a shape that leaves gets a new box, its old pairs go and new ones are looked up in a tree.
+ * So a step costs a check per shape and work per shape that moved. The list is a superset of the pairs nearer
+ * than the margin, in order of (i, j): what the narrow phase makes of it does not depend on the past.
+ */
+#ifndef STI_PAIRS_H
+#define STI_PAIRS_H
+
+#include "collide/tree.h"
+
+typedef struct sti_Pair {
+    int i, j; /* shapes, in the order of the dispatch matrix                                       */
+} sti_Pair;
+
+/* May shapes i and j touch? Puts them in order. */
+typedef bool sti_PairFilter(const void *ctx, int i, int j, sti_Pair *out);
+
+typedef struct sti_Pairs {
+    st_Allocator allocator;
+    int n_shapes;
+    bool *unbounded; /* planes: paired with everything, once and for all                           */
+    bool *moved;
+    sti_Tree tree;   /* of fat boxes                                                                 */
+    double margin;   /* that the fat boxes allow for                                                 */
+    int small_calls; /* in a row with a much smaller margin                                        */
+    int64_t moves;   /* of boxes since the tree was built                                          */
+    bool started;
+    sti_PairFilter *filter;
+    const void *ctx;
+    int64_t n_pairs, n_fresh;
+    sti_Pair *pair, *fresh, *merged;
+    int64_t pair_capacity, fresh_capacity, merged_capacity;
+} sti_Pairs;
+
+st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const bool *unbounded, sti_PairFilter *filter,
+                           const void *ctx, const st_Allocator *allocator, st_Error *err);
+void sti_pairs_free(sti_Pairs *pairs);
+/* Bring pair[0 .. n_pairs - 1] up to date with the true boxes. margin INFINITY: all that may touch. */
+st_Status sti_pairs_update(sti_Pairs *pairs, const sti_Bounds *bounds, double margin, st_Error *err);
+
+#endif

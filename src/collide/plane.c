@@ -1,0 +1,81 @@
+/* collide/plane.c -- a half space against everything bounded: the heights of corners and of lowest points.
+ *
+ * The distance of a face to a plane is not smooth in the angle; the heights of its corners are. So each corner
+ * is a contact of its own, found whatever the tilt.
+ */
+#include "collide/manifold.h"
+#include "collide/pair.h"
+
+typedef struct Against {
+    st_Vec3 n, on; /* the plane */
+    const sti_Collide *how;
+    sti_Points *out;
+    st_Error *err;
+} Against;
+
+static st_Status try_point(const Against *plane, st_Vec3 p, uint32_t feature)
+{
+    double gap = dot(plane->n, sub(p, plane->on));
+    if (!(gap < plane->how->margin)) return ST_OK;
+    return sti_points_add(plane->out, (sti_ContactPoint){gap, p, plane->n, feature}, plane->err);
+}
+
+static st_Status try_corners(const Against *plane, const sti_Core *core)
+{
+    st_Vec3 shift = scale(-core->radius, plane->n);
+    int first = plane->out->n;
+    for (int k = 0; k < sti_core_vertex_count(core); k++)
+        STI_TRY(try_point(plane, add(sti_core_vertex(core, k), shift), (uint32_t)k));
+    if (core->kind == STI_CORE_HULL && !plane->how->keep_all) {
+        sti_reduce_points(plane->out, first);
+        sti_order_features(plane->out, first);
+    }
+    return ST_OK;
+}
+
+/* The lowest point of each rim (of the rim and the apex), and, standing nearly upright, eight points of the
+ * lower rim: the lowest alone would wander about under a standing cylinder.                       */
+static st_Status try_round(const Against *plane, const sti_Core *core)
+{
+    st_Vec3 down = scale(-1, plane->n), z = core->axis[2];
+    double x = dot(core->axis[0], down), y = dot(core->axis[1], down), across = hypot(x, y);
+    if (!(across > 0)) x = across = 1;
+    st_Vec3 rim = vec3(core->extent * x / across, core->extent * y / across, 0);
+    for (int end = 0; end < 2; end++) {
+        st_Vec3 p = vec3(rim.x, rim.y, end == 0 ? core->lo : core->hi);
+        if (core->kind == STI_CORE_CONE && end == 1) p = vec3(0, 0, core->hi);
+        STI_TRY(try_point(plane, add(core->p, core_to_world(core, p)), (uint32_t)end));
+    }
+    sti_Feature feature;
+    sti_core_feature(core, down, &feature);
+    if (feature.n <= 2) return ST_OK;
+    int first = plane->out->n;
+    for (int k = 0; k < feature.n; k++)
+        STI_TRY(try_point(plane, feature.point[k], (uint32_t)(2 + 8 * (dot(z, down) > 0) + feature.id[k])));
+    sti_reduce_points(plane->out, first);
+    sti_order_features(plane->out, first);
+    return ST_OK;
+}
+
+static st_Status try_mesh(const Against *plane, const sti_Mesh *mesh, st_Pose pose)
+{
+    int first = plane->out->n;
+    for (int k = 0; k < mesh->n_vertices; k++)
+        if (mesh->spoke_first[k + 1] > mesh->spoke_first[k]) /* a vertex that no triangle uses is nowhere */
+            STI_TRY(try_point(plane, pose_point(pose, mesh->vertex[k]), (uint32_t)k));
+    if (!plane->how->keep_all) sti_reduce_points(plane->out, first);
+    sti_order_features(plane->out, first);
+    return ST_OK;
+}
+
+st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
+                          const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    (void)a;
+    Against plane = {rotate(pose_a.q, vec3(0, 0, 1)), pose_a.p, how, out, err};
+    if (b->mesh != NULL) return try_mesh(&plane, b->mesh, pose_b);
+    sti_Core core = sti_core(b, pose_b);
+    if (core_is_polytope(&core)) return try_corners(&plane, &core);
+    if (core.kind != STI_CORE_ELLIPSOID) return try_round(&plane, &core);
+    return try_point(&plane, sti_core_support(&core, scale(-1, plane.n)), 0);
+}

@@ -1,0 +1,138 @@
+/* collide/shape.c -- from a def to a compiled shape, and the box around it. */
+#include "collide/shape.h"
+
+static st_Status check_size(const char *what, double x, st_Error *err)
+{
+    if (isfinite(x) && x > 0) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a finite number > 0", what, x);
+}
+
+static st_Status check_half(const st_ShapeDef *def, const char *what, st_Error *err)
+{
+    static const char axis[3] = {'x', 'y', 'z'};
+    const double half[3] = {def->half.x, def->half.y, def->half.z};
+    for (int k = 0; k < 3; k++)
+        if (!isfinite(half[k]) || !(half[k] > 0))
+            return sti_fail(err, ST_ERR_ARGUMENT, "%c %s is %g, must be a finite number > 0", axis[k], what, half[k]);
+    return ST_OK;
+}
+
+/* The ball about the middle of the points' bounds. */
+static void hold_points(const st_Vec3 *p, int n, sti_Shape *out)
+{
+    sti_Bounds b = {p[0], p[0]};
+    for (int k = 1; k < n; k++)
+        b = bounds_union(b, (sti_Bounds){p[k], p[k]});
+    out->middle = scale(0.5, add(b.lo, b.hi));
+    for (int k = 0; k < n; k++)
+        out->reach = fmax(out->reach, norm(sub(p[k], out->middle)));
+}
+
+st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err)
+{
+    *out = (sti_Shape){.type = def->type};
+    switch (def->type) {
+    case ST_SHAPE_POINT:
+        break;
+    case ST_SHAPE_PLANE:
+        out->reach = INFINITY;
+        break;
+    case ST_SHAPE_BAR:
+        STI_TRY(check_size("length", def->length, err));
+        out->length = def->length;
+        out->reach = 0.5 * def->length;
+        break;
+    case ST_SHAPE_SPHERE:
+        STI_TRY(check_size("radius", def->radius, err));
+        out->radius = out->reach = def->radius;
+        break;
+    case ST_SHAPE_CAPSULE:
+    case ST_SHAPE_CYLINDER:
+    case ST_SHAPE_CONE:
+        STI_TRY(check_size("radius", def->radius, err));
+        STI_TRY(check_size("length", def->length, err));
+        out->radius = def->radius;
+        out->length = def->length;
+        out->reach =
+            def->type == ST_SHAPE_CAPSULE ? 0.5 * def->length + def->radius : hypot(def->radius, 0.5 * def->length);
+        if (def->type == ST_SHAPE_CONE) out->middle = vec3(0, 0, 0.25 * def->length);
+        break;
+    case ST_SHAPE_BOX:
+        STI_TRY(check_half(def, "extent", err));
+        out->half = def->half;
+        out->reach = norm(def->half);
+        break;
+    case ST_SHAPE_ELLIPSOID:
+        STI_TRY(check_half(def, "semi-axis", err));
+        out->half = def->half;
+        out->reach = fmax(def->half.x, fmax(def->half.y, def->half.z));
+        break;
+    case ST_SHAPE_HULL:
+        STI_TRY(sti_hull_create(def->points, def->n_points, allocator, &out->hull, err));
+        hold_points(out->hull->facets.vertex, out->hull->facets.n_vertices, out);
+        break;
+    case ST_SHAPE_MESH:
+        STI_TRY(
+            sti_mesh_create(def->points, def->n_points, def->triangles, def->n_triangles, allocator, &out->mesh, err));
+        hold_points(out->mesh->vertex, out->mesh->n_vertices, out);
+        break;
+    case ST_SHAPE_HEIGHT_FIELD:
+        STI_TRY(sti_mesh_from_heights(def, allocator, &out->mesh, err));
+        hold_points(out->mesh->vertex, out->mesh->n_vertices, out);
+        break;
+    }
+    return ST_OK;
+}
+
+void sti_shape_free(const st_Allocator *allocator, sti_Shape *shape)
+{
+    sti_hull_free(allocator, shape->hull);
+    sti_mesh_free(allocator, shape->mesh);
+    *shape = (sti_Shape){.type = ST_SHAPE_POINT};
+}
+
+/* Half the extents of a turned box, |R| half. */
+static st_Vec3 turned_half(const st_Mat3 *R, st_Vec3 half)
+{
+    const double *m = R->m;
+    return vec3(fabs(m[0]) * half.x + fabs(m[1]) * half.y + fabs(m[2]) * half.z,
+                fabs(m[3]) * half.x + fabs(m[4]) * half.y + fabs(m[5]) * half.z,
+                fabs(m[6]) * half.x + fabs(m[7]) * half.y + fabs(m[8]) * half.z);
+}
+
+static sti_Bounds around(st_Vec3 middle, st_Vec3 half)
+{
+    return (sti_Bounds){sub(middle, half), add(middle, half)};
+}
+
+sti_Bounds sti_shape_bounds(const sti_Shape *shape, st_Pose pose)
+{
+    double r = shape->reach;
+    st_Mat3 R;
+    switch (shape->type) {
+    case ST_SHAPE_BOX:
+        R = quat_matrix(pose.q);
+        return around(pose.p, turned_half(&R, shape->half));
+    case ST_SHAPE_BAR:
+    case ST_SHAPE_CAPSULE: {
+        st_Vec3 axis = rotate(pose.q, shape->type == ST_SHAPE_BAR ? vec3(1, 0, 0) : vec3(0, 0, 1));
+        double h = 0.5 * shape->length, around_it = shape->radius;
+        return around(pose.p,
+                      vec3(h * fabs(axis.x) + around_it, h * fabs(axis.y) + around_it, h * fabs(axis.z) + around_it));
+    }
+    case ST_SHAPE_CYLINDER:
+    case ST_SHAPE_CONE:
+        R = quat_matrix(pose.q);
+        return around(pose_point(pose, shape->middle),
+                      turned_half(&R, vec3(shape->radius, shape->radius, 0.5 * shape->length)));
+    case ST_SHAPE_POINT:
+    case ST_SHAPE_SPHERE:
+    case ST_SHAPE_PLANE:
+    case ST_SHAPE_ELLIPSOID:
+    case ST_SHAPE_HULL:
+    case ST_SHAPE_MESH:
+    case ST_SHAPE_HEIGHT_FIELD:
+        break;
+    }
+    return around(pose_point(pose, shape->middle), vec3(r, r, r));
+}

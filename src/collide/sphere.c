@@ -1,0 +1,67 @@
+/* collide/sphere.c -- spheres and capsules (points and bars, with radius 0) in closed form. */
+#include "collide/manifold.h"
+#include "collide/pair.h"
+
+/* The normal of two points that coincide is any; `fallback` where there is a better guess. */
+static st_Vec3 direction(st_Vec3 d, double length, st_Vec3 fallback)
+{
+    return length > 0 ? scale(1 / length, d) : fallback;
+}
+
+static st_Status add_if_near(double gap, st_Vec3 on_b, st_Vec3 n, uint32_t feature, const sti_Collide *how,
+                             sti_Points *out, st_Error *err)
+{
+    if (!(gap < how->margin)) return ST_OK;
+    return sti_points_add(out, (sti_ContactPoint){gap, on_b, n, feature}, err);
+}
+
+/* Concentric spheres have no direction: any normal in the plane of motion separates them. */
+static st_Vec3 any_normal(const sti_Collide *how)
+{
+    return vec3_axis(how->planar >= 0 ? (how->planar + 1) % 3 : 2);
+}
+
+st_Status sti_sphere_sphere(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
+                            const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    st_Vec3 d = sub(pose_b.p, pose_a.p);
+    double distance = norm(d);
+    st_Vec3 n = direction(d, distance, any_normal(how));
+    return add_if_near(distance - a->radius - b->radius, sub(pose_b.p, scale(b->radius, n)), n, 0, how, out, err);
+}
+
+st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
+                             const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    st_Vec3 axis = rotate(pose_b.q, b->type == ST_SHAPE_BAR ? vec3(1, 0, 0) : vec3(0, 0, 1));
+    st_Vec3 d = sub(pose_a.p, pose_b.p);
+    double s = fmin(fmax(dot(axis, d), -0.5 * b->length), 0.5 * b->length);
+    st_Vec3 on_axis = add(pose_b.p, scale(s, axis)), from_a = sub(on_axis, pose_a.p);
+    double distance = norm(from_a);
+    st_Vec3 n = direction(from_a, distance, orthogonal(axis));
+    return add_if_near(distance - a->radius - b->radius, sub(on_axis, scale(b->radius, n)), n, 0, how, out, err);
+}
+
+/* Outside: the nearest point of the box. Inside: the nearest face; across the plane of a planar scene no
+ * face counts. The normal is fixed in the box there, so the point must be the sphere's.           */
+st_Status sti_sphere_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
+                         sti_Points *out, st_Error *err)
+{
+    sti_Core sphere, box;
+    st_Vec3 origin;
+    if (!sti_place_pair(a, pose_a, b, pose_b, how, &sphere, &box, &origin)) return ST_OK;
+    st_Vec3 c = core_to_local(&box, sub(sphere.p, box.p));
+    st_Vec3 q = vec3(fmin(fmax(c.x, -box.half.x), box.half.x), fmin(fmax(c.y, -box.half.y), box.half.y),
+                     fmin(fmax(c.z, -box.half.z), box.half.z));
+    st_Vec3 d = sub(q, c);
+    double distance = norm(d);
+    if (distance > 0) {
+        st_Vec3 n = core_to_world(&box, scale(1 / distance, d));
+        return add_if_near(distance - a->radius, add(origin, add(box.p, core_to_world(&box, q))), n, 0, how, out, err);
+    }
+    const double side[3] = {box.half.x - fabs(c.x), box.half.y - fabs(c.y), box.half.z - fabs(c.z)};
+    const double at[3] = {c.x, c.y, c.z};
+    int e = side[0] <= side[1] && side[0] <= side[2] ? 0 : side[1] <= side[2] ? 1 : 2;
+    st_Vec3 n = scale(at[e] > 0 ? -1 : 1, box.axis[e]);
+    return add_if_near(-side[e] - a->radius, add(origin, add(sphere.p, scale(a->radius, n))), n, 0, how, out, err);
+}

@@ -1,0 +1,156 @@
+/* model/collider.c -- the world's shapes compiled, where they are, and which pairs are near. */
+#include "model/world.h"
+
+#include <stdlib.h>
+
+/* Ids of contacts: 21 bits a shape, 20 a feature; larger ids are limits and drives. */
+#define MAX_SHAPES (1 << 21)
+
+/* ---- who may touch whom -------------------------------------------------------------------------- */
+
+static int by_key(const void *x, const void *y)
+{
+    uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+static uint64_t body_pair(int a, int b)
+{
+    return a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+}
+
+/* Bodies joined by a joint, unless it says so; pairs that the scene excludes. The ground touches all. */
+static st_Status compile_excluded(sti_World *world, st_Error *err)
+{
+    const st_Scene *scene = world->scene;
+    sti_Collider *c = &world->collider;
+    STI_TRY(STI_GROW(&world->allocator, c->excluded, c->excluded_capacity, scene->n_joints + scene->n_excluded, err));
+    for (int k = 0; k < scene->n_joints; k++) {
+        const st_JointDef *joint = &scene->joint[k];
+        if (!joint->collide && joint->a.index1 != 0 && joint->b.index1 != 0)
+            c->excluded[c->n_excluded++] = body_pair(joint->a.index1, joint->b.index1);
+    }
+    for (int k = 0; k < scene->n_excluded; k++)
+        c->excluded[c->n_excluded++] = body_pair(scene->excluded[k].a, scene->excluded[k].b);
+    if (c->n_excluded > 1) qsort(c->excluded, (size_t)c->n_excluded, sizeof *c->excluded, by_key);
+    return ST_OK;
+}
+
+static bool is_excluded(const sti_Collider *c, int a, int b)
+{
+    uint64_t key = body_pair(a, b);
+    return c->n_excluded > 0 && bsearch(&key, c->excluded, (size_t)c->n_excluded, sizeof key, by_key) != NULL;
+}
+
+static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
+{
+    const sti_World *world = ctx;
+    const int *owner = world->scene->shape_body;
+    const st_ShapeDef *shape = world->scene->shape;
+    if (owner[i] == owner[j]) return false;
+    if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
+    if ((shape[i].groups & shape[j].mask) == 0 || (shape[j].groups & shape[i].mask) == 0) return false;
+    if (is_excluded(&world->collider, owner[i], owner[j])) return false;
+    bool forth = sti_collide_supports(shape[i].type, shape[j].type);
+    bool back = sti_collide_supports(shape[j].type, shape[i].type);
+    if (!forth && !back) return false;
+    bool keep = forth && (!back || i < j);
+    *out = keep ? (sti_Pair){i, j} : (sti_Pair){j, i};
+    return true;
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+st_Status sti_collider_compile(sti_World *world, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const st_Scene *scene = world->scene;
+    const st_Allocator *a = &world->allocator;
+    int n = scene->n_shapes;
+    if (n > MAX_SHAPES) return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", n, MAX_SHAPES);
+    c->n_shapes = n;
+    c->points.allocator = *a;
+    c->shape = sti_alloc(a, n, sizeof *c->shape);
+    c->pose = sti_alloc(a, n, sizeof *c->pose);
+    c->bounds = sti_alloc(a, n, sizeof *c->bounds);
+    c->body_reach = sti_alloc(a, scene->n_bodies, sizeof *c->body_reach);
+    bool *unbounded = sti_alloc(a, n, sizeof *unbounded);
+    st_Status status = ST_OK;
+    if (c->body_reach == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", scene->n_bodies);
+    if (n > 0 && (c->shape == NULL || c->pose == NULL || c->bounds == NULL || unbounded == NULL))
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
+    for (int k = 0; k < n && status == ST_OK; k++) {
+        status = sti_shape_compile(&scene->shape[k], a, &c->shape[k], err);
+        if (status != ST_OK) break;
+        unbounded[k] = !isfinite(c->shape[k].reach);
+        double *reach = &c->body_reach[scene->shape_body[k]];
+        *reach = fmax(*reach, norm(pose_point(scene->shape[k].pose, c->shape[k].middle)) + c->shape[k].reach);
+    }
+    if (status == ST_OK) status = compile_excluded(world, err);
+    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, unbounded, may_touch, world, a, err);
+    sti_free(a, unbounded, n, sizeof *unbounded);
+    return status;
+}
+
+void sti_collider_free(sti_World *world)
+{
+    sti_Collider *c = &world->collider;
+    const st_Allocator *a = &world->allocator;
+    for (int k = 0; c->shape != NULL && k < c->n_shapes; k++)
+        sti_shape_free(a, &c->shape[k]);
+    sti_free(a, c->shape, c->n_shapes, sizeof *c->shape);
+    sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
+    sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
+    sti_free(a, c->body_reach, world->n_bodies, sizeof *c->body_reach);
+    STI_RELEASE(a, c->excluded, c->excluded_capacity);
+    sti_pairs_free(&c->pairs);
+    if (c->points.allocator.free != NULL) sti_points_free(&c->points);
+}
+
+/* ---- placing ------------------------------------------------------------------------------------- */
+
+static bool same_pose(const st_Pose *a, const st_Pose *b)
+{
+    return a->p.x == b->p.x && a->p.y == b->p.y && a->p.z == b->p.z && a->q.w == b->q.w && a->q.x == b->q.x &&
+           a->q.y == b->q.y && a->q.z == b->q.z;
+}
+
+/* What does not move keeps its box. */
+st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    for (int k = 0; k < c->n_shapes; k++) {
+        int body = world->scene->shape_body[k];
+        st_Pose pose = pose_product(sti_pose(q, body), world->scene->shape[k].pose);
+        if (c->placed && same_pose(&pose, &c->pose[k])) continue;
+        if (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q)))
+            return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", world->scene->body[body].name,
+                            pose.p.x, pose.p.y, pose.p.z);
+        c->pose[k] = pose;
+        c->bounds[k] = sti_shape_bounds(&c->shape[k], pose);
+    }
+    c->placed = true;
+    return ST_OK;
+}
+
+/* Can a plane and a box be nearer than the margin? */
+static bool plane_is_near(const sti_Collider *c, int plane, int other, double margin)
+{
+    st_Vec3 n = rotate(c->pose[plane].q, vec3(0, 0, 1));
+    const sti_Bounds *b = &c->bounds[other];
+    st_Vec3 lowest = vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
+    return dot(n, sub(lowest, c->pose[plane].p)) < margin;
+}
+
+static bool boxes_are_near(const sti_Collider *c, int i, int j, double margin)
+{
+    sti_Bounds grown = bounds_grown(c->bounds[i], margin);
+    return bounds_overlap(&grown, &c->bounds[j]);
+}
+
+bool sti_collider_near(const sti_Collider *c, sti_Pair pair, double margin)
+{
+    margin = fmax(margin, 0);
+    if (c->pairs.unbounded[pair.i]) return plane_is_near(c, pair.i, pair.j, margin);
+    return boxes_are_near(c, pair.i, pair.j, margin);
+}

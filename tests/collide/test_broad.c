@@ -1,0 +1,198 @@
+/* The broad phase: with it and without it the same contacts, bit for bit, whatever came before; filters. */
+#include "check.h"
+#include "model/world.h"
+#include "step/sink.h"
+
+#include <string.h>
+
+#define BODIES 60
+
+static st_Vec3 random_vec(check_Random *random, double size)
+{
+    double x = check_random(random, -size, size), y = check_random(random, -size, size);
+    return vec3(x, y, check_random(random, -size, size));
+}
+
+/* Bodies of sizes over three decades, some of two shapes, on a plane and a large fixed box. */
+static st_Scene *random_scene(check_Random *random)
+{
+    st_Scene *scene;
+    st_Error err = {0};
+    check_ok(st_scene_create(&scene, &err), err);
+    st_ShapeDef plane = st_plane_def(), slab = st_box_def(1, 3, 0.5);
+    check_ok(st_scene_add_shape(scene, ST_GROUND, &plane, NULL, &err), err);
+    check_ok(st_scene_add_shape(scene, ST_GROUND, &slab, NULL, &err), err);
+    for (int k = 0; k < BODIES; k++) {
+        st_BodyDef body = st_body_def();
+        st_BodyId id;
+        double size = pow(10, check_random(random, -2, 0));
+        body.pose.p = add(vec3(0, 0, 1), random_vec(random, 1));
+        body.pose.q = quat_exp(random_vec(random, 2));
+        body.mass = 1;
+        body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        st_ShapeDef shape = k % 3 == 0   ? st_sphere_def(size)
+                            : k % 3 == 1 ? st_box_def(size, size / 2, size / 3)
+                                         : st_capsule_def(size / 2, size);
+        check_ok(st_scene_add_shape(scene, id, &shape, NULL, &err), err);
+        shape.pose.p = vec3(size, 0, 0);
+        if (k % 5 == 0) check_ok(st_scene_add_shape(scene, id, &shape, NULL, &err), err);
+    }
+    return scene;
+}
+
+static sti_World *make_world(const st_Scene *scene)
+{
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    sti_World *world;
+    check_ok(sti_world_create(scene, vec3(0, 0, 0), &allocator, &world, &err), err);
+    return world;
+}
+
+static void contacts(sti_World *world, const double *q, double margin, st_Sink *sink)
+{
+    st_Error err = {0};
+    sink->allocator = st_default_allocator();
+    sink->n_v = world->n_v;
+    sti_sink_clear_contacts(sink);
+    check_ok(sti_contacts_push(world, q, margin, sink, &err), err);
+}
+
+/* A world with a past, one without, and one that looks at all pairs agree on every bit. */
+static void pairs_do_not_depend_on_the_past(void **state)
+{
+    (void)state;
+    check_Random random = {51};
+    st_Scene *scene = random_scene(&random);
+    sti_World *old = make_world(scene), *all = make_world(scene);
+    st_Sink with_past = {0}, fresh = {0}, every = {0};
+    double *q = malloc((size_t)old->n_q * sizeof *q);
+    memcpy(q, old->q0, (size_t)old->n_q * sizeof *q);
+    long total = 0;
+    for (int step = 0; step < 60; step++) {
+        double margin = step % 7 == 3 ? 0.2 : 0.02;
+        for (int k = 0; k < BODIES; k++) { /* most rest, some creep, a few leap */
+            double size = check_random(&random, 0, 1) < 0.7 ? 0 : check_random(&random, 0, 1) < 0.9 ? 1e-3 : 0.5;
+            st_Vec3 d = random_vec(&random, size);
+            q[7 * k] += d.x, q[7 * k + 1] += d.y, q[7 * k + 2] += d.z;
+        }
+        sti_World *new = make_world(scene);
+        contacts(old, q, margin, &with_past);
+        contacts(new, q, margin, &fresh);
+        contacts(all, q, INFINITY, &every);
+        assert_int_equal(with_past.n_contacts, fresh.n_contacts);
+        int n = 0; /* the far manifold may hold more; every near least gap is there */
+        for (int c = 0; c < fresh.n_contacts; c++) {
+            assert_true(with_past.contact[c].id == fresh.contact[c].id);
+            assert_true(with_past.contact[c].gap == fresh.contact[c].gap);
+            assert_true(c == 0 || fresh.contact[c].id > fresh.contact[c - 1].id);
+        }
+        for (int c = 0; c < every.n_contacts; c++)
+            n += every.contact[c].gap < margin;
+        assert_true(fresh.n_contacts >= 1 && n >= 1);
+        for (int c = 0; c < every.n_contacts; c++) { /* least gap of each pair of shapes */
+            uint64_t pair = every.contact[c].id >> STI_FEATURE_BITS;
+            double least = INFINITY, near = INFINITY;
+            for (int i = 0; i < every.n_contacts; i++)
+                if (every.contact[i].id >> STI_FEATURE_BITS == pair) least = fmin(least, every.contact[i].gap);
+            for (int i = 0; i < fresh.n_contacts; i++)
+                if (fresh.contact[i].id >> STI_FEATURE_BITS == pair) near = fmin(near, fresh.contact[i].gap);
+            if (c > 0 && every.contact[c - 1].id >> STI_FEATURE_BITS == pair) continue;
+            if (least < margin) assert_true(least == near);
+            if (least >= margin) assert_true(near == INFINITY);
+        }
+        total += fresh.n_contacts;
+        sti_world_destroy(new);
+    }
+    assert_true(total > 1000);
+    free(q);
+    sti_sink_free(&with_past), sti_sink_free(&fresh), sti_sink_free(&every);
+    sti_world_destroy(old), sti_world_destroy(all);
+    st_scene_destroy(scene);
+}
+
+/* Two overlapping balls touch, unless groups, a joint, or an exclusion say otherwise. */
+static int touching(uint32_t groups, uint32_t mask, bool joint, bool collide, bool exclude)
+{
+    st_Scene *scene;
+    st_Error err = {0};
+    st_BodyId id[2];
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 0; k < 2; k++) {
+        st_BodyDef body = st_body_def();
+        body.pose.p.x = k;
+        check_ok(st_scene_add_body(scene, &body, &id[k], &err), err);
+        st_ShapeDef ball = st_sphere_def(0.6);
+        if (k == 0) ball.groups = groups, ball.mask = mask;
+        check_ok(st_scene_add_shape(scene, id[k], &ball, NULL, &err), err);
+    }
+    st_JointDef ball_joint = st_joint_def(ST_JOINT_BALL);
+    ball_joint.a = id[0], ball_joint.b = id[1], ball_joint.collide = collide;
+    if (joint) check_ok(st_scene_add_joint(scene, &ball_joint, NULL, &err), err);
+    if (exclude) check_ok(st_scene_exclude(scene, id[1], id[0], &err), err);
+    sti_World *world = make_world(scene);
+    st_Sink sink = {0};
+    contacts(world, world->q0, 0.01, &sink);
+    int n = sink.n_contacts;
+    sti_sink_free(&sink);
+    sti_world_destroy(world);
+    st_scene_destroy(scene);
+    return n;
+}
+
+static void filters(void **state)
+{
+    (void)state;
+    assert_int_equal(touching(1, UINT32_MAX, false, false, false), 1);
+    assert_int_equal(touching(2, UINT32_MAX, false, false, false), 1); /* the other touches all groups */
+    assert_int_equal(touching(2, ~1u, false, false, false), 0);
+    assert_int_equal(touching(0, UINT32_MAX, false, false, false), 0);
+    assert_int_equal(touching(1, UINT32_MAX, true, false, false), 0);
+    assert_int_equal(touching(1, UINT32_MAX, true, true, false), 1);
+    assert_int_equal(touching(1, UINT32_MAX, false, false, true), 0);
+}
+
+/* Planar boxes on each other: two points a face; an ellipse on a box: one; all with one tangent. */
+static void planar_faces_have_two_points(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    st_Error err = {0};
+    check_ok(st_scene_create(&scene, &err), err);
+    st_ShapeDef plane = st_plane_def();
+    plane.pose.q = st_quat_from_z(vec3(0, 1, 0));
+    check_ok(st_scene_add_shape(scene, ST_GROUND, &plane, NULL, &err), err);
+    for (int k = 0; k < 3; k++) {
+        st_BodyDef body = st_body_def();
+        st_BodyId id;
+        body.pose.p = vec3(0.1 * k, 0.1 + 0.2 * k - 1e-6 * k, 0);
+        body.locks = ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY;
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        /* thin across the plane: the way out must not be across it */
+        st_ShapeDef shape = k < 2 ? st_box_def(0.3, 0.1, 1e-3) : st_ellipsoid_def(0.3, 0.1, 1e-3);
+        check_ok(st_scene_add_shape(scene, id, &shape, NULL, &err), err);
+    }
+    sti_World *world = make_world(scene);
+    st_Sink sink = {0};
+    contacts(world, world->q0, 1e-3, &sink);
+    assert_int_equal(sink.n_contacts, 5);
+    for (int c = 0; c < 5; c++) {
+        assert_int_equal(sink.contact[c].dim, 2);
+        check_close(sink.contact[c].normal.y, 1, 1e-9);
+        check_close(sink.contact[c].gap, c < 2 ? 0 : -1e-6, 1e-9);
+    }
+    sti_sink_free(&sink);
+    sti_world_destroy(world);
+    st_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_do_not_depend_on_the_past),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(planar_faces_have_two_points),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

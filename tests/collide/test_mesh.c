@@ -1,0 +1,292 @@
+/* Meshes and height fields: what slides or rolls over their inner edges does not notice them; hollow places,
+ * ridges, sheets and thin walls touch where they should. */
+#include "check.h"
+#include "collide/collide.h"
+#include "math/quat.h"
+
+#include <stiction/stiction.h>
+#include <string.h>
+
+#define CELLS 24
+
+/* A flat floor of n x n cells cut alternately along both diagonals, some corners moved within the plane. */
+static int flat_floor(check_Random *random, double size, st_Vec3 *points, int *triangles)
+{
+    int n = 0, count = 0;
+    double cell = size / CELLS;
+    for (int j = 0; j <= CELLS; j++)
+        for (int i = 0; i <= CELLS; i++) {
+            bool rim = i == 0 || j == 0 || i == CELLS || j == CELLS;
+            double dx = rim ? 0 : check_random(random, -0.3, 0.3), dy = rim ? 0 : check_random(random, -0.3, 0.3);
+            points[n++] = vec3((i + dx) * cell - size / 2, (j + dy) * cell - size / 2, 0);
+        }
+    for (int j = 0; j < CELLS; j++)
+        for (int i = 0; i < CELLS; i++) {
+            int a = j * (CELLS + 1) + i, b = a + 1, c = a + CELLS + 2, d = a + CELLS + 1;
+            const int even[6] = {a, b, c, a, c, d}, odd[6] = {a, b, d, b, c, d};
+            memcpy(triangles + 3 * count, (i + j) % 2 == 0 ? even : odd, sizeof even);
+            count += 2;
+        }
+    return count;
+}
+
+typedef struct Run {
+    st_Scene *scene;
+    st_System *system;
+    st_BodyId body;
+    st_Error err;
+} Run;
+
+static void make_run(Run *run, const st_ShapeDef *ground, const st_ShapeDef *shape, const st_BodyDef *body, double mu)
+{
+    memset(run, 0, sizeof *run);
+    st_ShapeDef floor_def = *ground, shape_def = *shape;
+    floor_def.mu = shape_def.mu = mu;
+    check_ok(st_scene_create(&run->scene, &run->err), run->err);
+    check_ok(st_scene_add_shape(run->scene, ST_GROUND, &floor_def, NULL, &run->err), run->err);
+    check_ok(st_scene_add_body(run->scene, body, &run->body, &run->err), run->err);
+    check_ok(st_scene_add_shape(run->scene, run->body, &shape_def, NULL, &run->err), run->err);
+    st_SystemDef def = st_system_def();
+    check_ok(st_system_create(run->scene, &def, &run->system, &run->err), run->err);
+}
+
+static void end_run(Run *run)
+{
+    st_system_destroy(run->system);
+    st_scene_destroy(run->scene);
+}
+
+static void step_to(Run *run, double h, int steps, double height, double *lowest, double *highest)
+{
+    for (int k = 0; k < steps; k++) {
+        st_Pose pose;
+        check_ok(st_system_step(run->system, h, NULL, &run->err), run->err);
+        assert_int_equal(st_system_pose(run->system, run->body, &pose), ST_OK);
+        *lowest = fmin(*lowest, pose.p.z - height), *highest = fmax(*highest, pose.p.z - height);
+    }
+}
+
+/* 10 m without friction: not a micron up or down, not a digit of speed. */
+static void box_slides_over_a_triangulated_plane(void **state)
+{
+    (void)state;
+    static st_Vec3 points[(CELLS + 1) * (CELLS + 1)];
+    static int triangles[6 * CELLS * CELLS];
+    check_Random random = {21};
+    int n = flat_floor(&random, 14, points, triangles);
+    st_ShapeDef ground = st_mesh_def(points, (CELLS + 1) * (CELLS + 1), triangles, n);
+    st_ShapeDef box = st_box_def(0.31, 0.17, 0.1);
+    st_BodyDef body = st_body_def();
+    body.pose.p = vec3(-5.3, -0.4, 0.1);
+    body.velocity = vec3(2, 0.1, 0);
+    body.pose.q = quat_exp(vec3(0, 0, 0.3));
+    Run run;
+    double lowest = 0, highest = 0;
+    make_run(&run, &ground, &box, &body, 0);
+    step_to(&run, 1e-2, 500, 0.1, &lowest, &highest);
+    st_Pose pose;
+    st_Vec3 v, w;
+    st_system_pose(run.system, run.body, &pose);
+    st_system_velocity(run.system, run.body, &v, &w);
+    print_message("sliding box: height %+.2g .. %+.2g m, speed changed by %.2g m/s, turned %.2g rad/s, 10 m: x %.9f\n",
+                  lowest, highest, norm(sub(v, body.velocity)), norm(w), pose.p.x);
+    check_close(lowest, 0, 1e-9);
+    check_close(highest, 0, 1e-9);
+    check_close(norm(sub(v, body.velocity)), 0, 1e-9);
+    check_close(norm(w), 0, 1e-9);
+    check_close(pose.p.x, -5.3 + 10, 1e-8);
+    end_run(&run);
+}
+
+/* With friction the box stops where Coulomb says, as on a plane: v0^2 / (2 mu g), up to h v0/2. */
+static void box_stops_as_on_a_plane(void **state)
+{
+    (void)state;
+    static st_Vec3 points[(CELLS + 1) * (CELLS + 1)];
+    static int triangles[6 * CELLS * CELLS];
+    check_Random random = {22};
+    int n = flat_floor(&random, 4, points, triangles);
+    st_ShapeDef grounds[2] = {st_mesh_def(points, (CELLS + 1) * (CELLS + 1), triangles, n), st_plane_def()};
+    st_ShapeDef box = st_box_def(0.31, 0.17, 0.1);
+    double x[2];
+    for (int k = 0; k < 2; k++) {
+        st_BodyDef body = st_body_def();
+        body.pose.p = vec3(-1, 0.1, 0.1);
+        body.velocity = vec3(2, 0, 0);
+        Run run;
+        st_Pose pose;
+        double lowest = 0, highest = 0;
+        make_run(&run, &grounds[k], &box, &body, 0.5);
+        step_to(&run, 1e-2, 60, 0.1, &lowest, &highest);
+        st_system_pose(run.system, run.body, &pose);
+        x[k] = pose.p.x;
+        end_run(&run);
+    }
+    check_close(x[0], x[1], 1e-7); /* the solver's tolerance times the way */
+}
+
+/* A ball rolls without slipping over a height field of flat cells: neither height nor speed changes. */
+static void ball_rolls_over_flat_cells(void **state)
+{
+    (void)state;
+    static double heights[60 * 9];
+    for (int k = 0; k < 60 * 9; k++)
+        heights[k] = 0.25;
+    st_ShapeDef ground = st_height_field_def(heights, 60, 9, 0.23), ball = st_sphere_def(0.2);
+    st_BodyDef body = st_body_def();
+    body.pose.p = vec3(-6, 0.05, 0.45);
+    body.velocity = vec3(2, 0.11, 0);
+    body.spin = vec3(-0.11 / 0.2, 2 / 0.2, 0);
+    Run run;
+    double lowest = 0, highest = 0;
+    make_run(&run, &ground, &ball, &body, 0.5);
+    step_to(&run, 1e-2, 500, 0.45, &lowest, &highest);
+    st_Vec3 v, w;
+    st_Pose pose;
+    st_system_velocity(run.system, run.body, &v, &w);
+    st_system_pose(run.system, run.body, &pose);
+    print_message("rolling ball: height %+.2g .. %+.2g m, speed changed by %.2g m/s after %.3f m\n", lowest, highest,
+                  norm(sub(v, body.velocity)), pose.p.x + 6);
+    check_close(lowest, 0, 1e-9);
+    check_close(highest, 0, 1e-9);
+    check_close(norm(sub(v, body.velocity)), 0, 1e-8);
+    end_run(&run);
+}
+
+/* ---- single pairs -------------------------------------------------------------------------------- */
+
+typedef struct Touch {
+    sti_Shape mesh, other;
+    sti_Points points;
+} Touch;
+
+static void touch(Touch *t, const st_ShapeDef *mesh, const st_ShapeDef *other, st_Pose pose, double margin)
+{
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    *t = (Touch){.points.allocator = allocator};
+    check_ok(sti_shape_compile(mesh, &allocator, &t->mesh, &err), err);
+    check_ok(sti_shape_compile(other, &allocator, &t->other, &err), err);
+    st_Pose origin = {{0, 0, 0}, {1, 0, 0, 0}};
+    sti_Collide how = {.margin = margin, .planar = -1};
+    check_ok(sti_collide(&t->mesh, origin, &t->other, pose, &how, &t->points, &err), err);
+}
+
+static void let_go(Touch *t)
+{
+    st_Allocator allocator = st_default_allocator();
+    sti_points_free(&t->points);
+    sti_shape_free(&allocator, &t->mesh);
+    sti_shape_free(&allocator, &t->other);
+}
+
+static const st_Vec3 cube_points[8] = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1, 1, -1},
+                                       {-1, -1, 1},  {1, -1, 1},  {-1, 1, 1},  {1, 1, 1}};
+static const int cube_triangles[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                       2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+
+/* A cube as a mesh and as a box: spheres all around have the same signed distance, outside and slightly in. */
+static void mesh_cube_is_a_box(void **state)
+{
+    (void)state;
+    check_Random random = {23};
+    st_ShapeDef cube = st_mesh_def(cube_points, 8, cube_triangles, 12), box = st_box_def(1, 1, 1);
+    for (int k = 0; k < 3000; k++) {
+        double r = check_random(&random, 0.05, 0.5);
+        st_ShapeDef ball = st_sphere_def(r);
+        st_Vec3 p =
+            vec3(check_random(&random, -1.6, 1.6), check_random(&random, -1.6, 1.6), check_random(&random, -1.6, 1.6));
+        if (fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))) < 1 - 0.9 * r) continue; /* deep: a mesh has no middle */
+        Touch t;
+        touch(&t, &cube, &ball, (st_Pose){p, {1, 0, 0, 0}}, 0.3);
+        st_Vec3 q = vec3(fmin(fmax(p.x, -1), 1), fmin(fmax(p.y, -1), 1), fmin(fmax(p.z, -1), 1));
+        double in = 1 - fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z)));
+        double expected = in > 0 ? -in - r : norm(sub(p, q)) - r, least = INFINITY;
+        for (int i = 0; i < t.points.n; i++)
+            least = fmin(least, t.points.point[i].gap);
+        if (expected < 0.3) check_close(least, expected, 1e-9);
+        if (expected > 0.3) assert_int_equal(t.points.n, 0);
+        if (in <= 0 && expected < 0.3) assert_int_equal(t.points.n, 1); /* one place, whatever the triangles */
+        let_go(&t);
+    }
+    (void)box;
+}
+
+/* A box on the cube, hanging over its edge by various lengths, a hair inside: four points on the common
+ * rectangle, all upward; nothing from the side faces.                                             */
+static void overhang_has_no_phantoms(void **state)
+{
+    (void)state;
+    st_ShapeDef cube = st_mesh_def(cube_points, 8, cube_triangles, 12), box = st_box_def(0.5, 0.3, 0.2);
+    for (int k = 0; k < 40; k++) {
+        double x = 0.6 + 0.02 * k, depth = k % 2 == 0 ? 1e-10 : -1e-10;
+        Touch t;
+        touch(&t, &cube, &box, (st_Pose){{x, 0.1, 1.2 - depth}, {1, 0, 0, 0}}, 1e-3);
+        assert_int_equal(t.points.n, 4);
+        double hi = -INFINITY, lo = INFINITY;
+        for (int i = 0; i < 4; i++) {
+            check_close(t.points.point[i].normal.z, 1, 1e-9);
+            check_close(t.points.point[i].gap, -depth, 1e-12);
+            hi = fmax(hi, t.points.point[i].point.x), lo = fmin(lo, t.points.point[i].point.x);
+        }
+        check_close(lo, x - 0.5, 1e-9);
+        check_close(hi, fmin(1, x + 0.5), 1e-9);
+        let_go(&t);
+    }
+}
+
+/* A ball in a groove of 90 degrees touches both sides; on a ridge it touches the edge. */
+static void grooves_and_ridges(void **state)
+{
+    (void)state;
+    const double groove[6] = {1, 0, 1, 1, 0, 1}, ridge[6] = {0, 1, 0, 0, 1, 0};
+    st_ShapeDef ball = st_sphere_def(0.3);
+    Touch t;
+    st_ShapeDef field = st_height_field_def(groove, 3, 2, 1);
+    touch(&t, &field, &ball, (st_Pose){{0, 0, 0.3 * sqrt(2) + 1e-4}, {1, 0, 0, 0}}, 1e-3);
+    assert_int_equal(t.points.n, 2);
+    for (int k = 0; k < 2; k++) {
+        check_close(t.points.point[k].gap, 1e-4 / sqrt(2), 1e-12);
+        check_close(t.points.point[k].normal.z, sqrt(0.5), 1e-12);
+    }
+    check_close(t.points.point[0].normal.x, -t.points.point[1].normal.x, 1e-12);
+    let_go(&t);
+    field = st_height_field_def(ridge, 3, 2, 1);
+    touch(&t, &field, &ball, (st_Pose){{0.1, 0, 1.3}, {1, 0, 0, 0}}, 0.1);
+    assert_int_equal(t.points.n, 1);
+    check_close(t.points.point[0].gap, hypot(0.1, 0.3) - 0.3, 1e-12);
+    let_go(&t);
+}
+
+/* An open sheet is touched from both sides. */
+static void sheets_have_two_sides(void **state)
+{
+    (void)state;
+    const st_Vec3 points[4] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    const int triangles[6] = {0, 1, 2, 0, 2, 3};
+    st_ShapeDef sheet = st_mesh_def(points, 4, triangles, 2), box = st_box_def(0.2, 0.2, 0.2);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        Touch t;
+        touch(&t, &sheet, &box, (st_Pose){{0.1, 0.05, sign * 0.201}, {1, 0, 0, 0}}, 0.01);
+        assert_int_equal(t.points.n, 4);
+        for (int k = 0; k < 4; k++) {
+            check_close(t.points.point[k].normal.z, sign, 1e-12);
+            check_close(t.points.point[k].gap, 0.001, 1e-12);
+        }
+        let_go(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mesh_cube_is_a_box),
+        cmocka_unit_test(overhang_has_no_phantoms),
+        cmocka_unit_test(grooves_and_ridges),
+        cmocka_unit_test(sheets_have_two_sides),
+        cmocka_unit_test(box_slides_over_a_triangulated_plane),
+        cmocka_unit_test(box_stops_as_on_a_plane),
+        cmocka_unit_test(ball_rolls_over_flat_cells),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* Shapes in scene files: every kind of geometry read, OBJ and STL, and what is refused. */
+#include "check.h"
+#include "scene/model_file.h"
+
+#include <stiction/io.h>
+#include <string.h>
+
+#define BODY(shape) "{\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": 1, \"shapes\": [" shape "]}]}"
+
+static st_Scene *parse(const char *text)
+{
+    st_Scene *scene = NULL;
+    st_SystemDef def;
+    st_Error err = {0};
+    check_ok(st_scene_parse(text, strlen(text), "test.json", NULL, 0, &scene, &def, &err), err);
+    return scene;
+}
+
+static void refused(const char *text, const char *part)
+{
+    st_Scene *scene = NULL;
+    st_SystemDef def;
+    st_Error err = {0};
+    st_Status status = st_scene_parse(text, strlen(text), "test.json", NULL, 0, &scene, &def, &err);
+    if (status == ST_OK || strstr(err.message, part) == NULL) fail_msg("\"%s\" does not say \"%s\"", err.message, part);
+}
+
+static void every_shape_is_read(void **state)
+{
+    (void)state;
+    st_Scene *scene =
+        parse(BODY("{\"type\": \"capsule\", \"radius\": 0.1, \"length\": 0.5, \"axis\": [1, 0, 0], \"groups\": [0, 4], "
+                   "\"touches\": [3]},"
+                   "{\"type\": \"cylinder\", \"radius\": 0.2, \"length\": 0.6},"
+                   "{\"type\": \"cone\", \"radius\": 0.3, \"length\": 0.7},"
+                   "{\"type\": \"ellipsoid\", \"size\": [2, 4, 6]},"
+                   "{\"type\": \"hull\", \"points\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], \"scale\": 2},"
+                   "{\"type\": \"mesh\", \"points\": [[0,0,0],[1,0,0],[0,1,0]], \"triangles\": [[0,1,2]]},"
+                   "{\"type\": \"height-field\", \"heights\": [[0,1,2],[3,4,5]], \"spacing\": 0.5}"));
+    st_ShapeDef s;
+    assert_int_equal(st_scene_shape_count(scene), 7);
+    st_scene_shape(scene, (st_ShapeId){1}, &s, NULL);
+    assert_int_equal(s.type, ST_SHAPE_CAPSULE);
+    assert_int_equal(s.groups, 0x11);
+    assert_int_equal(s.mask, 0x8);
+    check_close(s.pose.q.w, sqrt(0.5), 1e-15); /* z turned to x */
+    st_scene_shape(scene, (st_ShapeId){4}, &s, NULL);
+    check_close(s.half.y, 2, 0);
+    st_scene_shape(scene, (st_ShapeId){5}, &s, NULL);
+    assert_int_equal(s.n_points, 4);
+    check_close(s.points[1].x, 2, 0);
+    st_scene_shape(scene, (st_ShapeId){6}, &s, NULL);
+    assert_int_equal(s.triangles[2], 2);
+    st_scene_shape(scene, (st_ShapeId){7}, &s, NULL);
+    assert_int_equal(s.n_x, 3);
+    assert_int_equal(s.n_y, 2);
+    check_close(s.heights[4], 4, 0);
+    st_scene_destroy(scene);
+}
+
+static void bad_geometry_is_refused(void **state)
+{
+    (void)state;
+    refused(BODY("{\"type\": \"hull\"}"), "\"points\" or \"file\" is missing");
+    refused(BODY("{\"type\": \"hull\", \"points\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}"), "lie in a plane");
+    refused(BODY("{\"type\": \"hull\", \"points\": [[0,0],[1,0,0]]}"), "points[0]");
+    refused(BODY("{\"type\": \"mesh\", \"points\": [[0,0,0],[1,0,0],[0,1,0]]}"), "\"triangles\" is missing");
+    refused(BODY("{\"type\": \"mesh\", \"points\": [[0,0,0],[1,0,0],[0,1,0]], \"triangles\": [[0,1,3]]}"),
+            "names point 3");
+    refused(BODY("{\"type\": \"mesh\", \"points\": [[0,0,0],[1,0,0],[0,1,0]], \"triangles\": [[0,1,0.5]]}"),
+            "triangles[0]");
+    refused(BODY("{\"type\": \"mesh\", \"file\": \"nowhere.obj\"}"), "could not be opened");
+    refused(BODY("{\"type\": \"mesh\", \"file\": \"shape.step\"}"), ".obj or .stl");
+    refused(BODY("{\"type\": \"height-field\", \"heights\": [[0,1],[2]], \"spacing\": 1}"), "heights[1]");
+    refused(BODY("{\"type\": \"sphere\", \"radius\": 1, \"groups\": [32]}"), "0 to 31");
+    refused("{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1}], \"exclude\": [[\"a\", \"c\"]]}", "exclude");
+}
+
+static void recentre_and_exclude(void **state)
+{
+    (void)state;
+    st_Scene *scene =
+        parse("{\"bodies\": [{\"name\": \"a\", \"position\": [1, 0, 0], \"recentre\": true, \"shapes\": [{\"type\": "
+              "\"box\", \"size\": [1, 1, 1], \"position\": [0, 2, 0]}]}, {\"name\": \"b\", \"mass\": 1, "
+              "\"inertia\": 1}], \"exclude\": [[\"a\", \"b\"]]}");
+    st_BodyDef body;
+    st_scene_body(scene, (st_BodyId){1}, &body);
+    check_close(body.pose.p.y, 2, 1e-15);
+    check_close(body.pose.p.x, 1, 1e-15);
+    st_scene_destroy(scene);
+}
+
+static void model_text(const char *text, size_t length, bool obj, int points, int triangles)
+{
+    sti_Model m = {0};
+    st_Error err = {0};
+    check_ok(sti_model_parse(text, length, obj, "file", &m, &err), err);
+    assert_int_equal(m.n_points, points);
+    assert_int_equal(m.n_triangles, triangles);
+    sti_model_free(&m);
+}
+
+static void models_are_read(void **state)
+{
+    (void)state;
+    const char *obj =
+        "# a square and a triangle\nv 0 0 0\nv 1 0 0\r\nv 1 1 0\nv 0 1 0\nvn 0 0 1\ng x\nf 1/1/1 2//1 3 -1\n"
+        "v 2 0 0\nf 2 5 3\n";
+    model_text(obj, strlen(obj), true, 5, 3);
+    const char *stl =
+        "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+        "facet normal 0 0 1\nouter loop\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n";
+    model_text(stl, strlen(stl), false, 4, 2); /* the shared corners are one point each */
+    unsigned char binary[84 + 50] = {0};
+    const float corner[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    binary[80] = 1;
+    memcpy(binary + 84 + 12, corner, sizeof corner);
+    model_text((const char *)binary, sizeof binary, false, 3, 1);
+    static const struct {
+        const char *text, *part;
+    } bad[] = {{"v 0 0\n", "file:1"},     {"v 0 0 0\nf 1 2 3\n", "names point 2"},
+               {"v 0 0 nan\n", "finite"}, {"v 0 0 0\nf 1 1\n", "2 corners"},
+               {"", "no points"},         {"v 0 0 0\nf a b c\n", "no corner"}};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        sti_Model m = {0};
+        st_Error err = {0};
+        assert_true(sti_model_parse(bad[k].text, strlen(bad[k].text), true, "file", &m, &err) != ST_OK);
+        if (strstr(err.message, bad[k].part) == NULL) fail_msg("\"%s\" does not say \"%s\"", err.message, bad[k].part);
+        sti_model_free(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shape_is_read),
+        cmocka_unit_test(bad_geometry_is_refused),
+        cmocka_unit_test(recentre_and_exclude),
+        cmocka_unit_test(models_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
