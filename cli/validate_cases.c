@@ -433,12 +433,13 @@ static void many_spheres(Check *check)
     unsigned state = 1; /* jitter of 1e-3 m, always the same */
     for (int k = 0; k < N; k++) {
         double p[3];
+        int row = k / 6 % 6, layer = k / 36;
         for (int i = 0; i < 3; i++) {
             state = state * 1103515245u + 12345u;
             p[i] = 1e-3 * ((state >> 16 & 0x7fff) / 32768.0 - 0.5);
         }
         fprintf(out, "%s{\"mass\":10,\"position\":[%.9g,%.9g,%.9g],\"shapes\":[{\"type\":\"sphere\",\"radius\":0.1}]}",
-                k > 0 ? "," : "", 0.21 * (k % 6) + p[0], 0.21 * (k / 6 % 6) + p[1], 0.11 + 0.21 * (k / 36) + p[2]);
+                k > 0 ? "," : "", 0.21 * (k % 6) + p[0], 0.21 * row + p[1], 0.11 + 0.21 * layer + p[2]);
     }
     fprintf(out, "]}");
     fclose(out);
