@@ -9,6 +9,8 @@
 const Command *const commands[] = {&run_command,
                                    &check_command,
                                    &converge_command,
+                                   &compare_command,
+                                   &validate_command,
                                    &examples_command,
                                    &info_command,
                                    &view_command,

@@ -6,3 +6,5 @@ program=$1
 
 "$program" schema >docs/scene.schema.json.new
 mv docs/scene.schema.json.new docs/scene.schema.json
+"$program" validate --markdown >docs/validation.md.new
+mv docs/validation.md.new docs/validation.md

@@ -6,7 +6,7 @@
  * they return. Each solver of theirs runs in a child of its own with LIMIT seconds of processor time, options as
  * they come but for tolerance and number of iterations; where it ends with an error above TOLERANCE its own
  * tolerance is tightened, up to three times, and only the run that got there is timed. Solves below 10 ms: the
- * median of up to 21. Ratios count times below 50 microseconds as 50.
+ * median of up to 21. Ratios count times below 50 microseconds as 50. (gfc2d has no driver in Siconos 4.4.)
  */
 #include <math.h>
 #include <signal.h>
@@ -327,7 +327,7 @@ static void compare(const char *path, double tolerance, double limit, Sum *sums,
         if (best.solved)
             printf("  %9.3g s %-10s %8.3f\n", best.seconds, best_name, ratio);
         else
-            printf("  not in %g s\n", limit);
+            printf("  %s\n", strcmp(file->kind, "gfc2d") == 0 ? "no driver" : "not in time");
         fflush(stdout);
     }
     st_friction_destroy(friction);

@@ -50,6 +50,15 @@ typedef struct st_PlotCurve {
 ST_API st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
                                 const st_PlotCurve *curves, int n_curves, st_Error *err);
 
+/* Curves on linear axes as SVG, panel under panel; the legend is the first panel's. */
+typedef struct st_PlotPanel {
+    const char *label; /* of its y axis */
+    int n_curves;
+    const st_PlotCurve *curves;
+} st_PlotPanel;
+ST_API st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
+                               int n_panels, st_Error *err);
+
 /* ---- recordings: one HDF5 file a run, laid out as docs/recording.md says ---------------------- */
 
 /* Start from st_recorder_def(). Texts are copied. */

@@ -36,6 +36,12 @@ typedef struct st_SoftRow {
     const double *gradient;
 } st_SoftRow;
 
+/* What one body of a compliant contact is made of. */
+typedef struct st_Elastic {
+    double young;   /* Young's modulus [Pa]; 0: rigid                                  */
+    double poisson; /* Poisson's ratio, between -1 and 1/2                             */
+} st_Elastic;
+
 /* A force between bounds: motors with a force limit, dry friction in a joint. With s = gradient . v,
  *
  *     rigid (stiffness = damping = 0)   s = target, as far as the force stays within lo .. hi
@@ -66,10 +72,17 @@ typedef struct st_ContactRow {
     int count;
     const int *index;
     const double *gradient; /* dim x count, row-major                                  */
-    int a, b;               /* bodies, by your own numbering; -1: the ground           */
-    int shape_a, shape_b;   /* by your own numbering                                    */
-    st_Vec3 point, normal;  /* in the world; normal from a to b                        */
-    st_Vec3 tangent;        /* of the second row; the third is along normal x tangent   */
+    /* Rolling friction and compliant patches need the rates at which b turns against a, too: 3 x count, about
+     * the normal, the tangent and normal x tangent. NULL where neither is wanted.                   */
+    const double *turning;
+    double rolling;        /* rolling friction [m], >= 0                             */
+    double stiffness;      /* regularized: normal spring [N/m]; 0: the setting's     */
+    double damping;        /* regularized: tangential damper [N s/m]; 0: the setting's */
+    st_Elastic elastic[2]; /* compliant: of a and of b; not both rigid               */
+    int a, b;              /* bodies, by your own numbering; -1: the ground           */
+    int shape_a, shape_b;  /* by your own numbering                                    */
+    st_Vec3 point, normal; /* in the world; normal from a to b                        */
+    st_Vec3 tangent;       /* of the second row; the third is along normal x tangent   */
 } st_ContactRow;
 
 typedef struct st_Sink st_Sink;

@@ -107,6 +107,11 @@ typedef struct st_ShapeDef {
     double mu;              /* friction; a pair has the geometric mean of its two               */
     st_MaterialId material; /* {0}: none; else mu and restitution are the material's */
     double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
+    double rolling;         /* rolling friction [m]; a pair has the larger of its two        */
+    double stiffness;       /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
+    double damping;         /* contact regularized: tangential damper [N s/m]; likewise      */
+    double young;           /* contact compliant: Young's modulus [Pa]; 0: rigid             */
+    double poisson;         /* contact compliant: Poisson's ratio, between -1 and 1/2        */
 
     int n_points;          /* hull, mesh                                                */
     const st_Vec3 *points; /* in the shape's axes [m]                                   */

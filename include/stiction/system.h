@@ -26,7 +26,9 @@ typedef enum st_Form {
 } st_Form;
 
 typedef enum st_ContactModel {
-    ST_CONTACT_RIGID = 0 /* no compliance: gaps close and stay closed                    */
+    ST_CONTACT_RIGID = 0,  /* no compliance: gaps close and stay closed                 */
+    ST_CONTACT_COMPLIANT,  /* a patch of viscoelastic elements, Song, Pang & Kumar 2004 */
+    ST_CONTACT_REGULARIZED /* springs and dampers, Preclik, Popa & Ruede 2011           */
 } st_ContactModel;
 
 typedef enum st_Impact {
@@ -79,6 +81,13 @@ typedef struct st_SystemDef {
     double restitution_speed; /* impacts slower than this have no rebound [m/s]         */
     double event_step;        /* smallest part of a step between two events             */
     int max_events;           /* in one step; more: restitution and transitions rest    */
+    int patch_elements;       /* compliant: elements along the side of a patch           */
+    double patch_spacing;     /* compliant: between them [m]                             */
+    double patch_mass;        /* compliant: damping is critical for this mass [kg]       */
+    double contact_stiffness; /* regularized: normal spring, where shapes say none [N/m] */
+    double contact_damping;   /* regularized: tangential damper, likewise [N s/m]        */
+    double joint_stiffness;   /* regularized: springs in place of joints [N/m, N m/rad]  */
+    bool rigid_limit;         /* regularized: stiffness taken to infinity, step by step  */
     double speed_limit;       /* faster than this is called divergence [m/s, rad/s]      */
     st_Allocator allocator;
     uint32_t cookie; /* set by st_system_def(); leave alone                             */

@@ -62,6 +62,14 @@
 #define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10
 
+/* Elements along the side of a compliant patch, at most: 9 x 9 elements make dense blocks of 243 rows, a
+ * second's work each when they are made.                                                            */
+#define STI_MAX_PATCH_SIDE 9
+
+/* Continuation to the rigid limit ends with compliances at this fraction of the mobility. The forces differ from
+ * the limit by about as much; below it, rounding of 1e-16 over the compliance is larger than that.  */
+#define STI_RIGID_LIMIT 1e-8
+
 /* An initial state counts as consistent when joints and gaps are closed to this [m, rad, m/s, rad/s]: people
  * write seven digits.                                                                               */
 #define STI_CONSISTENT 1e-6

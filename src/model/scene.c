@@ -19,6 +19,7 @@ static st_ShapeDef shape_def(st_ShapeType type)
                          .pose = identity,
                          .density = 1000.0,
                          .mu = 0.5,
+                         .poisson = 0.3,
                          .groups = 1,
                          .mask = UINT32_MAX,
                          .cookie = STI_COOKIE};
@@ -327,6 +328,12 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
     STI_TRY(check_restitution(s, def->restitution));
+    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    STI_TRY(check_not_negative(s, "young", def->young));
+    if (!(def->poisson > -1 && def->poisson < 0.5))
+        return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
     STI_TRY(check_not_negative(s, "density", def->density));
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
     /* Compiled here only to see that it can be: what is wrong is said where it is given. */

@@ -174,7 +174,7 @@ static inline st_Pose sti_pose(const double *q, int body)
 typedef struct sti_Rows {
     int count;
     int index[24];
-    double gradient[3 * 12]; /* row k at gradient + k * count                                      */
+    double gradient[6 * 12]; /* row k at gradient + k * count                                      */
 } sti_Rows;
 
 void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);

@@ -5,9 +5,10 @@
 
 #include "math/vec3.h"
 
-#define ROUND 24 /* corners of a circle */
-#define RINGS 12 /* from pole to pole   */
-#define PI    3.14159265358979323846
+#define ROUND     24 /* corners of a circle */
+#define RINGS     12 /* from pole to pole   */
+#define MOST_HULL 64 /* points; a larger hull is shown as its box */
+#define PI        3.14159265358979323846
 
 typedef struct Builder {
     const st_Allocator *allocator;
@@ -89,94 +90,76 @@ static void add_square(Builder *b, double size)
     add_triangle(b, first, first + 2, first + 3);
 }
 
-static void add_cylinder(Builder *b, double radius, double half)
-{
-    const double profile[4][2] = {{0, -half}, {radius, -half}, {radius, half}, {0, half}};
-    add_turned(b, profile, 4, 1, 1);
-}
-
-static void add_cone(Builder *b, double radius, double length)
-{
-    const double profile[3][2] = {{0, -0.25 * length}, {radius, -0.25 * length}, {0, 0.75 * length}};
-    add_turned(b, profile, 3, 1, 1);
-}
-
-static void add_capsule(Builder *b, double radius, double half)
+static void add_capsule(Builder *b, double radius, double length)
 {
     double profile[RINGS + 2][2];
-    for (int k = 0; k < RINGS + 2; k++) {
-        int step = k <= RINGS / 2 ? k : k - 1; /* the middle ring twice, the tube between */
-        double angle = PI * step / RINGS;
-        profile[k][0] = step == 0 || step == RINGS ? 0 : radius * sin(angle);
-        profile[k][1] = -radius * cos(angle) + (k <= RINGS / 2 ? -half : half);
+    for (int k = 0; k <= RINGS + 1; k++) {
+        int ring = k <= RINGS / 2 ? k : k - 1; /* the equator twice: the cylinder between */
+        double angle = PI * ring / RINGS, middle = k <= RINGS / 2 ? -length / 2 : length / 2;
+        profile[k][0] = ring == 0 || ring == RINGS ? 0 : radius * sin(angle);
+        profile[k][1] = middle - radius * cos(angle);
     }
     add_turned(b, (const double(*)[2])profile, RINGS + 2, 1, 1);
+}
+
+/* Of all triples, those that have every other point behind them: fine for the few points of a hull. */
+static void add_hull(Builder *b, const st_Vec3 *p, int n)
+{
+    int first = b->out->n_points;
+    for (int k = 0; k < n; k++)
+        add_point(b, p[k].x, p[k].y, p[k].z);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = i + 1; k < n; k++) {
+                if (j <= i || j == k) continue;
+                st_Vec3 normal = cross(sub(p[j], p[i]), sub(p[k], p[i]));
+                double size = norm(normal), reach = 0;
+                bool face = size > 0;
+                for (int m = 0; m < n && face; m++) {
+                    double height = dot(normal, sub(p[m], p[i]));
+                    reach = fmax(reach, norm(sub(p[m], p[i])));
+                    face = height <= 1e-9 * size * fmax(reach, 1e-300);
+                }
+                if (face) add_triangle(b, first + i, first + j, first + k);
+            }
+}
+
+static void add_bounds(Builder *b, const st_Vec3 *p, int n)
+{
+    st_Vec3 half = {0, 0, 0};
+    for (int k = 0; k < n; k++)
+        half = (st_Vec3){fmax(half.x, fabs(p[k].x)), fmax(half.y, fabs(p[k].y)), fmax(half.z, fabs(p[k].z))};
+    add_box(b, half);
 }
 
 static void add_mesh(Builder *b, const st_ShapeDef *shape)
 {
     for (int k = 0; k < shape->n_points; k++)
         add_point(b, shape->points[k].x, shape->points[k].y, shape->points[k].z);
-    for (int k = 0; k < shape->n_triangles; k++) {
-        const int *t = shape->triangles + 3 * (ptrdiff_t)k;
-        add_triangle(b, t[0], t[1], t[2]);
-    }
+    for (int k = 0; k < shape->n_triangles; k++)
+        add_triangle(b, shape->triangles[3 * k], shape->triangles[3 * k + 1], shape->triangles[3 * k + 2]);
 }
 
-static void add_heights(Builder *b, const st_ShapeDef *shape)
+static void add_height_field(Builder *b, const st_ShapeDef *shape)
 {
     int nx = shape->n_x, ny = shape->n_y;
     for (int j = 0; j < ny; j++)
         for (int i = 0; i < nx; i++)
             add_point(b, (i - 0.5 * (nx - 1)) * shape->spacing, (j - 0.5 * (ny - 1)) * shape->spacing,
                       shape->heights[j * nx + i]);
-    for (int j = 0; j < ny - 1; j++)
-        for (int i = 0; i < nx - 1; i++) {
+    for (int j = 0; j + 1 < ny; j++)
+        for (int i = 0; i + 1 < nx; i++) {
             int k = j * nx + i;
             add_triangle(b, k, k + 1, k + nx + 1);
             add_triangle(b, k, k + nx + 1, k + nx);
         }
 }
 
-/* Is everything behind the plane of points i, j, k? */
-static bool is_outer(const st_ShapeDef *shape, int i, int j, int k)
-{
-    const st_Vec3 *p = shape->points;
-    st_Vec3 u = sub(p[j], p[i]), v = sub(p[k], p[i]), n = cross(u, v);
-    double slack = 1e-9 * norm(n) * (norm(u) + norm(v));
-    if (!(norm(n) > 1e-9 * norm(u) * norm(v))) return false;
-    for (int m = 0; m < shape->n_points; m++)
-        if (dot(n, sub(p[m], p[i])) > slack) return false;
-    return true;
-}
-
-/* Every triangle that has all points behind it: those of a face of many corners overlap, which is not seen.
- * Large clouds are drawn as a ball.                                                               */
-static void add_hull(Builder *b, const st_ShapeDef *shape)
-{
-    int n = shape->n_points;
-    if (n > 60) {
-        double reach = 0;
-        for (int k = 0; k < n; k++)
-            reach = fmax(reach, norm(shape->points[k]));
-        add_ellipsoid(b, (st_Vec3){reach, reach, reach});
-        return;
-    }
-    for (int k = 0; k < n; k++)
-        add_point(b, shape->points[k].x, shape->points[k].y, shape->points[k].z);
-    for (int i = 0; i < n; i++)
-        for (int j = i + 1; j < n; j++)
-            for (int k = j + 1; k < n; k++) {
-                if (is_outer(shape, i, j, k)) add_triangle(b, i, j, k);
-                if (is_outer(shape, i, k, j)) add_triangle(b, i, k, j);
-            }
-}
-
 st_Status sti_tessellate(const st_Allocator *allocator, const st_ShapeDef *shape, double size, sti_Triangles *out,
                          st_Error *err)
 {
     Builder b = {allocator, out, ST_OK, err};
-    double thin = 0.005 * size;
+    double thin = 0.005 * size, r = shape->radius, l = shape->length;
     out->n_points = out->n_triangles = 0;
     switch (shape->type) {
     case ST_SHAPE_POINT:
@@ -195,25 +178,28 @@ st_Status sti_tessellate(const st_Allocator *allocator, const st_ShapeDef *shape
         add_square(&b, size);
         break;
     case ST_SHAPE_CAPSULE:
-        add_capsule(&b, shape->radius, shape->length / 2);
+        add_capsule(&b, r, l);
         break;
     case ST_SHAPE_CYLINDER:
-        add_cylinder(&b, shape->radius, shape->length / 2);
+        add_turned(&b, (const double[4][2]){{0, -l / 2}, {r, -l / 2}, {r, l / 2}, {0, l / 2}}, 4, 1, 1);
         break;
-    case ST_SHAPE_CONE:
-        add_cone(&b, shape->radius, shape->length);
+    case ST_SHAPE_CONE: /* the origin is its centre of mass */
+        add_turned(&b, (const double[3][2]){{0, -l / 4}, {r, -l / 4}, {0, 3 * l / 4}}, 3, 1, 1);
         break;
     case ST_SHAPE_ELLIPSOID:
         add_ellipsoid(&b, shape->half);
         break;
     case ST_SHAPE_HULL:
-        add_hull(&b, shape);
+        if (shape->n_points <= MOST_HULL)
+            add_hull(&b, shape->points, shape->n_points);
+        else
+            add_bounds(&b, shape->points, shape->n_points);
         break;
     case ST_SHAPE_MESH:
         add_mesh(&b, shape);
         break;
     case ST_SHAPE_HEIGHT_FIELD:
-        add_heights(&b, shape);
+        add_height_field(&b, shape);
         break;
     }
     return b.status;

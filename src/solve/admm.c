@@ -23,7 +23,7 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-static const int64_t max_blocks = 4000000;
+static const int64_t max_blocks = 1000000;
 static const double beta_start = 0.3, tiny_pivot = 1e-300;
 /* Residuals are judged, and beta is looked at, every so many iterations. */
 enum { JUDGE_EVERY = 5 };

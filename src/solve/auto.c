@@ -19,12 +19,19 @@
 /* Unknowns of the complementarity problem up to which Lemke goes first, and up to which it is still tried
  * when the others have failed: a pivot costs the square, and there are about as many pivots as unknowns. */
 enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
+/* Rows beyond which sweeps are so much cheaper than factors that they get four times as many at first; and beyond
+ * which nothing is factorised at all, for the factors' memory.                                    */
+enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
+/* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
+static const int64_t most_work = 4000000;
+/* Rows up to which newton's memory is taken beforehand. */
+enum { RESERVE_ROWS = 3000 };
 
 /* One turn: which solver, and for how many iterations. */
 typedef struct Turn {
     int who;
     int iterations;
-    int attempt;                    /* of newton: another path                                                     */
+    int attempt;                    /* another path                                                */
     enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
 } Turn;
 
@@ -33,11 +40,12 @@ static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &s
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
 static const Turn turns[] = {
-    {NSGS, 24, 0, BEST},   {NEWTON, 60, 0, BEST}, /* nearly always enough */
-    {IPM, 60, 0, ZERO},    {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
-    {NSGS, 150, 0, BEST},  {NEWTON, 60, 1, BEST},   {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST},
-    {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},  {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO},
-    {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST}, {NSGS, 10000, 0, BEST},
+    {NSGS, 24, 0, BEST},    {NEWTON, 60, 0, BEST}, /* nearly always enough */
+    {IPM, 60, 0, ZERO},     {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
+    {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},   {NEWTON, 60, 1, BEST}, {IPM, 100, 1, ZERO},
+    {NEWTON, 100, 1, LAST}, {NEWTON, 200, 3, ZERO}, {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},
+    {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST},
+    {NSGS, 10000, 0, BEST},
 };
 
 typedef struct Auto {
@@ -48,6 +56,7 @@ typedef struct Auto {
     double least;   /* measure of best                                                            */
     int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
     int pivots;
+    int reserved;    /* rows for which newton has its memory                                       */
     int answered_by; /* who found best                                                             */
     int gave_up;     /* who was last tried in vain before, -1: nobody                              */
 } Auto;
@@ -97,11 +106,26 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     return ST_OK;
 }
 
+/* newton may be called for after a thousand steps that did without it. Its memory is taken when a size is first
+ * seen, so that steady steps allocate nothing; large problems take it when they need it.          */
+static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
+{
+    const int n = task->problem->n_r;
+    if (n <= a->reserved || n > RESERVE_ROWS) return ST_OK;
+    sti_Task none = *task;
+    none.max_iterations = 0;
+    none.r = a->best;
+    STI_TRY(sti_newton.solve(a->space[NEWTON], &none, err));
+    a->reserved = n;
+    return ST_OK;
+}
+
 static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
 {
     int refused;
     const st_Problem *problem = task->problem;
     const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
+    const int64_t n = problem->n_r;
     const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
@@ -110,7 +134,10 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
          k++) {
         const int left = task->max_iterations - a->iterations;
         Turn turn = turns[k];
-        if (turn.who == IPM && !conic) continue;
+        const bool factors = turn.who != NSGS;
+        if ((turn.who == IPM && !conic) || (factors && n > MOST_ROWS)) continue;
+        if (k == 0 && n > LARGE_ROWS) turn.iterations *= 4;
+        if (factors && turn.iterations > most_work / n) turn.iterations = (int)(most_work / n);
         if (turn.iterations > left) turn.iterations = left;
         if (left > 0) STI_TRY(take_turn(a, task, turn, err));
     }
@@ -129,11 +156,13 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(STI_GROW(&a->allocator, a->best, a->best_size, problem->n_r, err));
     STI_TRY(STI_GROW(&a->allocator, a->v, a->v_size, problem->n_v, err));
     STI_TRY(STI_GROW(&a->allocator, a->u, a->u_size, problem->n_r, err));
-    memcpy(a->best, task->r, bytes);
+    memcpy(a->best, task->r, bytes); /* also for newton to play with, in reserve() */
     a->least = INFINITY;
     a->iterations = a->pivots = 0;
     a->answered_by = NSGS;
     a->gave_up = -1;
+    STI_TRY(reserve(a, task, err));
+    memcpy(a->best, task->r, bytes);
     STI_TRY(take_turns(a, task, err));
     memcpy(task->r, a->best, bytes);
     task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;

@@ -47,15 +47,20 @@ static void project(int dim, double mu, double nu, double *x)
         if (s > nu * a) x[k] *= nu * a / s;
 }
 
-/* r - P(r - rho u^) of one contact: its squared length. */
+/* r - P(r - rho u^) of one contact: its squared length. Where r is the larger of the two it is taken as
+ * rho u^ + (x - P(x)), x = r - rho u^, the same number without the loss of u^ in r: else an r of 1e17 would
+ * solve everything.                                                                               */
 static double natural(int dim, double mu, double nu, const double *r, const double *shifted, double rho)
 {
-    double x[5] = {0}, sum = 0.0;
+    double x[5] = {0}, projected[5] = {0}, sum = 0.0;
     for (int k = 0; k < dim; k++)
-        x[k] = r[k] - rho * shifted[k];
-    project(dim, mu, nu, x);
-    for (int k = 0; k < dim; k++)
-        sum += (r[k] - x[k]) * (r[k] - x[k]);
+        projected[k] = x[k] = r[k] - rho * shifted[k];
+    project(dim, mu, nu, projected);
+    const bool large = norm(r, dim) > rho * norm(shifted, dim);
+    for (int k = 0; k < dim; k++) {
+        const double miss = large ? rho * shifted[k] + (x[k] - projected[k]) : r[k] - projected[k];
+        sum += miss * miss;
+    }
     return sum;
 }
 

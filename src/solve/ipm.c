@@ -29,7 +29,7 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-static const int64_t max_blocks = 4000000;
+static const int64_t max_blocks = 1000000;
 static const double tiny_pivot = 1e-300;
 /* How much of the way to the border a step may go. */
 static const double border = 0.995;

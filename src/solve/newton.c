@@ -31,7 +31,7 @@
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
 /* Blocks of W beyond which it is not formed: 9 numbers each, and the factors are many times larger. */
-static const int64_t max_blocks = 4000000;
+static const int64_t max_blocks = 1000000;
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;

@@ -6,7 +6,7 @@
  * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
 #define VERSION 1
@@ -41,6 +41,8 @@ enum {
     PAST_ACCELERATIONS,
     LOADED,
     MODES,
+    PATCHES,
+    DEFORMATIONS,
     N_SECTIONS
 };
 
@@ -59,7 +61,9 @@ static const struct {
                           [PAST_VELOCITIES] = {"past v", sizeof(double)},
                           [PAST_ACCELERATIONS] = {"past a", sizeof(double)},
                           [LOADED] = {"loaded", sizeof(uint64_t)},
-                          [MODES] = {"modes", sizeof(sti_Mode)}};
+                          [MODES] = {"modes", sizeof(sti_Mode)},
+                          [PATCHES] = {"patch", sizeof(sti_Patch)},
+                          [DEFORMATIONS] = {"delta", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -83,6 +87,8 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[PAST_ACCELERATIONS] = (Part){s->history.a, s->model.n_v};
     part[LOADED] = (Part){s->loaded.id, s->loaded.n};
     part[MODES] = (Part){s->mode, s->n_modes};
+    part[PATCHES] = (Part){s->patches.patch, s->patches.n};
+    part[DEFORMATIONS] = (Part){s->patches.delta, s->patches.n_delta};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -158,16 +164,36 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
-    const int64_t expected[N_SECTIONS] = {1, n_q, n_v, 1, 1, -1, -1, 1, n_q, n_v, n_v, -1, -1};
+    const int64_t expected[N_SECTIONS] = {1, n_q, n_v, 1, 1, -1, -1, 1, n_q, n_v, n_v, -1, -1, -1, -1};
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
+    for (int64_t k = 0; k < part[PATCHES].count; k++) {
+        sti_Patch patch;
+        memcpy(&patch, (const char *)part[PATCHES].data + (size_t)k * sizeof patch, sizeof patch);
+        if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
+            return damaged(err);
+    }
     return ST_OK;
 }
 
 static void take(void *to, const Part *part, size_t size)
 {
     if (part->count > 0) memcpy(to, part->data, (size_t)part->count * size);
+}
+
+/* Deformations of compliant contacts, into the set that is not the state yet. */
+static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_Error *err)
+{
+    sti_Patches *to = &s->patches_new;
+    int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
+    STI_TRY(STI_GROW(&s->allocator, to->patch, to->patch_capacity, n, err));
+    STI_TRY(STI_GROW(&s->allocator, to->delta, to->delta_capacity, n_delta, err));
+    take(to->patch, &part[PATCHES], sizeof *to->patch);
+    take(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
+    to->n = (int)n;
+    to->n_delta = n_delta;
+    return ST_OK;
 }
 
 static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
@@ -200,11 +226,13 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     take(q, &part[COORDINATES], sizeof *q);
     take(v, &part[VELOCITIES], sizeof *v);
     STI_TRY(make_room(s, part, err));
+    STI_TRY(restore_patches(s, part, err));
     STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail; it keeps the room */
     take(s->active.id, &part[ACTIVE], sizeof *s->active.id);
     take(s->previous, &part[IMPULSES], sizeof *s->previous);
     take(s->loaded.id, &part[LOADED], sizeof *s->loaded.id);
     take(s->mode, &part[MODES], sizeof *s->mode);
+    sti_patches_accept(s);
     s->active.n = (int)part[ACTIVE].count;
     s->n_previous = (int)part[IMPULSES].count;
     s->loaded.n = (int)part[LOADED].count;

@@ -2,6 +2,7 @@
  * The one place that knows them: scene files, --set, help texts and documentation all read it here.
  */
 #include "base/base.h"
+#include "base/tolerance.h"
 
 #include <stiction/system.h>
 
@@ -14,27 +15,35 @@
 typedef struct Preset {
     const char *help;
     st_Integrator integrator;
+    st_ContactModel contact;
     st_Law law;
     st_Drift drift;
     st_Impact impact;
     st_Events events;
 } Preset;
 
-static const char *const preset_words[] = {
-    "default", "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006", "accurate", NULL};
+static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006",
+                                           "song-2004", "negrut-2017",         "preclik-2011",        "accurate",
+                                           NULL};
 #define N_PRESETS ((int)(sizeof preset_words / sizeof preset_words[0]) - 1)
 
 static const Preset presets[N_PRESETS] = {
     {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
-     ST_INTEGRATOR_IMPLICIT, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
-    {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_LAW_PYRAMID,
-     ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+     ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+    {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID,
+     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
     {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
-     ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS},
+     ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS},
     {"second order with located events and restitution: Potra, Anitescu, Gavrea & Trinkle 2006",
-     ST_INTEGRATOR_TRAPEZOID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL},
+     ST_INTEGRATOR_TRAPEZOID, ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL},
+    {"distributed compliant contact, stress and microslip in patches: Song, Pang & Kumar 2004", ST_INTEGRATOR_EULER,
+     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+    {"cone complementarity, a convex problem a step: Negrut, Serban & Tasora 2017", ST_INTEGRATOR_EULER,
+     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+    {"regularised contact and joints: Preclik, Popa & Ruede 2011", ST_INTEGRATOR_EULER, ST_CONTACT_REGULARIZED,
+     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
     {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
-     ST_INTEGRATOR_SDIRK2, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL},
+     ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL},
 };
 
 int st_preset_count(void)
@@ -77,7 +86,7 @@ static void apply(st_SystemDef *def, int index)
     def->preset = preset_words[index];
     def->integrator = preset->integrator;
     def->form = ST_FORM_II;
-    def->contact = ST_CONTACT_RIGID;
+    def->contact = preset->contact;
     def->law = preset->law;
     def->facets = 8;
     def->drift = preset->drift;
@@ -111,6 +120,13 @@ st_SystemDef st_system_def(void)
                         .restitution_speed = 1e-3,
                         .event_step = 0.01,
                         .max_events = 100,
+                        .patch_elements = 3,
+                        .patch_spacing = 1e-3,
+                        .patch_mass = 1.0,
+                        .contact_stiffness = 1e6,
+                        .contact_damping = 1e4,
+                        .joint_stiffness = 1e8,
+                        .rigid_limit = false,
                         .speed_limit = SPEED_OF_LIGHT,
                         .allocator = st_default_allocator(),
                         .cookie = STI_COOKIE};
@@ -123,7 +139,7 @@ st_SystemDef st_system_def(void)
 /* Words of the choices; a word's value in the def is its index, or what `values` says. */
 static const char *const integrator_words[] = {"euler", "implicit", "trapezoid", "sdirk2", "bdf2", NULL};
 static const char *const form_words[] = {"I", "II", NULL};
-static const char *const contact_words[] = {"rigid", NULL};
+static const char *const contact_words[] = {"rigid", "compliant", "regularized", NULL};
 static const char *const law_words[] = {"none", "coulomb", "cone", "pyramid", "box", NULL};
 static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CONE, ST_LAW_PYRAMID, ST_LAW_BOX};
 static const char *const drift_words[] = {"velocity", "gap", "projection", NULL};
@@ -160,7 +176,8 @@ static const Entry entries[] = {
      AT(integrator), NULL, 0},
     {CHOICE(form, form_words, "trapezoid: laws on the new velocity (I) or on the mean of old and new (II)"), AT(form),
      NULL, 0},
-    {CHOICE(contact, contact_words, "contact model"), AT(contact), NULL, 0},
+    {CHOICE(contact, contact_words, "contact model: rigid, patches of viscoelastic elements, or springs and dampers"),
+     AT(contact), NULL, 0},
     {CHOICE(law, law_words, "friction law: exact Coulomb cone, its convex relaxation, a pyramid of facets, a box"),
      AT(law), law_values, 0},
     {{"facets", ST_SETTING_INTEGER, "", "facets of the pyramid in space, even; in the plane there are 2", NULL, 2, 256},
@@ -201,6 +218,24 @@ static const Entry entries[] = {
     {{"max_events", ST_SETTING_INTEGER, "", "events of one step; more, and rebounds and transitions rest till its end",
       NULL, 1, 1e6},
      AT(max_events),
+     NULL,
+     0},
+    {{"patch_elements", ST_SETTING_INTEGER, "",
+      "contact compliant: elements along a side of the patch; 1 is the lumped model", NULL, 1, STI_MAX_PATCH_SIDE},
+     AT(patch_elements),
+     NULL,
+     0},
+    NUMBER(patch_spacing, "m", SMALLEST, LARGEST, "contact compliant: distance of neighbouring elements"),
+    NUMBER(patch_mass, "kg", SMALLEST, LARGEST, "contact compliant: the mass for which damping is critical"),
+    NUMBER(contact_stiffness, "N/m", SMALLEST, LARGEST,
+           "contact regularized: normal spring, where the shapes name none"),
+    NUMBER(contact_damping, "N s/m", SMALLEST, LARGEST,
+           "contact regularized: tangential damper, where the shapes name none"),
+    NUMBER(joint_stiffness, "N/m", SMALLEST, LARGEST,
+           "contact regularized: springs in place of joints (N m/rad for rotations)"),
+    {{"rigid_limit", ST_SETTING_BOOLEAN, "",
+      "contact regularized: the limit of growing stiffness, reached by continuation in every step", NULL, 0, 1},
+     AT(rigid_limit),
      NULL,
      0},
     NUMBER(speed_limit, "m/s", SMALLEST, LARGEST,

@@ -127,6 +127,10 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     if (!(row->restitution >= 0 && row->restitution <= 1))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a restitution of %g, must be from 0 to 1", n,
                         row->restitution);
+    if (!(row->rolling >= 0) || !isfinite(row->rolling) || (row->rolling > 0 && row->turning == NULL))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a rolling friction of %g%s", n, row->rolling,
+                        row->rolling > 0 ? " and no rows `turning`" : ", must be >= 0");
+    if (row->turning != NULL) STI_TRY(check_row(sink, "contact", n, 3, row->count, row->index, row->turning, err));
     if (n > 0 && row->id <= sink->contact[n - 1].id)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
                         (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
@@ -135,12 +139,20 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     for (int k = 0; k < row->dim; k++)
         STI_TRY(sti_rows_append(&sink->allocator, &sink->contact_rows, row->count, row->index,
                                 row->gradient + (ptrdiff_t)k * row->count, err));
+    for (int k = 0; row->turning != NULL && k < 3; k++)
+        STI_TRY(sti_rows_append(&sink->allocator, &sink->contact_rows, row->count, row->index,
+                                row->turning + (ptrdiff_t)k * row->count, err));
     sink->contact[n] = (sti_ContactEntry){.id = row->id,
                                           .gap = row->gap,
                                           .mu = row->mu,
                                           .restitution = row->restitution,
+                                          .rolling = row->rolling,
+                                          .stiffness = row->stiffness,
+                                          .damping = row->damping,
+                                          .elastic = {row->elastic[0], row->elastic[1]},
                                           .dim = row->dim,
                                           .first_row = first_row,
+                                          .turning_row = row->turning != NULL ? first_row + row->dim : -1,
                                           .a = row->a,
                                           .b = row->b,
                                           .shape_a = row->shape_a,

@@ -32,8 +32,10 @@ typedef struct sti_BoundedEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu, restitution;
+    double gap, mu, restitution, rolling, stiffness, damping;
+    st_Elastic elastic[2];
     int dim, first_row; /* in contact_rows                                                         */
+    int turning_row;    /* the first of three, likewise; -1: none                                  */
     int a, b, shape_a, shape_b;
     st_Vec3 point, normal, tangent;
 } sti_ContactEntry;

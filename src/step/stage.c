@@ -23,7 +23,7 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/contact_model.h"
 
 /* The stage being assembled. */
 typedef struct Work {
@@ -202,30 +202,53 @@ static st_Status grow_constraints(Work *work, int64_t n)
     return ST_OK;
 }
 
-static st_Status grow_contacts(Work *work, int n)
+/* Room for n contacts and n_C numbers of compliance. */
+static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
 {
     sti_Assembly *out = work->out;
-    int64_t rows = 3 * (int64_t)n;
+    int64_t rows = STI_MAX_DIM * n;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, 3 * rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, n_C, work->err));
     STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, n + 1, work->err));
     STI_TRY(STI_GROW(work->allocator, out->H.p, out->H.p_capacity, 1, work->err));
     out->H.n_rows = 0;
+    out->n_C = 0;
+    out->C_used = 0;
+    out->compliant = false;
     return ST_OK;
 }
 
-static st_ContactLaw law_of(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
+st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
 {
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || entry->mu == 0;
+    bool rolls = !slippery && entry->rolling > 0; /* laws coulomb and cone: others were refused */
     return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
-                           .dim = slippery ? 1 : entry->dim,
+                           .dim = slippery ? 1 : (rolls ? 5 : entry->dim),
                            .first = first,
                            .facets = entry->dim == 2 ? 2 : def->facets,
-                           .mu = slippery ? 0.0 : entry->mu};
+                           .mu = slippery ? 0.0 : entry->mu,
+                           .mu_roll = rolls ? entry->rolling : 0.0};
+}
+
+/* Rows of a contact: normal, tangents, then the two rates of rolling, about the tangents. In the plane there is
+ * no second tangent and no rolling about the first: rows without entries.                         */
+static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    const sti_RowList *from = &work->stage->rows->contact_rows;
+    sti_RowList *to = &work->out->H;
+    for (int k = 0; k < law->dim; k++) {
+        int row = k < entry->dim ? entry->first_row + k : (k >= 3 ? entry->turning_row + k - 2 : -1);
+        if (row < 0 || (entry->dim == 2 && k == 3))
+            STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
+        else
+            STI_TRY(append_row(work, to, from, row));
+        work->out->w[law->first + k] = 0;
+    }
+    return ST_OK;
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
@@ -254,18 +277,25 @@ static double rebound(const Work *work, const sti_ContactEntry *entry, double dr
 static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
-    const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
     int first = out->H.n_rows, before = sti_sink_find(&system->here, entry->id);
-    out->law[c] = law_of(&system->def, entry, first);
+    out->law[c] = sti_contact_law(&system->def, entry, first);
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
-    for (int k = 0; k < out->law[c].dim; k++) {
-        STI_TRY(append_row(work, &out->H, &sink->contact_rows, entry->first_row + k));
-        out->w[first + k] = 0;
-    }
+    STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry);
     if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
+    return ST_OK;
+}
+
+/* A patch of elements; a contact of two rigid bodies (the limit of a joint) stays one. */
+static st_Status add_compliant_contact(Work *work, int *n, const sti_ContactEntry *entry)
+{
+    sti_Assembly *out = work->out;
+    if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
+    STI_TRY(add_contact(work, *n, entry));
+    sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
+    ++*n;
     return ST_OK;
 }
 
@@ -275,8 +305,12 @@ static st_Status contacts(Work *work, int *n)
     const st_Sink *sink = work->stage->rows;
     *n = 0;
     for (int c = 0; c < sink->n_contacts; c++)
-        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id))
-            STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
+        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id)) {
+            if (work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact)
+                STI_TRY(add_compliant_contact(work, n, &sink->contact[c]));
+            else
+                STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
+        }
     return ST_OK;
 }
 
@@ -316,31 +350,46 @@ double sti_mobility(const st_System *system, int k)
     return square > 0 ? square * square / weighted : 0.0;
 }
 
-/* Compliances, contact by contact. With gap drift a body pinched between two overlaps has no solution at
- * all: contacts in overlap get a small normal compliance (METHODS section 1). Soft bounded rows have
- * that of their spring and damper.                                                                */
+double *sti_compliance_block(sti_Assembly *out, int first, int size)
+{
+    double *block = out->C + out->C_used;
+    out->C_first[out->n_C++] = first;
+    out->C_used += (int64_t)size * size;
+    memset(block, 0, (size_t)size * (size_t)size * sizeof *block);
+    return block;
+}
+
+/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
+ * normal compliance (METHODS section 1).                                                          */
+static void soften_overlaps(Work *work)
+{
+    sti_Assembly *out = work->out;
+    for (int c = 0; c < out->n_gaps; c++) {
+        double *C = sti_compliance_block(out, out->law[c].first, out->law[c].dim);
+        if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
+        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
+        out->overlapping++;
+    }
+    out->compliant = out->overlapping > 0;
+}
+
+/* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
 static void compliances(Work *work)
 {
     sti_Assembly *out = work->out;
-    double *C = out->C, eta = work->stage->eta;
+    double eta = work->stage->eta;
+    st_ContactModel model = work->impact ? ST_CONTACT_RIGID : work->system->def.contact;
     out->overlapping = 0;
-    out->compliant = false;
-    for (int c = 0; c < out->n_gaps + out->n_bounded; c++) {
-        int dim = out->law[c].dim;
-        out->C_first[c] = out->law[c].first;
-        memset(C, 0, (size_t)(dim * dim) * sizeof *C);
-        if (c >= out->n_gaps) {
-            const sti_BoundedEntry *entry = &work->stage->rows->bounded[c - out->n_gaps];
-            double resistance = resistance_of(work, entry->stiffness, entry->damping);
-            if (resistance > 0) C[0] = 1.0 / (eta * resistance);
-        } else if (work->gap_drift && out->chosen[c].entry.gap < -STI_OVERLAP) {
-            C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
-            out->overlapping++;
-        }
+    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
+    if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
+    for (int k = 0; k < out->n_bounded; k++) {
+        const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
+        double resistance = resistance_of(work, entry->stiffness, entry->damping);
+        double *C = sti_compliance_block(out, out->law[out->n_gaps + k].first, 1);
+        if (resistance > 0) C[0] = 1.0 / (eta * resistance);
         out->compliant = out->compliant || C[0] > 0;
-        C += dim * dim;
     }
-    out->C_first[out->n_gaps + out->n_bounded] = out->H.n_rows;
+    out->C_first[out->n_C] = out->H.n_rows;
 }
 
 static st_Sparse sparse(const sti_RowList *rows, int n_v)
@@ -369,7 +418,7 @@ static void finish(Work *work)
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
-    if (out->compliant) out->problem.C = (st_BlockDiag){n_contacts, out->C_first, out->C};
+    if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
 }
 
 /* Where the rows are taken, for the reports of what they transmit. */
@@ -403,7 +452,11 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(joints(&work));
     if (n_soft > 0) STI_TRY(soft_rows(&work));
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
-    STI_TRY(grow_contacts(&work, system->wanted.n + stage->rows->bounded_rows.n_rows));
+    bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !impact;
+    int64_t n = patches ? sti_patch_elements(system) : 1, n_block = patches ? 9 * n * n : STI_MAX_DIM * STI_MAX_DIM;
+    STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
+                          n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
+    sti_patches_begin(system);
     STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */
     work.out->n_gaps = n_contacts;
@@ -416,6 +469,11 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     return ST_OK;
 }
 
+static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
+{
+    return a->id < b->id || (a->id == b->id && a->element < b->element);
+}
+
 /* Start from the forces of the last step, contact by contact: both lists stand by id. */
 static void warm_start(st_System *system, double eta)
 {
@@ -423,9 +481,10 @@ static void warm_start(st_System *system, double eta)
     int p = 0;
     for (int c = 0; c < out->problem.n_contacts; c++) {
         const st_ContactLaw *law = &out->law[c];
-        while (p < system->n_previous && system->previous[p].id < out->chosen[c].entry.id)
+        sti_Impulse wanted = {.id = out->chosen[c].entry.id, .element = out->chosen[c].element};
+        while (p < system->n_previous && comes_before(&system->previous[p], &wanted))
             p++;
-        bool known = p < system->n_previous && system->previous[p].id == out->chosen[c].entry.id &&
+        bool known = p < system->n_previous && !comes_before(&wanted, &system->previous[p]) &&
                      system->previous[p].dim == law->dim;
         for (int k = 0; k < law->dim; k++)
             out->r[law->first + k] = known ? eta * system->previous[p].r[k] : 0.0;
@@ -440,7 +499,8 @@ static st_Status keep_impulses(st_System *system, double eta, st_Error *err)
     system->n_previous = n;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &out->law[c];
-        system->previous[c] = (sti_Impulse){.id = out->chosen[c].entry.id, .dim = law->dim};
+        system->previous[c] =
+            (sti_Impulse){.id = out->chosen[c].entry.id, .element = out->chosen[c].element, .dim = law->dim};
         for (int k = 0; k < law->dim; k++)
             system->previous[c].r[k] = out->r[law->first + k] / eta;
     }
@@ -476,7 +536,10 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     warm_start(system, stage->eta); /* an impact starts from 0 */
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(st_solver_solve(system->solver, &out->problem, &solution, info, err));
+    if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
+        STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
+    if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);
     sti_lap(system, ST_STAGE_SOLVE);
     return ST_OK;

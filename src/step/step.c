@@ -11,7 +11,7 @@
  * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #include <time.h>
 
@@ -81,6 +81,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     system->n_modes = history->known ? system->n_modes_new : 0;
     sti_exchange_active(system);
     sti_exchange_sinks(system);
+    sti_patches_accept(system);
     system->t = t;
     system->friction_work += system->work_before + system->step.friction_work;
 }

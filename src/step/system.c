@@ -1,5 +1,5 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
-#include "step/system.h"
+#include "step/contact_model.h"
 
 #include <stdio.h>
 
@@ -209,7 +209,8 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
             sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
     } else {
         st_Model model = sti_world_model(world);
-        status = check_bounded(&model, def, err);
+        status = sti_check_contact_model(def, world, err);
+        if (status == ST_OK) status = check_bounded(&model, def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
     if (status != ST_OK) sti_world_destroy(world);
@@ -224,6 +225,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(check_model(model, err));
+    STI_TRY(sti_check_contact_model(def, NULL, err));
     STI_TRY(check_bounded(model, def, err));
     return create(def, model, NULL, q0, v0, out, err);
 }
@@ -268,6 +270,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->event, s->event_capacity);
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
+    sti_patches_free(s);
     st_solver_destroy(s->solver);
     st_solver_destroy(s->projector);
     sti_world_destroy(s->world);
@@ -330,6 +333,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->trial = sink;
     s->t = t;
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
+    s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;
     s->friction_work = 0;
     s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
@@ -388,7 +392,8 @@ uint64_t st_system_hash(const st_System *system)
         size_t size;
     } parts[] = {{&system->t, sizeof system->t},
                  {system->q, (size_t)system->model.n_q * sizeof(double)},
-                 {system->v, (size_t)system->model.n_v * sizeof(double)}};
+                 {system->v, (size_t)system->model.n_v * sizeof(double)},
+                 {system->patches.delta, (size_t)system->patches.n_delta * sizeof(double)}};
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
         for (size_t k = 0; k < parts[p].size; k++)

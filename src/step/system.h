@@ -9,7 +9,7 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
-#include "step/sink.h"
+#include "step/patch.h"
 
 #include <stiction/system.h>
 
@@ -24,16 +24,19 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
 
+#define STI_MAX_DIM 5 /* of a contact: normal, two tangents, two of rolling */
+
 /* A contact of the step problem: which one of the sink, and its impulse for the next warm start. */
 typedef struct sti_Chosen {
     sti_ContactEntry entry;
-    int first; /* row in r, u                                                                      */
+    int first;   /* row in r, u                                                                    */
+    int element; /* of a compliant patch                                                           */
 } sti_Chosen;
 
 typedef struct sti_Impulse {
     uint64_t id;
-    int dim;
-    double r[3]; /* [N s] per second of step                                                       */
+    int dim, element;
+    double r[STI_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
 /* Memory of one step problem. */
@@ -51,6 +54,8 @@ typedef struct sti_Assembly {
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
     int overlapping;       /* contacts that got a compliance                                       */
+    int n_C;               /* blocks of C                                                          */
+    int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
     double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
     double friction_work;  /* of the solution [J]                                                  */
@@ -75,7 +80,7 @@ typedef struct sti_Snapshot {
 /* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
 typedef struct sti_Mode {
     uint64_t id;
-    bool closed, sticking, slipping;
+    unsigned char closed, sticking, slipping; /* no bools: they come back from files, too */
     double direction[2];          /* of sliding                                                             */
     uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
 } sti_Mode;
@@ -122,6 +127,10 @@ struct st_System {
     double pull;       /* largest acceleration by forces at its last stage                               */
     sti_Assembly step; /* the last step problem, with its solution                           */
     sti_Assembly projection;
+    sti_Patches patches, patches_new; /* contact compliant: the state, and what follows it         */
+    sti_PatchKind *patch_kind;
+    int n_patch_kinds;
+    int64_t patch_kind_capacity;
     sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
     int n_carried;
     double carried_work; /* of friction in it [J]                                                   */

@@ -58,6 +58,13 @@ static void test_settings(void **state)
     check_close(def.restitution_speed, 0.01, EXACT);
     check_close(def.event_step, 1e-5, EXACT);
     assert_int_equal(def.max_events, 12);
+    assert_int_equal(def.patch_elements, 5);
+    check_close(def.patch_spacing, 1e-5, EXACT);
+    check_close(def.patch_mass, 2, EXACT);
+    check_close(def.contact_stiffness, 1e4, EXACT);
+    check_close(def.contact_damping, 100, EXACT);
+    check_close(def.joint_stiffness, 1e5, EXACT);
+    assert_true(def.rigid_limit);
     assert_int_equal(def.initial, ST_INITIAL_PROJECT);
     st_scene_destroy(scene);
     assert_string_equal(def.solver, "nsgs"); /* lives as long as the library, not the file */

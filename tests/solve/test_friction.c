@@ -78,6 +78,12 @@ static void error_by_hand(void **state)
     /* opens */
     q[0] = 1;
     check_close(error_of(&p, nothing, NULL, NULL).error, 0, 0);
+    /* no impulse helps where W = 0, not even one so large that it swallows u */
+    const double zero[] = {0, 0, 0, 0, 1, 0, 0, 0, 1}, huge[] = {1e20, 0, 0};
+    const st_FrictionProblem hopeless = {.dim = 3, .n_contacts = 1, .W = *dense(&W, 3, 3, zero), .q = q, .mu = mu};
+    q[0] = -1;
+    q[1] = 0;
+    check_close(error_of(&hopeless, huge, NULL, NULL).error, 1, 1e-15);
 }
 
 /* Two programs for one formula: here, and in the solvers' residual. */

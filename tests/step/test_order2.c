@@ -262,11 +262,62 @@ static void stiff_dampers(void **state)
         }
 }
 
+/* ---- the memory of a scheme ---------------------------------------------------------------------- */
+
+/* A restored system goes on bit by bit: the history is part of what is saved. Setting the state forgets it. */
+static void history_is_saved(void **state)
+{
+    (void)state;
+    for (int i = ST_INTEGRATOR_TRAPEZOID; i <= ST_INTEGRATOR_BDF2; i++) {
+        Run run, other;
+        run_open(&run, "examples/accuracy/spatial-linkage.json", "simulation/h=0.005", "simulation/preset=accurate",
+                 NULL);
+        run_open(&other, "examples/accuracy/spatial-linkage.json", "simulation/h=0.005", "simulation/preset=accurate",
+                 NULL);
+        st_system_destroy(run.sys), st_system_destroy(other.sys);
+        run.def.integrator = other.def.integrator = (st_Integrator)i;
+        check_ok(st_system_create(run.scene, &run.def, &run.sys, &run.err), run.err);
+        check_ok(st_system_create(other.scene, &other.def, &other.sys, &other.err), other.err);
+        for (int k = 0; k < 60; k++)
+            run_step(&run);
+        char bytes[8192];
+        size_t size = st_system_save(run.sys, bytes, sizeof bytes);
+        assert_true(size <= sizeof bytes);
+        check_ok(st_system_restore(other.sys, bytes, size, &other.err), other.err);
+        for (int k = 0; k < 90; k++) { /* through the impact */
+            run_step(&run), run_step(&other);
+            assert_true(st_system_hash(run.sys) == st_system_hash(other.sys));
+            assert_int_equal(run.info.problems, other.info.problems);
+        }
+        run_close(&run), run_close(&other);
+    }
+}
+
+/* One problem a step between events, as the paper promises; two for sdirk2 (but for the first step). */
+static void problems_a_step(void **state)
+{
+    (void)state;
+    const char *integrators[] = {"simulation/integrator=implicit", "simulation/integrator=trapezoid",
+                                 "simulation/integrator=sdirk2", "simulation/integrator=bdf2"};
+    const int expected[] = {1, 1, 2, 1};
+    for (int i = 0; i < 4; i++) {
+        Run run;
+        run_open(&run, "examples/accuracy/heavy-top.json", integrators[i], "simulation/end=0.1", NULL);
+        run_step(&run);
+        while (!run_finished(&run)) {
+            run_step(&run);
+            assert_int_equal(run.info.problems, expected[i]);
+        }
+        run_close(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bowl_orders), cmocka_unit_test(spatial_orders), cmocka_unit_test(heavy_top),
-        cmocka_unit_test(free_box),    cmocka_unit_test(pendulum_a01),   cmocka_unit_test(stiff_dampers),
+        cmocka_unit_test(bowl_orders),      cmocka_unit_test(spatial_orders),  cmocka_unit_test(heavy_top),
+        cmocka_unit_test(free_box),         cmocka_unit_test(pendulum_a01),    cmocka_unit_test(stiff_dampers),
+        cmocka_unit_test(history_is_saved), cmocka_unit_test(problems_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

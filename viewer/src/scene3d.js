@@ -202,7 +202,7 @@ export class Picture {
   // Geometry, its size and its pattern; shapes of one key are instances of one mesh.
   part(s) {
     const many = this.model.shapes.length;
-    const fine = many > 4000 ? [10, 7] : many > 600 ? [18, 12] : [40, 28];
+    const fine = many > 4000 ? [8, 6] : many > 600 ? [18, 12] : [40, 28];
     if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: () => new THREE.SphereGeometry(1, ...fine), size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "box") return { key: "box", make: () => new THREE.BoxGeometry(2, 2, 2), size: s.half, pattern: "edges" };
@@ -210,7 +210,7 @@ export class Picture {
       const r = 1.6 * this.thin;
       return { key: `bar${s.length}`, make: () => new THREE.CapsuleGeometry(r, s.length, 6, 16).rotateZ(-Math.PI / 2), size: [1, 1, 1], pattern: "plain" };
     }
-    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, 20, 14), size: Array(3).fill(2.5 * this.thin), pattern: "plain" };
+    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill(2.5 * this.thin), pattern: "plain" };
     return null;
   }
 
@@ -575,6 +575,19 @@ export class Picture {
     this.camera.aspect = width / Math.max(1, height);
     this.camera.updateProjectionMatrix();
     if (first) this.resetView();
+    this.onChange();
+  }
+
+  // Without a graphics card frames take long: first shadows go, then every other pixel.
+  lowerQuality() {
+    this.level = (this.level ?? 0) + 1;
+    if (this.level === 1 && this.sun.castShadow) {
+      this.sun.castShadow = this.renderer.shadowMap.enabled = false;
+      for (const mesh of [...this.groups, ...this.floors]) mesh.receiveShadow = false, (mesh.material.needsUpdate = true);
+    } else if (this.level <= 2) {
+      this.level = 2;
+      this.renderer.setPixelRatio(0.5 * this.renderer.getPixelRatio());
+    }
     this.onChange();
   }
 

@@ -1,0 +1,376 @@
+/* stiction compare: one scene under several presets, side by side.
+ *
+ * Each preset replaces the scene's own; what the scene says beside it stays. A preset that cannot run the scene is
+ * told with its reason. Differences are against the first one that ran.
+ */
+#include "json.h"
+#include "load.h"
+#include "outputs.h"
+#include "progress.h"
+#include "tally.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RUNS = 32, SAMPLES = 601 };
+
+typedef struct CompareOptions {
+    TextList sets;
+    const char *presets, *plot, *body;
+    bool json;
+} CompareOptions;
+
+static const Option options[] = {
+    {"presets", 0, OPTION_TEXT, "A,B,C", "which, in this order (all)", offsetof(CompareOptions, presets)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
+     offsetof(CompareOptions, sets)},
+    {"plot", 0, OPTION_TEXT, "FILE.svg", "draw the trajectories on common axes", offsetof(CompareOptions, plot)},
+    {"body", 0, OPTION_TEXT, "NAME", "whose trajectory (the first that can move)", offsetof(CompareOptions, body)},
+    {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(CompareOptions, json)},
+};
+
+static int compare_main(int argc, char *const *argv);
+
+const Command compare_command = {
+    .name = "compare",
+    .words = "SCENE",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "one scene under several presets, side by side",
+    .details = "Runs the scene under each preset, which replaces the scene's own; keys that the scene gives beside it "
+               "stay. difference is the largest distance of any body at the end from where it ends under the first "
+               "preset that ran. A preset that cannot run the scene says why. Exit status: 0 at least one ran to the "
+               "end; 1 none did, or the plot could not be written; 2 something is wrong with the command line or the "
+               "scene under every preset.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = compare_main,
+};
+
+typedef struct Run {
+    char preset[64];
+    char refused[600]; /* why it did not start; ""                              */
+    Tally tally;
+    long long iterations;
+    double time, difference;
+    st_Vec3 *position;   /* of every body at the end                              */
+    double *t, *path[3]; /* of the body that is drawn                             */
+    int n_path;
+} Run;
+
+typedef struct Compare {
+    CompareOptions o;
+    char *path, *name;
+    Run run[MOST_RUNS];
+    int n_runs, n_bodies, body; /* the body drawn, 0-based                        */
+    char **body_name;
+} Compare;
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+static bool load_preset(const Compare *c, const char *word, const char *preset, Loaded *loaded, st_Error *err)
+{
+    char set[128];
+    snprintf(set, sizeof set, "simulation/preset=\"%s\"", preset);
+    TextList sets = {malloc((size_t)(c->o.sets.count + 1) * sizeof *sets.item), 0};
+    if (sets.item == NULL) {
+        snprintf(err->message, sizeof err->message, "out of memory");
+        return false;
+    }
+    sets.item[sets.count++] = set;
+    for (int k = 0; k < c->o.sets.count; k++)
+        sets.item[sets.count++] = c->o.sets.item[k];
+    bool ok = load(word, &sets, loaded, err);
+    free((void *)sets.item);
+    return ok;
+}
+
+/* A line of the trajectory about every 1/600 of the run. */
+static void sample(const Compare *c, Run *run, const st_System *system, double time, double end)
+{
+    st_Pose pose = {0};
+    if (run->n_path >= SAMPLES || (run->n_path > 0 && time < end * run->n_path / (SAMPLES - 1) * (1 - 1e-9))) return;
+    st_system_pose(system, (st_BodyId){c->body + 1}, &pose);
+    run->t[run->n_path] = time;
+    run->path[0][run->n_path] = pose.p.x, run->path[1][run->n_path] = pose.p.y, run->path[2][run->n_path] = pose.p.z;
+    run->n_path++;
+}
+
+static void keep_end(const Compare *c, Run *run, const Loaded *loaded)
+{
+    run->time = st_system_time(loaded->system);
+    for (int b = 0; b < c->n_bodies; b++) {
+        st_Pose pose = {0};
+        st_system_pose(loaded->system, (st_BodyId){b + 1}, &pose);
+        run->position[b] = pose.p;
+    }
+}
+
+static void simulate(const Compare *c, Run *run, const Loaded *loaded)
+{
+    const st_SystemDef *def = &loaded->def;
+    st_StepInfo info = st_step_info();
+    st_Error err = {0};
+    bool ok = tally_start(&run->tally, loaded, &info, &err);
+    double start = cpu_seconds(), rest;
+    sample(c, run, loaded->system, 0, def->end);
+    while (ok && (rest = def->end - st_system_time(loaded->system)) > 1e-6 * def->h) {
+        info = st_step_info();
+        ok = st_system_step(loaded->system, rest < def->h * (1 + 1e-6) ? rest : def->h, &info, &err) == ST_OK;
+        if (!ok) break;
+        tally_step(&run->tally, loaded->system, &info);
+        run->iterations += info.solve.iterations;
+        sample(c, run, loaded->system, info.time, def->end);
+    }
+    run->tally.cpu = cpu_seconds() - start;
+    if (!ok) {
+        run->tally.outcome = err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED;
+        snprintf(run->tally.message, sizeof run->tally.message, "%s", err.message);
+    }
+    keep_end(c, run, loaded);
+}
+
+/* Names and count of bodies, from the first scene that could be read. */
+static bool learn_bodies(Compare *c, const Loaded *loaded)
+{
+    if (c->body_name != NULL) return true;
+    c->n_bodies = st_scene_body_count(loaded->scene);
+    c->body_name = calloc((size_t)c->n_bodies + 1, sizeof *c->body_name);
+    c->path = strdup(loaded->path), c->name = strdup(loaded->name);
+    if (c->body_name == NULL || c->path == NULL || c->name == NULL) return false;
+    c->body = -1;
+    for (int b = 0; b < c->n_bodies; b++) {
+        st_BodyDef def;
+        if (st_scene_body(loaded->scene, (st_BodyId){b + 1}, &def) != ST_OK) continue;
+        c->body_name[b] = strdup(def.name);
+        if (c->body_name[b] == NULL) return false;
+        bool wanted = c->o.body != NULL ? strcmp(c->o.body, def.name) == 0 : !def.fixed && def.locks != ST_LOCK_ALL;
+        if (c->body < 0 && wanted) c->body = b;
+    }
+    return true;
+}
+
+static bool make_room(const Compare *c, Run *run)
+{
+    run->position = calloc((size_t)c->n_bodies + 1, sizeof *run->position);
+    run->t = calloc(SAMPLES, sizeof *run->t);
+    bool ok = run->position != NULL && run->t != NULL;
+    for (int k = 0; k < 3; k++) {
+        run->path[k] = calloc(SAMPLES, sizeof *run->path[k]);
+        ok = ok && run->path[k] != NULL;
+    }
+    return ok;
+}
+
+/* -1: go on. */
+static int run_preset(Compare *c, const char *word, Run *run)
+{
+    Loaded loaded = {0};
+    st_Error err = {0};
+    if (!load_preset(c, word, run->preset, &loaded, &err)) {
+        snprintf(run->refused, sizeof run->refused, "%s", err.message);
+        unload(&loaded);
+        return -1;
+    }
+    int status = -1;
+    if (!learn_bodies(c, &loaded) || !make_room(c, run))
+        status = complain(STATUS_FAILED, "out of memory");
+    else if (c->body < 0)
+        status = c->o.body != NULL ? complain(STATUS_INPUT, "compare: there is no body \"%s\"", c->o.body)
+                                   : complain(STATUS_INPUT, "compare: no body can move");
+    else
+        simulate(c, run, &loaded);
+    unload(&loaded);
+    return status;
+}
+
+static bool ran(const Run *run)
+{
+    return run->refused[0] == '\0' && run->tally.outcome == RUN_FINISHED;
+}
+
+static double difference(const Compare *c, const Run *a, const Run *b)
+{
+    double most = 0;
+    for (int k = 0; k < c->n_bodies; k++) {
+        st_Vec3 p = a->position[k], q = b->position[k];
+        most = fmax(most, sqrt((p.x - q.x) * (p.x - q.x) + (p.y - q.y) * (p.y - q.y) + (p.z - q.z) * (p.z - q.z)));
+    }
+    return most;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+static void print_table(const Compare *c, const Run *first)
+{
+    printf("%s, end states under %d presets; %s is the body shown, differences are to %s\n", c->name, c->n_runs,
+           c->body_name != NULL && c->body >= 0 ? c->body_name[c->body] : "none",
+           first != NULL ? first->preset : "none");
+    printf("  %-20s %11s %11s %11s %10s %9s %11s %8s %10s %8s\n", "preset", "x", "y", "z", "difference", "worst gap",
+           "energy [J]", "steps", "iterations", "CPU [s]");
+    for (int k = 0; k < c->n_runs; k++) {
+        const Run *run = &c->run[k];
+        if (run->refused[0] != '\0') {
+            printf("  %-20s cannot run it: %s\n", run->preset, run->refused);
+            continue;
+        }
+        st_Vec3 p = run->position[c->body];
+        printf("  %-20s %11.7g %11.7g %11.7g %10.3g %9.3g %11.6g %8lld %10lld %8.3g\n", run->preset, p.x, p.y, p.z,
+               run->difference, run->tally.worst_gap, run->tally.kinetic + run->tally.potential, run->tally.steps,
+               run->iterations, run->tally.cpu);
+        if (run->tally.outcome != RUN_FINISHED)
+            printf("  %-20s ended at t = %g s: %s\n", "", run->time, run->tally.message);
+        if (run->tally.failures > 0) printf("  %-20s %lld steps not converged\n", "", run->tally.failures);
+    }
+}
+
+static void put_run(Json *json, const Compare *c, const Run *run)
+{
+    put_open_object(json, NULL);
+    put_text(json, "preset", run->preset);
+    put_text(json, "status", run->refused[0] != '\0' ? "refused" : outcome_name(run->tally.outcome));
+    put_text(json, "message", run->refused[0] != '\0' ? run->refused : run->tally.message);
+    if (run->refused[0] == '\0') {
+        put_number(json, "time", run->time);
+        put_number(json, "difference", run->difference);
+        put_number(json, "worst_gap", run->tally.worst_gap);
+        put_number(json, "worst_joint_error", run->tally.worst_joint_error);
+        put_number(json, "worst_residual", run->tally.worst_residual);
+        put_number(json, "energy_start", run->tally.kinetic_start + run->tally.potential_start);
+        put_number(json, "energy_end", run->tally.kinetic + run->tally.potential);
+        put_integer(json, "steps", run->tally.steps);
+        put_integer(json, "iterations", run->iterations);
+        put_integer(json, "solver_failures", run->tally.failures);
+        put_number(json, "cpu_seconds", run->tally.cpu);
+        put_open_object(json, "bodies");
+        for (int b = 0; b < c->n_bodies; b++) {
+            const double p[3] = {run->position[b].x, run->position[b].y, run->position[b].z};
+            put_numbers(json, c->body_name[b], p, 3);
+        }
+        put_close_object(json);
+    }
+    put_close_object(json);
+}
+
+static void print_document(const Compare *c, const Run *first)
+{
+    Json json;
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_text(&json, "scene", c->name);
+    put_text(&json, "file", c->path);
+    put_text(&json, "reference", first != NULL ? first->preset : NULL);
+    put_open_array(&json, "runs");
+    for (int k = 0; k < c->n_runs; k++)
+        put_run(&json, c, &c->run[k]);
+    put_close_array(&json);
+    put_close_object(&json);
+    put_document_end(&json);
+}
+
+/* A coordinate that no run changes is not drawn. */
+static bool moves(const Compare *c, int axis)
+{
+    for (int k = 0; k < c->n_runs; k++)
+        for (int i = 1; i < c->run[k].n_path; i++)
+            if (fabs(c->run[k].path[axis][i] - c->run[k].path[axis][0]) > 1e-9) return true;
+    return false;
+}
+
+static int draw(const Compare *c)
+{
+    static const char *const labels[3] = {"x [m]", "y [m]", "z [m]"};
+    st_PlotCurve curves[3][MOST_RUNS];
+    st_PlotPanel panels[3];
+    char title[200];
+    int n_panels = 0;
+    st_Error err = {0};
+    for (int axis = 0; axis < 3; axis++) {
+        int n = 0;
+        if (!moves(c, axis)) continue;
+        for (int k = 0; k < c->n_runs; k++)
+            if (c->run[k].n_path > 0)
+                curves[axis][n++] =
+                    (st_PlotCurve){c->run[k].preset, c->run[k].n_path, c->run[k].t, c->run[k].path[axis]};
+        panels[n_panels++] = (st_PlotPanel){labels[axis], n, curves[axis]};
+    }
+    if (n_panels == 0) panels[n_panels++] = (st_PlotPanel){"nothing moves", 0, curves[0]};
+    snprintf(title, sizeof title, "%.90s: %.90s", c->name, c->body_name[c->body]);
+    if (st_plot_lines(c->o.plot, title, "t [s]", panels, n_panels, &err) != ST_OK)
+        return complain(STATUS_FAILED, "%s", err.message);
+    return STATUS_OK;
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+/* The presets named, or all. -1: go on. */
+static int list_presets(Compare *c)
+{
+    const char *names[MOST_RUNS];
+    int n_names = st_preset_count() < MOST_RUNS ? st_preset_count() : MOST_RUNS;
+    for (int k = 0; k < n_names; k++)
+        names[k] = st_preset_name(k);
+    for (int k = 0; c->o.presets == NULL && k < n_names; k++)
+        snprintf(c->run[c->n_runs++].preset, sizeof c->run[0].preset, "%s", names[k]);
+    for (const char *word = c->o.presets; word != NULL && *word != '\0';) {
+        size_t length = strcspn(word, ",");
+        Run *run = &c->run[c->n_runs];
+        if (c->n_runs == MOST_RUNS) return complain(STATUS_INPUT, "compare: more than %d presets", MOST_RUNS);
+        snprintf(run->preset, sizeof run->preset, "%.*s", (int)length, word);
+        bool known = false;
+        for (int k = 0; k < n_names; k++)
+            known = known || strcmp(names[k], run->preset) == 0;
+        const char *near = suggest(run->preset, names, n_names);
+        if (!known && near != NULL)
+            return complain(STATUS_INPUT, "compare: there is no preset \"%s\", did you mean %s?", run->preset, near);
+        if (!known) return complain(STATUS_INPUT, "compare: there is no preset \"%s\"", run->preset);
+        c->n_runs++;
+        word += length + (word[length] == ',' ? 1 : 0);
+    }
+    if (c->n_runs == 0) return complain(STATUS_INPUT, "compare: --presets names none");
+    if (c->o.plot != NULL && !output_possible(c->o.plot)) return STATUS_INPUT;
+    return -1;
+}
+
+static int compare_all(Compare *c, const char *word)
+{
+    int status = -1;
+    const Run *first = NULL;
+    for (int k = 0; k < c->n_runs && status < 0; k++)
+        status = run_preset(c, word, &c->run[k]);
+    if (status >= 0) return status;
+    if (c->body_name == NULL) return complain(STATUS_INPUT, "%s", c->run[0].refused);
+    for (int k = 0; k < c->n_runs; k++) {
+        if (!ran(&c->run[k])) continue;
+        if (first == NULL) first = &c->run[k];
+        c->run[k].difference = difference(c, &c->run[k], first);
+    }
+    if (c->o.json)
+        print_document(c, first);
+    else
+        print_table(c, first);
+    if (c->o.plot != NULL && draw(c) != STATUS_OK) return STATUS_FAILED;
+    return first != NULL ? STATUS_OK : STATUS_FAILED;
+}
+
+static int compare_main(int argc, char *const *argv)
+{
+    Compare *c = calloc(1, sizeof *c);
+    const char *words[MAX_WORDS];
+    if (c == NULL) return complain(STATUS_FAILED, "out of memory");
+    int status = command_read(&compare_command, argc, argv, &c->o, words);
+    if (status < 0) status = list_presets(c);
+    if (status < 0) status = compare_all(c, words[0]);
+    for (int k = 0; k < c->n_runs; k++) {
+        tally_free(&c->run[k].tally);
+        free(c->run[k].position), free(c->run[k].t);
+        for (int i = 0; i < 3; i++)
+            free(c->run[k].path[i]);
+    }
+    for (int b = 0; c->body_name != NULL && b < c->n_bodies; b++)
+        free(c->body_name[b]);
+    free(c->body_name), free(c->path), free(c->name), free((void *)c->o.sets.item);
+    free(c);
+    return status;
+}

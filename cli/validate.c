@@ -1,0 +1,315 @@
+/* stiction validate: known answers, expected against got. The cases are in validate_cases.c. */
+#include "validate.h"
+
+#include "gallery.h"
+#include "json.h"
+#include "progress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RESULTS = 512 };
+
+typedef struct ValidateOptions {
+    bool full, json, markdown;
+    const char *only;
+} ValidateOptions;
+
+static const Option options[] = {
+    {"full", 0, OPTION_FLAG, NULL, "the long versions, too: an hour on an incline", offsetof(ValidateOptions, full)},
+    {"only", 0, OPTION_TEXT, "ID", "one case", offsetof(ValidateOptions, only)},
+    {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(ValidateOptions, json)},
+    {"markdown", 0, OPTION_FLAG, NULL, "print the page docs/validation.md", offsetof(ValidateOptions, markdown)},
+};
+
+static int validate_main(int argc, char *const *argv);
+
+const Command validate_command = {
+    .name = "validate",
+    .words = "",
+    .min_words = 0,
+    .max_words = 0,
+    .summary = "known answers: expected against got",
+    .details = "Runs cases whose answers are known, from closed forms and published tables, and prints what was "
+               "expected, what came out, the error and the tolerance. Cases that are not there yet are listed with the "
+               "reason. Exit status: 0 all passed; 1 one did not; 2 wrong usage.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = validate_main,
+};
+
+typedef struct Result {
+    const Case *of;
+    char what[100], message[600]; /* message: why there is no number; "" */
+    double expected, got, tolerance;
+    bool passed;
+} Result;
+
+struct Check {
+    const ValidateOptions *o;
+    const Case *now;
+    Result *result;
+    int n, failed;
+};
+
+/* ---- what cases use ---------------------------------------------------------------------------- */
+
+static Result *add_result(Check *check, const char *what)
+{
+    Result *r = &check->result[check->n < MOST_RESULTS ? check->n++ : MOST_RESULTS - 1];
+    *r = (Result){.of = check->now, .expected = NAN, .got = NAN, .tolerance = NAN};
+    snprintf(r->what, sizeof r->what, "%s", what);
+    return r;
+}
+
+void expect(Check *check, const char *what, double expected, double got, double tolerance)
+{
+    Result *r = add_result(check, what);
+    r->expected = expected, r->got = got, r->tolerance = tolerance;
+    r->passed = fabs(got - expected) <= tolerance; /* false for NaN */
+    if (!r->passed) check->failed++;
+}
+
+static void broken(Sim *sim, const char *message)
+{
+    Result *r = add_result(sim->check, "the run itself");
+    snprintf(r->message, sizeof r->message, "%s", message);
+    sim->check->failed++;
+    sim->ok = false;
+}
+
+bool check_full(const Check *check)
+{
+    return check->o->full;
+}
+
+static void start(Sim *sim, st_Status status, const st_Error *read_err)
+{
+    st_Error err = *read_err;
+    sim->info = st_step_info();
+    sim->ok = status == ST_OK;
+    if (sim->ok) sim->ok = st_system_create(sim->scene, &sim->def, &sim->system, &err) == ST_OK;
+    if (sim->ok) st_system_energy(sim->system, &sim->info.kinetic, &sim->info.potential, NULL);
+    if (!sim->ok) broken(sim, err.message);
+}
+
+Sim sim_text(Check *check, const char *text)
+{
+    Sim sim = {.check = check};
+    st_Error err = {0};
+    start(&sim, st_scene_parse(text, strlen(text), check->now->id, NULL, 0, &sim.scene, &sim.def, &err), &err);
+    return sim;
+}
+
+Sim sim_open(Check *check, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return sim_text(check, text);
+}
+
+Sim sim_example(Check *check, const char *name, const char *set)
+{
+    Sim sim = {.check = check};
+    st_Error err = {0};
+    Gallery gallery = {0};
+    const Example *example = gallery_open(&gallery) == 0 ? gallery_find(&gallery, name) : NULL;
+    if (example == NULL)
+        broken(&sim, "the example is not there");
+    else
+        start(&sim, st_scene_read(example->path, &set, set != NULL ? 1 : 0, &sim.scene, &sim.def, &err), &err);
+    gallery_close(&gallery);
+    return sim;
+}
+
+bool sim_step(Sim *sim)
+{
+    st_Error err = {0};
+    if (!sim->ok) return false;
+    sim->info = st_step_info();
+    if (st_system_step(sim->system, sim->def.h, &sim->info, &err) != ST_OK) broken(sim, err.message);
+    if (sim->ok && !sim->info.solve.converged) broken(sim, "a step problem was not solved to its tolerance");
+    return sim->ok;
+}
+
+bool sim_run(Sim *sim, double until)
+{
+    while (sim->ok && st_system_time(sim->system) < until - 0.5 * sim->def.h)
+        sim_step(sim);
+    return sim->ok;
+}
+
+void sim_close(Sim *sim)
+{
+    st_system_destroy(sim->system);
+    st_scene_destroy(sim->scene);
+    *sim = (Sim){0};
+}
+
+st_Pose sim_pose(const Sim *sim, const char *body)
+{
+    st_Pose pose = {{NAN, NAN, NAN}, {NAN, NAN, NAN, NAN}};
+    if (sim->system != NULL) st_system_pose(sim->system, st_scene_find_body(sim->scene, body), &pose);
+    return pose;
+}
+
+st_Vec3 sim_velocity(const Sim *sim, const char *body)
+{
+    st_Vec3 v = {NAN, NAN, NAN};
+    if (sim->system != NULL) st_system_velocity(sim->system, st_scene_find_body(sim->scene, body), &v, NULL);
+    return v;
+}
+
+st_Vec3 sim_spin(const Sim *sim, const char *body)
+{
+    st_Vec3 w = {NAN, NAN, NAN};
+    if (sim->system != NULL) st_system_velocity(sim->system, st_scene_find_body(sim->scene, body), NULL, &w);
+    return w;
+}
+
+double sim_energy(const Sim *sim)
+{
+    return sim->system != NULL ? sim->info.kinetic + sim->info.potential : NAN;
+}
+
+double sim_force(const Sim *sim)
+{
+    double sum = 0;
+    for (int c = 0; sim->system != NULL && c < st_system_contact_count(sim->system); c++) {
+        st_ContactReport report;
+        if (st_system_contact(sim->system, c, &report) == ST_OK) sum += report.impulse[0] / sim->def.h;
+    }
+    return sum;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+static void print_result(const Result *r)
+{
+    if (r->message[0] != '\0') {
+        printf("    %-52s FAILED: %s\n", r->what, r->message);
+        return;
+    }
+    printf("    %-52s %14.9g %14.9g %9.2e %9.1e  %s\n", r->what, r->expected, r->got, fabs(r->got - r->expected),
+           r->tolerance, r->passed ? "ok" : "FAILED");
+}
+
+static void print_table(const Check *check)
+{
+    const Case *last = NULL;
+    for (int k = 0; k < check->n; k++) {
+        const Result *r = &check->result[k];
+        if (r->of != last) printf("  %s  %s (%s)\n", r->of->id, r->of->title, r->of->source);
+        print_result(r);
+        last = r->of;
+    }
+}
+
+static void print_missing(void)
+{
+    printf("\nnot there:\n");
+    for (const Case *c = validate_cases; c->id != NULL; c++)
+        if (c->run == NULL) printf("  %-5s %s: %s\n", c->id, c->title, c->reason);
+}
+
+static void print_markdown(const Check *check)
+{
+    printf(
+        "# Validation\n\nMade by `stiction validate --markdown` (`make docs`): cases with a known answer, what was "
+        "expected and what came out.\nAn error at or below the tolerance is a pass. Ids starting with V are those of "
+        "a published collection, S are our own.\n\n"
+        "| id | case | quantity | expected | got | error | tolerance | passed | answer from |\n"
+        "|---|---|---|---|---|---|---|---|---|\n");
+    for (int k = 0; k < check->n; k++) {
+        const Result *r = &check->result[k];
+        /* Nine digits of an answer, two of an error: what differs between machines does not show. */
+        printf("| %s | %s | %s | %.7g | %.7g | %.0e | %.0e | %s | %s |\n", r->of->id, r->of->title, r->what,
+               r->expected, r->got, fabs(r->got - r->expected), r->tolerance, r->passed ? "yes" : "**no**",
+               r->of->source);
+    }
+    printf("\n## Not there\n\n| id | case | why |\n|---|---|---|\n");
+    for (const Case *c = validate_cases; c->id != NULL; c++)
+        if (c->run == NULL) printf("| %s | %s | %s |\n", c->id, c->title, c->reason);
+}
+
+static void print_document(const Check *check)
+{
+    Json json;
+    put_document(&json, stdout);
+    put_open_object(&json, NULL);
+    put_integer(&json, "results", check->n);
+    put_integer(&json, "failed", check->failed);
+    put_open_array(&json, "checks");
+    for (int k = 0; k < check->n; k++) {
+        const Result *r = &check->result[k];
+        put_open_flat_object(&json, NULL);
+        put_text(&json, "id", r->of->id);
+        put_text(&json, "case", r->of->title);
+        put_text(&json, "quantity", r->what);
+        put_number(&json, "expected", r->expected);
+        put_number(&json, "got", r->got);
+        put_number(&json, "tolerance", r->tolerance);
+        put_boolean(&json, "passed", r->passed);
+        put_text(&json, "message", r->message);
+        put_text(&json, "source", r->of->source);
+        put_close_object(&json);
+    }
+    put_close_array(&json);
+    put_open_array(&json, "missing");
+    for (const Case *c = validate_cases; c->id != NULL; c++) {
+        if (c->run != NULL) continue;
+        put_open_flat_object(&json, NULL);
+        put_text(&json, "id", c->id);
+        put_text(&json, "case", c->title);
+        put_text(&json, "reason", c->reason);
+        put_close_object(&json);
+    }
+    put_close_array(&json);
+    put_close_object(&json);
+    put_document_end(&json);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+static int run_cases(Check *check)
+{
+    const ValidateOptions *o = check->o;
+    int n_cases = 0;
+    double start = wall_seconds();
+    for (const Case *c = validate_cases; c->id != NULL; c++) {
+        if (c->run == NULL || (o->only != NULL && strcmp(o->only, c->id) != 0)) continue;
+        check->now = c;
+        c->run(check);
+        n_cases++;
+    }
+    if (n_cases == 0) return complain(STATUS_INPUT, "validate: there is no case \"%s\"", o->only);
+    if (o->json)
+        print_document(check);
+    else if (o->markdown)
+        print_markdown(check);
+    else {
+        printf("    %-52s %14s %14s %9s %9s\n", "", "expected", "got", "error", "tolerance");
+        print_table(check);
+        if (o->only == NULL) print_missing();
+        printf("\n%d cases, %d quantities, %d failed, %.1f s\n", n_cases, check->n, check->failed,
+               wall_seconds() - start);
+    }
+    return check->failed > 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+static int validate_main(int argc, char *const *argv)
+{
+    ValidateOptions o = {0};
+    const char *words[MAX_WORDS];
+    int status = command_read(&validate_command, argc, argv, &o, words);
+    if (status >= 0) return status;
+    Check check = {.o = &o, .result = calloc(MOST_RESULTS, sizeof *check.result)};
+    status = check.result != NULL ? run_cases(&check) : complain(STATUS_FAILED, "out of memory");
+    free(check.result);
+    return status;
+}

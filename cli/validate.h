@@ -1,0 +1,47 @@
+/* cli/validate.h -- known answers: a case runs simulations and says what it expected and what it got. */
+#ifndef CLI_VALIDATE_H
+#define CLI_VALIDATE_H
+
+#include "command.h"
+
+#include <stiction/io.h>
+
+typedef struct Check Check; /* where a case puts its results */
+
+typedef struct Case {
+    const char *id;     /* of the collection ("V4"), or of our own ("S1")              */
+    const char *title;  /* what happens                                                */
+    const char *source; /* where the answer is from                                    */
+    void (*run)(Check *check);
+    const char *reason; /* run is NULL: why it is not there                            */
+} Case;
+
+extern const Case validate_cases[]; /* ends with an id of NULL */
+
+/* |got - expected| <= tolerance, absolutely, is a pass. */
+void expect(Check *check, const char *what, double expected, double got, double tolerance);
+bool check_full(const Check *check); /* longer versions are wanted */
+
+/* A simulation from a scene's text; every failure becomes a failed result of the case. */
+typedef struct Sim {
+    Check *check;
+    st_Scene *scene;
+    st_SystemDef def;
+    st_System *system;
+    st_StepInfo info;
+    bool ok;
+} Sim;
+
+Sim sim_text(Check *check, const char *text);
+Sim sim_open(Check *check, const char *format, ...) PRINTF_LIKE(2, 3);
+Sim sim_example(Check *check, const char *name, const char *set); /* set: "PATH=VALUE" or NULL */
+bool sim_step(Sim *sim);                                          /* one h; false: it failed  */
+bool sim_run(Sim *sim, double until);
+void sim_close(Sim *sim);
+st_Pose sim_pose(const Sim *sim, const char *body);
+st_Vec3 sim_velocity(const Sim *sim, const char *body);
+st_Vec3 sim_spin(const Sim *sim, const char *body);
+double sim_energy(const Sim *sim); /* kinetic and potential [J] */
+double sim_force(const Sim *sim);  /* sum of all normal forces [N] */
+
+#endif

@@ -1,0 +1,377 @@
+/* step/compliant.c -- distributed compliant contact.
+ *
+ * Song, Pang & Kumar 2004, as METHODS section 5 has it. A contact is a patch of elements at r_i in the tangent plane,
+ * rho apart: n_s in the plane, n_s x n_s in space. Element i is deformed by delta_i and carries lambda_i,
+ *
+ *     lambda = K delta + C' d(delta)/dt,      K = inv(Xi),  C' = 2 sqrt(m K),  E = h K + C'
+ *
+ * with Xi the influence of a force at j on the surface at i (Boussinesq and Cerruti; `influence`), coupling all
+ * elements of the patch. On impulses r = h lambda the step problem gets, for the whole patch at once,
+ *
+ *     u = H' v + (inv(E)/h) r - inv(E) K delta,       delta+ = delta + h (u - H' v)
+ *
+ * and each element its own law: stress is distributed, and slip starts where the pressure is low.
+ *
+ * All of Xi's functions have its eigenvectors: Xi = V diag(x) V' gives inv(E) = V diag(1/(h/x + 2 sqrt(m/x))) V'.
+ *
+ * The rows of element i follow from those of the contact, u + w x r_i, w the rate at which b turns against a.
+ *
+ * Where we differ: m is 1 kg in the paper, here `patch_mass`. Both bodies may be elastic: their influences add, with
+ * the coupling of normal and tangential directions reversed for a, and where both are alike it cancels. The tangents of
+ * a patch are carried along its moving normal, so that the frame never jumps. The printed model never looks at the gap;
+ * with drift gap (gap + delta_n)/h stands in w_n, so that surfaces that have parted close again where they are and not
+ * where they were. Elements are taken as flat: the curvature of the body over the patch is not seen.
+ */
+#include "base/tolerance.h"
+#include "math/quat.h"
+#include "step/contact_model.h"
+
+static const double pi = 3.14159265358979323846;
+
+int sti_patch_elements(const st_System *system)
+{
+    return system->def.patch_elements * system->def.patch_elements;
+}
+
+bool sti_is_patch(const sti_ContactEntry *entry)
+{
+    return entry->elastic[0].young > 0 || entry->elastic[1].young > 0;
+}
+
+/* ---- matrices ---------------------------------------------------------------------------------- */
+
+/* Place of element e in the tangent plane, in steps of rho from the middle. */
+static void place(const st_SystemDef *def, int n_elements, int e, double *a, double *b)
+{
+    int side = def->patch_elements;
+    double middle = 0.5 * (side - 1);
+    bool line = n_elements == side;
+    *a = (line ? e : e / side) - middle;
+    *b = line ? 0.0 : e % side - middle;
+}
+
+/* What a unit force at j along component l (normal, t, o) moves at i along component k, for one elastic half space;
+ * (a, b) from j to i. SPK Appendix A with the corrections of METHODS section 5.                    */
+static double influence(st_Elastic body, double rho, double a, double b, int k, int l)
+{
+    double nu = body.poisson, eps = 1.0 / body.young, d = hypot(a, b);
+    double along[3] = {0, d > 0 ? a / d : 0, d > 0 ? b / d : 0};
+    if (d == 0) {
+        if (k != l) return 0;
+        return k == 0 ? 0.95 * (1 - nu * nu) * eps / rho : (1 + nu) * (2 - nu) * eps / (sqrt(pi) * rho);
+    }
+    d *= rho;
+    if (k == 0 && l == 0) return (1 - nu * nu) * eps / (pi * d);
+    if (k == 0) return (1 - 2 * nu) * (1 + nu) * eps / (2 * pi) * along[l] / d;
+    if (l == 0) return -(1 - 2 * nu) * (1 + nu) * eps / (2 * pi) * along[k] / d;
+    return (1 + nu) * eps / (pi * d) * ((k == l ? 1 - nu : 0) + nu * along[k] * along[l]);
+}
+
+/* Xi of both bodies; a is pressed against the normal, which turns the sign of what couples it with the tangents. */
+static void fill_influence(const st_SystemDef *def, const sti_PatchKind *kind, double *Xi)
+{
+    int dim = kind->dim, n = kind->size;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double ai, bi, aj, bj;
+            int k = i % dim, l = j % dim;
+            place(def, kind->n_elements, i / dim, &ai, &bi);
+            place(def, kind->n_elements, j / dim, &aj, &bj);
+            double sum = 0;
+            for (int side = 0; side < 2; side++) {
+                if (!(kind->elastic[side].young > 0)) continue;
+                double x = influence(kind->elastic[side], def->patch_spacing, ai - aj, bi - bj, k, l);
+                sum += side == 0 && (k == 0) != (l == 0) ? -x : x;
+            }
+            Xi[(int64_t)i * n + j] = sum;
+        }
+}
+
+/* One rotation of Jacobi's method in the plane (p, q): A becomes J'A J, V becomes V J. */
+static void jacobi_rotation(double *A, double *V, int n, int p, int q)
+{
+    double apq = A[p * n + q];
+    if (apq == 0) return;
+    double theta = (A[q * n + q] - A[p * n + p]) / (2 * apq);
+    double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(1 + theta * theta));
+    double c = 1 / sqrt(1 + t * t), s = t * c;
+    for (int k = 0; k < n; k++) {
+        double x = A[k * n + p], y = A[k * n + q];
+        A[k * n + p] = c * x - s * y, A[k * n + q] = s * x + c * y;
+    }
+    for (int k = 0; k < n; k++) {
+        double x = A[p * n + k], y = A[q * n + k];
+        A[p * n + k] = c * x - s * y, A[q * n + k] = s * x + c * y;
+        x = V[k * n + p], y = V[k * n + q];
+        V[k * n + p] = c * x - s * y, V[k * n + q] = s * x + c * y;
+    }
+}
+
+/* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
+static void eigen(double *A, int n, double *V, double *x)
+{
+    memset(V, 0, (size_t)n * (size_t)n * sizeof *V);
+    for (int i = 0; i < n; i++)
+        V[i * n + i] = 1;
+    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
+        double off = 0, diagonal = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                *(i == j ? &diagonal : &off) += A[i * n + j] * A[i * n + j];
+        if (off <= 1e-34 * diagonal) break;
+        for (int p = 0; p < n - 1; p++)
+            for (int q = p + 1; q < n; q++)
+                jacobi_rotation(A, V, n, p, q);
+    }
+    for (int i = 0; i < n; i++)
+        x[i] = A[i * n + i];
+}
+
+/* out = V diag(f) V'. */
+static void compose(const double *V, const double *f, int n, double *out)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += V[i * n + k] * f[k] * V[j * n + k];
+            out[i * n + j] = out[j * n + i] = sum;
+        }
+}
+
+/* B = inv(E) and D = inv(E) K for this h. The first row of D serves as scratch for their eigenvalues until D is made.
+ */
+static void set_step(sti_PatchKind *kind, double mass, double h)
+{
+    int n = kind->size;
+    double *f = kind->V + (int64_t)n * n; /* room for n more behind V */
+    if (kind->h == h) return;
+    for (int i = 0; i < n; i++)
+        f[i] = 1 / (h / kind->x[i] + 2 * sqrt(mass / kind->x[i]));
+    compose(kind->V, f, n, kind->B);
+    for (int i = 0; i < n; i++)
+        f[i] /= kind->x[i];
+    compose(kind->V, f, n, kind->D);
+    kind->h = h;
+}
+
+static st_Status make_kind(st_System *system, sti_PatchKind *kind, st_Error *err)
+{
+    const st_Allocator *allocator = &system->allocator;
+    int64_t n = kind->size;
+    STI_TRY(STI_GROW(allocator, kind->x, kind->x_capacity, n, err));
+    STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, n * n + n, err));
+    STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, n * n, err));
+    STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, n * n, err));
+    fill_influence(&system->def, kind, kind->B);
+    eigen(kind->B, kind->size, kind->V, kind->x);
+    for (int i = 0; i < n; i++)
+        if (!(kind->x[i] > 0))
+            return sti_fail(err, ST_ERR_NUMERIC,
+                            "the influence matrix of a patch of %d elements with Poisson's ratios %g and %g is not "
+                            "positive definite",
+                            kind->n_elements, kind->elastic[0].poisson, kind->elastic[1].poisson);
+    kind->h = 0;
+    return ST_OK;
+}
+
+static bool same_kind(const sti_PatchKind *kind, const sti_ContactEntry *entry, int dim, int n_elements)
+{
+    for (int k = 0; k < 2; k++)
+        if (kind->elastic[k].young != entry->elastic[k].young || kind->elastic[k].poisson != entry->elastic[k].poisson)
+            return false;
+    return kind->dim == dim && kind->n_elements == n_elements;
+}
+
+/* The kind of this contact's patch, made when it is the first of its kind. */
+static st_Status find_kind(st_System *system, const sti_ContactEntry *entry, int dim, int *index, st_Error *err)
+{
+    int side = system->def.patch_elements, n_elements = entry->dim == 2 ? side : side * side;
+    for (*index = 0; *index < system->n_patch_kinds; ++*index)
+        if (same_kind(&system->patch_kind[*index], entry, dim, n_elements)) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, system->patch_kind, system->patch_kind_capacity, *index + 1, err));
+    sti_PatchKind *kind = &system->patch_kind[*index];
+    kind->elastic[0] = entry->elastic[0], kind->elastic[1] = entry->elastic[1];
+    kind->dim = dim, kind->n_elements = n_elements, kind->size = dim * n_elements;
+    STI_TRY(make_kind(system, kind, err));
+    system->n_patch_kinds++;
+    return ST_OK;
+}
+
+/* ---- the step problem -------------------------------------------------------------------------- */
+
+void sti_patches_begin(st_System *system)
+{
+    system->patches_new.n = 0;
+    system->patches_new.n_delta = 0;
+}
+
+static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
+{
+    for (int k = 0; k < patches->n; k++)
+        if (patches->patch[k].id == id) return &patches->patch[k];
+    return NULL;
+}
+
+/* The patch's state at the start of the step, from the step before; a new one is not deformed. Its tangent is the
+ * one it had, turned with the normal.                                                             */
+static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, int kind, sti_Patch **out, st_Error *err)
+{
+    sti_Patches *now = &system->patches_new;
+    const sti_Patch *old = find_patch(&system->patches, entry->id);
+    int size = system->patch_kind[kind].size;
+    STI_TRY(STI_GROW(&system->allocator, now->patch, now->patch_capacity, now->n + 1, err));
+    STI_TRY(STI_GROW(&system->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
+    sti_Patch *patch = &now->patch[now->n++];
+    *patch = (sti_Patch){.id = entry->id,
+                         .first = now->n_delta,
+                         .size = size,
+                         .kind = kind,
+                         .row = system->step.H.n_rows,
+                         .tangent = entry->tangent};
+    double *delta = now->delta + now->n_delta;
+    bool known = old != NULL && old->size == size;
+    for (int k = 0; k < size; k++)
+        delta[k] = known ? system->patches.delta[old->first + k] : 0.0;
+    if (known && entry->dim == 3) {
+        st_Vec3 t = sub(old->tangent, scale(dot(old->tangent, entry->normal), entry->normal));
+        if (norm(t) > 0.1) patch->tangent = scale(1 / norm(t), t);
+    }
+    now->n_delta += size;
+    *out = patch;
+    return ST_OK;
+}
+
+/* sum of weight[k] * row[k], rows of one contact: they touch the same velocities. */
+static st_Status append_combination(st_System *system, const sti_RowList *rows, int n, const int *row,
+                                    const double *weight, st_Error *err)
+{
+    int64_t start = rows->p[row[0]], count = rows->p[row[0] + 1] - start;
+    double *sum = system->path; /* free until the way is looked at for collisions */
+    for (int64_t e = 0; e < count; e++) {
+        sum[e] = 0;
+        for (int k = 0; k < n; k++)
+            sum[e] += weight[k] * rows->x[rows->p[row[k]] + e];
+    }
+    return sti_rows_append(&system->allocator, &system->step.H, (int)count, rows->i + start, sum, err);
+}
+
+/* Rows of the element at (a, b) [m] from the middle, along the patch's tangents t = c t1 + s t2, o = -s t1 + c t2:
+ *     u_n + b w_t - a w_o,    u_t - b w_n,    u_o + a w_n                                          */
+static st_Status element_rows(st_System *system, const sti_RowList *rows, const sti_ContactEntry *entry, int dim,
+                              double c, double s, double a, double b, st_Error *err)
+{
+    int N = entry->first_row, T1 = N + 1, T2 = N + 2, W = entry->turning_row;
+    const int normal[] = {N, W + 1, W + 2}, tangent[] = {T1, W, T2};
+    const double n[] = {1, b * c + a * s, b * s - a * c}, t[] = {c, -b, s}, o[] = {-s, a, c};
+    STI_TRY(append_combination(system, rows, 3, normal, n, err));
+    if (dim == 2) return append_combination(system, rows, 1, tangent, t, err);
+    for (int k = 1; k < dim; k++)
+        STI_TRY(append_combination(system, rows, 3, tangent, k == 1 ? t : o, err));
+    return ST_OK;
+}
+
+/* w = -D delta, and with drift gap the separation of the surfaces over h. */
+static void fill_drift(st_System *system, const sti_Patch *patch, const sti_ContactEntry *entry, double h)
+{
+    const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+    const double *delta = system->patches_new.delta + patch->first;
+    double *w = system->step.w + patch->row, cap = system->def.correction_speed;
+    for (int i = 0; i < kind->size; i++) {
+        w[i] = 0;
+        for (int j = 0; j < kind->size; j++)
+            w[i] -= kind->D[i * kind->size + j] * delta[j];
+        if (i % kind->dim == 0 && system->def.drift == ST_DRIFT_GAP) w[i] += fmax((entry->gap + delta[i]) / h, -cap);
+    }
+}
+
+static void fill_compliance(st_System *system, const sti_Patch *patch, double h)
+{
+    const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+    double *C = sti_compliance_block(&system->step, patch->row, kind->size);
+    for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
+        C[k] = kind->B[k] / h;
+    system->step.compliant = true;
+}
+
+st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
+{
+    sti_Assembly *out = &system->step;
+    int dim = sti_contact_law(&system->def, entry, 0).dim, k;
+    sti_Patch *patch;
+    if (entry->turning_row < 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
+                        (unsigned long long)entry->id);
+    STI_TRY(find_kind(system, entry, dim, &k, err));
+    set_step(&system->patch_kind[k], system->def.patch_mass, stage->eta);
+    STI_TRY(begin_patch(system, entry, k, &patch, err));
+    st_Vec3 second = cross(entry->normal, entry->tangent);
+    double rho = system->def.patch_spacing, a, b;
+    double c = entry->dim == 3 ? dot(patch->tangent, entry->tangent) : 1;
+    double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
+    for (int e = 0; e < system->patch_kind[k].n_elements; e++, ++*n) {
+        out->law[*n] = sti_contact_law(&system->def, entry, out->H.n_rows);
+        out->chosen[*n] = (sti_Chosen){.entry = *entry, .first = out->H.n_rows, .element = e};
+        place(&system->def, system->patch_kind[k].n_elements, e, &a, &b);
+        a *= rho, b *= rho;
+        STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, dim, c, s, a, b, err));
+        st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
+        out->chosen[*n].entry.point = add(entry->point, offset);
+        out->chosen[*n].entry.tangent = patch->tangent;
+    }
+    fill_drift(system, patch, entry, stage->eta);
+    fill_compliance(system, patch, stage->eta);
+    return ST_OK;
+}
+
+/* ---- after the solution ------------------------------------------------------------------------ */
+
+/* delta+ = delta + h (C r - D delta) = delta + B r - h D delta. */
+void sti_patches_follow(st_System *system)
+{
+    const sti_Patches *now = &system->patches_new;
+    double *change = system->step.w; /* done with: the solution is there */
+    for (int p = 0; p < now->n; p++) {
+        const sti_Patch *patch = &now->patch[p];
+        const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+        double *delta = now->delta + patch->first;
+        const double *r = system->step.r + patch->row;
+        int n = kind->size;
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += kind->B[i * n + j] * r[j] - kind->h * kind->D[i * n + j] * delta[j];
+            change[patch->row + i] = sum;
+        }
+        for (int i = 0; i < n; i++)
+            delta[i] += change[patch->row + i];
+    }
+}
+
+void sti_patches_accept(st_System *system)
+{
+    sti_Patches old = system->patches;
+    system->patches = system->patches_new;
+    system->patches_new = old;
+}
+
+static void free_patches(const st_Allocator *allocator, sti_Patches *patches)
+{
+    STI_RELEASE(allocator, patches->patch, patches->patch_capacity);
+    STI_RELEASE(allocator, patches->delta, patches->delta_capacity);
+}
+
+void sti_patches_free(st_System *system)
+{
+    const st_Allocator *allocator = &system->allocator;
+    free_patches(allocator, &system->patches);
+    free_patches(allocator, &system->patches_new);
+    for (int k = 0; k < (int)system->patch_kind_capacity; k++) { /* also one that was not finished */
+        sti_PatchKind *kind = &system->patch_kind[k];
+        STI_RELEASE(allocator, kind->x, kind->x_capacity);
+        STI_RELEASE(allocator, kind->V, kind->V_capacity);
+        STI_RELEASE(allocator, kind->B, kind->B_capacity);
+        STI_RELEASE(allocator, kind->D, kind->D_capacity);
+    }
+    STI_RELEASE(allocator, system->patch_kind, system->patch_kind_capacity);
+}

@@ -1,0 +1,114 @@
+/* step/contact_model.c -- which contact models go with which choices and shapes; refused by name, before a step. */
+#include "step/contact_model.h"
+
+static const char *model_name(st_ContactModel contact)
+{
+    return contact == ST_CONTACT_COMPLIANT ? "compliant" : "regularized";
+}
+
+static st_Status check_choices(const st_SystemDef *def, st_Error *err)
+{
+    const char *name = model_name(def->contact);
+    if (def->contact == ST_CONTACT_RIGID) return ST_OK;
+    if (def->integrator != ST_INTEGRATOR_EULER && def->integrator != ST_INTEGRATOR_IMPLICIT)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" needs the integrator \"euler\" or \"implicit\"", name);
+    if (def->events != ST_EVENTS_OFF)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"",
+                        name);
+    if (def->impact != ST_IMPACT_INELASTIC)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "contact \"%s\" has no impact law, its own compliance rebounds: impact must be \"inelastic\"",
+                        name);
+    if (def->drift == ST_DRIFT_PROJECTION || (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,
+                        def->contact == ST_CONTACT_COMPLIANT ? "\"velocity\" or \"gap\"" : "\"gap\"");
+    return ST_OK;
+}
+
+static const char *shape_name(const sti_World *world, int shape)
+{
+    return world->scene->shape[shape].name;
+}
+
+/* Rolling friction is part of two laws, and of contacts with a dimension of 5. */
+static st_Status check_rolling(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
+{
+    if (!(world->scene->shape[shape].rolling > 0) || def->law == ST_LAW_FRICTIONLESS) return ST_OK;
+    if (def->law != ST_LAW_COULOMB && def->law != ST_LAW_CONE)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "shape \"%s\" has rolling friction, which the law \"%s\" does not know: choose \"coulomb\" or "
+                        "\"cone\"",
+                        shape_name(world, shape), st_law_name(def->law));
+    if (def->contact == ST_CONTACT_COMPLIANT)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "shape \"%s\" has rolling friction, but a compliant patch makes its own: leave it out",
+                        shape_name(world, shape));
+    if (!st_solver_accepts(def->solver, def->law, 5, true))
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "shape \"%s\" has rolling friction, which the solver \"%s\" does not take: choose another "
+                        "(\"auto\" picks one)",
+                        shape_name(world, shape), def->solver);
+    return ST_OK;
+}
+
+/* The smallest diameter of a smooth body; 0: has corners or edges. */
+static double smooth_diameter(const st_ShapeDef *shape)
+{
+    switch (shape->type) {
+    case ST_SHAPE_SPHERE:
+    case ST_SHAPE_CAPSULE:
+        return 2 * shape->radius;
+    case ST_SHAPE_ELLIPSOID:
+        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
+    default:
+        return 0;
+    }
+}
+
+static st_Status check_patch(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
+{
+    const st_ShapeDef *s = &world->scene->shape[shape];
+    double diameter = smooth_diameter(s), side = def->patch_elements * def->patch_spacing;
+    if (s->type == ST_SHAPE_PLANE) return ST_OK;
+    if (diameter == 0)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "shape \"%s\": contact \"compliant\" serves smooth shapes on planes and on each other, not a "
+                        "%s",
+                        s->name, st_shape_type_name(s->type));
+    if (side > diameter)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "shape \"%s\": a patch of %d elements %g m apart is larger than the body, %g m", s->name,
+                        def->patch_elements, def->patch_spacing, diameter);
+    return ST_OK;
+}
+
+static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti_Pair pair, st_Error *err)
+{
+    STI_TRY(check_patch(def, world, pair.i, err));
+    STI_TRY(check_patch(def, world, pair.j, err));
+    if (world->scene->shape[pair.i].young > 0 || world->scene->shape[pair.j].young > 0) return ST_OK;
+    return sti_fail(
+        err, ST_ERR_ARGUMENT,
+        "shapes \"%s\" and \"%s\" can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+        "(young) of one of them",
+        shape_name(world, pair.i), shape_name(world, pair.j));
+}
+
+static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    const sti_Pairs *pairs = &world->collider.pairs;
+    for (int i = 0; i < world->scene->n_shapes; i++)
+        for (int j = 0; j < i; j++) {
+            sti_Pair pair;
+            if (pairs->filter(pairs->ctx, j, i, &pair)) STI_TRY(check_pair(def, world, pair, err));
+        }
+    return ST_OK;
+}
+
+st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    STI_TRY(check_choices(def, err));
+    for (int k = 0; world != NULL && k < world->scene->n_shapes; k++)
+        STI_TRY(check_rolling(def, world, k, err));
+    return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
+}

@@ -1,0 +1,37 @@
+/* step/contact_model.h -- contact models that bring compliance into the step problem.
+ *
+ *     u = H' v + C r + w          compliant:    a block of C and -inv(E) K delta in w per patch (compliant.c)
+ *                                 regularized:  a diagonal C, gap/h in w, springs for joints (regularized.c)
+ *
+ * stage.c calls them while it fills the problem; step.c lets the patches follow when a step is accepted.
+ */
+#ifndef STI_CONTACT_MODEL_H
+#define STI_CONTACT_MODEL_H
+
+#include "step/system.h"
+
+/* contact_model.c: can the choices of `def` work together, and serve what is in this world? NULL: a user's model. */
+st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err);
+
+/* regularized.c: compliances and drift of all contacts and joints of the step problem. */
+void sti_regularize(st_System *system, const sti_Stage *stage);
+/* The solution again and again with smaller compliances, to the rigid limit; from and to the problem's solution. */
+st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
+                          st_Error *err);
+
+/* compliant.c: patches. Elements of a patch at most; is this contact one; its elements into the step problem as
+ * contacts *n and following; the deformations after the solution; they become the state.          */
+int sti_patch_elements(const st_System *system);
+bool sti_is_patch(const sti_ContactEntry *entry);
+void sti_patches_begin(st_System *system);
+st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n,
+                        st_Error *err);
+void sti_patches_follow(st_System *system);
+void sti_patches_accept(st_System *system);
+void sti_patches_free(st_System *system);
+
+/* stage.c: the law of a contact; a zeroed block of C for `size` rows from `first` on, in the order of rows. */
+st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first);
+double *sti_compliance_block(sti_Assembly *out, int first, int size);
+
+#endif

@@ -1,0 +1,37 @@
+/* step/patch.h -- the state of compliant contacts: what their elements are deformed by. */
+#ifndef STI_PATCH_H
+#define STI_PATCH_H
+
+#include "step/sink.h"
+
+/* The matrices of all patches with the same materials and grid. */
+typedef struct sti_PatchKind {
+    st_Elastic elastic[2];
+    int dim, n_elements;
+    int size;  /* dim * n_elements                                                                   */
+    double h;  /* that B and D are for [s]                                                           */
+    double *x; /* size: eigenvalues of the influence matrix Xi                                       */
+    double *V; /* size x size: its eigenvectors, columns                                             */
+    double *B; /* inv(E), E = h K + 2 sqrt(m K), K = inv(Xi)                                         */
+    double *D; /* inv(E) K                                                                           */
+    int64_t x_capacity, V_capacity, B_capacity, D_capacity;
+} sti_PatchKind;
+
+/* One patch: its numbers are delta[first] .. delta[first + size - 1], element by element, normal first. */
+typedef struct sti_Patch {
+    uint64_t id; /* of its contact                                                                   */
+    int64_t first;
+    int size, kind;
+    int row;         /* its first of the step problem                                                */
+    int unused;      /* no padding: patches are saved as bytes                                       */
+    st_Vec3 tangent; /* of the elements, kept from step to step                                      */
+} sti_Patch;
+
+typedef struct sti_Patches {
+    sti_Patch *patch; /* by increasing id                                                            */
+    double *delta;    /* deformations [m]                                                            */
+    int n;
+    int64_t n_delta, patch_capacity, delta_capacity;
+} sti_Patches;
+
+#endif

@@ -1,0 +1,96 @@
+/* stiction compare and stiction validate. */
+#include "program.h"
+
+static json_t *run_named(json_t *root, const char *preset)
+{
+    size_t k;
+    json_t *run;
+    json_array_foreach(json_object_get(root, "runs"), k,
+                       run) if (strcmp(text_of(run, "preset"), preset) == 0) return run;
+    fail_msg("no run of %s", preset);
+    return NULL;
+}
+
+/* The bowling ball rolls on at 5/7 v0 whatever the preset; the compliant one says why it cannot. */
+static void presets_side_by_side(void **state)
+{
+    Program *p = *state;
+    const char *plot = in_folder(p, "plot.svg");
+    RUN(p, "compare", "examples/negrut-2017/bowling.json", "--presets", "default,negrut-2017,song-2004", "--json",
+        "--plot", plot);
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    assert_string_equal(text_of(root, "reference"), "default");
+    assert_int_equal(json_array_size(json_object_get(root, "runs")), 3);
+    assert_string_equal(text_of(run_named(root, "negrut-2017"), "status"), "finished");
+    /* the cone law's ball lags by what its first steps lack: mu h v0 x mu */
+    check_below(json_number_value(json_object_get(run_named(root, "negrut-2017"), "difference")), 1e-3);
+    assert_string_equal(text_of(run_named(root, "song-2004"), "status"), "refused");
+    assert_non_null(strstr(text_of(run_named(root, "song-2004"), "message"), "young"));
+    json_decref(root);
+    char *drawn = malloc(TEXT_SIZE);
+    read_file(plot, drawn);
+    assert_non_null(strstr(drawn, "<polyline"));
+    assert_non_null(strstr(drawn, "negrut-2017"));
+    free(drawn);
+}
+
+static void table_of_presets(void **state)
+{
+    Program *p = *state;
+    RUN(p, "compare", "examples/negrut-2017/bowling.json");
+    check_status(p, 0);
+    assert_non_null(strstr(p->out, "preclik-2011"));
+    assert_non_null(strstr(p->out, "cannot run it"));
+}
+
+static void bad_words_are_refused(void **state)
+{
+    Program *p = *state;
+    RUN(p, "compare", "examples/negrut-2017/bowling.json", "--presets", "negrut");
+    check_status(p, 2);
+    RUN(p, "compare", "examples/negrut-2017/bowling.json", "--presets", "negrut-2018");
+    check_status(p, 2);
+    assert_non_null(strstr(p->err, "negrut-2017"));
+    RUN(p, "compare", "examples/negrut-2017/bowling.json", "--body", "cube");
+    check_status(p, 2);
+    assert_non_null(strstr(p->err, "cube"));
+    RUN(p, "compare", "no-such-scene.json");
+    check_status(p, 2);
+    RUN(p, "validate", "--only", "V999");
+    check_status(p, 2);
+    assert_non_null(strstr(p->err, "V999"));
+}
+
+/* Every case passes, and at least twenty of the published collection are there. */
+static void known_answers(void **state)
+{
+    Program *p = *state;
+    RUN(p, "validate", "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p), *check;
+    size_t k;
+    char last[16] = "";
+    int published = 0;
+    json_array_foreach(json_object_get(root, "checks"), k, check)
+    {
+        const char *id = text_of(check, "id");
+        assert_true(json_is_true(json_object_get(check, "passed")));
+        if (id[0] == 'V' && strcmp(id, last) != 0) published++;
+        snprintf(last, sizeof last, "%s", id);
+    }
+    assert_true(published >= 20);
+    assert_true(json_array_size(json_object_get(root, "missing")) > 0);
+    json_decref(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(presets_side_by_side, setup, teardown),
+        cmocka_unit_test_setup_teardown(table_of_presets, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_words_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(known_answers, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

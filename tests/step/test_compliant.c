@@ -1,0 +1,394 @@
+/* Distributed compliant contact against the ellipse of Song, Pang & Kumar 2004, section 6, and a sphere pressed on a
+ * plane. The ellipse is a model of the user's own, so that nothing but the contact model is between us and the
+ * reference (tests/reference/song-2004, and the first steps of cone/vectors.json). */
+#include "check.h"
+#include "math/quat.h"
+#include "step/reference.h"
+
+#include <stiction/io.h>
+
+/* ---- the ellipse ------------------------------------------------------------------------------- */
+
+#define MASS    0.05
+#define INERTIA 1.5e-4
+#define MU      0.2
+#define H       1e-4
+
+static const double start_q[3] = {0, 0.0974556066329, 1.3089969389957472};
+
+static st_Status ellipse_mass(void *ctx, const double *q, double *M, st_Error *err)
+{
+    (void)ctx, (void)q, (void)err;
+    for (int k = 0; k < 9; k++)
+        M[k] = 0;
+    M[0] = M[4] = MASS, M[8] = INERTIA;
+    return ST_OK;
+}
+
+static st_Status ellipse_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
+{
+    (void)ctx, (void)t, (void)q, (void)v, (void)err;
+    k[0] = k[2] = 0, k[1] = -9.81 * MASS;
+    return ST_OK;
+}
+
+/* The lowest point p of the ellipse: p = -R D^2 R'n / |D R'n|. */
+static st_Status ellipse_contacts(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err)
+{
+    (void)t;
+    double c = cos(q[2]), s = sin(q[2]), x = 0.01 * s, y = 0.0025 * c, depth = sqrt(0.01 * s * s + 0.0025 * c * c);
+    double px = -(c * x - s * y) / depth, py = -(s * x + c * y) / depth;
+    if (q[1] + py > margin) return ST_OK;
+    const int index[3] = {0, 1, 2};
+    const double gradient[6] = {0, 1, px, 1, 0, -py}, turning[9] = {0, 0, 0, 0, 0, 0, 0, 0, -1};
+    st_ContactRow row = {.id = 1,
+                         .gap = q[1] + py,
+                         .mu = MU,
+                         .dim = 2,
+                         .count = 3,
+                         .index = index,
+                         .gradient = gradient,
+                         .turning = turning, /* normal x tangent = y cross x = -z */
+                         .elastic = {{0, 0}, {*(double *)ctx, 0.3}},
+                         .a = -1,
+                         .point = {q[0] + px, q[1] + py, 0},
+                         .normal = {0, 1, 0},
+                         .tangent = {1, 0, 0}};
+    return st_push_contact(sink, &row, err);
+}
+
+static st_System *ellipse(double *young, st_ContactModel contact)
+{
+    st_Error err;
+    st_Model model = st_model_def();
+    st_SystemDef def = st_system_def();
+    st_System *system;
+    const double v0[3] = {0};
+    model.n_q = model.n_v = 3;
+    model.ctx = young, model.mass = ellipse_mass, model.force = ellipse_force, model.contacts = ellipse_contacts;
+    check_ok(st_preset_apply(&def, "song-2004", &err), err);
+    def.contact = contact, def.h = H, def.tolerance = 1e-10;
+    def.patch_elements = 3, def.patch_spacing = 1e-6;
+    def.active_gap = def.margin = 0.01; /* the printed model never looks at the gap */
+    check_ok(st_system_create_model(&model, start_q, v0, &def, &system, &err), err);
+    return system;
+}
+
+static void step(st_System *system)
+{
+    st_Error err;
+    st_StepInfo info = st_step_info();
+    check_ok(st_system_step(system, H, &info, &err), err);
+    check_below(info.solve.residual.natural, 1e-10);
+}
+
+/* Forces of the elements, those with the smaller x first. */
+static int element_forces(const st_System *system, double *normal, double *tangent)
+{
+    int n = st_system_contact_count(system);
+    for (int c = 0; c < n; c++) {
+        st_ContactReport report;
+        assert_int_equal(st_system_contact(system, c, &report), ST_OK);
+        normal[c] = report.impulse[0] / H, tangent[c] = report.impulse[1] / H;
+    }
+    return n;
+}
+
+/* The first two steps digit by digit: matrices, signs, drift and update. */
+static void first_steps_of_the_ellipse(void **state)
+{
+    (void)state;
+    const double q[2][3] = {{5.740759152396034e-09, 0.09745555736816716, 1.3089968122963733},
+                            {2.1267177969149437e-08, 0.09745548263854158, 1.3089965376638466}};
+    const double normal[2][3] = {{0.08467113746656947, 0.07602207681439237, 0.08348299055688564},
+                                 {0.1260855597754898, 0.11303622550677737, 0.12405388197975192}};
+    const double tangent[2][3] = {{0.0055495184701995345, 0.00893986269502694, 0.014214414596753693},
+                                  {0.010382763430458313, 0.015235445962418619, 0.02331008892890992}};
+    double young = 1e10;
+    st_System *system = ellipse(&young, ST_CONTACT_COMPLIANT);
+    for (int k = 0; k < 2; k++) {
+        double got[3], n[3], t[3];
+        step(system);
+        st_system_state(system, got, NULL);
+        assert_int_equal(element_forces(system, n, t), 3);
+        for (int i = 0; i < 3; i++) {
+            check_close(got[i], q[k][i], 1e-13); /* the start is printed to 13 digits */
+            check_close(n[i], normal[k][i], 1e-9);
+            check_close(t[i], tangent[k][i], 1e-9);
+        }
+    }
+    st_system_destroy(system);
+}
+
+/* All 2 s, every hundredth step in the file. Elements begin to slide in the order 3, 2, 1. */
+static void ellipse_follows_the_reference(void **state)
+{
+    (void)state;
+    const char *files[] = {"tests/reference/song-2004/ellipse_eps1e-10.csv",
+                           "tests/reference/song-2004/ellipse_rigid.csv"};
+    const double first_slide[3] = {0.1099, 0.0411, 0.0004};
+    for (int f = 0; f < 2; f++) {
+        Reference ref = reference_read(files[f]);
+        double young = 1e10, worst = 0, slid[3] = {0};
+        st_System *system = ellipse(&young, f == 0 ? ST_CONTACT_COMPLIANT : ST_CONTACT_RIGID);
+        for (int k = 1; k <= 20000; k++) {
+            double q[3], n[3], t[3];
+            step(system);
+            st_system_state(system, q, NULL);
+            int count = element_forces(system, n, t);
+            for (int e = 0; f == 0 && e < count; e++)
+                if (slid[e] == 0 && fabs(t[e]) >= MU * n[e] * (1 - 1e-9)) slid[e] = k * H;
+            if (k % 100 != 0) continue;
+            worst = fmax(worst, fabs(q[0] - reference_at(&ref, k / 100, "x")));
+            worst = fmax(worst, fabs(q[1] - reference_at(&ref, k / 100, "y")));
+            worst = fmax(worst, fabs(q[2] - reference_at(&ref, k / 100, "theta")));
+        }
+        check_below(worst, 1e-6);
+        for (int e = 0; f == 0 && e < 3; e++)
+            check_close(slid[e], first_slide[e], 1.5 * H);
+        st_system_destroy(system);
+        reference_free(&ref);
+    }
+}
+
+/* As eps falls tenfold the compliant run comes about tenfold nearer to the rigid one. */
+static void ellipse_tends_to_the_rigid_one(void **state)
+{
+    (void)state;
+    const double moduli[] = {1e9, 1e10, 1e11};
+    double dy[3] = {0}, dN[3] = {0};
+    for (int m = 0; m < 3; m++) {
+        double young = moduli[m];
+        st_System *soft = ellipse(&young, ST_CONTACT_COMPLIANT), *rigid = ellipse(&young, ST_CONTACT_RIGID);
+        for (int k = 1; k <= 20000; k++) {
+            double q[3], q_rigid[3], n[3], t[3], n_rigid[3];
+            step(soft), step(rigid);
+            st_system_state(soft, q, NULL), st_system_state(rigid, q_rigid, NULL);
+            element_forces(soft, n, t), element_forces(rigid, n_rigid, t);
+            dy[m] = fmax(dy[m], fabs(q[1] - q_rigid[1]));
+            dN[m] += (n[0] + n[1] + n[2] - n_rigid[0]) * (n[0] + n[1] + n[2] - n_rigid[0]) / 20000;
+        }
+        st_system_destroy(soft), st_system_destroy(rigid);
+    }
+    print_message("max dy %.3e %.3e %.3e, rms dN %.3e %.3e %.3e\n", dy[0], dy[1], dy[2], sqrt(dN[0]), sqrt(dN[1]),
+                  sqrt(dN[2]));
+    check_close(dy[1], 2.094e-4, 5e-8);      /* printed digits */
+    check_close(sqrt(dN[1]), 3.94e-3, 4e-5); /* printed digits; over all steps */
+    for (int m = 1; m < 3; m++) {
+        check_close(log10(dy[m - 1] / dy[m]), 1, 0.35);
+        check_close(0.5 * log10(dN[m - 1] / dN[m]), 1, 0.6);
+    }
+}
+
+/* ---- a sphere on a plane ----------------------------------------------------------------------- */
+
+typedef struct Ball {
+    st_Scene *scene;
+    st_SystemDef def;
+    st_System *sys;
+    st_Error err;
+} Ball;
+
+static void load_ball(Ball *b, const char *const *sets, int n_sets)
+{
+    memset(b, 0, sizeof *b);
+    check_ok(st_scene_read("examples/song-2004/sphere.json", sets, n_sets, &b->scene, &b->def, &b->err), b->err);
+    check_ok(st_system_create(b->scene, &b->def, &b->sys, &b->err), b->err);
+}
+
+static void step_ball(Ball *b)
+{
+    st_StepInfo info = st_step_info();
+    check_ok(st_system_step(b->sys, b->def.h, &info, &b->err), b->err);
+    check_below(info.solve.residual.natural, 1e-10);
+}
+
+static void end_ball(Ball *b)
+{
+    st_system_destroy(b->sys);
+    st_scene_destroy(b->scene);
+}
+
+/* 1' inv(X) 1 of the 25 elements' normal influences, by elimination: the patch's stiffness. */
+static double patch_stiffness(double young, double nu, double rho)
+{
+    double A[25][26], sum = 0;
+    for (int i = 0; i < 25; i++)
+        for (int j = 0; j < 26; j++) {
+            double d = rho * hypot(i / 5 - j / 5, i % 5 - j % 5), c = (1 - nu * nu) / young;
+            A[i][j] = j == 25 ? 1 : (i == j ? 0.95 * c / rho : c / (acos(-1) * d));
+        }
+    for (int k = 0; k < 25; k++) /* positive definite: no pivoting */
+        for (int i = 0; i < 25; i++)
+            for (int j = 25; i != k && j >= k; j--)
+                A[i][j] -= A[i][k] / A[k][k] * A[k][j];
+    for (int i = 0; i < 25; i++)
+        sum += A[i][25] / A[i][i];
+    return sum;
+}
+
+/* Without friction the depth is the load over the patch's stiffness, for any load. */
+static void depth_of_a_sphere(void **state)
+{
+    (void)state;
+    double stiffness = patch_stiffness(1e6, 0.45, 0.002);
+    for (double mass = 0.5; mass < 3; mass *= 2) {
+        Ball b;
+        char set[64];
+        snprintf(set, sizeof set, "bodies/ball/mass=%g", mass);
+        const char *sets[] = {set, "simulation/law=none", "simulation/h=0.01"};
+        load_ball(&b, sets, 3);
+        for (int k = 0; k < 1000; k++)
+            step_ball(&b);
+        st_Pose pose;
+        st_system_pose(b.sys, st_scene_find_body(b.scene, "ball"), &pose);
+        check_close((0.05 - pose.p.z) * stiffness, mass * 9.81, 1e-8 * mass); /* the fast modes have died out */
+        end_ball(&b);
+    }
+}
+
+/* Elements that slide along x, and whether one of them is not on an edge of the patch. */
+static int sliding(const Ball *b, double *total_n, double *total_t, bool *inside)
+{
+    int n = 0;
+    *total_n = *total_t = 0, *inside = false;
+    assert_int_equal(st_system_contact_count(b->sys), 25);
+    for (int c = 0; c < 25; c++) {
+        st_ContactReport r;
+        st_system_contact(b->sys, c, &r);
+        st_Vec3 t1 = orthogonal(r.normal), t2 = cross(r.normal, t1);
+        double along = r.impulse[1] * t1.x + r.impulse[2] * t2.x;
+        *total_n += r.impulse[0] / b->def.h, *total_t += along / b->def.h;
+        if (fabs(along) < 0.3 * r.impulse[0] * (1 - 1e-9)) continue;
+        n++;
+        if (c / 5 % 4 != 0 && c % 5 % 4 != 0) *inside = true;
+    }
+    return n;
+}
+
+/* Microslip: elements begin to slide at the edges, ever more of them, all of them when the pull is mu N, and not
+ * before; then the ball goes. */
+static void sphere_slips_element_by_element(void **state)
+{
+    (void)state;
+    Ball b;
+    double n, t, x_before = 0, mu_N = 0.3 * 9.81, gross = -1;
+    int before = 0;
+    bool inside;
+    load_ball(&b, NULL, 0);
+    for (int k = 1; k <= 2600; k++) {
+        step_ball(&b);
+        double time = k * b.def.h;
+        int count = sliding(&b, &n, &t, &inside);
+        if (k < 1000) continue; /* the weight is still settling: 4e-8 of it left at t = 0.5 */
+        assert_true(count >= before);
+        if (before == 0 && count > 0) assert_false(inside);
+        if (gross < 0 && count == 25) gross = time;
+        if (count < 25) check_below(-t, mu_N);
+        st_Pose pose;
+        st_system_pose(b.sys, st_scene_find_body(b.scene, "ball"), &pose);
+        assert_true(pose.p.x > x_before);
+        x_before = pose.p.x, before = count;
+    }
+    assert_int_equal(before, 25);
+    check_close(gross, mu_N / 2.5, 0.02); /* the ball must move a little faster than the pull grows */
+    check_close(-t, 0.3 * n, 1e-8);
+    end_ball(&b);
+}
+
+/* A ball thrown on a table: patches appear and disappear; with drift gap it comes to rest where the load says. */
+static void patches_come_and_go(void **state)
+{
+    (void)state;
+    const char *sets[] = {
+        "bodies/ball/position=[0,0,0.06]", "bodies/ball/velocity=[0.2,0,0]", "simulation/drift=gap",
+        "simulation/patch_elements=3",     "simulation/patch_spacing=0.002", "simulation/patch_mass=0.01",
+        "forces/pull/force=[0,0,0]"};
+    Ball b;
+    int opened = 0, closed = 0;
+    double last = 0;
+    load_ball(&b, sets, 7);
+    for (int k = 0; k < 2000; k++) {
+        double force = 0;
+        step_ball(&b);
+        for (int c = 0; c < st_system_contact_count(b.sys); c++) {
+            st_ContactReport r;
+            st_system_contact(b.sys, c, &r);
+            force += r.impulse[0] / b.def.h;
+        }
+        if (last == 0 && force > 0) closed++;
+        if (last > 0 && force == 0) opened++;
+        last = force;
+    }
+    assert_true(closed > 1 && opened > 0); /* it bounces: damping is far below critical */
+    end_ball(&b);
+}
+
+/* The same bits every time, deformations included, and nothing allocated in steady steps is seen by the hash. */
+static void deformations_are_state(void **state)
+{
+    (void)state;
+    Ball a, b;
+    load_ball(&a, NULL, 0), load_ball(&b, NULL, 0);
+    for (int k = 0; k < 50; k++)
+        step_ball(&a), step_ball(&b);
+    assert_true(st_system_hash(a.sys) == st_system_hash(b.sys));
+    /* the same q and v without the deformations is another state */
+    double q[16], v[16], t = st_system_time(a.sys);
+    assert_true(st_system_n_q(a.sys) <= 16);
+    st_system_state(a.sys, q, v);
+    check_ok(st_system_set_state(b.sys, t, q, v, &b.err), b.err);
+    assert_true(st_system_hash(a.sys) != st_system_hash(b.sys));
+    /* saved and restored it is the same, and goes on with the same bits */
+    size_t size = st_system_save(a.sys, NULL, 0);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(st_system_save(a.sys, bytes, size), size);
+    check_ok(st_system_restore(b.sys, bytes, size, &b.err), b.err);
+    assert_true(st_system_hash(a.sys) == st_system_hash(b.sys));
+    for (int k = 0; k < 50; k++)
+        step_ball(&a), step_ball(&b);
+    assert_true(st_system_hash(a.sys) == st_system_hash(b.sys));
+    assert_int_not_equal(st_system_restore(b.sys, bytes, size - 8, &b.err), ST_OK);
+    free(bytes);
+    end_ball(&a), end_ball(&b);
+}
+
+static void bad_patches_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *names[2];
+    } cases[] = {
+        {"simulation/patch_spacing=0.03", {"rubber", "larger than the body"}},
+        {"simulation/patch_spacing=0", {"patch_spacing", "0"}},
+        {"simulation/patch_elements=10", {"patch_elements", "10"}},
+        {"simulation/drift=projection", {"compliant", "drift"}},
+        {"simulation/integrator=sdirk2", {"compliant", "integrator"}},
+        {"bodies/ball/shapes/rubber/young=0", {"young", "0"}},
+        {"bodies/ball/shapes/rubber/young=-1", {"young", "-1"}},
+        {"bodies/ball/shapes/rubber/poisson=0.5", {"poisson", "0.5"}},
+        {"bodies/ball/shapes/rubber/type=point", {"radius", "point"}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        Ball b = {0};
+        st_Status status = st_scene_read("examples/song-2004/sphere.json", &cases[k].set, 1, &b.scene, &b.def, &b.err);
+        if (status == ST_OK) status = st_system_create(b.scene, &b.def, &b.sys, &b.err);
+        assert_int_not_equal(status, ST_OK);
+        for (int n = 0; n < 2; n++)
+            if (strstr(b.err.message, cases[k].names[n]) == NULL)
+                fail_msg("%s: \"%s\" does not say %s", cases[k].set, b.err.message, cases[k].names[n]);
+        end_ball(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_steps_of_the_ellipse),      cmocka_unit_test(ellipse_follows_the_reference),
+        cmocka_unit_test(ellipse_tends_to_the_rigid_one),  cmocka_unit_test(depth_of_a_sphere),
+        cmocka_unit_test(sphere_slips_element_by_element), cmocka_unit_test(patches_come_and_go),
+        cmocka_unit_test(deformations_are_state),          cmocka_unit_test(bad_patches_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,378 @@
+/* Contact models beside the plain rigid one: the cone law's artefact, rolling friction, regularized contacts and
+ * their rigid limit. Numbers from closed forms and from tests/reference/cone. */
+#include "check.h"
+#include "math/quat.h"
+
+#include <stiction/io.h>
+#include <string.h>
+
+#define G 9.81
+
+typedef struct Bench {
+    st_Scene *scene;
+    st_SystemDef def;
+    st_System *sys;
+    st_Error err;
+} Bench;
+
+static void load(Bench *b, const char *example, const char *const *sets, int n_sets)
+{
+    char path[512];
+    memset(b, 0, sizeof *b);
+    snprintf(path, sizeof path, "examples/%s.json", example);
+    check_ok(st_scene_read(path, sets, n_sets, &b->scene, &b->def, &b->err), b->err);
+    check_ok(st_system_create(b->scene, &b->def, &b->sys, &b->err), b->err);
+}
+
+static void end(Bench *b)
+{
+    st_system_destroy(b->sys);
+    st_scene_destroy(b->scene);
+}
+
+static void step(Bench *b)
+{
+    st_StepInfo info = st_step_info();
+    check_ok(st_system_step(b->sys, b->def.h, &info, &b->err), b->err);
+    assert_true(info.solve.converged);
+}
+
+typedef struct Motion {
+    st_Pose pose;
+    st_Vec3 v, w;
+} Motion;
+
+static Motion motion(const Bench *b, const char *body)
+{
+    Motion m;
+    st_BodyId id = st_scene_find_body(b->scene, body);
+    assert_int_equal(st_system_pose(b->sys, id, &m.pose), ST_OK);
+    assert_int_equal(st_system_velocity(b->sys, id, &m.v, &m.w), ST_OK);
+    return m;
+}
+
+/* ---- the cone law ------------------------------------------------------------------------------ */
+
+/* Slip velocity at the lane; the ball turns about y only, where body and world axes agree. */
+static double slip(const Motion *m)
+{
+    return m->v.x - 0.1 * m->w.y;
+}
+
+static double first_rolling_step(Bench *b, double *ride_error, double *height)
+{
+    double rolls = -1;
+    *ride_error = *height = 0;
+    for (int k = 1; k <= 500; k++) {
+        step(b);
+        Motion m = motion(b, "ball");
+        double gap = m.pose.p.z - 0.1, ride = 0.3 * b->def.h * slip(&m);
+        if (rolls < 0 && fabs(slip(&m)) < 1e-9) rolls = k * b->def.h;
+        if (k > 100 && k < 380) {
+            *ride_error = fmax(*ride_error, fabs(gap - ride) / ride);
+            *height = fmax(*height, fabs(gap));
+        }
+        if (k == 100 && b->def.law == ST_LAW_CONE) check_close(gap, 8.919584e-4, 5e-11); /* printed digits */
+    }
+    return rolls;
+}
+
+/* 5/7 v0 from t = 2 v0/(7 mu g) on, whatever the law: momentum and spin say so. The cone law rides at mu h v_T. */
+static void bowling_ball(void **state)
+{
+    (void)state;
+    const char *laws[] = {"simulation/law=cone", "simulation/law=coulomb"};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        double ride_error, height;
+        load(&b, "negrut-2017/bowling", &laws[k], 1);
+        double rolls = first_rolling_step(&b, &ride_error, &height), exact = 2 * 4.0 / (7 * 0.3 * G);
+        assert_true(rolls >= exact && rolls < exact + b.def.h * (1 + 1e-9));
+        check_close(motion(&b, "ball").v.x, 5.0 / 7 * 4, 1e-10);
+        if (k == 0)
+            check_below(ride_error, 1e-9);
+        else
+            check_below(height, 1e-10);
+        end(&b);
+    }
+}
+
+/* Sticks below tan = mu with no motion; slides with g (sin - mu cos) above. An hour takes 360000 steps: the full
+ * tests wait for it, the plain ones a minute. */
+static void box_on_incline(void **state)
+{
+    (void)state;
+    int minute = getenv("ST_TEST_FULL") != NULL ? 360000 : 6000;
+    for (double tan = 0.3; tan < 0.85; tan += 0.1) {
+        Bench b;
+        char set[128];
+        double c = 1 / sqrt(1 + tan * tan), s = tan * c;
+        snprintf(set, sizeof set, "simulation/gravity=[%.17g,0,%.17g]", G * s, -G * c);
+        const char *sets[] = {set};
+        load(&b, "negrut-2017/incline", sets, 1);
+        if (fabs(tan - 0.5) < 0.01) { /* the border itself: rounding decides */
+            end(&b);
+            continue;
+        }
+        if (tan < 0.5) {
+            for (int k = 0; k < minute; k++)
+                step(&b);
+            /* residual 1e-12 of the velocities g h = 0.1 m/s, over the time */
+            check_close(motion(&b, "box").pose.p.x, 0, 1e-13 * b.def.h * minute);
+        } else {
+            for (int k = 0; k < 100; k++)
+                step(&b);
+            double v = motion(&b, "box").v.x;
+            for (int k = 0; k < 100; k++)
+                step(&b);
+            check_close((motion(&b, "box").v.x - v) / (100 * b.def.h), G * (s - 0.5 * c), 1e-6);
+        }
+        end(&b);
+    }
+}
+
+/* Five cubes: nothing drifts, and every interface carries what is above it. */
+static void stack_stands(void **state)
+{
+    (void)state;
+    Bench b;
+    double start[5], above[6] = {0};
+    load(&b, "negrut-2017/stack", NULL, 0);
+    for (int k = 4; k >= 0; k--) {
+        char name[8];
+        snprintf(name, sizeof name, "box%d", k + 1);
+        start[k] = motion(&b, name).pose.p.z;
+        above[k] = above[k + 1] + 1000 * pow(0.2 * pow(0.95, k), 3) * G;
+    }
+    for (int k = 0; k < 1000; k++)
+        step(&b);
+    double carried[5] = {0};
+    for (int c = 0; c < st_system_contact_count(b.sys); c++) {
+        st_ContactReport r;
+        st_system_contact(b.sys, c, &r);
+        carried[(r.a.index1 > r.b.index1 ? r.a.index1 : r.b.index1) - 1] += r.impulse[0] / b.def.h;
+    }
+    for (int k = 0; k < 5; k++) {
+        char name[8];
+        snprintf(name, sizeof name, "box%d", k + 1);
+        st_Vec3 p = motion(&b, name).pose.p;
+        check_below(hypot(p.x, p.y), 1e-8);
+        check_close(p.z, start[k], 1e-8);
+        check_close(carried[k], above[k], 1e-6 * above[k]);
+    }
+    end(&b);
+}
+
+/* ---- rolling friction -------------------------------------------------------------------------- */
+
+static const char rolling_scene[] =
+    "{ \"simulation\": { \"preset\": \"%s\", \"h\": 0.001, \"end\": 1, \"tolerance\": 1e-12 },"
+    "  \"ground\": [ { \"type\": \"plane\", \"friction\": 0.6 } ],"
+    "  \"bodies\": [ { \"name\": \"ball\", \"mass\": 2, \"inertia\": 0.008, \"position\": [0, 0, 0.1], %s"
+    "    \"velocity\": [1, 0, 0], \"angular_velocity\": [0, 10, 0],"
+    "    \"shapes\": [ { \"type\": \"sphere\", \"radius\": 0.1, \"friction\": 0.6, \"rolling_friction\": 0.002 } ] } ] "
+    "}";
+
+static void parse_rolling(Bench *b, const char *preset, const char *locks)
+{
+    char text[1024];
+    memset(b, 0, sizeof *b);
+    snprintf(text, sizeof text, rolling_scene, preset, locks);
+    check_ok(st_scene_parse(text, strlen(text), "rolling", NULL, 0, &b->scene, &b->def, &b->err), b->err);
+}
+
+/* A rolling ball under a torque mu_r N slows at (5/7) (mu_r/R) g and stops; then it stays. In space and in the
+ * plane. The cone law differs: it throws bodies that roll with resistance up a little, mu_r |w|. */
+static void rolling_friction_stops_a_ball(void **state)
+{
+    (void)state;
+    const char *locks[] = {"", "\"locks\": \"planar-xz\","};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        parse_rolling(&b, "default", locks[k]);
+        check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+        double a = 5.0 / 7 * 0.002 / 0.1 * G;
+        for (int n = 0; n < 1000; n++)
+            step(&b);
+        check_close(motion(&b, "ball").v.x, 1 - a, 1e-9); /* constant deceleration: exact but for the solver */
+        check_close(motion(&b, "ball").w.y, 10 * (1 - a), 1e-8);
+        for (int n = 0; n < (int)(1e3 / a); n++)
+            step(&b);
+        Motion m = motion(&b, "ball");
+        check_close(m.v.x, 0, 1e-10);
+        check_close(m.pose.p.x, 1 / (2 * a), 1e-3); /* h v0/2 = 5e-4 of a first-order scheme */
+        end(&b);
+    }
+}
+
+static void rolling_friction_needs_a_law(void **state)
+{
+    (void)state;
+    Bench b;
+    parse_rolling(&b, "anitescu-potra-1997", "");
+    assert_int_equal(st_system_create(b.scene, &b.def, &b.sys, &b.err), ST_ERR_UNSUPPORTED);
+    assert_non_null(strstr(b.err.message, "pyramid"));
+    end(&b);
+}
+
+/* ---- regularized ------------------------------------------------------------------------------- */
+
+/* Normal forces of the feet [N] after n steps. */
+static void feet(Bench *b, int n, double force[4][3])
+{
+    for (int k = 0; k < n; k++)
+        step(b);
+    assert_int_equal(st_system_contact_count(b->sys), 4);
+    for (int c = 0; c < 4; c++) {
+        st_ContactReport report;
+        assert_int_equal(st_system_contact(b->sys, c, &report), ST_OK);
+        st_Vec3 t1 = orthogonal(report.normal), t2 = cross(report.normal, t1);
+        const double *r = report.impulse;
+        force[c][0] = r[0] / b->def.h;
+        force[c][1] = (r[1] * t1.x + r[2] * t2.x) / b->def.h; /* along world x and y */
+        force[c][2] = (r[1] * t1.y + r[2] * t2.y) / b->def.h;
+    }
+}
+
+/* Equal springs share like least squares; springs 1 : 2 : 3 : 4 like weighted ones (reference/README). The table
+ * tilts on its springs, which moves the load by O(1/k): ten times stiffer, ten times nearer. */
+static void table_shares_its_weight(void **state)
+{
+    (void)state;
+    const double equal[4] = {40.46625, 25.75125, 18.39375, 33.10875};
+    const double weighted[4] = {28.2528, 37.9647, 6.1803, 45.3222};
+    const char *sets[] = {"simulation/law=none",
+                          "simulation/rigid_limit=false",
+                          "simulation/contact_stiffness=1e9",
+                          "bodies/table/shapes/foot1/stiffness=1e9",
+                          "bodies/table/shapes/foot2/stiffness=2e9",
+                          "bodies/table/shapes/foot3/stiffness=3e9",
+                          "bodies/table/shapes/foot4/stiffness=4e9"};
+    const int n_sets[] = {3, 7};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        double force[4][3];
+        load(&b, "preclik-2011/table", sets, n_sets[k]);
+        feet(&b, 1000, force);
+        for (int c = 0; c < 4; c++) /* 1e-6 relative; the weighted ones are printed to 1e-4 */
+            check_close(force[c][0], (k == 0 ? equal : weighted)[c], k == 0 ? 2e-5 : 1e-4);
+        end(&b);
+    }
+    double last = 0;
+    for (int k = 0; k < 3; k++) {
+        const char *soft[] = {sets[0], sets[1],
+                              (const char *[]){"simulation/contact_stiffness=1e5", "simulation/contact_stiffness=1e6",
+                                               "simulation/contact_stiffness=1e7"}[k]};
+        Bench b;
+        double force[4][3];
+        load(&b, "preclik-2011/table", soft, 3);
+        feet(&b, 3000, force);
+        double error = fabs(force[0][0] - equal[0]);
+        if (k > 0) check_close(last / error, 10, 0.5); /* O(s) */
+        last = error;
+        end(&b);
+    }
+}
+
+/* One step of the rigid limit: the least-norm forces inside the friction cones (cone/vectors.json). Gravity is
+ * tilted along x; identity weights are equal compliances in normal and tangents: gamma = k h. */
+static void rigid_limit_with_friction(void **state)
+{
+    (void)state;
+    const struct {
+        double tan, force[4][3];
+    } cases[] = {
+        {0.0, {{40.46625, 0, 0}, {25.75125, 0, 0}, {18.39375, 0, 0}, {33.10875, 0, 0}}},
+        {0.2,
+         {{46.41407026764725, -5.993686236236633, 0.33298256867981274},
+          {18.517530624916258, -5.993686236236633, -0.33298256867981274},
+          {11.30290830352031, -5.549709477996882, -0.33298256867981274},
+          {39.1994479462513, -5.549709477996882, 0.33298256867981274}}},
+        {0.4,
+         {{50.602797858175016, -18.44894720226424, 0.23810065230463706},
+          {10.878607420519629, -5.42931295229972, -0.3295234717538058},
+          {4.605598353373825, -2.298123073618718, -0.14667783285546837},
+          {43.21327241894424, -17.543727192222427, 0.23810065230463706}}},
+        {0.45,
+         {{51.2114661959785, -21.837535834436732, 0.25493401827587264},
+          {9.173696072954094, -4.5709851317553225, -0.3811428013292663},
+          {2.9033363808324246, -1.4459496356661936, -0.12872523522247897},
+          {44.06290093944849, -20.453659213287832, 0.25493401827587264}}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        Bench b;
+        char gravity[128];
+        double cos = 1 / sqrt(1 + cases[k].tan * cases[k].tan), force[4][3];
+        snprintf(gravity, sizeof gravity, "simulation/gravity=[%.17g,0,%.17g]", G * cases[k].tan * cos, -G * cos);
+        const char *sets[] = {gravity, "simulation/tolerance=1e-14"};
+        load(&b, "preclik-2011/table", sets, 2);
+        feet(&b, 1, force);
+        for (int c = 0; c < 4; c++)
+            for (int i = 0; i < 3; i++) /* the limit's error, 1e-8 relative to 50 N, times the table's condition */
+                check_close(force[c][i], cases[k].force[c][i], 5e-5);
+        end(&b);
+    }
+}
+
+/* Sticking creeps: at rest on a slope the dampers let the feet go at load/(4 gamma) in the mean. Their middle is
+ * (-0.15, -0.05) from the centre of mass. */
+static void dampers_creep(void **state)
+{
+    (void)state;
+    const char *sets[] = {"simulation/gravity=[1.9238443,0,-9.6192216]", "simulation/rigid_limit=false"};
+    Bench b;
+    load(&b, "preclik-2011/table", sets, 2);
+    for (int k = 0; k < 200; k++)
+        step(&b);
+    Motion m = motion(&b, "table");
+    check_close(m.v.x + 0.05 * m.w.z - 0.7 * m.w.y, 12 * 1.9238443 / (4 * 1e4), 1e-8); /* the table turns by 1e-4 */
+    end(&b);
+}
+
+static void bad_numbers_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *names[2];
+    } cases[] = {
+        {"bodies/table/shapes/foot1/stiffness=0", {"stiffness", "0"}},
+        {"bodies/table/shapes/foot1/stiffness=-5", {"stiffness", "-5"}},
+        {"bodies/table/shapes/foot2/damping=0", {"damping", "0"}},
+        {"simulation/contact_stiffness=0", {"contact_stiffness", "0"}},
+        {"simulation/contact_damping=-1", {"contact_damping", "-1"}},
+        {"bodies/table/shapes/foot1/poisson=0.5", {"poisson", "0.5"}},
+        {"bodies/table/shapes/foot1/poisson=-1", {"poisson", "-1"}},
+        {"bodies/table/shapes/foot1/rolling_friction=-1", {"rolling_friction", "-1"}},
+        {"simulation/events=collisions", {"regularized", "events"}},
+        {"simulation/drift=velocity", {"regularized", "drift"}},
+        {"simulation/contact=compliant", {"foot1", "point"}},
+    };
+    const char *path = "examples/preclik-2011/table.json";
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        Bench b = {0};
+        st_Status status = st_scene_read(path, &cases[k].set, 1, &b.scene, &b.def, &b.err);
+        if (status == ST_OK) status = st_system_create(b.scene, &b.def, &b.sys, &b.err);
+        assert_int_not_equal(status, ST_OK);
+        for (int n = 0; n < 2; n++)
+            if (strstr(b.err.message, cases[k].names[n]) == NULL)
+                fail_msg("%s: \"%s\" does not say %s", cases[k].set, b.err.message, cases[k].names[n]);
+        assert_null(b.sys);
+        if (status != ST_OK && b.scene != NULL) st_scene_destroy(b.scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bowling_ball),
+        cmocka_unit_test(box_on_incline),
+        cmocka_unit_test(stack_stands),
+        cmocka_unit_test(rolling_friction_stops_a_ball),
+        cmocka_unit_test(rolling_friction_needs_a_law),
+        cmocka_unit_test(table_shares_its_weight),
+        cmocka_unit_test(rigid_limit_with_friction),
+        cmocka_unit_test(dampers_creep),
+        cmocka_unit_test(bad_numbers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
