@@ -76,11 +76,12 @@ static int write_answer(SolvedFile *solved, const SolveOptions *o)
     const SolveResult *best = best_result(solved);
     if (best == NULL) return complain(STATUS_FAILED, "%s: nothing was found that could be written", solved->path);
     const int n = solved->file->n, n_v = solved->friction != NULL ? solved->file->friction.n_v : 0;
-    double *memory = calloc(2 * (size_t)n + (size_t)n_v + 1, sizeof *memory), *r = memory, *u = memory + n, *v = u + n;
+    double *r = calloc(2 * (size_t)n + (size_t)n_v + 1, sizeof *r);
     st_Error err = {0};
     st_FrictionError ignored;
     st_LcpError ignored_too;
-    if (memory == NULL) return complain(STATUS_FAILED, "out of memory");
+    if (r == NULL) return complain(STATUS_FAILED, "out of memory");
+    double *u = r + n, *v = u + n;
     memcpy(r, best->r, (size_t)n * sizeof *r);
     bool ok = !o->determine || solved->friction == NULL || least_norm(solved, best, r, &err);
     if (solved->friction != NULL)
@@ -88,7 +89,7 @@ static int write_answer(SolvedFile *solved, const SolveOptions *o)
     else
         ok = ok && st_lcp_error(&solved->file->lcp, r, u, &ignored_too, &err) == ST_OK;
     ok = ok && st_problem_file_write_solution(solved->path, o->output, n, r, u, n_v, n_v > 0 ? v : NULL, &err) == ST_OK;
-    free(memory);
+    free(r);
     return ok ? STATUS_OK : complain(STATUS_FAILED, "%s", err.message);
 }
 

@@ -205,11 +205,10 @@ static double error_of(st_Friction *friction, const double *r)
 static void run_child(const st_ProblemFile *file, st_Friction *friction, const Theirs *t, double tolerance,
                       double limit, int out)
 {
-    double own = tolerance, good = tolerance, sample[MOST_REPEATS];
+    double own = tolerance, good = tolerance, sample[MOST_REPEATS] = {0};
     double *r = calloc((size_t)file->n + 1, sizeof *r);
     Outcome outcome = {0};
-    freopen("/dev/null", "w", stdout);
-    freopen("/dev/null", "w", stderr);
+    if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) _exit(1);
     for (int k = 0; k <= TIGHTENINGS && !outcome.solved; k++) {
         sample[0] = solve_theirs(file, t, own, limit, r);
         outcome.error = error_of(friction, r);

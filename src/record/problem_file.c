@@ -7,6 +7,7 @@
  *
  * The layout in full, with the traps in files from elsewhere, is in docs/problems.md.
  */
+#include "record/hdf.h"
 #include "record/problem_hdf.h"
 
 #include <errno.h>
@@ -225,12 +226,14 @@ st_Status st_problem_file_read(const char *path, st_ProblemFile **out, st_Error 
 {
     if (path == NULL || out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the destination is NULL");
     const st_Allocator allocator = st_default_allocator();
+    const sti_Quiet quiet = sti_quiet_begin();
     sti_HdfReader reader;
-    STI_TRY(sti_hdf_open(&reader, path, err));
     Owned *owned = sti_alloc(&allocator, 1, sizeof *owned);
-    st_Status status =
-        owned != NULL ? read_all(&reader, &owned->file) : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    st_Status status = sti_hdf_open(&reader, path, err);
+    if (status == ST_OK && owned == NULL) status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    if (status == ST_OK) status = read_all(&reader, &owned->file);
     sti_hdf_close(&reader);
+    sti_quiet_end(quiet);
     if (status != ST_OK) {
         sti_kept_free(reader.kept);
         sti_free(&allocator, owned, 1, sizeof *owned);
@@ -359,15 +362,12 @@ st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem,
     if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
     char *part = name_beside(path);
     if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
-    hid_t file = H5I_INVALID_HID;
+    const sti_Quiet quiet = sti_quiet_begin();
     errno = 0;
-    H5E_BEGIN_TRY
-    {
-        file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    }
-    H5E_END_TRY
+    const hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     bool ok = file >= 0 && put_all(file, problem);
     if (file >= 0 && H5Fclose(file) < 0) ok = false;
+    sti_quiet_end(quiet);
     const st_Status status = settle(ok, part, path, err);
     free(part);
     return status;
@@ -393,20 +393,18 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
     if (from == NULL || path == NULL || r == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "a path or r is NULL");
     char *part = name_beside(path);
     if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    const sti_Quiet quiet = sti_quiet_begin();
     errno = 0;
     bool ok = copy_file(from, part);
     hid_t file = H5I_INVALID_HID;
-    H5E_BEGIN_TRY
-    {
-        if (ok) file = H5Fopen(part, H5F_ACC_RDWR, H5P_DEFAULT);
-        ok = file >= 0;
-        if (ok && H5Lexists(file, "/solution", H5P_DEFAULT) > 0) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
-    }
-    H5E_END_TRY
+    if (ok) file = H5Fopen(part, H5F_ACC_RDWR, H5P_DEFAULT);
+    ok = file >= 0;
+    if (ok && H5Lexists(file, "/solution", H5P_DEFAULT) > 0) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
     const sti_HdfReader reader = {.path = part, .file = file};
     const bool is_lcp = ok && (sti_hdf_has(&reader, "/lcp") || sti_hdf_has(&reader, "/mlcp"));
     ok = ok && put_answer(file, is_lcp, n_r, r, u, n_v, v);
     if (file >= 0 && H5Fclose(file) < 0) ok = false;
+    sti_quiet_end(quiet);
     const st_Status status = settle(ok, part, path, err);
     free(part);
     return status;

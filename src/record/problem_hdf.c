@@ -69,12 +69,8 @@ st_Status sti_hdf_open(sti_HdfReader *reader, const char *path, st_Error *err)
     if (!is_file) return sti_fail(err, ST_ERR_FILE, "%s: is not a file that can be read", path);
     if (size == 0) return sti_fail(err, ST_ERR_FORMAT, "%s: the file is empty", path);
     htri_t is_hdf5 = -1;
-    H5E_BEGIN_TRY
-    {
-        is_hdf5 = H5Fis_hdf5(path);
-        if (is_hdf5 > 0) reader->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    }
-    H5E_END_TRY
+    is_hdf5 = H5Fis_hdf5(path);
+    if (is_hdf5 > 0) reader->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (is_hdf5 <= 0) return sti_fail(err, ST_ERR_FORMAT, "%s: is not an HDF5 file", path);
     if (reader->file < 0)
         return sti_fail(err, ST_ERR_FORMAT, "%s: is a damaged HDF5 file, perhaps cut short (it has %ld bytes)", path,
@@ -95,17 +91,13 @@ bool sti_hdf_has(const sti_HdfReader *reader, const char *name)
     const size_t length = strlen(name);
     htri_t found = 1;
     if (length >= sizeof part) return false;
-    H5E_BEGIN_TRY
-    {
-        for (size_t k = 1; k <= length && found > 0; k++) {
-            if (name[k] != '/' && name[k] != '\0') continue;
-            memcpy(part, name, k);
-            part[k] = '\0';
-            found = H5Lexists(reader->file, part, H5P_DEFAULT);
-            if (found > 0) found = H5Oexists_by_name(reader->file, part, H5P_DEFAULT);
-        }
+    for (size_t k = 1; k <= length && found > 0; k++) {
+        if (name[k] != '/' && name[k] != '\0') continue;
+        memcpy(part, name, k);
+        part[k] = '\0';
+        found = H5Lexists(reader->file, part, H5P_DEFAULT);
+        if (found > 0) found = H5Oexists_by_name(reader->file, part, H5P_DEFAULT);
     }
-    H5E_END_TRY
     return found > 0;
 }
 
@@ -115,24 +107,15 @@ bool sti_hdf_has(const sti_HdfReader *reader, const char *name)
 static st_Status open_numbers(sti_HdfReader *reader, const char *name, bool whole, hid_t *out, int64_t *count)
 {
     if (!sti_hdf_has(reader, name)) return sti_hdf_bad(reader, name, "is missing");
-    hid_t set = H5I_INVALID_HID, type = H5I_INVALID_HID, space = H5I_INVALID_HID;
-    H5T_class_t class = H5T_NO_CLASS;
-    hssize_t points = -1;
-    hsize_t stored = 0;
-    size_t bytes = 0;
-    H5E_BEGIN_TRY
-    {
-        set = H5Dopen2(reader->file, name, H5P_DEFAULT);
-        type = set >= 0 ? H5Dget_type(set) : H5I_INVALID_HID;
-        space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
-        class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-        bytes = type >= 0 ? H5Tget_size(type) : 0;
-        points = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-        stored = set >= 0 ? H5Dget_storage_size(set) : 0;
-        if (type >= 0) H5Tclose(type);
-        if (space >= 0) H5Sclose(space);
-    }
-    H5E_END_TRY
+    const hid_t set = H5Dopen2(reader->file, name, H5P_DEFAULT);
+    const hid_t type = set >= 0 ? H5Dget_type(set) : H5I_INVALID_HID;
+    const hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
+    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    const size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
+    const hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    const hsize_t stored = set >= 0 ? H5Dget_storage_size(set) : 0;
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
     st_Status status = ST_OK;
     if (set < 0 || points < 0)
         status = sti_hdf_bad(reader, name, "is not a dataset, or damaged");
@@ -155,11 +138,7 @@ static st_Status read_numbers(sti_HdfReader *reader, const char *name, bool whol
     STI_TRY(open_numbers(reader, name, whole, &set, count));
     *out = sti_keep(&reader->kept, *count, size);
     if (*out != NULL) {
-        H5E_BEGIN_TRY
-        {
-            failed = *count > 0 ? H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) : 0;
-        }
-        H5E_END_TRY
+        failed = *count > 0 ? H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) : 0;
     }
     H5Dclose(set);
     if (*out == NULL) return no_memory(reader, name, *count);
@@ -204,22 +183,18 @@ const char *sti_hdf_text(sti_HdfReader *reader, const char *name)
 {
     char *text = NULL;
     if (!sti_hdf_has(reader, name)) return NULL;
-    H5E_BEGIN_TRY
-    {
-        const hid_t set = H5Dopen2(reader->file, name, H5P_DEFAULT);
-        const hid_t type = set >= 0 ? H5Dget_type(set) : H5I_INVALID_HID;
-        const hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
-        const bool fixed = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
-        const size_t size = fixed ? H5Tget_size(type) : 0;
-        if (fixed && space >= 0 && size < 65536 && H5Sget_simple_extent_npoints(space) == 1) {
-            text = sti_keep(&reader->kept, (int64_t)size + 1, 1);
-            if (text != NULL && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) text[0] = '\0';
-        }
-        if (space >= 0) H5Sclose(space);
-        if (type >= 0) H5Tclose(type);
-        if (set >= 0) H5Dclose(set);
+    const hid_t set = H5Dopen2(reader->file, name, H5P_DEFAULT);
+    const hid_t type = set >= 0 ? H5Dget_type(set) : H5I_INVALID_HID;
+    const hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
+    const bool fixed = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+    const size_t size = fixed ? H5Tget_size(type) : 0;
+    if (fixed && space >= 0 && size < 65536 && H5Sget_simple_extent_npoints(space) == 1) {
+        text = sti_keep(&reader->kept, (int64_t)size + 1, 1);
+        if (text != NULL && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) text[0] = '\0';
     }
-    H5E_END_TRY
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (set >= 0) H5Dclose(set);
     return text;
 }
 
@@ -313,7 +288,8 @@ static void sort_by(const int *key, int n_keys, const int64_t *from, int64_t cou
 
 st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *group, st_Sparse *out)
 {
-    Entries a = {0};
+    static const int no_index = 0;
+    Entries a = {.row = &no_index, .column = &no_index};
     if (!sti_hdf_has(reader, group)) return sti_hdf_bad(reader, group, "is missing");
     STI_TRY(read_entries(reader, group, &a));
     STI_TRY(check_entries(reader, group, &a));

@@ -1,7 +1,7 @@
 /* record/problem_hdf.h -- the few things problem files need of HDF5: datasets of numbers in, checked, and out.
  *
- * Messages read "FILE: /fclib_local/vectors/mu: what is wrong". HDF5's own error stack is kept quiet while
- * these run, and left as it was.
+ * Messages read "FILE: /fclib_local/vectors/mu: what is wrong". Who calls keeps HDF5's own
+ * messages quiet (hdf.h).
  */
 #ifndef STI_PROBLEM_HDF_H
 #define STI_PROBLEM_HDF_H

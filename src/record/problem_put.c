@@ -12,22 +12,18 @@ static bool put(hid_t file, const char *name, hid_t stored, hid_t given, const v
 {
     const hsize_t size = (hsize_t)n, chunk = n > MOST_IN_CHUNK ? MOST_IN_CHUNK : (hsize_t)n;
     bool ok = false;
-    H5E_BEGIN_TRY
-    {
-        const hid_t space = H5Screate_simple(1, &size, NULL);
-        const hid_t links = H5Pcreate(H5P_LINK_CREATE), layout = H5Pcreate(H5P_DATASET_CREATE);
-        ok = space >= 0 && links >= 0 && layout >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0;
-        if (n > PACK_ABOVE)
-            ok = ok && H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 &&
-                 H5Pset_deflate(layout, PACK_LEVEL) >= 0;
-        const hid_t set = ok ? H5Dcreate2(file, name, stored, space, links, layout, H5P_DEFAULT) : H5I_INVALID_HID;
-        ok = set >= 0 && (n == 0 || H5Dwrite(set, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
-        if (set >= 0 && H5Dclose(set) < 0) ok = false;
-        H5Pclose(layout);
-        H5Pclose(links);
-        H5Sclose(space);
-    }
-    H5E_END_TRY
+    const hid_t space = H5Screate_simple(1, &size, NULL);
+    const hid_t links = H5Pcreate(H5P_LINK_CREATE), layout = H5Pcreate(H5P_DATASET_CREATE);
+    ok = space >= 0 && links >= 0 && layout >= 0 && H5Pset_create_intermediate_group(links, 1) >= 0;
+    if (n > PACK_ABOVE)
+        ok = ok && H5Pset_chunk(layout, 1, &chunk) >= 0 && H5Pset_shuffle(layout) >= 0 &&
+             H5Pset_deflate(layout, PACK_LEVEL) >= 0;
+    const hid_t set = ok ? H5Dcreate2(file, name, stored, space, links, layout, H5P_DEFAULT) : H5I_INVALID_HID;
+    ok = set >= 0 && (n == 0 || H5Dwrite(set, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
+    if (set >= 0 && H5Dclose(set) < 0) ok = false;
+    H5Pclose(layout);
+    H5Pclose(links);
+    H5Sclose(space);
     return ok;
 }
 
@@ -49,19 +45,15 @@ bool sti_hdf_put_doubles(hid_t file, const char *name, const double *x, int64_t 
 bool sti_hdf_put_text(hid_t file, const char *name, const char *text)
 {
     bool ok = false;
-    H5E_BEGIN_TRY
-    {
-        const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), links = H5Pcreate(H5P_LINK_CREATE);
-        ok = H5Tset_size(type, strlen(text) > 0 ? strlen(text) : 1) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
-             H5Pset_create_intermediate_group(links, 1) >= 0;
-        const hid_t set = ok ? H5Dcreate2(file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT) : H5I_INVALID_HID;
-        ok = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
-        if (set >= 0) H5Dclose(set);
-        H5Pclose(links);
-        H5Sclose(space);
-        H5Tclose(type);
-    }
-    H5E_END_TRY
+    const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), links = H5Pcreate(H5P_LINK_CREATE);
+    ok = H5Tset_size(type, strlen(text) > 0 ? strlen(text) : 1) >= 0 && H5Tset_strpad(type, H5T_STR_NULLPAD) >= 0 &&
+         H5Pset_create_intermediate_group(links, 1) >= 0;
+    const hid_t set = ok ? H5Dcreate2(file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT) : H5I_INVALID_HID;
+    ok = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    if (set >= 0) H5Dclose(set);
+    H5Pclose(links);
+    H5Sclose(space);
+    H5Tclose(type);
     return ok;
 }
 

@@ -206,9 +206,9 @@ st_Status sti_friction_ready(st_Friction *friction, st_Error *err)
     if (friction->rho > 0.0) return ST_OK;
     if (!friction->factored) STI_TRY(sti_friction_map_factor(friction->map, err));
     friction->factored = true;
-    double *unit = sti_alloc(&friction->allocator, 2 * (int64_t)n, sizeof *unit), *u = unit + n;
+    double *unit = sti_alloc(&friction->allocator, 2 * (int64_t)n, sizeof *unit);
     if (unit == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", n);
-    double trace = 0.0;
+    double *u = unit + n, trace = 0.0;
     if (is_plain_local(friction->problem)) {
         const st_Sparse *W = &friction->problem->W;
         for (int j = 0; j < n; j++)

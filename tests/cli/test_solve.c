@@ -4,8 +4,9 @@
 #include <math.h>
 #include <stiction/io.h>
 
-#define DATA  "tests/data/problems/"
-#define ROVER DATA "Rover1039.hdf5"
+#define ROVER  "tests/data/problems/Rover1039.hdf5"
+#define OBJECT "tests/data/problems/OneObject-i1028-138.hdf5"
+#define SINGLE "tests/data/problems/FrictionContact3D_1c.hdf5"
 
 static json_t *first_result(json_t *root)
 {
@@ -58,7 +59,7 @@ static void answers_are_written_and_true(void **state)
         st_Error err = {0};
         st_ProblemFile *file = NULL;
         double error = 0;
-        snprintf(path, sizeof path, DATA "%s.hdf5", names[k]);
+        snprintf(path, sizeof path, "tests/data/problems/%s.hdf5", names[k]);
         RUN(p, "solve", path, "-o", out, "--json");
         check_status(p, 0);
         json_t *root = printed_json(p);
@@ -88,7 +89,7 @@ static void answers_are_written_and_true(void **state)
 static void statuses_are_honest(void **state)
 {
     Program *p = *state;
-    RUN(p, "solve", DATA "OneObject-i1028-138.hdf5", "--all", "--json", "--tolerance", "1e-17", "--time-limit", "0.3");
+    RUN(p, "solve", OBJECT, "--all", "--json", "--tolerance", "1e-17", "--time-limit", "0.3");
     check_status(p, 1);
     json_t *root = printed_json(p), *result = NULL;
     size_t k = 0;
@@ -222,10 +223,10 @@ static void determined_forces_are_told(void **state)
 {
     Program *p = *state;
     const char *out = in_folder(p, "least.hdf5");
-    RUN(p, "solve", DATA "OneObject-i1028-138.hdf5", "--determine", "--tolerance", "1e-10", "-o", out);
+    RUN(p, "solve", OBJECT, "--determine", "--tolerance", "1e-10", "-o", out);
     check_status(p, 0);
     check_contains(p->out, "hyperstatic"); /* one object on 23 contacts */
-    RUN(p, "solve", DATA "FrictionContact3D_1c.hdf5", "--determine", "--json");
+    RUN(p, "solve", SINGLE, "--determine", "--json");
     check_status(p, 0);
     json_t *root = printed_json(p), *determined = json_object_get(root, "determined");
     assert_non_null(determined);
