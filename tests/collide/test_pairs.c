@@ -211,7 +211,7 @@ static void smooth_shapes_match_search(void **state)
                         own = fmax(own,
                                    separation(&pair.a, pair.pose_a, &pair.b, pair.pose_b, pair.points.point[k].normal));
                 double over = (gap - own) / pair.size, under = (expected - gap) / pair.size;
-                if (!(over <= 1e-7) || !(under <= 1e-7)) {
+                if (!(over <= 1e-8) || !(under <= 1e-8)) {
                     report_pair(&pair, sort, gap, expected);
                     fail_msg("over %g, under %g", over, under);
                 }

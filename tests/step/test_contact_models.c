@@ -139,8 +139,7 @@ static void stack_stands(void **state)
     double start[5], above[6] = {0};
     load(&b, "negrut-2017/stack", NULL, 0);
     for (int k = 4; k >= 0; k--) {
-        char name[8];
-        snprintf(name, sizeof name, "box%d", k + 1);
+        const char name[] = {'b', 'o', 'x', (char)('1' + k), '\0'};
         start[k] = motion(&b, name).pose.p.z;
         above[k] = above[k + 1] + 1000 * pow(0.2 * pow(0.95, k), 3) * G;
     }
@@ -153,8 +152,7 @@ static void stack_stands(void **state)
         carried[(r.a.index1 > r.b.index1 ? r.a.index1 : r.b.index1) - 1] += r.impulse[0] / b.def.h;
     }
     for (int k = 0; k < 5; k++) {
-        char name[8];
-        snprintf(name, sizeof name, "box%d", k + 1);
+        const char name[] = {'b', 'o', 'x', (char)('1' + k), '\0'};
         st_Vec3 p = motion(&b, name).pose.p;
         check_below(hypot(p.x, p.y), 1e-8);
         check_close(p.z, start[k], 1e-8);
