@@ -43,7 +43,10 @@ static double collide(Pair *pair)
     sti_Collide how = {.margin = INFINITY, .planar = -1, .keep_all = false};
     pair->points.n = 0;
     check_ok(sti_collide(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &pair->points, &err), err);
-    assert_true(pair->points.n > 0);
+    if (pair->points.n == 0 || pair->points.point == NULL) {
+        fail_msg("no contact point");
+        return NAN; /* for the analyser, which does not know fail_msg */
+    }
     for (int k = 1; k < pair->points.n; k++)
         assert_true(pair->points.point[k].feature > pair->points.point[k - 1].feature);
     assert_true(pair->points.point[pair->points.n - 1].feature < 1u << STI_FEATURE_BITS);

@@ -34,7 +34,8 @@ static void make_zoo(Zoo *zoo, check_Random *random)
     for (int k = 0; k < zoo->n; k++) {
         st_BodyDef body = st_body_def();
         st_BodyId id;
-        body.pose.p = vec3(1.5 * (k % 2), 1.5 * (k / 2 % 2), 1.5 * (k / 4));
+        int x = k % 2, y = k / 2 % 2, z = k / 4;
+        body.pose.p = vec3(1.5 * x, 1.5 * y, 1.5 * z);
         body.pose.q = quat_exp(random_vec(random, 2));
         check_ok(st_scene_add_body(zoo->scene, &body, &id, &zoo->err), zoo->err);
         check_ok(st_scene_add_shape(zoo->scene, id, &shapes[k], NULL, &zoo->err), zoo->err);

@@ -215,7 +215,8 @@ static double patch_stiffness(double young, double nu, double rho)
     double A[25][26], sum = 0;
     for (int i = 0; i < 25; i++)
         for (int j = 0; j < 26; j++) {
-            double d = rho * hypot(i / 5 - j / 5, i % 5 - j % 5), c = (1 - nu * nu) / young;
+            int rows = i / 5 - j / 5, columns = i % 5 - j % 5;
+            double d = rho * hypot(rows, columns), c = (1 - nu * nu) / young;
             A[i][j] = j == 25 ? 1 : (i == j ? 0.95 * c / rho : c / (acos(-1) * d));
         }
     for (int k = 0; k < 25; k++) /* positive definite: no pivoting */
