@@ -217,3 +217,19 @@ void sti_law_natural(const st_ContactLaw *contact, const double *r, const double
     for (int k = 0; k < contact->dim; k++)
         out[k] = r[k] - x[k];
 }
+
+bool sti_law_has_dim(st_Law law, int dim)
+{
+    switch (law) {
+    case ST_LAW_FRICTIONLESS:
+    case ST_LAW_BOUNDED:
+        return dim == 1;
+    case ST_LAW_COULOMB:
+    case ST_LAW_CONE:
+        return dim == 2 || dim == 3 || dim == 5;
+    case ST_LAW_PYRAMID:
+    case ST_LAW_BOX:
+        return dim == 2 || dim == 3;
+    }
+    return false;
+}

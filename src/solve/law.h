@@ -8,6 +8,9 @@
 
 #include <stiction/problem.h>
 
+/* Are there contacts of this size under this law? */
+bool sti_law_has_dim(st_Law law, int dim);
+
 /* x <- P(x), the Euclidean projection on the law's set of impulses. Box, which is no fixed set but
  * |t| <= mu n: n <- max(0, n) first, then t and o are clipped by it (METHODS section 7).          */
 void sti_law_project(const st_ContactLaw *contact, double *x);

@@ -271,18 +271,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 static bool accepts(st_Law law, int dim, bool symmetric)
 {
     (void)symmetric; /* no law needs it: the local solves take any W with a definite symmetric part */
-    switch (law) {
-    case ST_LAW_FRICTIONLESS:
-    case ST_LAW_BOUNDED:
-        return dim == 1;
-    case ST_LAW_COULOMB:
-    case ST_LAW_CONE:
-        return dim == 2 || dim == 3 || dim == 5;
-    case ST_LAW_PYRAMID:
-    case ST_LAW_BOX:
-        return dim == 2 || dim == 3;
-    }
-    return false;
+    return sti_law_has_dim(law, dim);
 }
 
 static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)

@@ -6,6 +6,7 @@
  */
 #include "base/base.h"
 #include "base/tolerance.h"
+#include "solve/law.h"
 
 #include <stiction/problem.h>
 
@@ -134,28 +135,12 @@ static st_Status check_blocks(const Kind *kind, const st_BlockDiag *m, int n, st
     return ST_OK;
 }
 
-static bool dim_fits(st_Law law, int dim)
-{
-    switch (law) {
-    case ST_LAW_FRICTIONLESS:
-    case ST_LAW_BOUNDED:
-        return dim == 1;
-    case ST_LAW_COULOMB:
-    case ST_LAW_CONE:
-        return dim == 2 || dim == 3 || dim == 5;
-    case ST_LAW_PYRAMID:
-    case ST_LAW_BOX:
-        return dim == 2 || dim == 3;
-    }
-    return false;
-}
-
 static st_Status check_contact(const st_ContactLaw *c, int k, int first, st_Error *err)
 {
     if ((int)c->law < 0 || (int)c->law >= ST_N_LAWS)
         return BAD("contact %d: law is %d, must be 0 to %d", k, (int)c->law, ST_N_LAWS - 1);
     const char *name = st_law_name(c->law);
-    if (!dim_fits(c->law, c->dim)) return BAD("contact %d: law %s has no dimension %d", k, name, c->dim);
+    if (!sti_law_has_dim(c->law, c->dim)) return BAD("contact %d: law %s has no dimension %d", k, name, c->dim);
     if (c->first != first)
         return BAD("contact %d: first row is %d, must be %d (contacts in the order of their rows, no gaps)", k,
                    c->first, first);
