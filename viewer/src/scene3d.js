@@ -231,12 +231,14 @@ export class Picture {
       if (s.type === "plane") { this.addFloor(s); continue; }
       const part = this.part(s);
       if (!part) continue;
-      if (!groups.has(part.key)) groups.set(part.key, { part, items: [] });
-      groups.get(part.key).items.push({ body: s.body, local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
+      const glass = this.hides(s), key = glass ? `${part.key} glass` : part.key;
+      if (!groups.has(key)) groups.set(key, { part, glass, items: [] });
+      groups.get(key).items.push({ body: s.body, local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
     }
     this.groups = [];
-    for (const { part, items } of groups.values()) {
+    for (const { part, glass, items } of groups.values()) {
       const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 1500), items.length);
+      if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = mesh.receiveShadow = this.renderer.shadowMap.enabled;
       mesh.frustumCulled = false;
@@ -249,6 +251,14 @@ export class Picture {
       this.groups.push(mesh);
       this.scene.add(mesh);
     }
+  }
+
+  // A wall of the ground that reaches above the middle of the scene: it would hide what it holds, so it is glass.
+  hides(s) {
+    if (s.body !== 0 || s.type !== "box") return false;
+    const q = quat(s.q), axes = [0, 1, 2].map((i) => new THREE.Vector3().setComponent(i, s.half[i]).applyQuaternion(q));
+    const top = v(s.p).dot(this.up) + axes.reduce((sum, a) => sum + Math.abs(a.dot(this.up)), 0);
+    return top > this.centre.dot(this.up);
   }
 
   addFloor(s) {
