@@ -39,7 +39,7 @@ static st_Status make_room(const st_Allocator *allocator, int n, sti_Hull *hull,
     if (memory == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
     room->vertex = (st_Vec3 *)memory;
     room->normal = room->vertex + n;
-    room->offset = (double *)(memory + vectors);
+    room->offset = (void *)(memory + vectors);
     room->face_first = (int *)(memory + vectors + numbers);
     room->face_vertex = room->face_first + (ptrdiff_t)3 * n;
     room->edge = room->face_vertex + (ptrdiff_t)7 * n;
@@ -105,12 +105,11 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
 {
     Room room = {0};
     sti_Facets *f = &hull->facets;
-    vertexT *vertex;
-    facetT *facet;
     STI_TRY(make_room(allocator, qh->num_vertices, hull, &room, err));
     int *number = sti_alloc(allocator, n, sizeof *number);
     if (number == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
-    FORALLvertices number[qh_pointid(qh, vertex->point)] = 1;
+    for (const vertexT *vertex = qh->vertex_list; vertex != NULL && vertex->next != NULL; vertex = vertex->next)
+        number[qh_pointid(qh, vertex->point)] = 1;
     for (int k = 0; k < n; k++) /* corners in the order they were given */
         if (number[k] != 0) {
             number[k] = f->n_vertices;
@@ -119,10 +118,8 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
     f->vertex = room.vertex, f->normal = room.normal, f->offset = room.offset;
     f->face_first = room.face_first, f->face_vertex = room.face_vertex, f->edge = room.edge;
     st_Status status = ST_OK;
-    FORALLfacets
-    {
-        if (status == ST_OK) status = take_face(qh, facet, number, f, &room, err);
-    }
+    for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL && status == ST_OK; facet = facet->next)
+        status = take_face(qh, facet, number, f, &room, err);
     if (status == ST_OK) status = find_edges(f, &room, err);
     sti_free(allocator, number, n, sizeof *number);
     if (status == ST_OK && f->n_vertices - f->n_edges + f->n_faces != 2)

@@ -318,7 +318,7 @@ static void add_equalities(sti_FrictionMap *map, const double *r, bool linear, d
     for (int k = 0; k < n && global; k++) /* global: S l = -side;  local: R l = -side, S = -R */
         map->side_l[k] = -map->side_l[k];
     full_pivot_solve(&map->S, map->side_l, map->l);
-    for (int k = 0; k < n && global; k++)
+    for (int k = 0; k < n && global && v != NULL; k++)
         for (int i = 0; i < p->n_v; i++)
             v[i] += map->Y[(int64_t)k * p->n_v + i] * map->l[k];
 }

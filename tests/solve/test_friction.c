@@ -95,7 +95,7 @@ static void error_agrees_with_the_residual(void **state)
     for (int trial = 0; trial < 300; trial++) {
         enum { N = 3 };
         const int dim = dims[trial % 3], n = N * dim;
-        double w[15 * 15], B[15 * 15] = {0}, q[15], r[15], mu[N], mu_r[N];
+        double w[15 * 15] = {0}, B[15 * 15] = {0}, q[15], r[15], mu[N], mu_r[N];
         for (int k = 0; k < n * n; k++)
             B[k] = uniform(&random);
         for (int i = 0; i < n; i++) {
