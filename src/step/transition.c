@@ -302,6 +302,16 @@ static st_Status add_transition(const Search *search, double t, st_Error *err)
     return sti_add_event(system, &event, err);
 }
 
+/* The first transition, between the shortest step and the whole one. */
+static st_Status locate(Search *search, sti_Function *function, double F_first, double F_last, double *s, st_Error *err)
+{
+    st_System *system = search->system;
+    double F;
+    STI_TRY(sti_find_root(function, search, system->def.event_step, 1.0, F_first, F_last, 1e-13, 0.0, s, err));
+    STI_TRY(F_at(search, *s, &F, err));
+    return add_transition(search, system->t + *s * search->h, err);
+}
+
 st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err)
 {
     Search search = {.system = system, .h = h, .info = info};
@@ -315,13 +325,15 @@ st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInf
 
     sti_Function *function = papers_form(system) && can_shift(system, h) ? F_shifted : F_at;
     STI_TRY(function(&search, shortest, &F_first, err));
-    if (F_first > 0) {
-        STI_TRY(sti_find_root(function, &search, shortest, 1.0, F_first, F, 1e-13, 0.0, s, err));
-        STI_TRY(F_at(&search, *s, &F, err));
-        return add_transition(&search, system->t + *s * h, err);
-    }
+    if (F_first > 0) return locate(&search, function, F_first, F, s, err);
     /* It has begun, where the last event was or at the end of the last step. A load that went over to another
      * contact, as loads of redundant ones do, is nothing to tell. */
     if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->t, err));
-    return F_at(&search, 1.0, &F, err);
+    if (papers_form(system)) return F_at(&search, 1.0, &F, err);
+    /* What has changed already must not hide what changes later in the step: with the modes as they are now. */
+    STI_TRY(probe_modes(&search, err));
+    F = smallest(&search, 1.0);
+    if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
+    STI_TRY(F_at(&search, shortest, &F_first, err));
+    return F_first > 0 ? locate(&search, F_at, F_first, F, s, err) : F_at(&search, 1.0, &F, err);
 }
