@@ -21,16 +21,16 @@ enum { STI_LANES = 8, STI_NODE = 8 /* doubles a body takes in v~, six of them us
 
 /* Eight contacts of one colour, component by component. A lane without a contact has zeros throughout. */
 typedef struct sti_Batch {
-    double H[2][6][3][STI_LANES];   /* H~ by body, velocity, direction                          */
-    double w[3][STI_LANES];         /* u - H~'v~                                                */
-    double C[3][STI_LANES];         /* compliance, diagonal                                     */
-    double mu[STI_LANES];           /*                                                          */
-    double inverse_n[STI_LANES];    /* 1/W_nn                                                   */
-    double W_tn[2][STI_LANES];      /* what a normal impulse does to the tangents               */
-    double inverse_T[3][STI_LANES]; /* inv(W_TT): 11, 12, 22                                    */
-    double slip[STI_LANES];         /* 1 / the larger eigenvalue of W_TT                        */
-    int32_t body[2][STI_LANES];     /* node; n_nodes: none (the ground)                         */
-    int32_t contact[STI_LANES];     /* -1: none                                                 */
+    _Alignas(STI_ALIGN) double H[2][6][3][STI_LANES]; /* H~ by body, velocity, direction                          */
+    double w[3][STI_LANES];                           /* u - H~'v~                                                */
+    double C[3][STI_LANES];                           /* compliance, diagonal                                     */
+    double mu[STI_LANES];                             /*                                                          */
+    double inverse_n[STI_LANES];                      /* 1/W_nn                                                   */
+    double W_tn[2][STI_LANES];                        /* what a normal impulse does to the tangents               */
+    double inverse_T[3][STI_LANES];                   /* inv(W_TT): 11, 12, 22                                    */
+    double slip[STI_LANES];                           /* 1 / the larger eigenvalue of W_TT                        */
+    int32_t body[2][STI_LANES];                       /* node; n_nodes: none (the ground)                         */
+    int32_t contact[STI_LANES];                       /* -1: none                                                 */
 } sti_Batch;
 
 struct sti_Graph {
