@@ -397,6 +397,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
 const sti_SolverKind sti_lemke = {
     .name = "lemke",
+    .columns = true,
     .help = "pyramid, box, bounded, frictionless; any positive definite A: small problems, exactly (Lemke's method)",
     .accepts = accepts,
     .create = create,

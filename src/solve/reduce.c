@@ -11,6 +11,7 @@
 #include "solve/reduce.h"
 
 #include "base/tolerance.h"
+#include "solve/graph.h"
 #include "solve/saddle.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
@@ -20,6 +21,8 @@ typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
     sti_Saddle *saddle;
+    sti_Graph graph;
+    bool columns; /* h_ and y_ are those of this problem */
     STI_ARRAY(int64_t, h_first);
     STI_ARRAY(int64_t, h_start);
     STI_ARRAY(int, h_index);
@@ -58,7 +61,7 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
         sti_free(allocator, m, 1, sizeof *m);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: a reduction");
     }
-    m->allocator = *allocator;
+    m->allocator = m->graph.allocator = *allocator;
     reduction->memory = m;
     const st_Status status = sti_saddle_create(allocator, &m->saddle, err);
     if (status != ST_OK) {
@@ -74,6 +77,7 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     if (reduction == NULL) return;
     Memory *m = reduction->memory;
     sti_saddle_destroy(m->saddle);
+    sti_graph_release(&m->graph);
     RELEASE(h_first);
     RELEASE(h_start);
     RELEASE(h_index);
@@ -290,7 +294,6 @@ static void add_own_compliance(Memory *m)
 static st_Status build_rho(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
-    GROW(rho, p->n_contacts);
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
         double trace = 0.0;
@@ -303,14 +306,21 @@ static st_Status build_rho(Memory *m, st_Error *err)
     return ST_OK;
 }
 
-static st_Status build_W_diagonal(Memory *m, st_Error *err)
+static st_Status place_W_diagonal(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
     GROW(W_start, p->n_contacts + 1);
+    GROW(rho, p->n_contacts);
     m->W_start[0] = 0;
     for (int c = 0; c < p->n_contacts; c++)
         m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
     GROW(W_diagonal, m->W_start[p->n_contacts]);
+    return ST_OK;
+}
+
+static st_Status build_W_diagonal(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
         const int64_t count = m->y_first[c + 1] - m->y_first[c];
@@ -362,6 +372,49 @@ static double largest(const double *x, int n)
     return most;
 }
 
+/* Columns of H and Y, and from them W_cc, rho and b. */
+static st_Status reduce_by_columns(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    STI_TRY(build_H(m, err));
+    STI_TRY(build_Y(m, err));
+    STI_TRY(build_W_diagonal(m, err));
+    m->columns = true;
+    const double fastest = largest(p->g, p->n_l);
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const int row = p->contact[c].first + d;
+            m->w[row] = p->w[row] + (m->held[row] ? imposed(p, row, m->v_free, fastest) : 0.0);
+            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
+        }
+    return ST_OK;
+}
+
+/* Fewer contacts are swept one by one, each solved exactly: lanes would stay empty. */
+enum { GRAPH_CONTACTS = 64 };
+
+/* Many contacts between free bodies need no columns; *done tells whether they are such. */
+static st_Status reduce_by_graph(Memory *m, bool *done, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    *done = false;
+    if (p->n_contacts < GRAPH_CONTACTS) return ST_OK;
+    STI_TRY(sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, m->b, m->W_diagonal, m->rho, done, err));
+    if (*done) memcpy(m->w, p->w, (size_t)p->n_r * sizeof *m->w);
+    return ST_OK;
+}
+
+st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
+{
+    Memory *m = reduction->memory;
+    if (m->columns) return ST_OK;
+    STI_TRY(build_H(m, err));
+    STI_TRY(build_Y(m, err));
+    m->columns = true;
+    export_pointers(reduction);
+    return ST_OK;
+}
+
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
 {
     Memory *m = reduction->memory;
@@ -377,24 +430,22 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(held, problem->n_r);
     GROW(b, problem->n_r);
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
-    STI_TRY(build_H(m, err));
-    STI_TRY(build_Y(m, err));
-    STI_TRY(build_W_diagonal(m, err));
-    export_pointers(reduction);
     sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
-    const double fastest = largest(problem->g, problem->n_l);
+    bool graph;
+    m->columns = false;
+    STI_TRY(place_W_diagonal(m, err));
+    STI_TRY(reduce_by_graph(m, &graph, err));
+    if (!graph) STI_TRY(reduce_by_columns(m, err));
+    export_pointers(reduction);
+    reduction->graph = graph ? &m->graph : NULL;
     for (int c = 0; c < problem->n_contacts; c++)
-        for (int d = 0; d < problem->contact[c].dim; d++) {
-            const int row = problem->contact[c].first + d;
-            m->w[row] = problem->w[row] + (m->held[row] ? imposed(problem, row, m->v_free, fastest) : 0.0);
-            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
+        for (int row = problem->contact[c].first; row < problem->contact[c].first + problem->contact[c].dim; row++)
             if (!isfinite(m->b[row]))
-                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c, d,
-                                m->b[row]);
-        }
+                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c,
+                                row - problem->contact[c].first, m->b[row]);
     return ST_OK;
 }
 
@@ -500,6 +551,9 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     if (n > 0) memset(m->w, 0, (size_t)n * sizeof *m->w);
     STI_TRY(build_H(m, err));
     STI_TRY(copy_columns(m, err));
+    m->columns = true;
+    reduction->graph = NULL;
+    STI_TRY(place_W_diagonal(m, err));
     STI_TRY(build_W_diagonal(m, err));
     if (n > 0) memcpy(m->v_free, local->b, (size_t)n * sizeof *m->v_free);
     if (n > 0) memcpy(m->b, local->b, (size_t)n * sizeof *m->b);

@@ -73,6 +73,12 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
     return true;
 }
 
+st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
+{
+    if (kind->columns) STI_TRY(sti_reduction_columns(task->reduction, err));
+    return kind->solve(workspace, task, err);
+}
+
 /* ------------------------------------------------------------------ create, destroy */
 
 static st_Status check_def(const st_SolverDef *def, st_Error *err)
@@ -196,7 +202,7 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .solver = solver->kind->name};
     for (int j = 0; j < problem->n_r; j++)
         solver->r[j] = solver->def.warm_start ? solution->r[j] : 0.0;
-    STI_TRY(solver->kind->solve(solver->workspace, &task, err));
+    STI_TRY(sti_solver_run(solver->kind, solver->workspace, &task, err));
 
     st_SolveInfo found = {.solver = task.solver,
                           .fallback = task.fallback,
