@@ -93,7 +93,7 @@ class Arrows {
 
   // Both vectors are used up.
   place(k, at, force) {
-    const p = this.picture, thick = 0.55 * p.dot, length = Math.min(1.5 * p.radius, force.length() * p.perNewton * p.forceScale), tip = Math.min(0.45 * length, 5 * thick);
+    const p = this.picture, thick = 0.55 * p.dot, length = Math.min(0.6 * p.radius, force.length() * p.perNewton * p.forceScale), tip = Math.min(0.45 * length, 5 * thick);
     force.normalize();
     this.turn.setFromUnitVectors(UP, force);
     this.matrix.compose(at, this.turn, this.size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(this.meshes[0].instanceMatrix.array, 16 * k);
@@ -131,6 +131,7 @@ export class Picture {
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
     run.sample(run.first, this.position, this.turn);
+    this.addSticks();
     this.measure();
     this.placeLights();
     this.addShapes();
@@ -162,41 +163,65 @@ export class Picture {
     return new THREE.Box3(new THREE.Vector3(-r, -r, -z), new THREE.Vector3(r, r, z));
   }
 
+  // Bodies that have no shape, or only points, are drawn as sticks from their middles to what holds them.
+  addSticks() {
+    const plain = new Set(this.model.shapes.filter((s) => s.type !== "point").map((s) => s.body)), ends = new Map();
+    const add = (body, p) => body > 0 && !plain.has(body) && ends.set(body, [...(ends.get(body) ?? []), v(p)]);
+    for (const j of this.model.joints) add(j.a, j.pa), add(j.b, j.pb);
+    for (const s of this.model.springs) add(s.a, s.pa), add(s.b, s.pb);
+    for (const s of this.model.shapes) if (s.type === "point") add(s.body, s.p);
+    const longest = [...ends.values()].map((list) => Math.max(...list.map((p) => p.length()))).filter((l) => l > 0).sort((a, b) => a - b);
+    const radius = 0.035 * (longest[longest.length >> 1] ?? 0);
+    for (let body = 1; body <= this.n && radius > 0; body++) {
+      if (plain.has(body)) continue;
+      const list = ends.get(body) ?? [];
+      for (const p of list) {
+        const length = p.length();
+        if (length < radius) continue;
+        const q = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), p.clone().divideScalar(length));
+        this.model.shapes.push({ body, type: "capsule", radius, length, p: p.clone().multiplyScalar(0.5).toArray(), q: [q.w, q.x, q.y, q.z] });
+      }
+      this.model.shapes.push({ body, type: "sphere", radius: 2 * radius, p: [0, 0, 0], q: [1, 0, 0, 0] });
+    }
+  }
+
   // What is seen in the frames from..to: the box that the view must hold.
   measure(from = this.run.first, to = this.run.last) {
-    const g = v(this.model.gravity), ground = [];
+    const g = v(this.model.gravity), ground = [], local = Array.from({ length: this.n + 1 }, () => new THREE.Box3());
     this.up = g.length() > 0 ? g.normalize().negate() : new THREE.Vector3(0, 0, 1);
-    const extent = (this.extent = new Float32Array(this.n + 1));
     for (const s of this.model.shapes) {
       if (s.type === "plane") continue;
       const box = this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one));
-      if (s.body === 0) ground.push(box);
-      for (const x of [box.min, box.max]) extent[s.body] = Math.max(extent[s.body], Math.abs(x.x), Math.abs(x.y), Math.abs(x.z));
+      s.body === 0 ? ground.push(box) : local[s.body].union(box);
     }
     // Most of what is seen in the run: one body that flies away must not make the rest a dot.
-    const axes = [[], [], []], all = this.n > 20, live = this.run.live;
-    const first = live ? 0 : this.run.frameAt(from), last = live ? 0 : this.run.frameAt(to);
-    const stride = Math.max(1, Math.floor(((last - first + 1) * this.n) / 60000));
-    const p = live ? this.position : this.run.positions;
-    for (let k = first * this.n; k < (last + 1) * this.n; k += stride) {
-      const e = extent[1 + (k % this.n)];
-      for (let i = 0; i < 3; i++) axes[i].push(p[3 * k + i] - e, p[3 * k + i] + e);
-    }
-    const lo = [], hi = [];
+    const axes = [[], [], []], live = this.run.live, first = live ? 0 : this.run.frameAt(from), last = live ? 0 : this.run.frameAt(to);
+    const stride = Math.max(1, Math.floor(((last - first + 1) * this.n) / 30000)), around = new THREE.Box3();
+    const note = (position, turn, k, body) => {
+      around.copy(local[body].isEmpty() ? new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()) : local[body]);
+      around.applyMatrix4(this.m0.compose(this.p0.fromArray(position, 3 * k), this.q0.fromArray(turn, 4 * k), this.one));
+      axes.forEach((list, i) => list.push(around.min.getComponent(i), around.max.getComponent(i)));
+    };
+    if (live) for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1);
+    else for (let k = first * this.n; k < (last + 1) * this.n; k += stride) note(this.run.positions, this.run.turns, k, 1 + (k % this.n));
+    this.box = new THREE.Box3();
     for (let i = 0; i < 3; i++) {
       axes[i].sort((a, b) => a - b);
-      const cut = all ? Math.floor(0.1 * axes[i].length) : 0;
-      lo.push(axes[i][cut] ?? -1), hi.push(axes[i][axes[i].length - 1 - cut] ?? 1);
+      const cut = this.n > 20 ? Math.floor(0.1 * axes[i].length) : 0;
+      this.box.min.setComponent(i, axes[i][cut] ?? -1), this.box.max.setComponent(i, axes[i][axes[i].length - 1 - cut] ?? 1);
     }
-    for (let k = 0; k < this.n; k++) // and all of the moment
-      for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], this.position[3 * k + i] - extent[k + 1]), hi[i] = Math.max(hi[i], this.position[3 * k + i] + extent[k + 1]);
-    this.box = new THREE.Box3(v(lo), v(hi));
-    // What of the ground is near it, but not a floor as wide as the world.
-    const size = this.box.getSize(new THREE.Vector3()).length(), near = this.box.clone().expandByScalar(0.1 * size);
+    for (const list of axes) list.length = 0;
+    for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1); // and all of the moment
+    axes.forEach((list, i) => list.forEach((x) => (this.box.min.setComponent(i, Math.min(x, this.box.min.getComponent(i))), this.box.max.setComponent(i, Math.max(x, this.box.max.getComponent(i))))));
+    for (const j of [...this.model.joints, ...this.model.springs]) for (const [body, p] of [[j.a, j.pa], [j.b, j.pb]]) if (body === 0) this.box.expandByPoint(v(p));
+    // What of the ground is near it, but not a floor as wide as the world; and room for arrows over what is flat.
+    const size = this.box.getSize(new THREE.Vector3()).length(), near = this.box.clone().expandByScalar(0.35 * size);
     for (const box of ground) if (box.getSize(new THREE.Vector3()).length() < 3 * size && box.intersectsBox(near)) this.box.union(box);
+    const tall = this.box.getSize(new THREE.Vector3()), least = 0.25 * tall.length(), high = Math.abs(tall.dot(this.up));
+    if (high < least) this.box.expandByPoint(this.box.getCenter(new THREE.Vector3()).addScaledVector(this.up, least - high / 2));
     this.centre = this.box.getCenter(new THREE.Vector3());
     this.radius = Math.max(1e-6, this.box.getSize(new THREE.Vector3()).length() / 2);
-    const sizes = [...extent.subarray(1)].filter((e) => e > 0).sort((a, b) => a - b);
+    const sizes = local.slice(1).filter((b) => !b.isEmpty()).map((b) => b.getSize(new THREE.Vector3()).length() / 2).filter((e) => e > 0).sort((a, b) => a - b);
     this.bodySize = sizes[sizes.length >> 1] || 0.1 * this.radius;
     this.thin = Math.min(0.012 * this.radius, 0.06 * this.bodySize) || 0.01 * this.radius;
   }
@@ -389,7 +414,7 @@ export class Picture {
     this.arrows = new Arrows(this, "#e4572e");
     this.dotMaterial = new THREE.MeshBasicMaterial({ color: "#ffffff", transparent: true, opacity: 0.92, depthTest: this.n > 150 });
     this.dotRoom = 0;
-    this.dot = Math.min(0.09 * this.bodySize, 0.018 * this.radius);
+    this.dot = Math.min(0.06 * this.bodySize, 0.012 * this.radius);
     this.growContacts(256);
     // Forces are drawn so that a common one is about as long as a body.
     let common = 0;
@@ -403,7 +428,7 @@ export class Picture {
       const masses = this.model.bodies.filter((b) => !b.fixed).map((b) => b.mass).sort((a, b) => a - b);
       common = (masses[masses.length >> 1] || 1) * (Math.hypot(...this.model.gravity) || 9.81);
     }
-    this.perNewton = Math.max(1.4 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
+    this.perNewton = Math.max(1.0 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
   }
 
   growContacts(count) {
