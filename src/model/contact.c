@@ -17,12 +17,6 @@ static double in_series(double a, double b)
     return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
 }
 
-/* Does this surface ask how bodies turn against each other? */
-static bool may_turn(const st_ShapeDef *shape)
-{
-    return shape->rolling > 0 || shape->young > 0;
-}
-
 /* The world axis across which both bodies move, orthogonal to the normal; -1: a contact in space. */
 static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
 {
@@ -53,8 +47,8 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
     int e = planar_axis(&world->body[a], &world->body[b], n);
     st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     st_Vec3 direction[3] = {n, t1, cross(n, t1)};
-    double mu = sti_pair_friction(world->scene, &shape[pair.i], &shape[pair.j]);
-    int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
+    sti_Surface surface = sti_pair_surface(world->scene, &shape[pair.i], &shape[pair.j]);
+    int dim = surface.mu == 0 ? 1 : (e >= 0 ? 2 : 3);
 
     sti_Rows rows; /* normal, tangents, then turning */
     sti_rows_begin(world, a, b, &rows);
@@ -64,24 +58,26 @@ static st_Status push_point(const sti_World *world, const double *q, sti_Pair pa
         sti_rows_set(world, q, a, b, k, (sti_Half){scale(-1, d), scale(-1, cross(lever_a, d))},
                      (sti_Half){d, cross(lever_b, d)}, &rows);
     }
-    bool turns = may_turn(&shape[pair.i]) || may_turn(&shape[pair.j]);
+    bool resists = surface.rolling > 0 || surface.spinning > 0;
+    bool turns = resists || shape[pair.i].young > 0 || shape[pair.j].young > 0;
     for (int k = 0; turns && k < 3; k++)
         sti_rows_set(world, q, a, b, dim + k, (sti_Half){vec3(0, 0, 0), scale(-1, direction[k])},
                      (sti_Half){vec3(0, 0, 0), direction[k]}, &rows);
     const double *turning = turns ? rows.gradient + (ptrdiff_t)dim * rows.count : NULL;
     /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
-    if (nothing_slides(&rows, dim)) dim = 1;
+    if (!resists && nothing_slides(&rows, dim)) dim = 1;
     st_ContactRow row = {
         .id = contact_id(pair, point->feature),
         .gap = point->gap,
-        .mu = mu,
-        .restitution = sti_pair_restitution(world->scene, &shape[pair.i], &shape[pair.j]),
+        .mu = surface.mu,
+        .restitution = surface.restitution,
         .dim = dim,
         .count = rows.count,
         .index = rows.index,
         .gradient = rows.gradient,
         .turning = turning,
-        .rolling = fmax(shape[pair.i].rolling, shape[pair.j].rolling),
+        .rolling = surface.rolling,
+        .spinning = surface.spinning,
         .stiffness = in_series(shape[pair.i].stiffness, shape[pair.j].stiffness),
         .damping = in_series(shape[pair.i].damping, shape[pair.j].damping),
         .elastic = {{shape[pair.i].young, shape[pair.i].poisson}, {shape[pair.j].young, shape[pair.j].poisson}},
