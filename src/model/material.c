@@ -76,19 +76,15 @@ static const st_MaterialPairDef *pair_of_shapes(const st_Scene *scene, const st_
     return find_pair(scene, a->material.index1, b->material.index1);
 }
 
-sti_Surface sti_pair_surface(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
+st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
-    const st_MaterialPairDef *pair = pair_of_shapes(scene, a, b);
-    sti_Surface surface = {.mu = a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu), /* no rounding where they agree */
-                           .restitution = fmax(a->restitution, b->restitution),
-                           .rolling = fmax(a->rolling, b->rolling),
-                           .spinning = fmax(a->spinning, b->spinning)};
-    if (pair == NULL) return surface;
-    if (!isnan(pair->mu)) surface.mu = pair->mu;
-    if (!isnan(pair->restitution)) surface.restitution = pair->restitution;
-    if (!isnan(pair->rolling)) surface.rolling = pair->rolling;
-    if (!isnan(pair->spinning)) surface.spinning = pair->spinning;
-    return surface;
+    const st_MaterialPairDef *said = pair_of_shapes(scene, a, b);
+    st_MaterialPairDef pair = said != NULL ? *said : st_material_pair_def();
+    if (isnan(pair.mu)) pair.mu = a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu); /* no rounding where they agree */
+    if (isnan(pair.restitution)) pair.restitution = fmax(a->restitution, b->restitution);
+    if (isnan(pair.rolling)) pair.rolling = fmax(a->rolling, b->rolling);
+    if (isnan(pair.spinning)) pair.spinning = fmax(a->spinning, b->spinning);
+    return pair;
 }
 
 int st_scene_material_count(const st_Scene *scene)
