@@ -82,8 +82,9 @@ typedef struct sti_Simplex {
 } sti_Simplex;
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex *simplex, sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. */
-void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out);
+/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. A unit `guess` near
+ * that axis makes it fast, and changes nothing else.                                              */
+void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
 
 /* epa.c: penetration of any two cores, from a simplex near or around the origin. */
 void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out);
