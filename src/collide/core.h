@@ -72,6 +72,7 @@ typedef struct sti_Distance {
     st_Vec3 normal; /* unit, from a to b                                                           */
     st_Vec3 a, b;   /* points of the cores that realise it; b - a = gap normal                     */
     double error;   /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
+    int rounds;     /* of GJK and of the expanding polytope, together                              */
 } sti_Distance;
 
 /* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. */
@@ -87,6 +88,9 @@ void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out);
 
 /* epa.c: penetration of any two cores, from a simplex near or around the origin. */
 void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out);
+
+/* polish.c: from near the best direction to the best one, and to its points. */
+void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 
 /* distance.c: signed distance of any two cores. `guess`: returns early with an error of INFINITY and a
  * gap that is a lower bound once that exceeds `beyond`.                                           */

@@ -154,11 +154,13 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
 {
     Polytope p;
     double size = a->size + b->size, upper = INFINITY, lower = 0;
-    *out = (sti_Distance){.gap = 0, .normal = vec3(0, 0, 1), .error = INFINITY, .a = simplex->a[0], .b = simplex->b[0]};
+    *out = (sti_Distance){
+        .normal = vec3(0, 0, 1), .error = INFINITY, .a = simplex->a[0], .b = simplex->b[0], .rounds = out->rounds};
     if (!begin(&p, a, b, simplex)) return;
     while (p.n_vertices < MAX_VERTICES) {
         int f = nearest_face(&p);
         if (f < 0) break;
+        out->rounds++;
         Face face = p.face[f];
         lower = fmax(lower, face.distance);
         int k = add_support(&p, a, b, face.normal);

@@ -121,7 +121,7 @@ void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out)
         }
     }
     if (!isfinite(best.gap)) try_across(a, b, &best);
-    *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
+    *out = (sti_Distance){.gap = best.gap, .normal = best.normal, .rounds = out->rounds};
     out->a = sti_core_support(a, best.normal);
     out->b = sti_core_support(b, scale(-1, best.normal));
     if (best.axis == AXIS_FACE_A) out->a = sub(out->b, scale(best.gap, best.normal));
