@@ -23,7 +23,9 @@ static st_Vec3 nearest_on_edge(st_Vec3 p, st_Vec3 q, double weight[2])
     t = fmin(fmax(t, 0), 1);
     weight[0] = 1 - t, weight[1] = t;
     /* from the nearer end: no digits lost when one is far */
-    return t <= 0.5 ? add(p, scale(t, d)) : sub(q, scale(1 - t, d));
+    st_Vec3 v = t <= 0.5 ? add(p, scale(t, d)) : sub(q, scale(1 - t, d));
+    /* a short v is across a long d to half the digits only, and would see the wrong end of what is behind it */
+    return t > 0 && t < 1 ? sub(v, scale(dot(v, d) / square, d)) : v;
 }
 
 typedef struct Nearest {

@@ -5,18 +5,18 @@
  * known to half the digits only. So the condition of the maximum is solved instead: the parts that touch (a vertex,
  * a point of an edge, of a rim, of a cylinder's or cone's straight line, of an ellipsoid) are guessed, and
  *
- *     b - a  is along n,      a = a0 + s (a1 - a0),    n.(a1 - a0) = 0 where a is on a line, likewise b,
+ *     b - a  is along n,      a = a(s),   n . da/ds = 0   where a is on an edge, a line or a rim, likewise b = b(t),
  *
- * is solved for n and the places s, t by Newton's method, where ends a0, a1 may depend on n. s and t in [0, 1] and
- * no loss of f show that the guess was right. Faces and discs have their normal, which is tried as it is.
+ * is solved for n and the places s, t by Newton's method (a cylinder's line also moves with n). Places on the parts
+ * and no loss of f show that the guess was right. Faces and discs have their normal, which is tried as it is.
  */
-#include "collide/core.h"
+#include "collide/manifold.h"
 
 #define NEAR       0.02 /* an edge or line counts as a guess when it is this close to being across n [rad]     */
 #define MAX_PARTS  8    /* guesses for one core                                                                */
 #define MAX_ROUNDS 12
 #define MAX_TURN   0.3   /* of n in one Newton step [rad]                                                       */
-#define SOLVED     1e-12 /* of b - a across n, relative to the sizes                                            */
+#define SOLVED     5e-10 /* of b - a across n, relative to the sizes                                            */
 #define ROUNDING   1e-13 /* of f, likewise                                                                      */
 
 static bool is_better(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_Distance *d)
@@ -50,9 +50,9 @@ static void guess(Parts *parts, Part part)
     if (parts->n < MAX_PARTS) parts->part[parts->n++] = part;
 }
 
-static bool is_line(const Part *part)
+static bool has_place(const Part *part)
 {
-    return part->kind == PART_EDGE || part->kind == PART_RULING;
+    return part->kind == PART_EDGE || part->kind == PART_RULING || part->kind == PART_RIM;
 }
 
 static st_Vec3 rim_point(const sti_Core *core, st_Vec3 m, double z)
@@ -62,16 +62,14 @@ static st_Vec3 rim_point(const sti_Core *core, st_Vec3 m, double z)
     return add(core->p, core_to_world(core, vec3(core->extent * x / across, core->extent * y / across, z)));
 }
 
-/* The ends of a part for the outward direction m; twice the same where it is a point. */
+/* The ends of a straight part for the outward direction m; twice the same where it is a point. */
 static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 end[2])
 {
     end[0] = part->p, end[1] = part->q; /* a vertex, an edge: as they are */
     switch (part->kind) {
     case PART_VERTEX:
     case PART_EDGE:
-        break;
-    case PART_RIM:
-        end[0] = end[1] = rim_point(core, m, part->z);
+    case PART_RIM: /* not straight */
         break;
     case PART_RULING:
         end[0] = rim_point(core, m, core->lo);
@@ -82,6 +80,37 @@ static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 e
         end[0] = end[1] = sti_core_support(core, m);
         break;
     }
+}
+
+/* The point at a place of a part, and the way that the part goes there: s from end to end, the angle around a rim.
+ * The way of a point is 0.                                                                        */
+static st_Vec3 point_at(const sti_Core *core, const Part *part, st_Vec3 m, double place, st_Vec3 *way)
+{
+    if (part->kind == PART_RIM) {
+        double c = core->extent * cos(place), s = core->extent * sin(place);
+        *way = core_to_world(core, vec3(-s, c, 0));
+        return add(core->p, core_to_world(core, vec3(c, s, part->z)));
+    }
+    st_Vec3 end[2];
+    ends_of(core, part, m, end);
+    *way = sub(end[1], end[0]);
+    return add(end[0], scale(place, *way));
+}
+
+/* The place to start from: that of p, a point known to be near; around a rim, where m looks, if it does. */
+static double place_near(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 p)
+{
+    st_Vec3 end[2];
+    if (part->kind == PART_RIM) {
+        double x = dot(core->axis[0], m), y = dot(core->axis[1], m);
+        st_Vec3 out = sub(p, core->p);
+        if (hypot(x, y) < 1e-3) x = dot(core->axis[0], out), y = dot(core->axis[1], out);
+        return atan2(y, x);
+    }
+    if (!has_place(part)) return 0;
+    ends_of(core, part, m, end);
+    st_Vec3 way = sub(end[1], end[0]);
+    return fmin(fmax(dot(way, sub(p, end[0])) / dot(way, way), 0), 1);
 }
 
 static bool same_point(st_Vec3 a, st_Vec3 b)
@@ -155,16 +184,14 @@ static st_Vec3 turned(const Meeting *meet, const double x[4])
     return scale(1 / norm(n), n);
 }
 
-/* r[0], r[1]: b - a across n; r[2], r[3]: that a line is across n, or, where there is none, that its place is 0. */
+/* r[0], r[1]: b - a across n; r[2], r[3]: the ways along the parts are across n; a point's place is 0. */
 static void residual(const Meeting *meet, const double x[4], double r[4], st_Vec3 on[2])
 {
     st_Vec3 n = turned(meet, x);
     for (int side = 0; side < 2; side++) {
-        st_Vec3 end[2];
-        ends_of(meet->core[side], &meet->part[side], side == 0 ? n : scale(-1, n), end);
-        st_Vec3 way = sub(end[1], end[0]);
-        on[side] = add(end[0], scale(x[2 + side], way));
-        r[2 + side] = meet->size * (is_line(&meet->part[side]) ? dot(n, way) / norm(way) : x[2 + side]);
+        st_Vec3 way, m = side == 0 ? n : scale(-1, n);
+        on[side] = point_at(meet->core[side], &meet->part[side], m, x[2 + side], &way);
+        r[2 + side] = meet->size * (has_place(&meet->part[side]) ? dot(n, way) / norm(way) : x[2 + side]);
     }
     st_Vec3 between = sub(on[1], on[0]), across = sub(between, scale(dot(n, between), n));
     r[0] = dot(meet->u, across), r[1] = dot(meet->w, across);
@@ -182,7 +209,7 @@ static void solve(double J[4][5], double x[4])
                 if (fabs(J[i][column[j]]) > fabs(J[row][column[at]])) row = i, at = j;
         double pivot = fabs(J[row][column[at]]);
         largest = fmax(largest, pivot);
-        if (!(pivot > 1e-9 * largest)) break;
+        if (!(pivot > 1e-10 * largest)) break;
         int swap = column[rank];
         column[rank] = column[at], column[at] = swap;
         for (int j = 0; j < 5; j++) {
@@ -213,7 +240,7 @@ static double size_of(const double r[4])
 /* One step from x, derivatives by differences; n, u, w move along, so that x[0] = x[1] = 0 again. */
 static void newton_step(Meeting *meet, double x[4], const double r[4])
 {
-    const double e = 1e-7;
+    const double e = 1e-6; /* nearly parallel lines need J to 1e-10, Newton does not need its last digits */
     double J[4][5], step[4];
     for (int j = 0; j < 4; j++) {
         double near[4] = {x[0], x[1], x[2], x[3]}, r_near[4];
@@ -239,7 +266,7 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
 {
     Meeting meet = {.core = {a, b}, .part = {*on_a, *on_b}, .n = d->normal, .size = a->size + b->size};
     meet.u = orthogonal(meet.n), meet.w = cross(meet.n, meet.u);
-    double x[4] = {0, 0, is_line(on_a) ? 0.5 : 0, is_line(on_b) ? 0.5 : 0}, r[4];
+    double x[4] = {0, 0, place_near(a, on_a, meet.n, d->a), place_near(b, on_b, scale(-1, meet.n), d->b)}, r[4];
     sti_Distance best = {.gap = d->gap};
     double least = INFINITY, places[2] = {0, 0};
     for (int round = 0; round < MAX_ROUNDS; round++) {
@@ -256,9 +283,10 @@ static bool try_parts(const sti_Core *a, const sti_Core *b, const Part *on_a, co
     }
     if (!(least <= SOLVED * meet.size)) return false;
     for (int side = 0; side < 2; side++)
-        if (!(places[side] >= -1e-10 && places[side] <= 1 + 1e-10)) return false;
-    double gap = core_separation(a, b, best.normal);
-    if (!(gap >= d->gap - ROUNDING * meet.size)) return false;
+        if (meet.part[side].kind != PART_RIM && !(places[side] >= -SOLVED && places[side] <= 1 + SOLVED)) return false;
+    double gap = core_separation(a, b, best.normal), apart = dot(best.normal, sub(best.b, best.a));
+    /* no loss of f, and no other part farther out than the two */
+    if (!(gap >= d->gap - ROUNDING * meet.size) || !(fabs(apart - gap) <= SOLVED * meet.size)) return false;
     d->gap = gap, d->normal = best.normal, d->a = best.a, d->b = best.b;
     return true;
 }
@@ -309,34 +337,101 @@ static void climb(const sti_Core *a, const sti_Core *b, sti_Distance *d)
 }
 
 /* Directions in which a core has a whole face, disc or line at its surface. `sign` 1: core is a, whose surface
- * sees n; -1: core is b. True where a face or disc was best.                                      */
-static bool snap(const sti_Core *a, const sti_Core *b, const sti_Core *core, double sign, sti_Distance *d)
+ * sees n; -1: core is b.                                                                          */
+static void snap(const sti_Core *a, const sti_Core *b, const sti_Core *core, double sign, sti_Distance *d)
 {
     st_Vec3 m = scale(sign, d->normal), z = core->axis[2];
-    bool face = false;
-    if (core_is_polytope(core)) {
-        for (int k = 0; k < sti_core_face_count(core); k++) {
-            st_Vec3 normal, on;
-            sti_core_face(core, k, &normal, &on);
-            if (dot(normal, m) > 1 - NEAR) face = is_better(a, b, scale(sign, normal), d) || face;
-        }
-        return face;
+    for (int k = 0; core_is_polytope(core) && k < sti_core_face_count(core); k++) {
+        st_Vec3 normal, on;
+        sti_core_face(core, k, &normal, &on);
+        if (dot(normal, m) > 1 - NEAR) (void)is_better(a, b, scale(sign, normal), d);
     }
-    if (core->kind == STI_CORE_ELLIPSOID) return false;
+    if (core->kind != STI_CORE_CYLINDER && core->kind != STI_CORE_CONE) return;
     st_Vec3 across = sub(m, scale(dot(m, z), z));
     double length = norm(across), rise = core->kind == STI_CORE_CONE ? core->extent / (core->hi - core->lo) : 0;
     if (length > 0) (void)is_better(a, b, scale(sign, add(scale(1 / length, across), scale(rise, z))), d);
-    if (core->kind == STI_CORE_CONE && dot(m, z) > 0) return false;
-    return is_better(a, b, scale(dot(m, z) < 0 ? -sign : sign, z), d);
+    (void)is_better(a, b, scale(dot(m, z) < 0 ? -sign : sign, z), d);
+}
+
+/* ---- points on a disc ---------------------------------------------------------------------------- */
+
+/* The point of a loop of corners (or of an edge, or a corner) that is nearest to c, all in a plane across m. */
+static st_Vec3 nearest_on_loop(const st_Vec3 *corner, int n, st_Vec3 m, st_Vec3 c)
+{
+    st_Vec3 best = corner[0];
+    bool inside = n > 2;
+    for (int k = 0; k < n; k++) {
+        st_Vec3 p = corner[k], way = sub(corner[(k + 1) % n], p);
+        double square = dot(way, way), s = square > 0 ? fmin(fmax(dot(way, sub(c, p)) / square, 0), 1) : 0;
+        st_Vec3 q = add(p, scale(s, way));
+        if (dot(cross(m, way), sub(c, p)) < 0) inside = false;
+        if (norm(sub(q, c)) < norm(sub(best, c))) best = q;
+    }
+    return inside ? c : best;
+}
+
+/* Is what the core has farthest along m a whole disc? */
+static bool is_disc(const sti_Core *core, st_Vec3 m, double slack)
+{
+    bool cone = core->kind == STI_CORE_CONE;
+    if (!cone && core->kind != STI_CORE_CYLINDER) return false;
+    return norm(cross(m, core->axis[2])) * core->extent <= slack && !(cone && dot(m, core->axis[2]) > 0);
+}
+
+/* The point nearest to c of all that the core has farthest along m; c is moved into their plane. */
+static st_Vec3 nearest_of_farthest(const sti_Core *core, st_Vec3 m, st_Vec3 c, double slack)
+{
+    sti_Feature feature;
+    st_Vec3 top = sti_core_support(core, m), farthest[STI_MAX_CORNERS];
+    int n = 0;
+    c = add(c, scale(dot(m, sub(top, c)), m));
+    if (is_disc(core, m, slack)) {
+        st_Vec3 middle = add(core->p, scale(dot(m, sub(top, core->p)), m)), d = sub(c, middle);
+        double away = norm(d);
+        return away > core->extent ? add(middle, scale(core->extent / away, d)) : c;
+    }
+    sti_core_feature(core, m, &feature);
+    for (int k = 0; k < feature.n; k++)
+        if (dot(m, sub(feature.point[k], top)) >= -slack) farthest[n++] = feature.point[k];
+    return n > 0 ? nearest_on_loop(farthest, n, m, c) : top;
+}
+
+static bool is_face(const sti_Core *core, st_Vec3 m, double slack)
+{
+    for (int k = 0; core_is_polytope(core) && k < sti_core_face_count(core); k++) {
+        st_Vec3 normal, on;
+        sti_core_face(core, k, &normal, &on);
+        if (norm(sub(normal, m)) * core->size <= slack) return true;
+    }
+    return false;
+}
+
+/* The normal is a disc's or a face's: the point is one that the other has nearest to it. Over a disc, the one
+ * nearest to its middle; over a face, the one nearest to where the points were found before.       */
+static void points_on_flat(const sti_Core *a, const sti_Core *b, sti_Distance *d)
+{
+    double slack = SOLVED * (a->size + b->size);
+    for (int side = 0; side < 2; side++) {
+        const sti_Core *flat = side == 0 ? a : b, *other = side == 0 ? b : a;
+        st_Vec3 m = side == 0 ? d->normal : scale(-1, d->normal), p = side == 0 ? d->a : d->b;
+        bool disc = is_disc(flat, m, slack);
+        if (!disc && !is_face(flat, m, slack)) continue;
+        p = nearest_of_farthest(other, scale(-1, m), disc ? flat->p : p, slack);
+        d->b = side == 0 ? p : add(p, scale(d->gap, d->normal));
+        d->a = sub(d->b, scale(d->gap, d->normal));
+        return;
+    }
 }
 
 void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d)
 {
     d->gap = core_separation(a, b, d->normal);
     for (int round = 0; round < 3; round++) {
-        bool face = snap(a, b, a, 1, d);
-        face = snap(a, b, b, -1, d) || face;
+        snap(a, b, a, 1, d);
+        snap(a, b, b, -1, d);
         if (newton(a, b, d)) return;
         climb(a, b, d);
     }
+    st_Vec3 between = sub(d->b, d->a);
+    if (norm(sub(between, scale(d->gap, d->normal))) > SOLVED * (a->size + b->size)) points_on_flat(a, b, d);
 }
