@@ -66,6 +66,13 @@ static inline st_Vec3 mat3_mul(const st_Mat3 *A, st_Vec3 a)
     return vec3(m[0] * a.x + m[1] * a.y + m[2] * a.z, m[3] * a.x + m[4] * a.y + m[5] * a.z,
                 m[6] * a.x + m[7] * a.y + m[8] * a.z);
 }
+/* A' a */
+static inline st_Vec3 mat3_mul_back(const st_Mat3 *A, st_Vec3 a)
+{
+    const double *m = A->m;
+    return vec3(m[0] * a.x + m[3] * a.y + m[6] * a.z, m[1] * a.x + m[4] * a.y + m[7] * a.z,
+                m[2] * a.x + m[5] * a.y + m[8] * a.z);
+}
 static inline st_Mat3 mat3_product(const st_Mat3 *A, const st_Mat3 *B)
 {
     st_Mat3 C;

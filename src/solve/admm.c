@@ -196,6 +196,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_admm = {
     .name = "admm",
+    .columns = true,
     .help = "alternating directions: one factorisation reused, adaptive penalty; towers and walls that stick",
     .accepts = accepts,
     .create = create,

@@ -192,6 +192,7 @@ static void destroy(void *workspace)
 
 const sti_SolverKind sti_apgd = {
     .name = "apgd",
+    .columns = true,
     .help = "accelerated projected gradient, matrix-free; large piles to moderate tolerances",
     .accepts = accepts,
     .create = create,

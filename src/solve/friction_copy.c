@@ -190,6 +190,7 @@ static st_Status copy_local(st_FrictionCopy *copy, const st_Problem *step, st_Er
     st_Status status = W != NULL && made && copy->q != NULL ? ST_OK : no_memory(err);
     if (status == ST_OK) status = sti_reduction_create(a, &reduction, err);
     if (status == ST_OK) status = sti_reduce(reduction, step, err);
+    if (status == ST_OK) status = sti_reduction_columns(reduction, err);
     if (status == ST_OK) {
         sti_reduction_form_W(reduction, W);
         fill_W(copy, step, W, reduction->b);

@@ -497,6 +497,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_ipm = {
     .name = "ipm",
+    .columns = true,
     .help = "interior point on second-order cones; the steadiest where contacts are redundant",
     .accepts = accepts,
     .create = create,

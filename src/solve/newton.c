@@ -398,6 +398,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_newton = {
     .name = "newton",
+    .columns = true,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
     .accepts = accepts,
     .create = create,

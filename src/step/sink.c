@@ -116,6 +116,39 @@ st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err
     return ST_OK;
 }
 
+/* Room for a contact more: asked for once, not row by row. */
+static st_Status reserve_contact(st_Sink *sink, int n_rows, int64_t n_entries, st_Error *err)
+{
+    sti_RowList *rows = &sink->contact_rows;
+    if (sink->n_contacts < sink->contact_capacity && rows->n_rows + n_rows < rows->p_capacity &&
+        n_entries <= rows->i_capacity && n_entries <= rows->x_capacity)
+        return ST_OK;
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    STI_TRY(STI_GROW(&sink->allocator, rows->p, rows->p_capacity, rows->n_rows + n_rows + 1, err));
+    STI_TRY(STI_GROW(&sink->allocator, rows->i, rows->i_capacity, n_entries, err));
+    return STI_GROW(&sink->allocator, rows->x, rows->x_capacity, n_entries, err);
+}
+
+st_Status sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index, sti_ContactEntry **entry,
+                               double **gradient, st_Error *err)
+{
+    sti_RowList *rows = &sink->contact_rows;
+    int first_row = rows->n_rows;
+    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
+    STI_TRY(reserve_contact(sink, n_rows, start + (int64_t)n_rows * count, err));
+    *entry = &sink->contact[sink->n_contacts++];
+    (*entry)->first_row = first_row;
+    *gradient = rows->x + start;
+    for (int k = 0; k < n_rows; k++, start += count) {
+        rows->p[first_row + k] = start;
+        for (int e = 0; e < count; e++)
+            rows->i[start + e] = index[e];
+    }
+    rows->n_rows = first_row + n_rows;
+    rows->p[rows->n_rows] = start;
+    return ST_OK;
+}
+
 st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
 {
     int n = sink->n_contacts;
@@ -134,33 +167,33 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     if (n > 0 && row->id <= sink->contact[n - 1].id)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
                         (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
-    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, n + 1, err));
-    int first_row = sink->contact_rows.n_rows;
-    for (int k = 0; k < row->dim; k++)
-        STI_TRY(sti_rows_append(&sink->allocator, &sink->contact_rows, row->count, row->index,
-                                row->gradient + (ptrdiff_t)k * row->count, err));
-    for (int k = 0; row->turning != NULL && k < 3; k++)
-        STI_TRY(sti_rows_append(&sink->allocator, &sink->contact_rows, row->count, row->index,
-                                row->turning + (ptrdiff_t)k * row->count, err));
-    sink->contact[n] = (sti_ContactEntry){.id = row->id,
-                                          .gap = row->gap,
-                                          .mu = row->mu,
-                                          .restitution = row->restitution,
-                                          .rolling = row->rolling,
-                                          .stiffness = row->stiffness,
-                                          .damping = row->damping,
-                                          .elastic = {row->elastic[0], row->elastic[1]},
-                                          .dim = row->dim,
-                                          .first_row = first_row,
-                                          .turning_row = row->turning != NULL ? first_row + row->dim : -1,
-                                          .a = row->a,
-                                          .b = row->b,
-                                          .shape_a = row->shape_a,
-                                          .shape_b = row->shape_b,
-                                          .point = row->point,
-                                          .normal = row->normal,
-                                          .tangent = row->tangent};
-    sink->n_contacts++;
+    double *gradient;
+    sti_ContactEntry *entry;
+    int n_rows = row->dim + (row->turning != NULL ? 3 : 0);
+    STI_TRY(sti_sink_add_contact(sink, n_rows, row->count, row->index, &entry, &gradient, err));
+    size_t numbers = (size_t)row->dim * (size_t)row->count;
+    if (numbers > 0) memcpy(gradient, row->gradient, numbers * sizeof *gradient);
+    if (numbers > 0 && row->turning != NULL)
+        memcpy(gradient + numbers, row->turning, 3 * (size_t)row->count * sizeof *gradient);
+    int first_row = entry->first_row;
+    *entry = (sti_ContactEntry){.id = row->id,
+                                .gap = row->gap,
+                                .mu = row->mu,
+                                .restitution = row->restitution,
+                                .rolling = row->rolling,
+                                .stiffness = row->stiffness,
+                                .damping = row->damping,
+                                .elastic = {row->elastic[0], row->elastic[1]},
+                                .dim = row->dim,
+                                .first_row = first_row,
+                                .turning_row = row->turning != NULL ? first_row + row->dim : -1,
+                                .a = row->a,
+                                .b = row->b,
+                                .shape_a = row->shape_a,
+                                .shape_b = row->shape_b,
+                                .point = row->point,
+                                .normal = row->normal,
+                                .tangent = row->tangent};
     return ST_OK;
 }
 
