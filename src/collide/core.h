@@ -96,8 +96,14 @@ void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out);
 /* The pair of points of two lines, not parallel, that are nearest to each other. */
 void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);
 
-/* epa.c: penetration of any two cores, from a simplex near or around the origin. */
-void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out);
+/* epa.c: penetration of any two cores, from a simplex near or around the origin. Where it ends before the answer is
+ * certain, `others` are directions apart from each other that may be better still.                 */
+#define STI_MAX_DIRECTIONS 8
+typedef struct sti_Directions {
+    int n;
+    st_Vec3 direction[STI_MAX_DIRECTIONS];
+} sti_Directions;
+void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others);
 
 /* polish.c: from near the best direction to the best one, and to its points. */
 void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);

@@ -21,6 +21,16 @@ static void witness(const sti_Simplex *s, sti_Distance *out)
     }
 }
 
+/* Deep inside round shapes there are several ways out: from another direction to the best one near it. */
+static void try_direction(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_Distance *best)
+{
+    sti_Distance d = *best;
+    d.normal = n;
+    d.a = sti_core_support(a, n), d.b = sti_core_support(b, scale(-1, n));
+    sti_polish(a, b, &d);
+    if (d.gap > best->gap + 1e-13 * (a->size + b->size)) *best = d;
+}
+
 void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out)
 {
     sti_Simplex simplex;
@@ -38,6 +48,9 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out)
         if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
         return;
     }
-    if (!apart) sti_epa(a, b, &simplex, out);
+    sti_Directions others = {.n = 0};
+    if (!apart) sti_epa(a, b, &simplex, out, &others);
     if (is_round(a) || is_round(b)) sti_polish(a, b, out);
+    for (int k = 0; k < others.n; k++)
+        try_direction(a, b, others.direction[k], out);
 }

@@ -11,6 +11,8 @@
 #define MAX_VERTICES 192
 #define MAX_FACES    512 /* a hull of 192 points has at most 380 */
 #define ACCURACY     1e-11
+#define CERTAIN      1e-10
+#define APART        0.98 /* cosine of the angle between directions that lead to different places */
 
 typedef struct Face {
     int v[3];
@@ -165,12 +167,27 @@ static void points_from(const Polytope *p, const Face *nearest, double size, sti
     }
 }
 
-void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out)
+/* The nearest faces that look elsewhere than those before and the best one. */
+static void gather_others(Polytope *p, st_Vec3 best, double upper, sti_Directions *others)
+{
+    for (int f = 0; f < p->n_faces; f++)
+        p->face[f].dead = p->face[f].distance >= upper || dot(p->face[f].normal, best) > APART;
+    while (others->n < STI_MAX_DIRECTIONS) {
+        int next = nearest_face(p);
+        if (next < 0) return;
+        st_Vec3 n = others->direction[others->n++] = p->face[next].normal;
+        for (int f = 0; f < p->n_faces; f++)
+            if (dot(p->face[f].normal, n) > APART) p->face[f].dead = true;
+    }
+}
+
+void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others)
 {
     Polytope p;
     double size = a->size + b->size, upper = INFINITY, lower = 0;
     *out = (sti_Distance){
         .normal = vec3(0, 0, 1), .error = INFINITY, .a = simplex->a[0], .b = simplex->b[0], .rounds = out->rounds};
+    others->n = 0;
     if (!begin(&p, a, b, simplex)) return;
     while (p.n_vertices < MAX_VERTICES) {
         int f = nearest_face(&p);
@@ -190,4 +207,5 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
         if (h - face.distance <= ACCURACY * size || !expand(&p, k, size)) break;
     }
     out->error = fmax(0, upper - lower);
+    if (out->error > CERTAIN * size) gather_others(&p, out->normal, upper, others);
 }

@@ -350,7 +350,8 @@ static void snap(const sti_Core *a, const sti_Core *b, const sti_Core *core, dou
     st_Vec3 across = sub(m, scale(dot(m, z), z));
     double length = norm(across), rise = core->kind == STI_CORE_CONE ? core->extent / (core->hi - core->lo) : 0;
     if (length > 0) (void)is_better(a, b, scale(sign, add(scale(1 / length, across), scale(rise, z))), d);
-    (void)is_better(a, b, scale(dot(m, z) < 0 ? -sign : sign, z), d);
+    (void)is_better(a, b, z, d);
+    (void)is_better(a, b, scale(-1, z), d);
 }
 
 /* ---- points on a disc ---------------------------------------------------------------------------- */
