@@ -91,8 +91,9 @@ typedef struct sti_Simplex {
 } sti_Simplex;
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex *simplex, sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. */
-void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out);
+/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. A unit `guess` near
+ * that axis makes it fast, and changes nothing else.                                              */
+void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
 /* The pair of points of two lines, not parallel, that are nearest to each other. */
 void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);
 

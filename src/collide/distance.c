@@ -31,6 +31,26 @@ static void try_direction(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_D
     if (d.gap > best->gap + 1e-13 * (a->size + b->size)) *best = d;
 }
 
+/* A direction out of two cores that overlap: across the face of GJK's simplex that is nearest to the origin, or
+ * from centre to centre, whichever separates more.                                                */
+static st_Vec3 way_out(const sti_Core *a, const sti_Core *b, const sti_Simplex *s)
+{
+    st_Vec3 centres = sub(b->p, a->p), best = vec3(1, 0, 0);
+    double length = norm(centres), nearest = INFINITY;
+    if (length > 0) best = scale(1 / length, centres);
+    st_Vec3 across = best;
+    for (int skip = s->n == 4 ? 0 : 3; skip < 4 && s->n >= 3; skip++) {
+        const st_Vec3 *p = &s->w[skip == 0 ? 1 : 0], *q = &s->w[skip <= 1 ? 2 : 1], *r = &s->w[skip <= 2 ? 3 : 2];
+        st_Vec3 n = cross(sub(*q, *p), sub(*r, *p));
+        length = norm(n);
+        double height = length > 0 ? dot(n, *p) / length : INFINITY;
+        if (!(fabs(height) < nearest)) continue;
+        nearest = fabs(height);
+        across = scale((height < 0 ? -1 : 1) / length, n);
+    }
+    return core_separation(a, b, across) > core_separation(a, b, best) ? across : best;
+}
+
 void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out)
 {
     sti_Simplex simplex;
@@ -38,12 +58,14 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out)
     bool apart = sti_gjk(a, b, touching, &simplex, out);
     bool flat = core_is_polytope(a) && core_is_polytope(b);
     if (apart && flat && out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: what do the axes say? */
-        sti_Distance axes = *out;
-        sti_sat(a, b, &axes);
+        sti_Distance axes;
+        sti_sat(a, b, out->normal, &axes);
         if (axes.gap <= 0) apart = false;
     }
     if (!apart && flat) {
-        sti_sat(a, b, out);
+        int rounds = out->rounds;
+        sti_sat(a, b, way_out(a, b, &simplex), out);
+        out->rounds = rounds;
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
         if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
         return;
