@@ -125,7 +125,7 @@ static inline void apply(const sti_Batch *batch, double *r_batch, double *v, int
     push(batch, r, x, v, ground);
 }
 
-double SWEEP(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
+static double pass_over(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
 {
     Lanes moved = {0};
     for (int k = 0; k < n_batches; k++) {
@@ -136,4 +136,60 @@ double SWEEP(const sti_Batch *batch, double *r, double *v, int32_t ground, int n
             moved += visit(&batch[i], r + 3 * STI_LANES * i, v, ground);
     }
     return sum_of_lanes(moved);
+}
+
+/* ------------------------------------------------------------------ before the first sweep */
+
+/* 1/x, and 0 where x = 0. */
+static inline Lanes inverse(Lanes x)
+{
+    const Lanes zero = {0};
+    const Mask none = x == zero;
+    return choose(none, zero, 1.0 / choose(none, zero + 1.0, x));
+}
+
+/* inv(W_TT) and 1/lambda_max; where W_TT is singular to rounding, the latter serves for both. */
+static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
+{
+    const Lanes half = 0.5 * (a + d), skew = 0.5 * (a - d), determinant = a * d - b * b;
+    const Lanes largest = half + square_root(skew * skew + b * b), slip = inverse(largest);
+    const Mask regular = determinant > 1e-12 * largest * largest;
+    const Lanes over = inverse(determinant), zero = {0};
+    *(Lanes *)batch->slip = slip;
+    *(Lanes *)batch->inverse_T[0] = choose(regular, d * over, slip);
+    *(Lanes *)batch->inverse_T[1] = choose(regular, zero - b * over, zero);
+    *(Lanes *)batch->inverse_T[2] = choose(regular, a * over, slip);
+}
+
+static inline void prepare_batch(sti_Batch *batch, const double *v_free, Lanes W[6], Lanes b[3], Lanes weight[3])
+{
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+    Lanes x[2][6], dim;
+    gather(v_free, batch->body[0], x[0]);
+    gather(v_free, batch->body[1], x[1]);
+    for (int e = 0; e < 6; e++)
+        W[e] = row[e] == column[e] ? load(batch->C[row[e]]) : (Lanes){0};
+    for (int d = 0; d < 3; d++)
+        b[d] = load(batch->w[d]);
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++) {
+            for (int d = 0; d < 3; d++)
+                b[d] += load(batch->H[side][k][d]) * x[side][k];
+            for (int e = 0; e < 6; e++)
+                W[e] += load(batch->H[side][k][row[e]]) * load(batch->H[side][k][column[e]]);
+        }
+    for (int l = 0; l < STI_LANES; l++)
+        dim[l] = batch->dim[l];
+    weight[0] = weight[1] = weight[2] = (W[0] + W[3] + W[5]) * inverse(dim);
+    *(Lanes *)batch->inverse_n = inverse(W[0]);
+    *(Lanes *)batch->W_tn[0] = W[1];
+    *(Lanes *)batch->W_tn[1] = W[2];
+    prepare_tangents(batch, W[3], W[4], W[5]);
+}
+
+static void prepare(sti_Batch *batch, int n_batches, const double *v_free, double *W, double *b, double *weight)
+{
+    for (int k = 0; k < n_batches; k++)
+        prepare_batch(&batch[k], v_free, (Lanes *)W + 6 * (ptrdiff_t)k, (Lanes *)b + 3 * (ptrdiff_t)k,
+                      (Lanes *)weight + 3 * (ptrdiff_t)k);
 }
