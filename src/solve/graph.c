@@ -90,9 +90,10 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
 
 static int lowest_free(uint64_t taken)
 {
-    for (int k = 0; k < MAX_COLOURS; k++)
-        if ((taken >> k & 1u) == 0) return k;
-    return LATE;
+    int k = 0;
+    for (; k < MAX_COLOURS && (taken & 1u) != 0; taken >>= 1)
+        k++;
+    return k;
 }
 
 /* Each contact takes the first colour that is free at both its bodies. */
@@ -220,16 +221,14 @@ static void find_slots(const st_Problem *p, const sti_Net *net, const int32_t le
     }
 }
 
-/* Contact c into its lane. */
-static void fill_lane(sti_Graph *graph, const sti_Net *net, int c)
+/* A contact into its lane. */
+static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch, int lane)
 {
     const st_Problem *p = graph->problem;
+    const int c = batch->contact[lane];
     const st_ContactLaw *contact = &p->contact[c];
     const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-    const int lane = graph->place[c] % STI_LANES;
-    sti_Batch *batch = &graph->batch[graph->place[c] / STI_LANES];
     int slot[12] = {0};
-    batch->contact[lane] = c;
     batch->dim[lane] = contact->dim;
     batch->mu[lane] = contact->mu;
     batch->body[0][lane] = legs[0];
@@ -322,6 +321,8 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(W, 6 * STI_LANES * (int64_t)graph->n_batches);
     for (int k = 0; k < graph->n_batches; k++)
         empty_batch(&graph->batch[k], graph->n_nodes);
+    for (int c = 0; c < graph->problem->n_contacts; c++)
+        graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
     return ST_OK;
 }
 
@@ -336,8 +337,9 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     if (!compliance_fits(&problem->C) || !find_legs(graph, net) || !prepare_nodes(graph, v_free)) return ST_OK;
     STI_TRY(make_batches(graph, err));
     spread_compliance(graph);
-    for (int c = 0; c < problem->n_contacts; c++)
-        fill_lane(graph, net, c);
+    for (int k = 0; k < graph->n_batches; k++)
+        for (int lane = 0; lane < STI_LANES; lane++)
+            if (graph->batch[k].contact[lane] >= 0) fill_lane(graph, net, &graph->batch[k], lane);
     graph->code = sti_graph_code();
     graph->code->prepare(graph->batch, graph->n_batches, graph->v_free, graph->W, graph->r, graph->weight);
     *fits = hand_over(graph, b, W_diagonal, rho);
