@@ -381,7 +381,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         task->iterations += info.pivots;
         form_r(lemke, task->problem->n_r, lemke->r);
         bool by_W = residual_by_W(lemke, task, reference) <= good;
-        sti_residual(task->reduction, lemke->r, lemke->v, lemke->u, &judged);
+        sti_residual(task->reduction, lemke->r, lemke->v, NULL, lemke->u, &judged);
         if (judged.natural < best) {
             best = judged.natural;
             memcpy(task->r, lemke->r, bytes);

@@ -231,7 +231,7 @@ static void accelerate(Nsgs *s, const sti_Task *task)
 static double judge(const Nsgs *s, const sti_Task *task, double *least)
 {
     st_Residual residual;
-    sti_residual(task->reduction, task->r, s->v, s->u, &residual);
+    sti_residual(task->reduction, task->r, s->v, NULL, s->u, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < *least) {
         *least = measure;

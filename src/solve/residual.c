@@ -66,7 +66,7 @@ static double complementarity(const st_ContactLaw *contact, const double *r, con
 /* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
  * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
  * the problem may know how large velocities are that mean anything.                                */
-double sti_residual_scale(const sti_Reduction *reduction)
+static double scale_of(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
     double square = 0.0, terms = 0.0, least = 0.0;
@@ -80,6 +80,13 @@ double sti_residual_scale(const sti_Reduction *reduction)
             least += reduction->rho[c] * reduction->rho[c] * p->u_scale * p->u_scale;
         }
     return sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
+}
+
+double sti_residual_scale(const sti_Reduction *reduction)
+{
+    sti_Judged *judged = reduction->judged;
+    if (judged->scale < 0.0) judged->scale = scale_of(reduction);
+    return judged->scale;
 }
 
 /* | r - P(r - rho u^) | / (rho |b|) with one rho: the measures of problem files (FCLIB collections). */
@@ -133,12 +140,29 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
 }
 
-void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
+static void copy(double *to, const double *from, int n)
 {
-    const double joint = sti_reduction_velocity(reduction, r, v_work, NULL);
-    contact_velocity(reduction->problem, r, v_work, u_work);
-    sti_residual_at(reduction, r, u_work, out);
-    out->joint = joint;
+    if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* A solver judges where it starts and where it ends, the one that called it judges what it returns, and the door
+ * of all solvers again: mostly the same r.                                                         */
+void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
+{
+    const st_Problem *p = reduction->problem;
+    sti_Judged *judged = reduction->judged;
+    if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
+        const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
+        contact_velocity(p, r, judged->v, judged->u);
+        sti_residual_at(reduction, r, judged->u, &judged->residual);
+        judged->residual.joint = joint;
+        copy(judged->r, r, p->n_r);
+        judged->known = true;
+    }
+    copy(v, judged->v, p->n_v);
+    copy(l, judged->l, p->n_l);
+    copy(u, judged->u, p->n_r);
+    *out = judged->residual;
 }
 
 /* Reduce whichever problem is given, and judge r. */
@@ -160,7 +184,7 @@ static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, 
         goto done;
     }
     reduction->all_errors = true;
-    sti_residual(reduction, r, work, work + reduction->problem->n_v, out);
+    sti_residual(reduction, r, work, NULL, work + reduction->problem->n_v, out);
 done:
     sti_free(&allocator, work, n_work, sizeof *work);
     sti_reduction_destroy(reduction);
