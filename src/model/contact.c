@@ -97,8 +97,9 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     double *x = gradient;
     for (int k = 0; k < dim; k++)
         x = put_row(task, direction[k], lever, x);
-    /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
-    bool free = a->n_dofs == 6 || b->n_dofs == 6;
+    /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
+     */
+    bool free = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
     if (!free && nothing_slides(gradient, task->count, dim)) dim = 1, x = gradient + task->count;
     for (int k = 0; surface->turns && k < 3; k++)
         x = put_row(task, direction[k], NULL, x);
@@ -109,6 +110,7 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
                                 .mu = surface->mu,
                                 .restitution = surface->restitution,
                                 .rolling = surface->rolling,
+                                .spinning = surface->spinning,
                                 .stiffness = surface->stiffness,
                                 .damping = surface->damping,
                                 .elastic = {surface->elastic[0], surface->elastic[1]},
