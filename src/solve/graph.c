@@ -221,6 +221,31 @@ static void find_slots(const st_Problem *p, const sti_Net *net, const int32_t le
     }
 }
 
+/* Row d of a contact whose bodies both have diagonal L, into its lane. */
+static void fill_diagonal(const sti_Graph *graph, sti_Batch *batch, int lane, int d, int64_t count, const double *x,
+                          const int *slot)
+{
+    const double *root[2] = {graph->root + 36 * (ptrdiff_t)batch->body[0][lane],
+                             graph->root + 36 * (ptrdiff_t)batch->body[1][lane]};
+    for (int64_t k = 0; k < count; k++) {
+        const int side = slot[k] >= 6, i = slot[k] - 6 * side;
+        batch->H[side][i][d][lane] = x[k] * root[side][7 * i];
+    }
+}
+
+/* The same for any bodies. */
+static void fill_full(const sti_Graph *graph, sti_Batch *batch, int lane, int d, int64_t count, const double *x,
+                      const int *slot)
+{
+    double h[12] = {0};
+    for (int64_t k = 0; k < count; k++)
+        h[slot[k]] = x[k];
+    scale_row(graph, batch->body[0][lane], h);
+    scale_row(graph, batch->body[1][lane], h + 6);
+    for (int k = 0; k < 12; k++)
+        batch->H[k / 6][k % 6][d][lane] = h[k];
+}
+
 /* A contact into its lane. */
 static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch, int lane)
 {
@@ -228,6 +253,7 @@ static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *bat
     const int c = batch->contact[lane];
     const st_ContactLaw *contact = &p->contact[c];
     const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    const bool diagonal = graph->diagonal[legs[0]] && graph->diagonal[legs[1]];
     int slot[12] = {0};
     batch->dim[lane] = contact->dim;
     batch->mu[lane] = contact->mu;
@@ -237,14 +263,11 @@ static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *bat
         const int row = contact->first + d;
         const int64_t count = p->H.p[row + 1] - p->H.p[row];
         const double *x = p->H.x + p->H.p[row];
-        double h[12] = {0};
         if (d == 0 || !same_row(&p->H, contact->first, row)) find_slots(p, net, legs, row, slot);
-        for (int64_t k = 0; k < count; k++)
-            h[slot[k]] = x[k];
-        scale_row(graph, legs[0], h);
-        scale_row(graph, legs[1], h + 6);
-        for (int k = 0; k < 12; k++)
-            batch->H[k / 6][k % 6][d][lane] = h[k];
+        if (diagonal)
+            fill_diagonal(graph, batch, lane, d, count, x, slot);
+        else
+            fill_full(graph, batch, lane, d, count, x, slot);
         batch->w[d][lane] = p->w[row];
     }
 }

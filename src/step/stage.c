@@ -81,7 +81,7 @@ static st_Status momentum(Work *work)
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
     double *f = work->out->f, *v = s->work_v, *k = s->work_k;
-    STI_TRY(model->mass(model->ctx, stage->q_star, work->out->M, work->err));
+    STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
     if (!work->impact) {
