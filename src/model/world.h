@@ -182,7 +182,8 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 /* surface.c */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
-sti_Surface sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j);
+/* Of shapes i and j: in the table, or in `room`. */
+const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
