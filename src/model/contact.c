@@ -222,12 +222,15 @@ static void begin_points(Task *task)
     task->count = list_velocities(&world->body[task->b], task->count, task->index);
 }
 
-static st_Status push_points(Task *task)
+static st_Status push_points(Task *task, uint32_t *hint)
 {
     sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
     const st_ShapeDef *shape = task->world->scene->shape;
     c->points.n = 0;
+    task->how.hint = hint;
+    task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
+    task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
     st_Status status =
         sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, &c->points, task->err);
     if (status != ST_OK) {
@@ -242,8 +245,9 @@ static st_Status push_points(Task *task)
     return ST_OK;
 }
 
-static st_Status push_pair(Task *task, sti_Pair pair)
+static st_Status push_pair(Task *task, sti_Pair *at)
 {
+    sti_Pair pair = *at;
     const sti_World *world = task->world;
     const sti_Collider *c = &world->collider;
     const int *owner = world->scene->shape_body;
@@ -255,7 +259,7 @@ static st_Status push_pair(Task *task, sti_Pair pair)
         task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
     }
     if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL)
-        return is_near(task, pair) ? push_points(task) : ST_OK;
+        return is_near(task, pair) ? push_points(task, &at->hint) : ST_OK;
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
     begin_points(task);
@@ -296,7 +300,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
         int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
         n = list_near(c->ball, c->pairs.pair + k, n, fmax(margin, 0), near);
         for (int e = 0; e < n; e++)
-            STI_TRY(push_pair(&task, c->pairs.pair[k + near[e]]));
+            STI_TRY(push_pair(&task, &c->pairs.pair[k + near[e]]));
     }
     return ST_OK;
 }

@@ -12,6 +12,7 @@
 #define STI_WORLD_H
 
 #include "collide/collide.h"
+#include "collide/core.h"
 #include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
@@ -97,11 +98,14 @@ typedef struct sti_Collider {
     st_Pose *pose;        /* of the shapes, in the world                                           */
     sti_Ball *ball;       /* that holds a shape, or larger; a sphere's is the sphere               */
     sti_Bounds *bounds;   /* around them                                                           */
-    st_Mat3 *axes;        /* of each body: its orientation as a matrix, body to world              */
-    double *body_reach;   /* of each body: how far its shapes go from its centre                   */
-    st_Pose *body_pose;   /* of the bodies, where the shapes were placed last                      */
-    bool *moved;          /* bodies, since the placing before                                      */
-    bool placed;          /* all of this holds something                                           */
+    int *core_of;         /* where a shape's core is; -1: it is a ball, a plane or a mesh          */
+    sti_Core *core;       /* n_cores: the others as they are turned, at the origin                 */
+    int n_cores;
+    st_Mat3 *axes;      /* of each body: its orientation as a matrix, body to world              */
+    double *body_reach; /* of each body: how far its shapes go from its centre                   */
+    st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
+    bool *moved;        /* bodies, since the placing before                                      */
+    bool placed;        /* all of this holds something                                           */
     sti_Surfaces surfaces;
     bool keep_all;      /* all points of a patch, not only those that span it                     */
     uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
