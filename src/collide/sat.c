@@ -134,7 +134,7 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     st_Vec3 n = cross(a->way, b->way);
     double length = norm(n);
     if (length <= PARALLEL * a->length * b->length) return;
-    n = scale(1 / length, n);
+    n = sti_across(scale(1 / length, n), scale(1 / a->length, a->way));
     double along = dot(n, sub(b->end[0], a->end[0]));
     /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The lines'
      * own separation bounds what the axis can give from above: most pairs end here.               */
@@ -149,8 +149,8 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     }
 }
 
-/* The pair of points of two lines that are nearest to each other. */
-static void nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b)
+/* By the product n of the directions: 1 - cos^2 of their angle would lose all digits where it is small. */
+void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b)
 {
     st_Vec3 u = sub(a[1], a[0]), v = sub(b[1], b[0]), d = sub(b[0], a[0]), n = cross(u, v);
     double square = dot(n, n);
@@ -222,5 +222,5 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
     if (best.axis == AXIS_FACE_A) out->a = sub(out->b, scale(best.gap, best.normal));
     if (best.axis == AXIS_FACE_B) out->b = add(out->a, scale(best.gap, best.normal));
     if (best.axis == AXIS_OTHER) out->a = best.a[0], out->b = best.b[0];
-    if (best.axis == AXIS_EDGES) nearest_on_lines(best.a, best.b, &out->a, &out->b);
+    if (best.axis == AXIS_EDGES) sti_nearest_on_lines(best.a, best.b, &out->a, &out->b);
 }

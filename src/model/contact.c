@@ -117,9 +117,11 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     STI_TRY(sti_sink_room(task->sink, 6, task->count, &gradient, task->err));
     int dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
     put_rows(task, lever, dim, surface->turns, gradient);
-    /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
+    /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
+     */
     bool free = task->world->body[task->a].n_dofs == 6 || task->world->body[task->b].n_dofs == 6;
-    if (!free && dim > 1 && nothing_slides(gradient, task->count, dim)) {
+    bool opposed = surface->rolling > 0 || surface->spinning > 0;
+    if (!free && !opposed && dim > 1 && nothing_slides(gradient, task->count, dim)) {
         dim = 1;
         put_rows(task, lever, dim, surface->turns, gradient);
     }
@@ -130,6 +132,7 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
                                 .mu = surface->mu,
                                 .restitution = surface->restitution,
                                 .rolling = surface->rolling,
+                                .spinning = surface->spinning,
                                 .stiffness = surface->stiffness,
                                 .damping = surface->damping,
                                 .elastic = {surface->elastic[0], surface->elastic[1]},

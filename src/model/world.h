@@ -69,7 +69,7 @@ typedef struct sti_Spring {
 
 /* What two surfaces do together: surface.c. */
 typedef struct sti_Surface {
-    double mu, restitution, rolling, stiffness, damping;
+    double mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
     bool turns; /* the rates at which the bodies turn against each other are asked for             */
 } sti_Surface;
