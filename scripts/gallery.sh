@@ -14,7 +14,7 @@ view() {
     case $1 in
     newtons-cradle) echo "--at 0.44" ;;
     woodpecker) echo "--at 0.42 --look 0.35,-1,0.15" ;;
-    tippe-top) echo "--at 0.62 --look 0.4,-1,0.25" ;;
+    tippe-top) echo "--at 1.25 --look 0.4,-1,0.15" ;;
     rattleback) echo "--at 1.95 --look 0.2,-1,0.55" ;;
     eulers-disk) echo "--at 1.3" ;;
     walker) echo "--at 2.62 --look 0.75,-1,0.3" ;;
@@ -29,7 +29,6 @@ view() {
     terrain) echo "--at 0.8" ;;
     free-box) echo "--at 1.17" ;;
     gear_train) echo "--look 0.35,0.3,1" ;;
-    slider_crank_clearance) echo "--look 0,0,1" ;;
     double-pendulum) echo "--look 0.5,0.2,1" ;;
     b_g100_explicit) echo "--at 0.1 --look 0.1,0.5,1" ;;
     b_* | two-carts*) echo "--look 0.1,0.5,1" ;;

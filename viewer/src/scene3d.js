@@ -38,7 +38,7 @@ function surface(pattern, many) {
 
 // A floor without an end: lines every `step`, thicker every ten, fading away.
 function floorMaterial(step, reach) {
-  const material = new THREE.MeshLambertMaterial({ transparent: true, side: THREE.DoubleSide, depthWrite: false }); // it fills the screen: cheap
+  const material = new THREE.MeshLambertMaterial({ transparent: true, depthWrite: false }); // it fills the screen: cheap; from inside it is not seen
   material.userData.line = { value: new THREE.Color("#000000") };
   material.onBeforeCompile = (shader) => {
     shader.uniforms.lineColour = material.userData.line;
