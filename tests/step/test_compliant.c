@@ -275,6 +275,9 @@ static void depth_of_a_sphere(void **state)
         st_Pose pose;
         st_system_pose(b.sys, st_scene_find_body(b.scene, "ball"), &pose);
         check_close((0.05 - pose.p.z) * stiffness, mass * 9.81, 1e-8 * mass); /* the fast modes have died out */
+        double kinetic, potential, weight = mass * 9.81;
+        check_ok(st_system_energy(b.sys, &kinetic, &potential, &b.err), b.err);
+        check_close(potential, weight * pose.p.z + 0.5 * weight * weight / stiffness, 1e-8 * weight);
         end_ball(&b);
     }
 }
