@@ -36,13 +36,15 @@ typedef struct sti_SolverKind {
     void (*destroy)(void *workspace);
 } sti_SolverKind;
 
-extern const sti_SolverKind sti_auto;   /* auto.c  */
-extern const sti_SolverKind sti_lemke;  /* lemke.c */
-extern const sti_SolverKind sti_nsgs;   /* nsgs.c  */
-extern const sti_SolverKind sti_newton; /* newton.c */
-extern const sti_SolverKind sti_ipm;    /* ipm.c */
-extern const sti_SolverKind sti_admm;   /* admm.c */
-extern const sti_SolverKind sti_apgd;   /* apgd.c */
+extern const sti_SolverKind sti_auto;     /* auto.c  */
+extern const sti_SolverKind sti_lemke;    /* lemke.c */
+extern const sti_SolverKind sti_nsgs;     /* nsgs.c  */
+extern const sti_SolverKind sti_newton;   /* newton.c */
+extern const sti_SolverKind sti_homotopy; /* homotopy.c */
+extern const sti_SolverKind sti_ipm;      /* ipm.c */
+extern const sti_SolverKind sti_admm;     /* admm.c */
+extern const sti_SolverKind sti_apgd;     /* apgd.c */
+extern const sti_SolverKind sti_homotopy; /* homotopy.c */
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);
