@@ -146,7 +146,7 @@ static const char *const drift_words[] = {"velocity", "gap", "projection", NULL}
 static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
-static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd", NULL};
+static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
 
 typedef struct Entry {
     st_Setting setting;
