@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, browser, lint.
+# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, browser, bench, lint.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
@@ -20,6 +20,7 @@ test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
 browser|nodejs|builds the page of the viewer again, to compare|command node
 browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm
 browser|chromium|the page of the viewer is tested in it|command chromium
+bench|libode-dev|a peer to be measured against: ODE|header ode/ode.h ode
 lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck

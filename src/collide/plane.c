@@ -3,6 +3,7 @@
  * The distance of a face to a plane is not smooth in the angle; the heights of its corners are. So each corner
  * is a contact of its own, found whatever the tilt.
  */
+#include "collide/ball.h"
 #include "collide/manifold.h"
 #include "collide/pair.h"
 
@@ -73,6 +74,10 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
 {
     (void)a;
     Against plane = {rotate(pose_a.q, vec3(0, 0, 1)), pose_a.p, how, out, err};
+    sti_ContactPoint point;
+    if (b->type == ST_SHAPE_SPHERE)
+        return plane_ball(plane.n, plane.on, pose_b.p, b->radius, how, &point) ? sti_points_add(out, point, err)
+                                                                               : ST_OK;
     if (b->mesh != NULL) return try_mesh(&plane, b->mesh, pose_b);
     sti_Core core = sti_core(b, pose_b);
     if (core_is_polytope(&core)) return try_corners(&plane, &core);

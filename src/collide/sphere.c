@@ -1,4 +1,5 @@
 /* collide/sphere.c -- spheres and capsules (points and bars, with radius 0) in closed form. */
+#include "collide/ball.h"
 #include "collide/manifold.h"
 #include "collide/pair.h"
 
@@ -15,19 +16,12 @@ static st_Status add_if_near(double gap, st_Vec3 on_b, st_Vec3 n, uint32_t featu
     return sti_points_add(out, (sti_ContactPoint){gap, on_b, n, feature}, err);
 }
 
-/* Concentric spheres have no direction: any normal in the plane of motion separates them. */
-static st_Vec3 any_normal(const sti_Collide *how)
-{
-    return vec3_axis(how->planar >= 0 ? (how->planar + 1) % 3 : 2);
-}
-
 st_Status sti_sphere_sphere(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                             const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    st_Vec3 d = sub(pose_b.p, pose_a.p);
-    double distance = norm(d);
-    st_Vec3 n = direction(d, distance, any_normal(how));
-    return add_if_near(distance - a->radius - b->radius, sub(pose_b.p, scale(b->radius, n)), n, 0, how, out, err);
+    sti_ContactPoint point;
+    if (!ball_ball(pose_a.p, a->radius, pose_b.p, b->radius, how, &point)) return ST_OK;
+    return sti_points_add(out, point, err);
 }
 
 st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,

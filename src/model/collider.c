@@ -59,6 +59,20 @@ static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
     return true;
 }
 
+static const st_Pose origin = {{0, 0, 0}, {1, 0, 0, 0}};
+
+static bool same_pose(const st_Pose *a, const st_Pose *b)
+{
+    return a->p.x == b->p.x && a->p.y == b->p.y && a->p.z == b->p.z && a->q.w == b->q.w && a->q.x == b->q.x &&
+           a->q.y == b->q.y && a->q.z == b->q.z;
+}
+
+static unsigned char class_of(st_ShapeType type)
+{
+    if (type == ST_SHAPE_PLANE) return STI_CLASS_PLANE;
+    return type == ST_SHAPE_SPHERE ? STI_CLASS_BALL : STI_CLASS_OTHER;
+}
+
 /* ---- life ---------------------------------------------------------------------------------------- */
 
 st_Status sti_collider_compile(sti_World *world, st_Error *err)
@@ -71,24 +85,39 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     c->n_shapes = n;
     c->points.allocator = *a;
     c->shape = sti_alloc(a, n, sizeof *c->shape);
+    c->class = sti_alloc(a, n, sizeof *c->class);
+    c->plain = sti_alloc(a, n, sizeof *c->plain);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
+    c->ball = sti_alloc(a, n, sizeof *c->ball);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
+    c->axes = sti_alloc(a, scene->n_bodies, sizeof *c->axes);
+    c->body_pose = sti_alloc(a, scene->n_bodies, sizeof *c->body_pose);
+    c->moved = sti_alloc(a, scene->n_bodies, sizeof *c->moved);
     c->body_reach = sti_alloc(a, scene->n_bodies, sizeof *c->body_reach);
-    bool *unbounded = sti_alloc(a, n, sizeof *unbounded);
+    unsigned char *extent = sti_alloc(a, n, sizeof *extent);
     st_Status status = ST_OK;
-    if (c->body_reach == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", scene->n_bodies);
-    if (n > 0 && (c->shape == NULL || c->pose == NULL || c->bounds == NULL || unbounded == NULL))
+    if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL)
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", scene->n_bodies);
+    if (n > 0 && (c->shape == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
+                  c->bounds == NULL || extent == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     for (int k = 0; k < n && status == ST_OK; k++) {
         status = sti_shape_compile(&scene->shape[k], a, &c->shape[k], err);
         if (status != ST_OK) break;
-        unbounded[k] = !isfinite(c->shape[k].reach);
+        c->class[k] = class_of(scene->shape[k].type);
+        c->plain[k] = same_pose(&scene->shape[k].pose, &origin);
+        /* in a plane shapes are drawn out across it, beyond their balls */
+        bool drawn = c->class[k] != STI_CLASS_BALL && world->body[scene->shape_body[k]].planar != 0;
+        c->ball[k].radius = drawn ? INFINITY : c->shape[k].reach;
+        bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
+        extent[k] = !isfinite(c->shape[k].reach) ? STI_EXTENT_PLANE : fixed ? STI_EXTENT_FIXED : STI_EXTENT_BOUNDED;
         double *reach = &c->body_reach[scene->shape_body[k]];
         *reach = fmax(*reach, norm(pose_point(scene->shape[k].pose, c->shape[k].middle)) + c->shape[k].reach);
     }
+    if (status == ST_OK) status = sti_surfaces_compile(scene, a, &c->surfaces, err);
     if (status == ST_OK) status = compile_excluded(world, err);
-    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, unbounded, may_touch, world, a, err);
-    sti_free(a, unbounded, n, sizeof *unbounded);
+    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
+    sti_free(a, extent, n, sizeof *extent);
     return status;
 }
 
@@ -99,8 +128,15 @@ void sti_collider_free(sti_World *world)
     for (int k = 0; c->shape != NULL && k < c->n_shapes; k++)
         sti_shape_free(a, &c->shape[k]);
     sti_free(a, c->shape, c->n_shapes, sizeof *c->shape);
+    sti_free(a, c->class, c->n_shapes, sizeof *c->class);
+    sti_free(a, c->plain, c->n_shapes, sizeof *c->plain);
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
+    sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
+    sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
+    sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
+    sti_free(a, c->moved, world->n_bodies, sizeof *c->moved);
+    if (world->scene != NULL) sti_surfaces_free(world->scene, a, &c->surfaces);
     sti_free(a, c->body_reach, world->n_bodies, sizeof *c->body_reach);
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
     sti_pairs_free(&c->pairs);
@@ -109,48 +145,37 @@ void sti_collider_free(sti_World *world)
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
-static bool same_pose(const st_Pose *a, const st_Pose *b)
+/* Which bodies have moved, and to where. */
+static st_Status place_bodies(sti_World *world, const double *q, st_Error *err)
 {
-    return a->p.x == b->p.x && a->p.y == b->p.y && a->p.z == b->p.z && a->q.w == b->q.w && a->q.x == b->q.x &&
-           a->q.y == b->q.y && a->q.z == b->q.z;
+    sti_Collider *c = &world->collider;
+    for (int b = 0; b < world->n_bodies; b++) {
+        st_Pose pose = sti_pose(q, b);
+        c->moved[b] = !c->placed || !same_pose(&pose, &c->body_pose[b]);
+        if (!c->moved[b]) continue;
+        if (world->scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
+            return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", world->scene->body[b].name, pose.p.x,
+                            pose.p.y, pose.p.z);
+        c->body_pose[b] = pose;
+        c->axes[b] = quat_matrix(pose.q);
+    }
+    return ST_OK;
 }
 
 /* What does not move keeps its box. */
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    for (int k = 0; k < c->n_shapes; k++) {
-        int body = world->scene->shape_body[k];
-        st_Pose pose = pose_product(sti_pose(q, body), world->scene->shape[k].pose);
-        if (c->placed && same_pose(&pose, &c->pose[k])) continue;
-        if (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q)))
-            return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", world->scene->body[body].name,
-                            pose.p.x, pose.p.y, pose.p.z);
+    const int *owner = world->scene->shape_body;
+    st_Status status = place_bodies(world, q, err);
+    for (int k = 0; k < c->n_shapes && status == ST_OK; k++) {
+        if (!c->moved[owner[k]]) continue;
+        st_Pose pose = c->body_pose[owner[k]];
+        if (!c->plain[k]) pose = pose_product(pose, world->scene->shape[k].pose);
         c->pose[k] = pose;
         c->bounds[k] = sti_shape_bounds(&c->shape[k], pose);
+        c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, c->shape[k].middle);
     }
-    c->placed = true;
-    return ST_OK;
-}
-
-/* Can a plane and a box be nearer than the margin? */
-static bool plane_is_near(const sti_Collider *c, int plane, int other, double margin)
-{
-    st_Vec3 n = rotate(c->pose[plane].q, vec3(0, 0, 1));
-    const sti_Bounds *b = &c->bounds[other];
-    st_Vec3 lowest = vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
-    return dot(n, sub(lowest, c->pose[plane].p)) < margin;
-}
-
-static bool boxes_are_near(const sti_Collider *c, int i, int j, double margin)
-{
-    sti_Bounds grown = bounds_grown(c->bounds[i], margin);
-    return bounds_overlap(&grown, &c->bounds[j]);
-}
-
-bool sti_collider_near(const sti_Collider *c, sti_Pair pair, double margin)
-{
-    margin = fmax(margin, 0);
-    if (c->pairs.unbounded[pair.i]) return plane_is_near(c, pair.i, pair.j, margin);
-    return boxes_are_near(c, pair.i, pair.j, margin);
+    c->placed = status == ST_OK;
+    return status;
 }

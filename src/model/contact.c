@@ -1,27 +1,32 @@
-/* model/contact.c -- from contact points to contact rows on the free velocities.
+/* model/contact.c -- from pairs of shapes to contact rows on the free velocities.
  *
  * The contact frame is (n, t1, t2), normal from body a to body b. Where both bodies move across one
- * world axis e only (a planar scene), the contact has one tangent, e x n, and a block of size 2.
+ * world axis e only (a planar scene), the contact has one tangent, e x n, and a block of size 2. With levers
+ * l_a, l_b from the centres to the point, the rate along a direction d of the frame is
+ *
+ *     u = d . (v_b - v_a) + (l_b x d) . w_b - (l_a x d) . w_a,     w = R w_body.
+ *
+ * A pile makes millions of these a second: they are written where they will stand.
  */
+#include "collide/ball.h"
 #include "model/world.h"
+#include "step/sink.h"
 
-/* Contact ids: shape i, shape j, feature. */
-static uint64_t contact_id(sti_Pair pair, uint32_t feature)
-{
-    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
-}
+/* What is the same for all pairs, and what was looked up for the pair at hand. */
+typedef struct Task {
+    sti_World *world;
+    st_Sink *sink;
+    st_Error *err;
+    sti_Collide how;
+    sti_Pair pair;
+    int a, b; /* its bodies                                                                        */
+    sti_Surface surface;
+    int index[12], count; /* their velocities                                                      */
+    int plane;            /* the last plane that was met, -1: none; its normal                     */
+    st_Vec3 plane_normal;
+} Task;
 
-/* Two springs one behind the other; 0 stands for a rigid one. */
-static double in_series(double a, double b)
-{
-    return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
-}
-
-/* Does this surface ask how bodies turn against each other? */
-static bool may_turn(const st_ShapeDef *shape)
-{
-    return shape->rolling > 0 || shape->young > 0;
-}
+/* ---- one point ----------------------------------------------------------------------------------- */
 
 /* The world axis across which both bodies move, orthogonal to the normal; -1: a contact in space. */
 static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
@@ -33,67 +38,96 @@ static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
     return -1;
 }
 
+/* Contact ids: shape i, shape j, feature. */
+static uint64_t contact_id(sti_Pair pair, uint32_t feature)
+{
+    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
+}
+
 /* Are the tangent rows nothing but rounding of the normal one? */
-static bool nothing_slides(const sti_Rows *rows, int dim)
+static bool nothing_slides(const double *gradient, int count, int dim)
 {
     double along = 0, across = 0;
-    for (int k = 0; k < rows->count; k++)
-        along = fmax(along, fabs(rows->gradient[k]));
-    for (int k = rows->count; k < dim * rows->count; k++)
-        across = fmax(across, fabs(rows->gradient[k]));
+    for (int k = 0; k < count; k++)
+        along = fmax(along, fabs(gradient[k]));
+    for (int k = count; k < dim * count; k++)
+        across = fmax(across, fabs(gradient[k]));
     return across <= 1e-12 * along;
 }
 
-static st_Status push_point(const sti_World *world, const double *q, sti_Pair pair, const sti_ContactPoint *point,
-                            st_Sink *sink, st_Error *err)
+/* The row along d, or about it where the levers are NULL. */
+static double *put_row(const Task *task, st_Vec3 d, const st_Vec3 lever[2], double *x)
 {
-    const st_ShapeDef *shape = world->scene->shape;
-    int a = world->scene->shape_body[pair.i], b = world->scene->shape_body[pair.j];
-    st_Vec3 n = point->normal;
-    int e = planar_axis(&world->body[a], &world->body[b], n);
-    st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
-    st_Vec3 direction[3] = {n, t1, cross(n, t1)};
-    double mu = sti_pair_friction(world->scene, &shape[pair.i], &shape[pair.j]);
-    int dim = mu == 0 ? 1 : (e >= 0 ? 2 : 3);
-
-    sti_Rows rows; /* normal, tangents, then turning */
-    sti_rows_begin(world, a, b, &rows);
-    st_Vec3 lever_a = sub(point->point, sti_pose(q, a).p), lever_b = sub(point->point, sti_pose(q, b).p);
-    for (int k = 0; k < dim; k++) {
-        st_Vec3 d = direction[k];
-        sti_rows_set(world, q, a, b, k, (sti_Half){scale(-1, d), scale(-1, cross(lever_a, d))},
-                     (sti_Half){d, cross(lever_b, d)}, &rows);
+    const sti_World *world = task->world;
+    const int body[2] = {task->a, task->b};
+    for (int s = 0; s < 2; s++) {
+        const sti_Body *of = &world->body[body[s]];
+        if (of->n_dofs == 0) continue;
+        st_Vec3 on = scale(s == 0 ? -1 : 1, d), turn = lever != NULL ? cross(lever[s], on) : on;
+        st_Vec3 along = lever != NULL ? on : vec3(0, 0, 0);
+        x = sti_put_half(of, along, mat3_mul_back(&world->collider.axes[body[s]], turn), x);
     }
-    bool turns = may_turn(&shape[pair.i]) || may_turn(&shape[pair.j]);
-    for (int k = 0; turns && k < 3; k++)
-        sti_rows_set(world, q, a, b, dim + k, (sti_Half){vec3(0, 0, 0), scale(-1, direction[k])},
-                     (sti_Half){vec3(0, 0, 0), direction[k]}, &rows);
-    const double *turning = turns ? rows.gradient + (ptrdiff_t)dim * rows.count : NULL;
-    /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
-    if (nothing_slides(&rows, dim)) dim = 1;
-    st_ContactRow row = {
-        .id = contact_id(pair, point->feature),
-        .gap = point->gap,
-        .mu = mu,
-        .restitution = sti_pair_restitution(world->scene, &shape[pair.i], &shape[pair.j]),
-        .dim = dim,
-        .count = rows.count,
-        .index = rows.index,
-        .gradient = rows.gradient,
-        .turning = turning,
-        .rolling = fmax(shape[pair.i].rolling, shape[pair.j].rolling),
-        .stiffness = in_series(shape[pair.i].stiffness, shape[pair.j].stiffness),
-        .damping = in_series(shape[pair.i].damping, shape[pair.j].damping),
-        .elastic = {{shape[pair.i].young, shape[pair.i].poisson}, {shape[pair.j].young, shape[pair.j].poisson}},
-        .a = a,
-        .b = b,
-        .shape_a = pair.i + 1,
-        .shape_b = pair.j + 1,
-        .point = point->point,
-        .normal = n,
-        .tangent = t1};
-    return st_push_contact(sink, &row, err);
+    return x;
 }
+
+/* Levers overflow only for bodies that are lost in space. */
+static st_Status check_point(const Task *task, const sti_ContactPoint *point, const st_Vec3 lever[2])
+{
+    const st_ShapeDef *shape = task->world->scene->shape;
+    if (isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1]))) return ST_OK;
+    return sti_fail(task->err, ST_ERR_NUMERIC, "shapes \"%s\" and \"%s\" touch at (%g, %g, %g) with a gap of %g",
+                    shape[task->pair.i].name, shape[task->pair.j].name, point->point.x, point->point.y, point->point.z,
+                    point->gap);
+}
+
+static st_Status push_point(Task *task, const sti_ContactPoint *point)
+{
+    const sti_Collider *c = &task->world->collider;
+    const sti_Body *a = &task->world->body[task->a], *b = &task->world->body[task->b];
+    const sti_Surface *surface = &task->surface;
+    st_Vec3 n = point->normal;
+    int e = task->how.planar >= 0 ? planar_axis(a, b, n) : -1;
+    st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
+    const st_Vec3 direction[3] = {n, t1, cross(n, t1)};
+    const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
+    STI_TRY(check_point(task, point, lever));
+    double *gradient;
+    STI_TRY(sti_sink_room(task->sink, 6, task->count, &gradient, task->err));
+    int dim = surface->mu == 0 ? 1 : (e >= 0 ? 2 : 3);
+    double *x = gradient;
+    for (int k = 0; k < dim; k++)
+        x = put_row(task, direction[k], lever, x);
+    /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
+     */
+    bool free = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
+    if (!free && nothing_slides(gradient, task->count, dim)) dim = 1, x = gradient + task->count;
+    for (int k = 0; surface->turns && k < 3; k++)
+        x = put_row(task, direction[k], NULL, x);
+    int n_rows = dim + (surface->turns ? 3 : 0);
+    sti_ContactEntry *entry = sti_sink_add_contact(task->sink, n_rows, task->count, task->index);
+    *entry = (sti_ContactEntry){.id = contact_id(task->pair, point->feature),
+                                .gap = point->gap,
+                                .mu = surface->mu,
+                                .restitution = surface->restitution,
+                                .rolling = surface->rolling,
+                                .spinning = surface->spinning,
+                                .stiffness = surface->stiffness,
+                                .damping = surface->damping,
+                                .elastic = {surface->elastic[0], surface->elastic[1]},
+                                .dim = dim,
+                                .first_row = entry->first_row,
+                                .turning_row = surface->turns ? entry->first_row + dim : -1,
+                                .a = task->a,
+                                .b = task->b,
+                                .shape_a = task->pair.i + 1,
+                                .shape_b = task->pair.j + 1,
+                                .point = point->point,
+                                .normal = n,
+                                .tangent = t1};
+    return ST_OK;
+}
+
+/* ---- one pair ------------------------------------------------------------------------------------ */
 
 /* The world axis across which both bodies move; -1: they move in space. */
 static int common_plane(const sti_Body *a, const sti_Body *b)
@@ -122,35 +156,127 @@ static void merge_across(sti_Points *points, int axis)
     points->n = n;
 }
 
-static st_Status push_pair(sti_World *world, const double *q, sti_Pair pair, double margin, st_Sink *sink,
-                           st_Error *err)
+/* Can a plane and a box be nearer than the margin? */
+static bool plane_is_near(const Task *task, int plane, int other, double margin)
 {
-    sti_Collider *c = &world->collider;
-    const int *owner = world->scene->shape_body;
-    sti_Collide how = {.margin = margin,
-                       .planar = common_plane(&world->body[owner[pair.i]], &world->body[owner[pair.j]]),
-                       .keep_all = c->keep_all};
+    const sti_Collider *c = &task->world->collider;
+    const sti_Bounds *b = &c->bounds[other];
+    st_Vec3 n = task->plane_normal;
+    st_Vec3 lowest = vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
+    return dot(n, sub(lowest, c->pose[plane].p)) < margin;
+}
+
+/* Are two shapes, whose balls are near, near enough to be looked at? */
+static bool is_near(const Task *task, sti_Pair pair)
+{
+    const sti_Collider *c = &task->world->collider;
+    double margin = fmax(task->how.margin, 0);
+    if (c->class[pair.i] == STI_CLASS_PLANE) return plane_is_near(task, pair.i, pair.j, margin);
+    sti_Bounds grown = bounds_grown(c->bounds[pair.i], margin);
+    return bounds_overlap(&grown, &c->bounds[pair.j]);
+}
+
+/* Shapes with formulas: their one point, if it is near. */
+static bool meet_ball(const Task *task, sti_ContactPoint *point)
+{
+    const sti_Collider *c = &task->world->collider;
+    int i = task->pair.i, j = task->pair.j;
+    if (c->class[i] == STI_CLASS_PLANE)
+        return plane_ball(task->plane_normal, c->pose[i].p, c->ball[j].centre, c->ball[j].radius, &task->how, point);
+    return ball_ball(c->ball[i].centre, c->ball[i].radius, c->ball[j].centre, c->ball[j].radius, &task->how, point);
+}
+
+static int list_velocities(const sti_Body *body, int count, int *index)
+{
+    for (int k = 0; k < body->n_dofs; k++)
+        index[count++] = body->v_first + k;
+    return count;
+}
+
+/* What the points of the pair have in common. */
+static void begin_points(Task *task)
+{
+    const sti_World *world = task->world;
+    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j);
+    task->count = list_velocities(&world->body[task->a], 0, task->index);
+    task->count = list_velocities(&world->body[task->b], task->count, task->index);
+}
+
+static st_Status push_points(Task *task)
+{
+    sti_Collider *c = &task->world->collider;
+    int i = task->pair.i, j = task->pair.j;
+    const st_ShapeDef *shape = task->world->scene->shape;
     c->points.n = 0;
     st_Status status =
-        sti_collide(&c->shape[pair.i], c->pose[pair.i], &c->shape[pair.j], c->pose[pair.j], &how, &c->points, err);
+        sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, &c->points, task->err);
     if (status != ST_OK) {
-        st_Error why = err != NULL ? *err : (st_Error){0};
-        return sti_fail(err, status, "shapes \"%s\" and \"%s\": %.300s", world->scene->shape[pair.i].name,
-                        world->scene->shape[pair.j].name, why.message);
+        st_Error why = task->err != NULL ? *task->err : (st_Error){0};
+        return sti_fail(task->err, status, "shapes \"%s\" and \"%s\": %.300s", shape[i].name, shape[j].name,
+                        why.message);
     }
-    if (how.planar >= 0) merge_across(&c->points, how.planar);
+    if (task->how.planar >= 0) merge_across(&c->points, task->how.planar);
+    if (c->points.n > 0) begin_points(task);
     for (int p = 0; p < c->points.n; p++)
-        STI_TRY(push_point(world, q, pair, &c->points.point[p], sink, err));
+        STI_TRY(push_point(task, &c->points.point[p]));
     return ST_OK;
+}
+
+static st_Status push_pair(Task *task, sti_Pair pair)
+{
+    const sti_World *world = task->world;
+    const sti_Collider *c = &world->collider;
+    const int *owner = world->scene->shape_body;
+    task->pair = pair;
+    task->a = owner[pair.i], task->b = owner[pair.j];
+    task->how.planar = common_plane(&world->body[task->a], &world->body[task->b]);
+    if (c->class[pair.i] == STI_CLASS_PLANE && task->plane != pair.i) {
+        task->plane = pair.i;
+        task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
+    }
+    if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL)
+        return is_near(task, pair) ? push_points(task) : ST_OK;
+    sti_ContactPoint point;
+    if (!meet_ball(task, &point)) return ST_OK;
+    begin_points(task);
+    return push_point(task, &point);
+}
+
+/* ---- all pairs ----------------------------------------------------------------------------------- */
+
+#define CHUNK 256
+
+/* Of n pairs, those whose balls are nearer than the margin, up to rounding on the safe side. By the poses alone:
+ * pairs are kept with more room than this. About every second one is, in no order: so no branches. */
+static int list_near(const sti_Ball *ball, const sti_Pair *pair, int n, double margin, int *near)
+{
+    int count = 0;
+    for (int k = 0; k < n; k++) {
+        const sti_Ball *a = &ball[pair[k].i], *b = &ball[pair[k].j];
+        st_Vec3 d = sub(b->centre, a->centre);
+        double reach = a->radius + b->radius + margin;
+        near[count] = k;
+        count += dot(d, d) <= reach * reach * (1 + 1e-14);
+    }
+    return count;
 }
 
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
-    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, margin, err));
-    for (int64_t k = 0; k < c->pairs.n_pairs; k++)
-        if (sti_collider_near(c, c->pairs.pair[k], margin))
-            STI_TRY(push_pair(world, q, c->pairs.pair[k], margin, sink, err));
+    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, margin, err));
+    Task task = {.world = world,
+                 .sink = sink,
+                 .err = err,
+                 .how = {.margin = margin, .planar = -1, .keep_all = c->keep_all},
+                 .plane = -1};
+    int near[CHUNK];
+    for (int64_t k = 0; k < c->pairs.n_pairs; k += CHUNK) {
+        int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
+        n = list_near(c->ball, c->pairs.pair + k, n, fmax(margin, 0), near);
+        for (int e = 0; e < n; e++)
+            STI_TRY(push_pair(&task, c->pairs.pair[k + near[e]]));
+    }
     return ST_OK;
 }

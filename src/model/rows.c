@@ -14,24 +14,13 @@ void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows)
     rows->count = append_dofs(&world->body[b], rows->count, rows->index);
 }
 
-/* Angular velocities are in body axes: angular . w_world = (R' angular) . w_body. */
-static double *put_half(const sti_Body *body, st_Quat orientation, sti_Half half, double *gradient)
-{
-    st_Vec3 angular = rotate_back(orientation, half.angular);
-    double full[6];
-    vec3_store(full, half.linear);
-    vec3_store(full + 3, angular);
-    for (int k = 0; k < body->n_dofs; k++)
-        *gradient++ = full[body->dof[k]];
-    return gradient;
-}
-
 void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
                   sti_Rows *rows)
 {
     double *gradient = rows->gradient + (ptrdiff_t)row * rows->count;
-    gradient = put_half(&world->body[a], sti_pose(q, a).q, on_a, gradient);
-    put_half(&world->body[b], sti_pose(q, b).q, on_b, gradient);
+    /* angular velocities are in body axes: angular . w_world = (R' angular) . w_body */
+    gradient = sti_put_half(&world->body[a], on_a.linear, rotate_back(sti_pose(q, a).q, on_a.angular), gradient);
+    sti_put_half(&world->body[b], on_b.linear, rotate_back(sti_pose(q, b).q, on_b.angular), gradient);
 }
 
 void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure, sti_Rows *rows)

@@ -66,14 +66,43 @@ typedef struct sti_Spring {
     double rest;
 } sti_Spring;
 
+/* What two surfaces do together: surface.c. */
+typedef struct sti_Surface {
+    double mu, restitution, rolling, spinning, stiffness, damping;
+    st_Elastic elastic[2];
+    bool turns; /* the rates at which the bodies turn against each other are asked for             */
+} sti_Surface;
+
+/* Shapes with the same surface are of one kind; every two kinds are combined once. */
+typedef struct sti_Surfaces {
+    int n_kinds;
+    int *kind;          /* of each shape; NULL: nearly each has its own, combined when asked for   */
+    sti_Surface *table; /* n_kinds x n_kinds                                                       */
+} sti_Surfaces;
+
+typedef struct sti_Ball {
+    st_Vec3 centre;
+    double radius;
+} sti_Ball;
+
+/* How the narrow phase sees a shape: with balls and planes it is a formula, in place. */
+typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE } sti_ShapeClass;
+
 /* Shapes made ready, where they stand, and which are near: collider.c. */
 typedef struct sti_Collider {
     int n_shapes;
     sti_Shape *shape;
-    st_Pose *pose;      /* of the shapes, in the world                                            */
-    sti_Bounds *bounds; /* around them                                                            */
-    double *body_reach; /* of each body: how far its shapes go from its centre                    */
-    bool placed;        /* pose and bounds hold something                                         */
+    unsigned char *class; /* sti_ShapeClass of each                                                */
+    bool *plain;          /* stands where its body stands, not turned against it                   */
+    st_Pose *pose;        /* of the shapes, in the world                                           */
+    sti_Ball *ball;       /* that holds a shape, or larger; a sphere's is the sphere               */
+    sti_Bounds *bounds;   /* around them                                                           */
+    st_Mat3 *axes;        /* of each body: its orientation as a matrix, body to world              */
+    double *body_reach;   /* of each body: how far its shapes go from its centre                   */
+    st_Pose *body_pose;   /* of the bodies, where the shapes were placed last                      */
+    bool *moved;          /* bodies, since the placing before                                      */
+    bool placed;          /* all of this holds something                                           */
+    sti_Surfaces surfaces;
     bool keep_all;      /* all points of a patch, not only those that span it                     */
     uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
     int n_excluded;
@@ -150,7 +179,10 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
-bool sti_collider_near(const sti_Collider *collider, sti_Pair pair, double margin);
+/* surface.c */
+st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err);
+void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
+sti_Surface sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
@@ -176,6 +208,19 @@ typedef struct sti_Rows {
     int index[24];
     double gradient[6 * 12]; /* row k at gradient + k * count                                      */
 } sti_Rows;
+
+/* linear . v + angular . w of a body, the latter in its own axes, on its free velocities; returns where to go on. */
+static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3 angular, double *gradient)
+{
+    double full[6];
+    double *to = body->n_dofs == 6 ? gradient : full;
+    vec3_store(to, linear);
+    vec3_store(to + 3, angular);
+    if (body->n_dofs == 6) return gradient + 6;
+    for (int k = 0; k < body->n_dofs; k++)
+        *gradient++ = full[body->dof[k]];
+    return gradient;
+}
 
 void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);
 void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,

@@ -95,9 +95,9 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.attempt = turn.attempt;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
-    STI_TRY(kinds[turn.who]->solve(a->space[turn.who], &part, err));
+    STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
-    sti_residual(task->reduction, task->r, a->v, a->u, &residual);
+    sti_residual(task->reduction, task->r, a->v, NULL, a->u, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < a->least) {
         a->least = measure;
@@ -117,7 +117,7 @@ static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
     sti_Task none = *task;
     none.max_iterations = 0;
     none.r = a->best;
-    STI_TRY(sti_newton.solve(a->space[NEWTON], &none, err));
+    STI_TRY(sti_solver_run(&sti_newton, a->space[NEWTON], &none, err));
     a->reserved = n;
     return ST_OK;
 }

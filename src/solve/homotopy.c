@@ -30,7 +30,7 @@ static const double tau_weight = 0.3;
 static const double first_step = 0.3, least_step = 1e-7;
 /* Of nu: how far a correction may still move x. Of the one before: how far it must have shrunk. */
 static const double on_curve = 0.5, shrinks = 0.7;
-enum { CORRECTIONS = 8 };
+enum { CORRECTIONS = 8, BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 /* |r| has grown by so much: it has run away. nu has fallen by so much: there is nothing left to follow. */
 static const double runaway = 1e8, vanished = 1e-16;
 
@@ -47,7 +47,7 @@ typedef struct Homotopy {
     double *rho;                /* by row                                                           */
     double *u, *F, *N;          /* of (1), and dF/dnu                                              */
     double *miss;               /* m                                                                */
-    double *A, *B;              /* by contact, 25 numbers each                                      */
+    double *A, *B;              /* by contact, BLOCK numbers each                                     */
     double *x;                  /* dF/dr in W's pattern                                             */
     double *step, *by_tau;      /* -inv(dF/dr) F and -inv(dF/dr) dF/dtau                           */
     double *tangent, *old, *at; /* t_r; the last point on the curve; work                           */
@@ -73,8 +73,8 @@ static void evaluate(Homotopy *s, const sti_Task *task)
         s->u[j] += share * s->miss[j];
     for (int c = 0; c < p->n_contacts; c++) {
         const int f = p->contact[c].first;
-        sti_smooth(&p->contact[c], task->r + f, s->u + f, s->rho + f, nu, s->F + f, s->A + 25 * (int64_t)c,
-                   s->B + 25 * (int64_t)c, s->N + f);
+        sti_smooth(&p->contact[c], task->r + f, s->u + f, s->rho + f, nu, s->F + f, s->A + BLOCK * (int64_t)c,
+                   s->B + BLOCK * (int64_t)c, s->N + f);
     }
 }
 
@@ -86,7 +86,7 @@ static st_Status factorise(Homotopy *s, const sti_Task *task, st_Error *err)
     int replaced = 0;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
-        const double *A = s->A + 25 * (int64_t)c, *B = s->B + 25 * (int64_t)c;
+        const double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
         for (int64_t e = W->p[c]; e < W->p[c + 1]; e++)
             sti_slope_multiply(B, W->x + W->start[e], dim, p->contact[W->j[e]].dim, s->x + W->start[e]);
         double *diagonal = s->x + W->start[W->diagonal[c]];
@@ -105,7 +105,7 @@ static st_Status linearise(Homotopy *s, sti_Task *task, st_Error *err)
     task->iterations++;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim, f = p->contact[c].first;
-        const double *B = s->B + 25 * (int64_t)c;
+        const double *B = s->B + BLOCK * (int64_t)c;
         for (int i = 0; i < dim; i++) {
             s->step[f + i] = -s->F[f + i];
             s->by_tau[f + i] = -nu * s->N[f + i];
@@ -259,7 +259,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Homotopy *s = workspace;
     const st_Problem *p = task->problem;
-    const int64_t n = p->n_r, blocks = 25 * (int64_t)p->n_contacts;
+    const int64_t n = p->n_r, blocks = BLOCK * (int64_t)p->n_contacts;
     bool formed = false;
     task->iterations = 0;
     if (p->n_contacts == 0) return ST_OK;
@@ -306,6 +306,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_homotopy = {
     .name = "homotopy",
+    .columns = true,
     .help = "follows the solutions of rounded laws round their folds; the last resort, and hardly ever in vain",
     .accepts = accepts,
     .create = create,

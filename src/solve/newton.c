@@ -43,6 +43,7 @@ static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
+enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
@@ -60,7 +61,7 @@ typedef struct Newton {
     STI_ARRAY(double, F);
     STI_ARRAY(double, step);   /* d                                                                */
     STI_ARRAY(double, step_u); /* W d                                                              */
-    STI_ARRAY(double, A);      /* by contact, 25 numbers each                                      */
+    STI_ARRAY(double, A);      /* by contact, BLOCK numbers each                                   */
     STI_ARRAY(double, B);
     STI_ARRAY(int, active); /* the contacts in (2), and for every contact its place there or -1 */
     STI_ARRAY(int, place);
@@ -89,8 +90,8 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     GROW(step, n);
     GROW(step_u, n);
     GROW(side, n);
-    GROW(A, 25 * (int64_t)contacts);
-    GROW(B, 25 * (int64_t)contacts);
+    GROW(A, BLOCK * (int64_t)contacts);
+    GROW(B, BLOCK * (int64_t)contacts);
     GROW(active, contacts);
     GROW(place, contacts);
     GROW(first, contacts + 1);
@@ -113,11 +114,11 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
         const st_ContactLaw *contact = &p->contact[c];
         const int first = contact->first, dim = contact->dim;
         const double *rho = s->rho + first;
-        double shifted[5];
+        double shifted[ST_MAX_DIM];
         for (int d = 0; d < dim; d++)
             shifted[d] = u[first + d] + s->alpha / rho[d] * (r[first + d] - s->center[first + d]);
-        double *F = s->F + first, *A = slopes ? s->A + 25 * (int64_t)c : NULL,
-               *B = slopes ? s->B + 25 * (int64_t)c : NULL;
+        double *F = s->F + first, *A = slopes ? s->A + BLOCK * (int64_t)c : NULL,
+               *B = slopes ? s->B + BLOCK * (int64_t)c : NULL;
         const bool active = sti_slope(contact, r + first, shifted, rho, F, A, B);
         for (int d = 0; d < dim; d++)
             merit += F[d] * F[d] / rho[d];
@@ -132,9 +133,9 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
 static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *side)
 {
     const int dim = s->W.first[c + 1] - s->W.first[c];
-    const double *A = s->A + 25 * (int64_t)c, *B = s->B + 25 * (int64_t)c;
+    const double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
     const double *rho = s->rho + s->W.first[c];
-    double moved[5] = {0}; /* W_co d_o of the open contacts o */
+    double moved[ST_MAX_DIM] = {0}; /* W_co d_o of the open contacts o */
     for (int64_t e = s->W.p[c]; e < s->W.p[c + 1]; e++) {
         const int o = s->W.j[e], columns = s->W.first[o + 1] - s->W.first[o];
         const double *W = s->W.x + s->W.start[e];
@@ -364,6 +365,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_newton = {
     .name = "newton",
+    .columns = true,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
     .accepts = accepts,
     .create = create,

@@ -19,6 +19,7 @@
  * same size, says when the next one is due. The best r that was judged is what is returned.
  */
 #include "solve/anderson.h"
+#include "solve/graph.h"
 #include "solve/law.h"
 #include "solve/local.h"
 #include "solve/residual.h"
@@ -141,7 +142,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     const sti_Local *local = &s->local[c];
     const int first = local->contact->first;
     const double *W = local->W, *w = reduction->w + first;
-    double *r = task->r + first, *v = s->v, b[5], change[5], moved = 0.0;
+    double *r = task->r + first, *v = s->v, b[ST_MAX_DIM], change[ST_MAX_DIM], moved = 0.0;
 
     const int64_t n_h = reduction->h_first[c + 1] - reduction->h_first[c];
     const int *h_index = reduction->h_index + reduction->h_first[c];
@@ -200,7 +201,7 @@ static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
             sum += visit(s, task, c, 3);
             break;
         default:
-            sum += visit(s, task, c, 5);
+            sum += visit(s, task, c, s->local[c].contact->dim);
             break;
         }
     }
@@ -230,7 +231,7 @@ static void accelerate(Nsgs *s, const sti_Task *task)
 static double judge(const Nsgs *s, const sti_Task *task, double *least)
 {
     st_Residual residual;
-    sti_residual(task->reduction, task->r, s->v, s->u, &residual);
+    sti_residual(task->reduction, task->r, s->v, NULL, s->u, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < *least) {
         *least = measure;
@@ -239,12 +240,47 @@ static double judge(const Nsgs *s, const sti_Task *task, double *least)
     return measure;
 }
 
+/* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. */
+static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
+{
+    sti_Graph *graph = task->reduction->graph;
+    const int n = 3 * STI_LANES * graph->n_batches;
+    const size_t bytes = sizeof(double) * (size_t)n;
+    const double scale = sti_residual_scale(task->reduction);
+    double due = task->tolerance, least = INFINITY;
+    GROW(v, task->problem->n_v);
+    GROW(u, task->problem->n_r);
+    GROW(best, task->problem->n_r);
+    GROW(last, n);
+    STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
+    sti_graph_take(graph, task->r);
+    sti_graph_restore(graph);
+    for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
+        const bool backwards = k % 2 == 0;
+        if (!backwards) memcpy(s->last, graph->r, bytes);
+        const double change = sti_graph_sweep(graph, backwards) / (scale > 0.0 ? scale : 1.0);
+        task->iterations = k;
+        if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
+            sti_graph_give(graph, task->r);
+            if (judge(s, task, &least) <= task->tolerance) break;
+            if (!(change > 0.0)) break;
+            if (change <= due) due = 0.5 * change;
+        }
+        if (!backwards) continue;
+        sti_anderson_next(&s->anderson, s->last, graph->r);
+        sti_graph_restore(graph);
+    }
+    memcpy(task->r, s->best, sizeof(double) * (size_t)task->problem->n_r);
+    return ST_OK;
+}
+
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Nsgs *s = workspace;
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
+    if (task->reduction->graph != NULL) return solve_graph(s, task, err);
     STI_TRY(prepare(s, task, err));
 
     double due = task->tolerance, least = INFINITY; /* a change as small as `due` calls for the judge */

@@ -11,6 +11,7 @@
 #include "solve/reduce.h"
 
 #include "base/tolerance.h"
+#include "solve/graph.h"
 #include "solve/saddle.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
@@ -20,6 +21,8 @@ typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
     sti_Saddle *saddle;
+    sti_Graph graph;
+    bool columns; /* h_ and y_ are those of this problem */
     STI_ARRAY(int64_t, h_first);
     STI_ARRAY(int64_t, h_start);
     STI_ARRAY(int, h_index);
@@ -29,6 +32,9 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(int, y_index);
     STI_ARRAY(double, y_value);
     STI_ARRAY(double, v_free);
+    STI_ARRAY(double, l_free);
+    double joint_free; /* largest residual of the joint rows at v_free                          */
+    sti_Judged judged;
     STI_ARRAY(double, w);
     STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
     STI_ARRAY(double, b);
@@ -58,8 +64,9 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
         sti_free(allocator, m, 1, sizeof *m);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: a reduction");
     }
-    m->allocator = *allocator;
+    m->allocator = m->graph.allocator = *allocator;
     reduction->memory = m;
+    reduction->judged = &m->judged;
     const st_Status status = sti_saddle_create(allocator, &m->saddle, err);
     if (status != ST_OK) {
         sti_reduction_destroy(reduction);
@@ -74,6 +81,7 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     if (reduction == NULL) return;
     Memory *m = reduction->memory;
     sti_saddle_destroy(m->saddle);
+    sti_graph_release(&m->graph);
     RELEASE(h_first);
     RELEASE(h_start);
     RELEASE(h_index);
@@ -83,6 +91,11 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(y_index);
     RELEASE(y_value);
     RELEASE(v_free);
+    RELEASE(l_free);
+    RELEASE(judged.r);
+    RELEASE(judged.v);
+    RELEASE(judged.l);
+    RELEASE(judged.u);
     RELEASE(w);
     RELEASE(held);
     RELEASE(b);
@@ -102,6 +115,19 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
     sti_free(&allocator, reduction, 1, sizeof *reduction);
+}
+
+/* A new problem: nothing is judged yet. */
+static st_Status forget_judged(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    m->judged.known = false;
+    m->judged.scale = -1.0;
+    GROW(judged.r, p->n_r);
+    GROW(judged.v, p->n_v);
+    GROW(judged.l, p->n_l);
+    GROW(judged.u, p->n_r);
+    return ST_OK;
 }
 
 /* ------------------------------------------------------------------ H by contacts */
@@ -290,7 +316,6 @@ static void add_own_compliance(Memory *m)
 static st_Status build_rho(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
-    GROW(rho, p->n_contacts);
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
         double trace = 0.0;
@@ -303,14 +328,21 @@ static st_Status build_rho(Memory *m, st_Error *err)
     return ST_OK;
 }
 
-static st_Status build_W_diagonal(Memory *m, st_Error *err)
+static st_Status place_W_diagonal(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
     GROW(W_start, p->n_contacts + 1);
+    GROW(rho, p->n_contacts);
     m->W_start[0] = 0;
     for (int c = 0; c < p->n_contacts; c++)
         m->W_start[c + 1] = m->W_start[c] + (int64_t)p->contact[c].dim * p->contact[c].dim;
     GROW(W_diagonal, m->W_start[p->n_contacts]);
+    return ST_OK;
+}
+
+static st_Status build_W_diagonal(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
         const int64_t count = m->y_first[c + 1] - m->y_first[c];
@@ -362,11 +394,56 @@ static double largest(const double *x, int n)
     return most;
 }
 
+/* Columns of H and Y, and from them W_cc, rho and b. */
+static st_Status reduce_by_columns(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    STI_TRY(build_H(m, err));
+    STI_TRY(build_Y(m, err));
+    STI_TRY(build_W_diagonal(m, err));
+    m->columns = true;
+    const double fastest = largest(p->g, p->n_l);
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const int row = p->contact[c].first + d;
+            m->w[row] = p->w[row] + (m->held[row] ? imposed(p, row, m->v_free, fastest) : 0.0);
+            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
+        }
+    return ST_OK;
+}
+
+/* Fewer contacts are swept one by one, each solved exactly: lanes would stay empty. */
+enum { GRAPH_CONTACTS = 64 };
+
+/* Many contacts between free bodies need no columns; *done tells whether they are such. */
+static st_Status reduce_by_graph(Memory *m, bool *done, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    *done = false;
+    if (p->n_contacts < GRAPH_CONTACTS) return ST_OK;
+    STI_TRY(sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, m->b, m->W_diagonal, m->rho, done, err));
+    if (*done) memcpy(m->w, p->w, (size_t)p->n_r * sizeof *m->w);
+    return ST_OK;
+}
+
+st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
+{
+    Memory *m = reduction->memory;
+    if (m->columns) return ST_OK;
+    STI_TRY(build_H(m, err));
+    STI_TRY(build_Y(m, err));
+    m->columns = true;
+    export_pointers(reduction);
+    return ST_OK;
+}
+
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
 {
     Memory *m = reduction->memory;
     m->problem = reduction->problem = problem;
     m->local = NULL;
+    STI_TRY(forget_judged(m, err));
+    GROW(l_free, problem->n_l);
     GROW(place, problem->n_v);
     GROW(side_v, problem->n_v);
     GROW(out_v, problem->n_v);
@@ -377,24 +454,22 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(held, problem->n_r);
     GROW(b, problem->n_r);
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
-    STI_TRY(build_H(m, err));
-    STI_TRY(build_Y(m, err));
-    STI_TRY(build_W_diagonal(m, err));
-    export_pointers(reduction);
-    sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
+    m->joint_free = sti_reduction_velocity(reduction, NULL, m->v_free, m->l_free);
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
-    const double fastest = largest(problem->g, problem->n_l);
+    bool graph;
+    m->columns = false;
+    STI_TRY(place_W_diagonal(m, err));
+    STI_TRY(reduce_by_graph(m, &graph, err));
+    if (!graph) STI_TRY(reduce_by_columns(m, err));
+    export_pointers(reduction);
+    reduction->graph = graph ? &m->graph : NULL;
     for (int c = 0; c < problem->n_contacts; c++)
-        for (int d = 0; d < problem->contact[c].dim; d++) {
-            const int row = problem->contact[c].first + d;
-            m->w[row] = problem->w[row] + (m->held[row] ? imposed(problem, row, m->v_free, fastest) : 0.0);
-            m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
+        for (int row = problem->contact[c].first; row < problem->contact[c].first + problem->contact[c].dim; row++)
             if (!isfinite(m->b[row]))
-                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c, d,
-                                m->b[row]);
-        }
+                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c,
+                                row - problem->contact[c].first, m->b[row]);
     return ST_OK;
 }
 
@@ -494,12 +569,16 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     m->local = local;
     m->problem = reduction->problem = &m->shadow;
     STI_TRY(make_shadow(m, local, err));
+    STI_TRY(forget_judged(m, err));
     GROW(place, n);
     GROW(b, n);
     GROW(w, n);
     if (n > 0) memset(m->w, 0, (size_t)n * sizeof *m->w);
     STI_TRY(build_H(m, err));
     STI_TRY(copy_columns(m, err));
+    m->columns = true;
+    reduction->graph = NULL;
+    STI_TRY(place_W_diagonal(m, err));
     STI_TRY(build_W_diagonal(m, err));
     if (n > 0) memcpy(m->v_free, local->b, (size_t)n * sizeof *m->v_free);
     if (n > 0) memcpy(m->b, local->b, (size_t)n * sizeof *m->b);
@@ -575,10 +654,22 @@ void sti_reduction_form_W(const sti_Reduction *reduction, double *W)
                 W[i * n + j] += *x++;
 }
 
+static bool is_zero(const double *r, int n)
+{
+    for (int j = 0; j < n; j++)
+        if (r[j] != 0.0) return false;
+    return true;
+}
+
 double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l)
 {
     const Memory *m = reduction->memory;
     const st_Problem *p = m->problem;
+    if (r != NULL && m->local == NULL && is_zero(r, p->n_r)) {
+        if (p->n_v > 0) memcpy(v, m->v_free, (size_t)p->n_v * sizeof *v);
+        if (l != NULL && p->n_l > 0) memcpy(l, m->l_free, (size_t)p->n_l * sizeof *l);
+        return m->joint_free;
+    }
     if (m->local != NULL) {
         local_velocity(m->local, r, v);
         return 0.0;

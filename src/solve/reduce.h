@@ -12,6 +12,9 @@
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
  *
+ * Many contacts between free bodies stand as a graph instead (graph.h), and have columns only once somebody asks
+ * for them: sti_reduction_columns.
+ *
  * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
  * that the joints impose (a prescribed motion) in w.
  */
@@ -21,6 +24,15 @@
 #include "base/base.h"
 
 #include <stiction/problem.h>
+
+/* The r that was judged last and what belongs to it: who asks for it again is answered from here (residual.c). */
+typedef struct sti_Judged {
+    bool known;
+    double scale;          /* what impulses are measured against; below 0: not computed yet        */
+    double *r, *v, *l, *u; /* n_r, n_v, n_l, n_r                                                   */
+    int64_t r_size, v_size, l_size, u_size;
+    st_Residual residual;
+} sti_Judged;
 
 typedef struct sti_Reduction {
     const st_Problem *problem; /* of a local problem: its shadow, see sti_reduce_local               */
@@ -36,6 +48,8 @@ typedef struct sti_Reduction {
     const int64_t *W_start;   /* n_contacts + 1                                                  */
     const double *rho;        /* n_contacts: dim / trace(W_cc), METHODS section 7; 1 where W_cc = 0 */
     int redundant_rows;       /* rows of G found to depend on others                             */
+    sti_Judged *judged;
+    struct sti_Graph *graph; /* NULL: the problem is none for it                                */
     struct sti_ReductionMemory *memory;
 } sti_Reduction;
 
@@ -46,6 +60,9 @@ void sti_reduction_destroy(sti_Reduction *reduction);
  * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
  * be used until a call succeeds.                              */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+
+/* Make h_ and y_ where the problem stands as a graph; else they are there already. */
+st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err);
 
 /* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,
  * v_free = b, w = 0. problem is then a shadow of that shape (n_v = n_r, no A, no joints), so that no

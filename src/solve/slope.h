@@ -2,7 +2,7 @@
  *
  *     coulomb, pyramid, box                x = r - rho u
  *                     F_n = r_n - max(0, x_n),   F_T = r_T - P(x_T) on the disk (polygon, square) of radius
- *                                                mu max(0, x_n) (Alart & Curnier 1991; rolling: a second disk)
+ *                                                mu max(0, x_n) (Alart & Curnier 1991; rolling, spinning: their own)
  *     cone                                 F = r - P_K(x), the natural map
  *     frictionless, bounded                F = r - clip(x)
  *
@@ -20,8 +20,8 @@
 bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
                double *B);
 
-/* rho by row (n_r): normal, friction and rolling each by their own part of W_cc, whose units differ; of the cone law,
- * which projects them together, by all of it.                                                     */
+/* rho by row (n_r): normal, sliding, rolling and spinning each by their own part of W_cc, whose units differ; of the
+ * cone law, which projects them together, by all of it.                                                     */
 void sti_slope_rho(const sti_Reduction *reduction, double *rho);
 
 /* out = B X: B n x n, X n x m, row-major. */

@@ -4,6 +4,8 @@
  */
 #include "solve/smooth.h"
 
+#include "solve/law.h"
+
 enum { ROOT_STEPS = 60 };
 
 typedef struct Scalar {
@@ -78,22 +80,23 @@ static Scalar in_disk(double s, double R, double nu)
                     .by_nu = -slope * 4.0 * nu * t / gap};
 }
 
-/* One group of tangential components with |q| <= mu P_n. scale: sqrt(rho). */
-static void disk(const double *x, int dim, int first, int count, double mu, double nu, double scale, double *P,
-                 double *D, double *N)
+/* One group of tangential components, |q| <= mu P_n. scale: sqrt(rho). */
+static void disk(const double *x, int dim, const sti_Group *group, double nu, double scale, double *P, double *D,
+                 double *N)
 {
-    const double *y = x + first, s = count == 1 ? fabs(y[0]) : hypot(y[0], y[1]), R = mu * P[0];
+    const double *y = x + group->first, s = sti_group_length(y, group->count), R = group->mu * P[0];
     if (!(R > 0.0)) return;
     const Scalar q = in_disk(s, R, nu * scale);
     const double ratio = s > 0.0 ? q.value / s : q.slope;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < group->count; k++) {
         const double d = s > 0.0 ? y[k] / s : 0.0;
-        const int row = first + k;
+        const int row = group->first + k;
         P[row] = ratio * y[k];
-        D[row * dim] = q.by_radius * d * mu * D[0];
-        N[row] = -d * (q.by_nu * scale - q.by_radius * mu * N[0]);
-        for (int l = 0; l < count; l++)
-            D[row * dim + first + l] = (k == l ? ratio : 0.0) + (q.slope - ratio) * d * (s > 0.0 ? y[l] / s : 0.0);
+        D[row * dim] = q.by_radius * d * group->mu * D[0];
+        N[row] = -d * (q.by_nu * scale - q.by_radius * group->mu * N[0]);
+        for (int l = 0; l < group->count; l++)
+            D[row * dim + group->first + l] =
+                (k == l ? ratio : 0.0) + (q.slope - ratio) * d * (s > 0.0 ? y[l] / s : 0.0);
     }
 }
 
@@ -124,22 +127,25 @@ bool sti_smooth_has(st_Law law, int dim)
 void sti_smooth(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double nu, double *F,
                 double *A, double *B, double *N)
 {
-    const int dim = contact->dim, tangents = dim == 2 ? 1 : 2;
+    const int dim = contact->dim;
     const double scale = sqrt(rho[0]);
-    const bool bounded = contact->law == ST_LAW_BOUNDED, box = contact->law == ST_LAW_BOX;
-    double x[5] = {0}, P[5] = {0}, D[25] = {0};
+    double x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, D[ST_MAX_DIM * ST_MAX_DIM] = {0};
+    sti_Group group[STI_MAX_GROUPS];
+    int n = sti_law_groups(contact, group);
+    if (contact->law == ST_LAW_BOX) /* every component by itself */
+        for (n = 0; n < dim - 1; n++)
+            group[n] = (sti_Group){1 + n, 1, contact->mu};
     for (int k = 0; k < dim; k++) {
         x[k] = r[k] - rho[k] * u[k];
         N[k] = 0.0;
     }
-    const Scalar normal = bounded ? between(x[0], contact->lo, contact->hi, nu * scale) : positive(x[0], nu * scale);
+    const Scalar normal = contact->law == ST_LAW_BOUNDED ? between(x[0], contact->lo, contact->hi, nu * scale)
+                                                         : positive(x[0], nu * scale);
     P[0] = normal.value;
     D[0] = normal.slope;
     N[0] = -normal.by_nu * scale;
-    for (int k = 1; k < dim && box; k++)
-        disk(x, dim, k, 1, contact->mu, nu, sqrt(rho[k]), P, D, N);
-    if (dim > 1 && !box) disk(x, dim, 1, tangents, contact->mu, nu, sqrt(rho[1]), P, D, N);
-    if (dim == 5) disk(x, dim, 3, 2, contact->mu_roll, nu, sqrt(rho[3]), P, D, N);
+    for (int g = 0; g < n; g++)
+        disk(x, dim, &group[g], nu, sqrt(rho[group[g].first]), P, D, N);
     for (int k = 0; k < dim; k++)
         F[k] = r[k] - P[k];
     for (int k = 0; k < dim * dim; k++) {

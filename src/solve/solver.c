@@ -73,6 +73,12 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
     return true;
 }
 
+st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
+{
+    if (kind->columns) STI_TRY(sti_reduction_columns(task->reduction, err));
+    return kind->solve(workspace, task, err);
+}
+
 /* ------------------------------------------------------------------ create, destroy */
 
 static st_Status check_def(const st_SolverDef *def, st_Error *err)
@@ -196,15 +202,14 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .solver = solver->kind->name};
     for (int j = 0; j < problem->n_r; j++)
         solver->r[j] = solver->def.warm_start ? solution->r[j] : 0.0;
-    STI_TRY(solver->kind->solve(solver->workspace, &task, err));
+    STI_TRY(sti_solver_run(solver->kind, solver->workspace, &task, err));
 
     st_SolveInfo found = {.solver = task.solver,
                           .fallback = task.fallback,
                           .iterations = task.iterations,
                           .redundant_rows = solver->reduction->redundant_rows};
-    sti_residual(solver->reduction, solver->r, solver->v, solver->u, &found.residual);
+    sti_residual(solver->reduction, solver->r, solver->v, solver->l, solver->u, &found.residual);
     found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
-    sti_reduction_velocity(solver->reduction, solver->r, solver->v, solver->l);
     STI_TRY(check_finite(solver, problem, err));
     copy(solution->r, solver->r, problem->n_r);
     copy(solution->u, solver->u, problem->n_r);

@@ -8,7 +8,7 @@
  * it believes itself done; solver.c computes the residual and decides.                            */
 typedef struct sti_Task {
     const st_Problem *problem;
-    const sti_Reduction *reduction;
+    sti_Reduction *reduction;
     double tolerance; /* on the natural residual                                                   */
     int max_iterations;
     int attempt;               /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
@@ -29,6 +29,7 @@ static inline bool sti_cancelled(const sti_Task *task)
 typedef struct sti_SolverKind {
     const char *name;
     const char *help; /* one line: what it takes and what for                                      */
+    bool columns;     /* it works on the columns of H and Y, also where the problem stands as a graph */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
     /* ST_OK whether or not it converged; other statuses for memory and the like. */
@@ -45,6 +46,9 @@ extern const sti_SolverKind sti_ipm;      /* ipm.c */
 extern const sti_SolverKind sti_admm;     /* admm.c */
 extern const sti_SolverKind sti_apgd;     /* apgd.c */
 extern const sti_SolverKind sti_homotopy; /* homotopy.c */
+
+/* Let a kind solve, with what it needs of the reduction. */
+st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);

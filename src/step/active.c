@@ -53,12 +53,15 @@ st_Status sti_want_contacts(st_System *system, st_Error *err)
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
 st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err)
 {
+    const st_Sink *here = &system->here;
     *n_new = 0;
-    for (int c = 0; c < system->trial.n_contacts; c++) {
+    for (int c = 0, before = 0; c < system->trial.n_contacts; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
         if (contact->gap >= -STI_OVERLAP || sti_ids_contain(&system->missed, contact->id)) continue;
-        int before = sti_sink_find(&system->here, contact->id);
-        if (before >= 0 && system->here.contact[before].gap < system->def.margin) continue;
+        while (before < here->n_contacts && here->contact[before].id < contact->id)
+            before++; /* both stand by id */
+        bool known = before < here->n_contacts && here->contact[before].id == contact->id;
+        if (known && here->contact[before].gap < system->def.margin) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->missed, contact->id, err));
         ++*n_new;
     }

@@ -91,8 +91,9 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id)
 
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err)
 {
-    if (sti_ids_contain(set, id)) return ST_OK;
-    STI_TRY(STI_GROW(allocator, set->id, set->capacity, set->n + 1, err));
+    bool last = set->n == 0 || set->id[set->n - 1] < id; /* mostly they come in order */
+    if (!last && sti_ids_contain(set, id)) return ST_OK;
+    if (set->n == set->capacity) STI_TRY(STI_GROW(allocator, set->id, set->capacity, set->n + 1, err));
     int k = set->n++;
     for (; k > 0 && set->id[k - 1] > id; k--)
         set->id[k] = set->id[k - 1];

@@ -13,13 +13,15 @@ static const st_ContactLaw laws[] = {
     {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6},
     {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.0},
     {.law = ST_LAW_COULOMB, .dim = 5, .mu = 0.6, .mu_roll = 0.1},
+    {.law = ST_LAW_COULOMB, .dim = 4, .mu = 0.6, .mu_spin = 0.2},
+    {.law = ST_LAW_COULOMB, .dim = 6, .mu = 0.6, .mu_roll = 0.1, .mu_spin = 0.2},
     {.law = ST_LAW_PYRAMID, .dim = 2, .mu = 0.6, .facets = 2},
     {.law = ST_LAW_BOX, .dim = 3, .mu = 0.6},
 };
 enum { N_LAWS = sizeof laws / sizeof laws[0] };
 
 typedef struct Point {
-    double r[5], u[5], rho[5];
+    double r[ST_MAX_DIM], u[ST_MAX_DIM], rho[ST_MAX_DIM];
 } Point;
 
 static Point random_point(check_Random *random, int dim)
@@ -46,7 +48,8 @@ static void test_slopes(void **state)
         const int dim = law->dim;
         const Point p = random_point(&random, dim);
         const double nu = pow(10.0, check_random(&random, -1.5, 1.0));
-        double F[5], A[25], B[25], N[5], left[5], right[5], work[25], work2[25], work3[5];
+        double F[ST_MAX_DIM], A[ST_MAX_DIM * ST_MAX_DIM], B[ST_MAX_DIM * ST_MAX_DIM], N[ST_MAX_DIM], left[ST_MAX_DIM],
+            right[ST_MAX_DIM], work[ST_MAX_DIM * ST_MAX_DIM], work2[ST_MAX_DIM * ST_MAX_DIM], work3[ST_MAX_DIM];
         sti_smooth(law, p.r, p.u, p.rho, nu, F, A, B, N);
         for (int j = 0; j <= 2 * dim; j++) { /* r, then u, then nu */
             Point a = p, b = p;
@@ -77,7 +80,7 @@ static void test_corners(void **state)
     for (int k = 0; k < 100 * N_LAWS; k++) {
         const st_ContactLaw *law = &laws[k % N_LAWS];
         const Point p = random_point(&random, law->dim);
-        double F[5], A[25], B[25], N[5], sharp[5];
+        double F[ST_MAX_DIM], A[ST_MAX_DIM * ST_MAX_DIM], B[ST_MAX_DIM * ST_MAX_DIM], N[ST_MAX_DIM], sharp[ST_MAX_DIM];
         sti_slope(law, p.r, p.u, p.rho, sharp, NULL, NULL);
         for (double nu = 1e-2; nu > 1e-9; nu *= 0.1) {
             sti_smooth(law, p.r, p.u, p.rho, nu, F, A, B, N);
@@ -94,7 +97,7 @@ static void test_rounded_law(void **state)
     const st_ContactLaw law = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.5};
     const double nu = 0.3, r[3] = {1.2, 0.2, -0.4}, rho[3] = {0.7, 1.9, 1.9};
     const double gap = 0.36 - 0.2, u[3] = {0.09 / 1.2, -0.18 * 0.2 / gap, 0.18 * 0.4 / gap};
-    double F[5], A[25], B[25], N[5];
+    double F[ST_MAX_DIM], A[ST_MAX_DIM * ST_MAX_DIM], B[ST_MAX_DIM * ST_MAX_DIM], N[ST_MAX_DIM];
     sti_smooth(&law, r, u, rho, nu, F, A, B, N);
     for (int i = 0; i < 3; i++)
         check_close(F[i], 0.0, 1e-14);

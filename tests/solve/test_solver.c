@@ -241,7 +241,7 @@ static void test_warm_start(void **state)
     check_ok(st_solver_solve(solver, &problem, &solution, &warm, &err), err);
     assert_true(cold.converged && cold.iterations > 10);
     assert_true(warm.converged);
-    assert_int_equal(warm.iterations, 0); /* the answer is recognised, not swept again */
+    assert_true(warm.iterations <= 1); /* the answer is recognised, by the judge or by a sweep that moves nothing */
     st_solver_destroy(solver);
     free(r);
     bodies_free(&b);

@@ -1,0 +1,216 @@
+/* bench/peers/engines/stiction.c -- stiction through its public headers. Any key of docs/scene.md's `simulation` is a
+ * setting; where none is given, the preset of the library is what runs, but for what `choose` says of the scene.
+ */
+#include "../engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stiction/stiction.h>
+#include <string.h>
+
+typedef struct World {
+    const Scene *bench;
+    st_Scene *scene;
+    st_System *system;
+    st_BodyId *ids;
+    double h;
+    int contacts;
+} World;
+
+static const char *version(void)
+{
+    return st_version();
+}
+
+/* ---- settings --------------------------------------------------------------------------------- */
+
+typedef struct Choice {
+    const char *scene, *settings;
+} Choice;
+
+/* What a user would choose for a kind of scene; the first kind that the name begins with counts. */
+static const Choice choices[] = {
+    {"spheres", "tolerance=1e-3 max_iterations=50"},
+    {"", ""},
+};
+
+static bool set(st_SystemDef *def, const char *key, const char *text, st_Error *err)
+{
+    const st_Setting *setting = st_setting_find(key);
+    st_SettingValue value = {.word = text, .number = strtod(text, NULL)};
+    if (setting != NULL && setting->kind == ST_SETTING_BOOLEAN) value.number = strcmp(text, "true") == 0;
+    return st_setting_set(def, key, &value, err) == ST_OK;
+}
+
+/* The scene's own choice as key=value words first, each of them open to the command line; then what else is there. */
+static bool choose(st_SystemDef *def, const Scene *bench, Settings *settings, st_Error *err)
+{
+    char words[200], *rest = words;
+    const Choice *choice = choices;
+    while (strncmp(bench->name, choice->scene, strlen(choice->scene)) != 0)
+        choice++;
+    snprintf(words, sizeof words, "%s", choice->settings);
+    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        if (!set(def, word, setting_word(settings, word, value), err)) return false;
+    }
+    for (int k = 0; k < st_setting_count(); k++) {
+        const char *key = st_setting(k)->key, *value = setting_word(settings, key, NULL);
+        if (value != NULL && !set(def, key, value, err)) return false;
+    }
+    return true;
+}
+
+/* ---- the scene -------------------------------------------------------------------------------- */
+
+static st_ShapeDef shape_def(const Scene *bench, const Shape *shape)
+{
+    st_ShapeDef def = st_point_def();
+    switch (shape->type) {
+    case SHAPE_SPHERE:
+        def = st_sphere_def(shape->radius);
+        break;
+    case SHAPE_BOX:
+        def = st_box_def(shape->half.x, shape->half.y, shape->half.z);
+        break;
+    case SHAPE_HULL:
+        def = st_hull_def(bench->hulls[shape->hull].points, bench->hulls[shape->hull].n_points);
+        break;
+    case SHAPE_NONE:
+        break;
+    }
+    def.pose.p = shape->offset;
+    def.mu = bench->mu;
+    def.restitution = bench->e;
+    return def;
+}
+
+static bool add_planes(World *world, st_Error *err)
+{
+    const Scene *bench = world->bench;
+    for (int k = 0; k < bench->n_planes; k++) {
+        st_Vec3 n = bench->planes[k].normal;
+        double d = bench->planes[k].distance;
+        st_ShapeDef def = st_plane_def();
+        def.pose = (st_Pose){{d * n.x, d * n.y, d * n.z}, st_quat_from_z(n)};
+        def.mu = bench->mu;
+        def.restitution = bench->e;
+        if (st_scene_add_shape(world->scene, ST_GROUND, &def, NULL, err) != ST_OK) return false;
+    }
+    return true;
+}
+
+static bool add_bodies(World *world, st_Error *err)
+{
+    const Scene *bench = world->bench;
+    for (int k = 0; k < bench->n_bodies; k++) {
+        const Body *body = &bench->bodies[k];
+        st_BodyDef def = st_body_def();
+        st_ForceDef force = st_force_def();
+        def.pose = body->pose;
+        def.velocity = body->velocity;
+        def.spin = body->spin;
+        def.mass = body->mass;
+        def.inertia = (st_Mat3){{body->inertia.x, 0, 0, 0, body->inertia.y, 0, 0, 0, body->inertia.z}};
+        if (st_scene_add_body(world->scene, &def, &world->ids[k], err) != ST_OK) return false;
+        if (body->shape.type != SHAPE_NONE) {
+            st_ShapeDef shape = shape_def(bench, &body->shape);
+            if (st_scene_add_shape(world->scene, world->ids[k], &shape, NULL, err) != ST_OK) return false;
+        }
+        force.body = world->ids[k];
+        force.force = body->force;
+        if (force.force.x == 0 && force.force.y == 0 && force.force.z == 0) continue;
+        if (st_scene_add_force(world->scene, &force, NULL, err) != ST_OK) return false;
+    }
+    return true;
+}
+
+static bool add_joints(World *world, st_Error *err)
+{
+    static const st_JointType types[] = {ST_JOINT_BALL, ST_JOINT_REVOLUTE, ST_JOINT_PRISMATIC};
+    for (int k = 0; k < world->bench->n_joints; k++) {
+        const Joint *joint = &world->bench->joints[k];
+        st_JointDef def = st_joint_def(types[joint->type]);
+        def.a = joint->a >= 0 ? world->ids[joint->a] : ST_GROUND;
+        def.b = world->ids[joint->b];
+        def.point = joint->point;
+        if (joint->type != JOINT_BALL) def.axis = joint->axis;
+        def.stiffness = joint->stiffness;
+        def.damping = joint->damping;
+        if (st_scene_add_joint(world->scene, &def, NULL, err) != ST_OK) return false;
+    }
+    return true;
+}
+
+/* ---- the interface ---------------------------------------------------------------------------- */
+
+static void destroy(void *opaque)
+{
+    World *world = opaque;
+    if (world == NULL) return;
+    st_system_destroy(world->system);
+    st_scene_destroy(world->scene);
+    free(world->ids);
+    free(world);
+}
+
+static void *create(const Scene *bench, Settings *settings, char message[200])
+{
+    st_Error err = {.status = ST_OK};
+    st_SystemDef def = st_system_def();
+    World *world = calloc(1, sizeof *world);
+    const char *preset = setting_word(settings, "preset", NULL);
+    if (world == NULL || (world->ids = calloc((size_t)bench->n_bodies, sizeof *world->ids)) == NULL) goto failed;
+    world->bench = bench;
+    world->h = bench->h;
+    if (preset != NULL && st_preset_apply(&def, preset, &err) != ST_OK) goto failed;
+    if (bench->e > 0) def.impact = ST_IMPACT_POISSON;
+    if (!choose(&def, bench, settings, &err)) goto failed;
+    def.h = bench->h;
+    def.end = bench->end;
+    def.gravity = bench->gravity;
+    if (st_scene_create(&world->scene, &err) != ST_OK || !add_planes(world, &err) || !add_bodies(world, &err) ||
+        !add_joints(world, &err) || st_system_create(world->scene, &def, &world->system, &err) != ST_OK)
+        goto failed;
+    st_scene_destroy(world->scene); /* the system has what it needs of it */
+    world->scene = NULL;
+    return world;
+failed:
+    snprintf(message, 200, "%.199s", err.status != ST_OK ? err.message : "out of memory");
+    destroy(world);
+    return NULL;
+}
+
+/* A step that a collision ended is taken to its end. */
+static bool step(void *opaque, char message[200])
+{
+    World *world = opaque;
+    double left = world->h;
+    for (int k = 0; k < 1000 && left > 1e-9 * world->h; k++) {
+        st_StepInfo info = st_step_info();
+        st_Error err = {.status = ST_OK};
+        if (st_system_step(world->system, left, &info, &err) != ST_OK) {
+            snprintf(message, 200, "%.199s", err.message);
+            return false;
+        }
+        left -= info.h;
+        world->contacts = info.contacts;
+    }
+    return true;
+}
+
+static void state(void *opaque, int body, BodyState *out)
+{
+    World *world = opaque;
+    st_system_pose(world->system, world->ids[body], &out->pose);
+    st_system_velocity(world->system, world->ids[body], &out->velocity, &out->spin);
+}
+
+static int contacts(void *opaque)
+{
+    return ((World *)opaque)->contacts;
+}
+
+const Engine engine = {"stiction", version, create, step, state, contacts, destroy};

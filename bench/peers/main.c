@@ -1,0 +1,324 @@
+/* bench/peers/main.c -- one scene with one engine: how long it takes and how good it is, as one row.
+ *
+ *     run-ENGINE SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS]
+ *     run-ENGINE --list | --header
+ *
+ * h=... and end=... override the scene's; every other key belongs to the engine. Each repeat is a process of its own,
+ * so that a crash or an endless loop costs one row, and memory is the engine's own. The first one looks at the state
+ * after every step (the time that takes is not counted), the others only step; times are the least of all, and the
+ * spread is how much larger the largest was. Time is processor time of the process, all threads together.
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a child tells its parent. */
+typedef struct Run {
+    bool finished;
+    double total, last, worst; /* processor time: of all steps, of one step at the end, of the worst [s] */
+    double memory;             /* [MB], largest that was resident */
+    int steps, contacts;
+    Accuracy accuracy; /* of the first run only */
+    char settings[400], message[200];
+} Run;
+
+typedef struct Options {
+    const char *scene;
+    Settings settings;
+    double h, end, limit;
+    int repeats;
+    bool csv;
+} Options;
+
+/* ---- settings --------------------------------------------------------------------------------- */
+
+void setting_state(Settings *settings, const char *key, const char *value)
+{
+    size_t used = strlen(settings->stated);
+    snprintf(settings->stated + used, sizeof settings->stated - used, "%s%s=%s", used > 0 ? " " : "", key, value);
+}
+
+/* The last word counts. */
+static const char *find(Settings *settings, const char *key)
+{
+    size_t length = strlen(key);
+    const char *found = NULL;
+    for (int k = 0; k < settings->n; k++)
+        if (strncmp(settings->words[k], key, length) == 0 && settings->words[k][length] == '=') {
+            settings->used |= 1u << k;
+            found = settings->words[k] + length + 1;
+        }
+    return found;
+}
+
+/* Where the usual value is NULL nothing is stated unless the word was given. */
+const char *setting_word(Settings *settings, const char *key, const char *usual)
+{
+    const char *value = find(settings, key);
+    char begin[80];
+    if (value == NULL) value = usual;
+    snprintf(begin, sizeof begin, "%s=", key);
+    if (value != NULL && strstr(settings->stated, begin) == NULL) setting_state(settings, key, value);
+    return value;
+}
+
+double setting_number(Settings *settings, const char *key, double usual)
+{
+    const char *value = find(settings, key);
+    char text[40];
+    double number = value != NULL ? strtod(value, NULL) : usual;
+    snprintf(text, sizeof text, "%g", number);
+    setting_state(settings, key, text);
+    return number;
+}
+
+/* ---- one run ---------------------------------------------------------------------------------- */
+
+static double processor_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What reading the clock twice costs: taken off every step. */
+static double clock_cost(void)
+{
+    double least = 1;
+    for (int k = 0; k < 200; k++) {
+        double begin = processor_time();
+        least = fmin(least, processor_time() - begin);
+    }
+    return least;
+}
+
+static void check(Checker *checker, void *world, const Scene *scene, BodyState *states, int step, int steps)
+{
+    for (int i = 0; i < scene->n_bodies; i++)
+        engine.state(world, i, &states[i]);
+    checker_step(checker, (step + 1) * scene->h, states, step + 1 == steps);
+}
+
+/* All steps; the last tenth of them, at most 50, are "the end". */
+static bool run_steps(void *world, const Scene *scene, bool checked, Run *run)
+{
+    Checker *checker = checked ? checker_create(scene) : NULL;
+    BodyState *states = calloc((size_t)scene->n_bodies, sizeof *states);
+    int steps = run->steps, tail = steps / 10 < 1 ? 1 : (steps / 10 > 50 ? 50 : steps / 10);
+    double cost = clock_cost();
+    bool good = states != NULL;
+    for (int k = 0; k < steps && good; k++) {
+        double begin = processor_time();
+        good = engine.step(world, run->message);
+        double took = fmax(processor_time() - begin - cost, 0);
+        run->total += took;
+        run->worst = fmax(run->worst, took);
+        if (k >= steps - tail) run->last += took / tail;
+        if (checked && good) check(checker, world, scene, states, k, steps);
+    }
+    if (checked) run->accuracy = checker_result(checker);
+    run->contacts = engine.contacts(world);
+    checker_destroy(checker);
+    free(states);
+    return good;
+}
+
+static void run_once(const Options *options, bool checked, Run *run)
+{
+    Scene *scene = scene_create(options->scene);
+    Settings settings = options->settings;
+    void *world = NULL;
+    if (scene == NULL) return;
+    if (options->h > 0) scene->h = options->h;
+    if (options->end > 0) {
+        scene->settled *= options->end / scene->end;
+        scene->end = options->end;
+    }
+    run->steps = (int)lround(scene->end / scene->h);
+    world = engine.create(scene, &settings, run->message);
+    snprintf(run->settings, sizeof run->settings, "%s", settings.stated);
+    for (int k = 0; k < settings.n && world != NULL; k++)
+        if ((settings.used >> k & 1) == 0) {
+            snprintf(run->message, sizeof run->message, "%s does not know the setting %.100s", engine.name,
+                     settings.words[k]);
+            engine.destroy(world);
+            world = NULL;
+        }
+    run->finished = world != NULL && run_steps(world, scene, checked, run);
+    engine.destroy(world);
+    scene_destroy(scene);
+}
+
+/* ---- processes -------------------------------------------------------------------------------- */
+
+/* A child that stops on its own terms says why; one that is ended is described by its end. */
+static void describe_end(int status, double limit, Run *run)
+{
+    run->finished = false;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(run->message, sizeof run->message, "not finished within %g s", limit);
+    else if (WIFSIGNALED(status))
+        snprintf(run->message, sizeof run->message, "ended by signal %d", WTERMSIG(status));
+    else
+        snprintf(run->message, sizeof run->message, "ended with status %d", WEXITSTATUS(status));
+}
+
+static bool write_all(int file, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t n = write(file, at, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static size_t read_all(int file, void *data, size_t size)
+{
+    size_t got = 0;
+    while (got < size) {
+        ssize_t n = read(file, (char *)data + got, size - got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) break;
+        got += (size_t)n;
+    }
+    return got;
+}
+
+static void run_child(const Options *options, bool checked, Run *run)
+{
+    int ends[2], status = 0;
+    struct rusage usage;
+    *run = (Run){.finished = false};
+    fflush(NULL);
+    if (pipe(ends) != 0) return;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm((unsigned)ceil(options->limit)); /* not RLIMIT_CPU: with it Linux reads the clock by ticks of 4 ms */
+        dup2(STDERR_FILENO, STDOUT_FILENO);    /* what an engine prints must not end in the row */
+        run_once(options, checked, run);
+        _exit(write_all(ends[1], run, sizeof *run) ? 0 : 1);
+    }
+    close(ends[1]);
+    size_t got = read_all(ends[0], run, sizeof *run);
+    close(ends[0]);
+    if (child < 0 || wait4(child, &status, 0, &usage) < 0) return;
+    if (got != sizeof *run) {
+        *run = (Run){.finished = false};
+        describe_end(status, options->limit, run);
+    }
+    run->memory = (double)usage.ru_maxrss / 1024; /* Linux counts in kilobytes */
+}
+
+/* The first run of all with the least times of any; spread: the largest total over the least, less 1. */
+static Run run_all(const Options *options, double *spread)
+{
+    Run best, next;
+    double most;
+    run_child(options, true, &best);
+    most = best.total;
+    for (int k = 1; k < options->repeats && best.finished; k++) {
+        run_child(options, false, &next);
+        if (!next.finished) continue;
+        most = fmax(most, next.total);
+        best.total = fmin(best.total, next.total);
+        best.last = fmin(best.last, next.last);
+        best.worst = fmin(best.worst, next.worst);
+        best.memory = fmin(best.memory, next.memory);
+    }
+    *spread = best.total > 0 ? most / best.total - 1 : 0;
+    return best;
+}
+
+/* ---- out -------------------------------------------------------------------------------------- */
+
+static const char header[] = "scene,engine,version,settings,finished,steps,total_s,mean_ms,end_ms,worst_ms,spread,"
+                             "penetration_settled,penetration_impact,penetration_mean,drift_m,joint_error,energy,"
+                             "figure,contacts,touching,memory_mb,message";
+
+static void print_csv(const Options *options, const Run *run, double spread)
+{
+    const Accuracy *a = &run->accuracy;
+    printf("%s,%s,%s,\"%s\",%d,%d,%.4g,%.4g,%.4g,%.4g,%.2f,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.6g,%d,%d,%.1f,\"%s\"\n",
+           options->scene, engine.name, engine.version(), run->settings, run->finished, run->steps, run->total,
+           1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->worst, spread, a->settled, a->impact, a->mean,
+           a->drift, a->joint_error, a->energy, a->figure, run->contacts, a->touching, run->memory, run->message);
+}
+
+static void print_text(const Options *options, const Run *run, double spread)
+{
+    const Accuracy *a = &run->accuracy;
+    printf("%s with %s %s: %s\n", options->scene, engine.name, engine.version(), run->settings);
+    if (!run->finished) printf("  NOT FINISHED: %s\n", run->message);
+    printf("  time         %.4g s for %d steps: %.4g ms each, %.4g at the end, %.4g the worst; spread %.0f %%\n",
+           run->total, run->steps, 1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->worst, 100 * spread);
+    printf("  penetration  %.3g %% settled, %.3g %% at worst, mean %.3g %% of %d pairs; %d contacts\n",
+           100 * a->settled, 100 * a->impact, 100 * a->mean, a->touching, run->contacts);
+    printf("  drift        %.3g m; joints %.3g; energy %.3g; figure %.6g\n", a->drift, a->joint_error, a->energy,
+           a->figure);
+    printf("  memory       %.1f MB\n", run->memory);
+}
+
+static void list(void)
+{
+    const SceneKind *kind;
+    for (int k = 0; (kind = scene_kind(k)) != NULL; k++)
+        printf("%-10s -%-8s %s (%s-%g)\n", kind->name, kind->number, kind->help, kind->name, kind->usual);
+}
+
+/* False: nothing is left to do. Words with = are settings and are moved to the front of argv. */
+static bool read_options(int argc, char **argv, Options *options)
+{
+    *options = (Options){.limit = 600, .repeats = 1};
+    options->settings.words = argv;
+    for (int k = 1; k < argc; k++) {
+        bool more = k + 1 < argc;
+        if (strcmp(argv[k], "--list") == 0) return list(), false;
+        if (strcmp(argv[k], "--header") == 0) return puts(header), false;
+        if (strcmp(argv[k], "--csv") == 0)
+            options->csv = true;
+        else if (strcmp(argv[k], "--repeat") == 0 && more)
+            options->repeats = atoi(argv[++k]);
+        else if (strcmp(argv[k], "--limit") == 0 && more)
+            options->limit = atof(argv[++k]);
+        else if (strncmp(argv[k], "h=", 2) == 0)
+            options->h = atof(argv[k] + 2);
+        else if (strncmp(argv[k], "end=", 4) == 0)
+            options->end = atof(argv[k] + 4);
+        else if (strchr(argv[k], '=') != NULL && options->settings.n < 32)
+            argv[options->settings.n++] = argv[k];
+        else if (options->scene == NULL)
+            options->scene = argv[k];
+    }
+    if (options->scene == NULL) {
+        fprintf(stderr, "run-%s SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS] | --list | --header\n",
+                engine.name);
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    Options options;
+    double spread = 0;
+    if (!read_options(argc, argv, &options)) return options.scene == NULL && argc < 2;
+    Scene *scene = scene_create(options.scene);
+    if (scene == NULL) return 1;
+    scene_destroy(scene);
+    Run run = run_all(&options, &spread);
+    (options.csv ? print_csv : print_text)(&options, &run, spread);
+    return run.finished ? 0 : 2;
+}

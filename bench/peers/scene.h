@@ -1,0 +1,102 @@
+/* bench/peers/scene.h -- a scene as plain data, the same for every engine, and what is measured in it.
+ *
+ * SI units. Fixed planes are the only ground. A body has one shape, or none, and principal inertia in its own axes;
+ * its origin is its centre of mass. Bodies that a joint connects do not touch each other.
+ */
+#ifndef BENCH_SCENE_H
+#define BENCH_SCENE_H
+
+#include <stdbool.h>
+#include <stiction/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ShapeType { SHAPE_NONE, SHAPE_SPHERE, SHAPE_BOX, SHAPE_HULL } ShapeType;
+
+/* A convex polyhedron with triangles as faces, counter-clockwise from outside. */
+typedef struct Hull {
+    int n_points, n_triangles;
+    st_Vec3 *points;
+    int *triangles; /* 3 n_triangles */
+} Hull;
+
+typedef struct Shape {
+    ShapeType type;
+    double radius;  /* sphere; of the others: of the sphere around the origin that holds them */
+    st_Vec3 half;   /* box */
+    int hull;       /* index in Scene.hulls */
+    st_Vec3 offset; /* of the shape in the body */
+} Shape;
+
+typedef struct Body {
+    Shape shape;
+    st_Pose pose;
+    st_Vec3 velocity; /* world axes */
+    st_Vec3 spin;     /* body axes */
+    double mass;
+    st_Vec3 inertia; /* principal, along the body's axes */
+    st_Vec3 force;   /* constant, at the centre of mass, world axes */
+} Body;
+
+typedef struct Plane {
+    st_Vec3 normal;  /* unit; solid where normal . x < distance */
+    double distance; /* from the origin */
+} Plane;
+
+typedef enum JointType { JOINT_BALL, JOINT_REVOLUTE, JOINT_PRISMATIC } JointType;
+
+typedef struct Joint {
+    JointType type;
+    int a, b;                  /* bodies; a may be -1, the ground. b is a child of a: the joints are a forest */
+    st_Vec3 point;             /* in the world, as the bodies stand at the start */
+    st_Vec3 axis;              /* unit; revolute, prismatic */
+    double stiffness, damping; /* on its coordinate, at rest as the bodies stand; 0: free */
+} Joint;
+
+/* What is exact in a scene, to be compared with; see check.c. */
+typedef enum Measure {
+    MEASURE_NONE,
+    MEASURE_REST,   /* every body stays where it is: largest distance from there [m] */
+    MEASURE_CREEP,  /* body 0 stays where it is: its distance across gravity's normal part [m] */
+    MEASURE_SPEED,  /* body 0 ends with `exact`: relative error of its speed */
+    MEASURE_MU,     /* body 0 slides to the end: mu from the loss of velocity */
+    MEASURE_ENERGY, /* energy at the end is `exact`: relative error */
+    MEASURE_STRETCH /* prismatic joints end at their static lengths: largest relative error */
+} Measure;
+
+typedef struct Scene {
+    char name[64];
+    double h, end;  /* step and end time [s] */
+    double mu, e;   /* friction and restitution of every pair */
+    double length;  /* penetration is given in parts of this: r of spheres, R of hulls [m] */
+    double energy;  /* energy errors are given in parts of this [J]; 0: of all there is at the start */
+    double settled; /* from this time on everything is at rest, or nearly [s]; end: never */
+    bool conserves; /* no friction, damping or impact: the energy stays */
+    st_Vec3 gravity;
+    Measure measure;
+    double exact;
+    int n_bodies, n_planes, n_joints, n_hulls;
+    Body *bodies;
+    Plane *planes;
+    Joint *joints;
+    Hull *hulls;
+} Scene;
+
+/* What there is: name, what the number behind the dash means, help. NULL: no such index. */
+typedef struct SceneKind {
+    const char *name, *number, *help;
+    double usual; /* number where none is given */
+    void (*make)(Scene *scene, double number);
+} SceneKind;
+
+const SceneKind *scene_kind(int index);
+/* "spheres-666": NULL and a message on stderr where there is no such scene. Freed by scene_destroy. */
+Scene *scene_create(const char *name);
+void scene_destroy(Scene *scene);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

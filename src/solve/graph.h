@@ -1,0 +1,76 @@
+/* solve/graph.h -- contacts between free bodies as a coloured graph, eight at a time.
+ *
+ * Bodies (blocks of A, at most six velocities) are nodes, contacts are edges. In coordinates where every
+ * body's mass is 1,
+ *
+ *     A_k = L_k L_k',     v~ = L' v,     H~ = inv(L) H :       u = H~' v~ + C r + w,    v~ = v~_free + H~ r,
+ *
+ * one matrix serves both ways and W_cc = H~_c' H~_c + C_cc. Contacts of one colour share no body: they may be
+ * visited in any order, eight in the lanes of a vector, or on several threads, with the same bits. Colours
+ * depend on the problem alone. What does not fit (joints between bodies, other laws, patches) is left to
+ * the general sweep of nsgs.c.
+ */
+#ifndef STI_GRAPH_H
+#define STI_GRAPH_H
+
+#include "solve/net.h"
+
+typedef struct sti_Graph sti_Graph;
+
+enum { STI_LANES = 8, STI_NODE = 8 /* doubles a body takes in v~, six of them used */ };
+
+/* Eight contacts of one colour, component by component. A lane without a contact has zeros throughout. */
+typedef struct sti_Batch {
+    _Alignas(STI_ALIGN) double H[2][6][3][STI_LANES]; /* H~ by body, velocity, direction                          */
+    double w[3][STI_LANES];                           /* u - H~'v~                                                */
+    double C[3][STI_LANES];                           /* compliance, diagonal                                     */
+    double mu[STI_LANES];                             /*                                                          */
+    double inverse_n[STI_LANES];                      /* 1/W_nn                                                   */
+    double W_tn[2][STI_LANES];                        /* what a normal impulse does to the tangents               */
+    double inverse_T[3][STI_LANES];                   /* inv(W_TT): 11, 12, 22                                    */
+    double slip[STI_LANES];                           /* 1 / the larger eigenvalue of W_TT                        */
+    int32_t body[2][STI_LANES];                       /* node; n_nodes: none (the ground)                         */
+    int32_t contact[STI_LANES];                       /* -1: none                                                 */
+} sti_Batch;
+
+struct sti_Graph {
+    st_Allocator allocator;
+    const st_Problem *problem;
+    int n_nodes, n_colours, n_batches;
+    int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
+    STI_ARRAY(sti_Batch, batch);
+    STI_ARRAY(double, v);       /* v~: STI_NODE a body, one more for the ground                    */
+    STI_ARRAY(double, v_free);  /* v~_free likewise                                                */
+    STI_ARRAY(double, r);       /* by batch, direction, lane                                       */
+    STI_ARRAY(double, weight);  /* likewise: 1/rho, the weight of an impulse's square              */
+    STI_ARRAY(double, root);    /* by node: inv(L), lower, row-major 6 x 6                         */
+    STI_ARRAY(bool, diagonal);  /* by node: L is                                                   */
+    STI_ARRAY(int32_t, legs);   /* by contact: its nodes, two                                      */
+    STI_ARRAY(uint64_t, taken); /* by node: colours of its contacts                                */
+    STI_ARRAY(uint8_t, colour); /* by contact                                                      */
+    STI_ARRAY(int, place);      /* by contact: STI_LANES batch + lane                              */
+};
+
+/* Starts as {.allocator = ...}. *fits tells whether the problem is one for this file; if so its lists are made:
+ * b (n_r), the diagonal blocks of W one after another, and rho (n_contacts) are filled from v_free.    */
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
+                          double *b, double *W_diagonal, double *rho, bool *fits, st_Error *err);
+void sti_graph_release(sti_Graph *graph);
+
+/* r in the problem's order and in the graph's. */
+void sti_graph_take(sti_Graph *graph, const double *r);
+void sti_graph_give(const sti_Graph *graph, double *r);
+
+/* r is moved into the laws' sets, and v~ = v~_free + H~ r anew. */
+void sti_graph_restore(sti_Graph *graph);
+
+/* All contacts once, in the order of colours or backwards; returns | change of r |. */
+double sti_graph_sweep(sti_Graph *graph, bool backwards);
+
+/* The passes over batches, one version for each vector unit (graph_lanes.h). */
+typedef enum sti_Pass { STI_FORWARDS, STI_BACKWARDS, STI_APPLY } sti_Pass;
+typedef double sti_GraphPass(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches,
+                             sti_Pass pass);
+sti_GraphPass sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
+
+#endif

@@ -1,0 +1,139 @@
+/* solve/graph_lanes.h -- the inner loop of graph.c, compiled once for each vector unit: graph_*.c.
+ *
+ * One visit of eight contacts (Coulomb's law; frictionless with mu = 0):
+ *
+ *     u_n = 0 or r_n = 0:          r_n <- max(0, r_n - u_n/W_nn)
+ *     the tangents feel it:        u_T <- u_T + W_Tn (change of r_n)
+ *     stick, if the cone allows:   x = r_T - inv(W_TT) u_T        where |x| <= mu r_n
+ *     else slip:                   x = r_T - u_T/lambda_max(W_TT), shortened to mu r_n
+ *
+ * Not the exact local solution where W couples normal and tangents, but with the same fixed points: nothing moves
+ * only where u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the cone's boundary. It has no
+ * branches, so that lanes keep together. The operations and their order are the same in every version, and
+ * none is fused: all give the same bits.
+ */
+#include "solve/graph.h"
+
+#pragma GCC diagnostic ignored "-Wpsabi" /* wide vectors in registers, of inline functions only */
+
+typedef double Lanes __attribute__((vector_size(8 * STI_LANES)));
+typedef int64_t Mask __attribute__((vector_size(8 * STI_LANES)));
+
+static inline Lanes load(const double *x)
+{
+    return *(const Lanes *)x;
+}
+
+static inline Lanes choose(Mask which, Lanes yes, Lanes no)
+{
+    return (Lanes)(((Mask)yes & which) | ((Mask)no & ~which));
+}
+
+static inline Lanes square_root(Lanes x)
+{
+    for (int l = 0; l < STI_LANES; l++)
+        x[l] = sqrt(x[l]);
+    return x;
+}
+
+static inline double sum_of_lanes(Lanes x)
+{
+    return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
+}
+
+static inline void gather(const double *v, const int32_t *body, Lanes x[6])
+{
+    for (int l = 0; l < STI_LANES; l++)
+        for (int k = 0; k < 6; k++)
+            x[k][l] = v[STI_NODE * (ptrdiff_t)body[l] + k];
+}
+
+static inline void scatter(double *v, const int32_t *body, int32_t ground, const Lanes x[6])
+{
+    for (int l = 0; l < STI_LANES; l++)
+        for (int k = 0; k < 6 && body[l] != ground; k++)
+            v[STI_NODE * (ptrdiff_t)body[l] + k] = x[k][l];
+}
+
+/* The law: from r and its velocity u to the next r. */
+static inline void solve_lanes(const sti_Batch *batch, const Lanes r[3], const Lanes u[3], Lanes next[3])
+{
+    const Lanes zero = {0};
+    const Lanes n = r[0] - u[0] * load(batch->inverse_n);
+    next[0] = choose(n > zero, n, zero);
+    const Lanes dn = next[0] - r[0], limit = load(batch->mu) * next[0];
+    const Lanes u1 = u[1] + load(batch->W_tn[0]) * dn, u2 = u[2] + load(batch->W_tn[1]) * dn;
+    const Lanes s1 = r[1] - (load(batch->inverse_T[0]) * u1 + load(batch->inverse_T[1]) * u2);
+    const Lanes s2 = r[2] - (load(batch->inverse_T[1]) * u1 + load(batch->inverse_T[2]) * u2);
+    const Mask sticks = s1 * s1 + s2 * s2 <= limit * limit;
+    const Lanes x1 = choose(sticks, s1, r[1] - load(batch->slip) * u1);
+    const Lanes x2 = choose(sticks, s2, r[2] - load(batch->slip) * u2);
+    const Lanes square = x1 * x1 + x2 * x2;
+    const Mask outside = square > limit * limit;
+    const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
+    next[1] = choose(outside, part * x1, x1);
+    next[2] = choose(outside, part * x2, x2);
+}
+
+/* x += H~ r of both sides, into v. */
+static inline void push(const sti_Batch *batch, const Lanes r[3], Lanes x[2][6], double *v, int32_t ground)
+{
+    for (int side = 0; side < 2; side++) {
+        for (int k = 0; k < 6; k++)
+            for (int d = 0; d < 3; d++)
+                x[side][k] += load(batch->H[side][k][d]) * r[d];
+        scatter(v, batch->body[side], ground, x[side]);
+    }
+}
+
+static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
+{
+    Lanes x[2][6], u[3], next[3], *r = (Lanes *)r_batch;
+    gather(v, batch->body[0], x[0]);
+    gather(v, batch->body[1], x[1]);
+    for (int d = 0; d < 3; d++)
+        u[d] = load(batch->w[d]) + load(batch->C[d]) * r[d];
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++)
+            for (int d = 0; d < 3; d++)
+                u[d] += load(batch->H[side][k][d]) * x[side][k];
+    solve_lanes(batch, r, u, next);
+    Lanes moved = {0};
+    for (int d = 0; d < 3; d++) {
+        u[d] = next[d] - r[d];
+        moved += u[d] * u[d];
+        r[d] = next[d];
+    }
+    if (sum_of_lanes(moved) == 0.0) return moved; /* open contacts are many */
+    push(batch, u, x, v, ground);
+    return moved;
+}
+
+/* r moved into the law's set by the shortest way for r_n >= 0, then for r_T; v += H~ r. */
+static inline void apply(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
+{
+    const Lanes zero = {0};
+    Lanes x[2][6], *r = (Lanes *)r_batch;
+    r[0] = choose(r[0] > zero, r[0], zero);
+    const Lanes limit = load(batch->mu) * r[0], square = r[1] * r[1] + r[2] * r[2];
+    const Mask outside = square > limit * limit;
+    const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
+    r[1] = choose(outside, part * r[1], r[1]);
+    r[2] = choose(outside, part * r[2], r[2]);
+    gather(v, batch->body[0], x[0]);
+    gather(v, batch->body[1], x[1]);
+    push(batch, r, x, v, ground);
+}
+
+double SWEEP(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
+{
+    Lanes moved = {0};
+    for (int k = 0; k < n_batches; k++) {
+        const ptrdiff_t i = pass == STI_BACKWARDS ? n_batches - 1 - k : k;
+        if (pass == STI_APPLY)
+            apply(&batch[i], r + 3 * STI_LANES * i, v, ground);
+        else
+            moved += visit(&batch[i], r + 3 * STI_LANES * i, v, ground);
+    }
+    return sum_of_lanes(moved);
+}

@@ -1,0 +1,3 @@
+/* The inner loop of graph.c for one vector unit. */
+#define SWEEP sti_graph_plain
+#include "solve/graph_lanes.h"

@@ -1,0 +1,165 @@
+/* The coloured sweep of graph.h: every version of its inner loop gives the same bits, its colours share no body,
+ * and it ends where the general sweep ends. */
+#include "bodies.h"
+#include "check.h"
+#include "solve/graph.h"
+#include "solve/reduce.h"
+
+static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6};
+
+typedef struct Wall {
+    Bodies bodies;
+    st_Problem problem;
+    sti_Reduction *reduction;
+} Wall;
+
+static void make_wall(Wall *wall, int courses)
+{
+    const st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    *wall = (Wall){.bodies = bodies_new(64, 1024)};
+    bodies_wall(&wall->bodies, courses, coulomb);
+    wall->problem = bodies_problem(&wall->bodies); /* the reduction keeps its address */
+    check_ok(sti_reduction_create(&allocator, &wall->reduction, &err), err);
+    check_ok(sti_reduce(wall->reduction, &wall->problem, &err), err);
+    assert_non_null(wall->reduction->graph);
+}
+
+static void free_wall(Wall *wall)
+{
+    sti_reduction_destroy(wall->reduction);
+    bodies_free(&wall->bodies);
+}
+
+static void test_colours_share_no_body(void **state)
+{
+    (void)state;
+    Wall wall;
+    make_wall(&wall, 6);
+    const sti_Graph *graph = wall.reduction->graph;
+    int seen = 0, last_in[64];
+    for (int k = 0; k < 64; k++)
+        last_in[k] = -1;
+    assert_true(graph->n_nodes < 64);
+    for (int colour = 0; colour < 64; colour++)
+        for (int b = graph->colour_first[colour]; b < graph->colour_first[colour + 1]; b++)
+            for (int lane = 0; lane < STI_LANES; lane++) {
+                if (graph->batch[b].contact[lane] < 0) continue;
+                seen++;
+                for (int side = 0; side < 2; side++) {
+                    const int node = graph->batch[b].body[side][lane];
+                    if (node == graph->n_nodes) continue;
+                    assert_true(last_in[node] < colour);
+                    last_in[node] = colour;
+                }
+            }
+    assert_int_equal(seen, wall.problem.n_contacts);
+    free_wall(&wall);
+}
+
+/* r and v~ after some sweeps with one version of the inner loop. */
+static void sweep_with(sti_Graph *graph, sti_GraphPass *pass, double *r, double *v)
+{
+    const int n = 3 * STI_LANES * graph->n_batches;
+    memset(graph->r, 0, (size_t)n * sizeof *graph->r);
+    memcpy(graph->v, graph->v_free, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
+    for (int k = 0; k < 20; k++)
+        pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
+             k % 2 == 0 ? STI_FORWARDS : STI_BACKWARDS);
+    memcpy(r, graph->r, (size_t)n * sizeof *r);
+    memcpy(v, graph->v, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *v);
+}
+
+static void test_every_vector_unit_gives_the_same_bits(void **state)
+{
+    (void)state;
+    Wall wall;
+    make_wall(&wall, 7);
+    sti_Graph *graph = wall.reduction->graph;
+    const size_t n_r = 3 * STI_LANES * (size_t)graph->n_batches, n_v = STI_NODE * (size_t)(graph->n_nodes + 1);
+    double *r = malloc(2 * n_r * sizeof *r), *v = malloc(2 * n_v * sizeof *v), size = 0;
+    assert_true(r != NULL && v != NULL);
+    sweep_with(graph, sti_graph_plain, r, v);
+    for (size_t k = 0; k < n_r; k++)
+        size += r[k] * r[k];
+    assert_true(size > 0);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        sweep_with(graph, sti_graph_avx2, r + n_r, v + n_v);
+        assert_memory_equal(r, r + n_r, n_r * sizeof *r);
+        assert_memory_equal(v, v + n_v, n_v * sizeof *v);
+    }
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+        sweep_with(graph, sti_graph_avx512, r + n_r, v + n_v);
+        assert_memory_equal(r, r + n_r, n_r * sizeof *r);
+        assert_memory_equal(v, v + n_v, n_v * sizeof *v);
+    }
+#endif
+    free(r);
+    free(v);
+    free_wall(&wall);
+}
+
+/* v~ is kept up to date by the sweeps: made anew from r it is the same to rounding. */
+static void test_velocities_follow_the_impulses(void **state)
+{
+    (void)state;
+    Wall wall;
+    make_wall(&wall, 5);
+    sti_Graph *graph = wall.reduction->graph;
+    const int n_v = STI_NODE * (graph->n_nodes + 1);
+    double *v = malloc((size_t)n_v * sizeof *v);
+    assert_non_null(v);
+    memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
+    sti_graph_restore(graph);
+    for (int k = 0; k < 50; k++)
+        sti_graph_sweep(graph, k % 2 == 1);
+    memcpy(v, graph->v, (size_t)n_v * sizeof *v);
+    sti_graph_restore(graph);
+    for (int k = 0; k < n_v; k++) /* 100 sums of numbers of the size of v~ */
+        check_close(v[k], graph->v[k], 1e-13);
+    free(v);
+    free_wall(&wall);
+}
+
+/* b, W_cc and rho as the general way makes them: the columns are there on request. */
+static void test_agrees_with_the_columns(void **state)
+{
+    (void)state;
+    Wall wall;
+    make_wall(&wall, 4);
+    sti_Reduction *s = wall.reduction;
+    st_Error err = {0};
+    check_ok(sti_reduction_columns(s, &err), err);
+    double *r = calloc((size_t)wall.problem.n_r, sizeof *r), *u = calloc((size_t)wall.problem.n_r, sizeof *u);
+    double *v = calloc((size_t)wall.problem.n_v, sizeof *v);
+    assert_true(r != NULL && u != NULL && v != NULL);
+    sti_reduction_apply(s, r, v, u);
+    for (int j = 0; j < wall.problem.n_r; j++)
+        check_close(u[j], s->b[j], 1e-14);
+    for (int c = 0; c < wall.problem.n_contacts; c++) { /* a unit impulse of each contact moves itself by W_cc */
+        const int first = wall.problem.contact[c].first;
+        for (int d = 0; d < 3; d++) {
+            r[first + d] = 1;
+            sti_reduction_apply(s, r, v, u);
+            r[first + d] = 0;
+            for (int e = 0; e < 3; e++)
+                check_close(u[first + e] - s->b[first + e], s->W_diagonal[s->W_start[c] + 3 * e + d], 1e-12);
+        }
+    }
+    free(r);
+    free(u);
+    free(v);
+    free_wall(&wall);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_colours_share_no_body),
+        cmocka_unit_test(test_every_vector_unit_gives_the_same_bits),
+        cmocka_unit_test(test_velocities_follow_the_impulses),
+        cmocka_unit_test(test_agrees_with_the_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
