@@ -41,44 +41,53 @@ typedef struct Options {
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-void setting_state(Settings *settings, const char *key, const char *value)
+void setting_choose(Settings *settings, const Scene *scene, const Choice *choices)
+{
+    while (strncmp(scene->name, choices->scene, strlen(choices->scene)) != 0)
+        choices++;
+    settings->choice = choices->settings;
+}
+
+/* "key=" in a list of words, and what stands behind it up to a blank. */
+static bool find_in(const char *words, const char *key, char value[SETTING_SIZE])
+{
+    size_t length = strlen(key);
+    for (const char *at = words; at != NULL && *at != '\0'; at = strchr(at, ' '), at = at != NULL ? at + 1 : NULL)
+        if (strncmp(at, key, length) == 0 && at[length] == '=') {
+            snprintf(value, SETTING_SIZE, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
+            return true;
+        }
+    return false;
+}
+
+static void state_setting(Settings *settings, const char *key, const char *value)
 {
     size_t used = strlen(settings->stated);
     snprintf(settings->stated + used, sizeof settings->stated - used, "%s%s=%s", used > 0 ? " " : "", key, value);
 }
 
-/* The last word counts. */
-static const char *find(Settings *settings, const char *key)
+/* The last word of the command line counts. What is stated once is not stated again. */
+bool setting_word(Settings *settings, const char *key, const char *usual, char value[SETTING_SIZE])
 {
-    size_t length = strlen(key);
-    const char *found = NULL;
+    char stated[SETTING_SIZE];
+    bool found = find_in(settings->choice, key, value);
     for (int k = 0; k < settings->n; k++)
-        if (strncmp(settings->words[k], key, length) == 0 && settings->words[k][length] == '=') {
+        if (find_in(settings->words[k], key, value)) {
             settings->used |= 1u << k;
-            found = settings->words[k] + length + 1;
+            found = true;
         }
-    return found;
-}
-
-/* Where the usual value is NULL nothing is stated unless the word was given. */
-const char *setting_word(Settings *settings, const char *key, const char *usual)
-{
-    const char *value = find(settings, key);
-    char begin[80];
-    if (value == NULL) value = usual;
-    snprintf(begin, sizeof begin, "%s=", key);
-    if (value != NULL && strstr(settings->stated, begin) == NULL) setting_state(settings, key, value);
-    return value;
+    if (!found && usual == NULL) return false;
+    if (!found) snprintf(value, SETTING_SIZE, "%s", usual);
+    if (!find_in(settings->stated, key, stated)) state_setting(settings, key, value);
+    return true;
 }
 
 double setting_number(Settings *settings, const char *key, double usual)
 {
-    const char *value = find(settings, key);
-    char text[40];
-    double number = value != NULL ? strtod(value, NULL) : usual;
-    snprintf(text, sizeof text, "%g", number);
-    setting_state(settings, key, text);
-    return number;
+    char text[SETTING_SIZE], value[SETTING_SIZE];
+    snprintf(text, sizeof text, "%g", usual);
+    setting_word(settings, key, text, value);
+    return strtod(value, NULL);
 }
 
 /* ---- one run ---------------------------------------------------------------------------------- */
@@ -222,6 +231,13 @@ static void run_child(const Options *options, bool checked, Run *run)
     run->memory = (double)usage.ru_maxrss / 1024; /* Linux counts in kilobytes */
 }
 
+/* One line without quotes: it stands in a table. */
+static void clean(char *text)
+{
+    for (char *at = text; *at != '\0'; at++)
+        if (*at == '\n' || *at == '"' || *at == ',' || *at == '|') *at = ' ';
+}
+
 /* The first run of all with the least times of any; spread: the largest total over the least, less 1. */
 static Run run_all(const Options *options, double *spread)
 {
@@ -238,6 +254,7 @@ static Run run_all(const Options *options, double *spread)
         best.worst = fmin(best.worst, next.worst);
         best.memory = fmin(best.memory, next.memory);
     }
+    clean(best.message);
     *spread = best.total > 0 ? most / best.total - 1 : 0;
     return best;
 }
