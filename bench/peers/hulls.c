@@ -64,7 +64,9 @@ static st_Quat principal_axes(double a[9])
     for (int sweep = 0; sweep < 30; sweep++)
         for (int k = 0; k < 3; k++) {
             int i = (k + 1) % 3, j = (k + 2) % 3;
-            double angle = 0.5 * atan2(2 * a[3 * i + j], a[3 * i + i] - a[3 * j + j]), c = cos(angle), s = sin(angle);
+            double apart = a[3 * i + i] - a[3 * j + j],
+                   angle = 0.5 * atan(2 * a[3 * i + j] / (apart != 0 ? apart : 1e-300));
+            double c = cos(angle), s = sin(angle); /* at most 45 degrees: larger ones may go round in circles */
             double b[9], r[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
             r[3 * i + i] = r[3 * j + j] = c;
             r[3 * i + j] = -s;

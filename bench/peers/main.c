@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PATIENCE = 10 }; /* a busy machine takes this much longer than the processor time */
+
 /* What a child tells its parent. */
 typedef struct Run {
     bool finished;
@@ -118,7 +120,7 @@ static void check(Checker *checker, void *world, const Scene *scene, BodyState *
 }
 
 /* All steps; the last tenth of them, at most 50, are "the end". */
-static bool run_steps(void *world, const Scene *scene, bool checked, Run *run)
+static bool run_steps(void *world, const Scene *scene, double limit, bool checked, Run *run)
 {
     Checker *checker = checked ? checker_create(scene) : NULL;
     BodyState *states = calloc((size_t)scene->n_bodies, sizeof *states);
@@ -133,6 +135,12 @@ static bool run_steps(void *world, const Scene *scene, bool checked, Run *run)
         run->worst = fmax(run->worst, took);
         if (k >= steps - tail) run->last += took / tail;
         if (checked && good) check(checker, world, scene, states, k, steps);
+        if (good && run->total > limit && k + 1 < steps) {
+            snprintf(run->message, sizeof run->message, "stopped after %d of %d steps: %g s are over", k + 1, steps,
+                     limit);
+            run->steps = k + 1;
+            good = false;
+        }
     }
     if (checked) run->accuracy = checker_result(checker);
     run->contacts = engine.contacts(world);
@@ -162,7 +170,7 @@ static void run_once(const Options *options, bool checked, Run *run)
             engine.destroy(world);
             world = NULL;
         }
-    run->finished = world != NULL && run_steps(world, scene, checked, run);
+    run->finished = world != NULL && run_steps(world, scene, options->limit, checked, run);
     engine.destroy(world);
     scene_destroy(scene);
 }
@@ -170,11 +178,11 @@ static void run_once(const Options *options, bool checked, Run *run)
 /* ---- processes -------------------------------------------------------------------------------- */
 
 /* A child that stops on its own terms says why; one that is ended is described by its end. */
-static void describe_end(int status, double limit, Run *run)
+static void describe_end(int status, Run *run)
 {
     run->finished = false;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(run->message, sizeof run->message, "not finished within %g s", limit);
+        snprintf(run->message, sizeof run->message, "a step hangs");
     else if (WIFSIGNALED(status))
         snprintf(run->message, sizeof run->message, "ended by signal %d", WTERMSIG(status));
     else
@@ -215,8 +223,9 @@ static void run_child(const Options *options, bool checked, Run *run)
     if (pipe(ends) != 0) return;
     pid_t child = fork();
     if (child == 0) {
-        alarm((unsigned)ceil(options->limit)); /* not RLIMIT_CPU: with it Linux reads the clock by ticks of 4 ms */
-        dup2(STDERR_FILENO, STDOUT_FILENO);    /* what an engine prints must not end in the row */
+        /* A step that hangs. Not RLIMIT_CPU: with it Linux reads the clock by ticks of 4 ms. */
+        alarm((unsigned)ceil(60 + PATIENCE * options->limit));
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* what an engine prints must not end in the row */
         run_once(options, checked, run);
         _exit(write_all(ends[1], run, sizeof *run) ? 0 : 1);
     }
@@ -226,7 +235,7 @@ static void run_child(const Options *options, bool checked, Run *run)
     if (child < 0 || wait4(child, &status, 0, &usage) < 0) return;
     if (got != sizeof *run) {
         *run = (Run){.finished = false};
-        describe_end(status, options->limit, run);
+        describe_end(status, run);
     }
     run->memory = (double)usage.ru_maxrss / 1024; /* Linux counts in kilobytes */
 }

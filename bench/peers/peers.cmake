@@ -3,14 +3,22 @@
 option(ST_BENCH "build the drivers for other engines (Debian: scripts/setup.sh bench)" OFF)
 
 set(PEERS ${PROJECT_SOURCE_DIR}/bench/peers)
-add_library(bench_peers OBJECT ${PEERS}/main.c ${PEERS}/scenes.c ${PEERS}/bodies.c ${PEERS}/hulls.c
-                               ${PEERS}/mechanisms.c ${PEERS}/check.c ${PEERS}/depth.c)
-target_include_directories(bench_peers PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(bench_peers PRIVATE _DEFAULT_SOURCE) # wait4
-target_link_libraries(bench_peers PRIVATE st_flags)
+add_library(bench_scenes OBJECT ${PEERS}/scenes.c ${PEERS}/bodies.c ${PEERS}/hulls.c ${PEERS}/mechanisms.c)
+add_library(bench_check OBJECT ${PEERS}/check.c ${PEERS}/depth.c)
+add_library(bench_main OBJECT ${PEERS}/main.c)
+foreach(part bench_scenes bench_check bench_main)
+  target_include_directories(${part} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${part} PRIVATE _DEFAULT_SOURCE) # wait4
+  target_link_libraries(${part} PRIVATE st_flags)
+endforeach()
+
+add_executable(bench_table ${PEERS}/table.c $<TARGET_OBJECTS:bench_scenes>)
+set_target_properties(bench_table PROPERTIES OUTPUT_NAME table RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_link_libraries(bench_table PRIVATE st_flags ${MATH_LIBRARY})
 
 function(bench_engine name source)
-  add_executable(bench_${name} ${source} $<TARGET_OBJECTS:bench_peers>)
+  add_executable(bench_${name} ${source} $<TARGET_OBJECTS:bench_main> $<TARGET_OBJECTS:bench_check>
+                 $<TARGET_OBJECTS:bench_scenes>)
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME run-${name}
                                                  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -18,6 +26,11 @@ function(bench_engine name source)
 endfunction()
 
 bench_engine(stiction ${PEERS}/engines/stiction.c st_flags stiction_static)
+if(ST_TESTS)
+  target_sources(test_judge PRIVATE $<TARGET_OBJECTS:bench_check> $<TARGET_OBJECTS:bench_scenes>)
+  add_test(NAME bench_run COMMAND bench_stiction bowling --csv --repeat 2)
+  set_tests_properties(bench_run PROPERTIES PASS_REGULAR_EXPRESSION "^bowling,stiction,[^,]*,\"[^\"]*\",1,480,")
+endif()
 if(NOT ST_BENCH)
   return()
 endif()

@@ -145,8 +145,10 @@ static void write_options(FILE *file, const Scene *scene, Settings *settings)
 {
     char solver[SETTING_SIZE], cone[SETTING_SIZE], integrator[SETTING_SIZE];
     double log_e = log(fmax(scene->e, 1e-6)), damping = scene->e > 0 ? -log_e / hypot(M_PI, log_e) : 1;
-    int contacts =
-        (scene->n_bodies > 300 ? 3 : 12) * scene->n_bodies + 100; /* its matrices are dense: no more than needed */
+    int shapes = 0;
+    for (int k = 0; k < scene->n_bodies; k++)
+        shapes += scene->bodies[k].shape.type != SHAPE_NONE;
+    int contacts = (shapes > 300 ? 3 : 12) * shapes + 20; /* its matrices are dense: no more than needed */
     setting_choose(settings, scene, choices);
     setting_word(settings, "solver", "Newton", solver);
     setting_word(settings, "cone", "pyramidal", cone);
