@@ -21,6 +21,24 @@ static int64_t ldl(const double *a, int64_t n, double *l, double *pivot)
     return -1;
 }
 
+static bool is_diagonal(const double *a, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            if (a[i * n + j] != 0.0 || a[j * n + i] != 0.0) return false;
+    return true;
+}
+
+/* A = D. */
+static int64_t copy_diagonal(const double *a, int64_t n, double *d, double *pivot)
+{
+    for (int64_t c = 0; c < n; c++) {
+        *pivot = d[c * n + c] = a[c * n + c];
+        if (!(*pivot > STI_DEFINITE_PIVOT * *pivot)) return c; /* also for NaN and infinity */
+    }
+    return -1;
+}
+
 /* A = L U, L unit lower. */
 static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 {
@@ -38,8 +56,10 @@ static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 }
 
 /* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
-static int64_t factor_block(const sti_BlockFactor *factor, const double *a, int64_t n, double *f, double *pivot)
+static int64_t factor_block(const sti_BlockFactor *factor, int k, const double *a, int64_t n, double *f, double *pivot)
 {
+    factor->single[k] = is_diagonal(a, n);
+    if (factor->single[k]) return copy_diagonal(a, n, f, pivot);
     if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
@@ -53,6 +73,7 @@ st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, 
 {
     const int n_blocks = matrix->n_blocks;
     STI_TRY(STI_GROW(&factor->allocator, factor->start, factor->start_size, n_blocks + 1, err));
+    STI_TRY(STI_GROW(&factor->allocator, factor->single, factor->single_size, n_blocks, err));
     int64_t largest = 0;
     factor->start[0] = 0;
     for (int k = 0; k < n_blocks; k++) {
@@ -68,8 +89,8 @@ st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, 
     for (int k = 0; k < n_blocks; k++) {
         double pivot = 0.0;
         const int64_t at = factor->start[k];
-        const int64_t bad =
-            factor_block(factor, matrix->x + at, matrix->first[k + 1] - matrix->first[k], factor->value + at, &pivot);
+        const int64_t bad = factor_block(factor, k, matrix->x + at, matrix->first[k + 1] - matrix->first[k],
+                                         factor->value + at, &pivot);
         if (bad >= 0)
             return sti_fail(err, ST_ERR_NUMERIC,
                             "%s block %d (rows %d to %d) is not positive definite: pivot %lld is %g", name, k,
@@ -83,12 +104,17 @@ void sti_block_factor_release(sti_BlockFactor *factor)
     STI_RELEASE(&factor->allocator, factor->start, factor->start_size);
     STI_RELEASE(&factor->allocator, factor->value, factor->value_size);
     STI_RELEASE(&factor->allocator, factor->work, factor->work_size);
+    STI_RELEASE(&factor->allocator, factor->single, factor->single_size);
 }
 
-void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)
+static void divide(const double *d, int64_t n, double *x)
 {
-    const int64_t n = factor->first[k + 1] - factor->first[k];
-    const double *f = factor->value + factor->start[k];
+    for (int64_t i = 0; i < n; i++)
+        x[i] /= d[i * n + i];
+}
+
+static void solve_triangles(const sti_BlockFactor *factor, const double *f, int64_t n, double *x)
+{
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             x[i] -= f[i * n + j] * x[j];
@@ -98,4 +124,23 @@ void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)
             x[i] -= (factor->symmetric ? f[j * n + i] : f[i * n + j]) * x[j];
         if (!factor->symmetric) x[i] /= f[i * n + i];
     }
+}
+
+void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x)
+{
+    const int64_t n = factor->first[k + 1] - factor->first[k];
+    const double *f = factor->value + factor->start[k];
+    for (int c = 0; c < count; c++, x += n) {
+        if (!factor->single[k])
+            solve_triangles(factor, f, n, x);
+        else if (n == 6) /* the loop unrolled: most blocks are bodies in space */
+            divide(f, 6, x);
+        else
+            divide(f, n, x);
+    }
+}
+
+void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)
+{
+    sti_block_factor_solve_many(factor, k, 1, x);
 }

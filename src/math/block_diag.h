@@ -9,7 +9,8 @@
 /* Per block k, size n: A = L D L' where symmetric, else A = L U without row exchanges (pivots stay
  * positive as long as the symmetric part is positive definite); row-major at value[start[k]]. No square
  * roots: with a diagonal block x is exactly a/m, to the last bit. Nothing ever mixes two blocks, so
- * masses 1 and 1e8 do not meet.                                                                    */
+ * masses 1 and 1e8 do not meet. Diagonal blocks are known as such: bodies in their principal axes have them,
+ * and a solve is then one division a row.                                                          */
 typedef struct sti_BlockFactor {
     st_Allocator allocator;
     int n_blocks;
@@ -17,8 +18,9 @@ typedef struct sti_BlockFactor {
     const int *first; /* of the matrix factorised                                                    */
     int64_t *start;   /* n_blocks + 1: also where the block stands in the matrix itself              */
     double *value;
-    double *work; /* one block                                                                   */
-    int64_t start_size, value_size, work_size;
+    double *work;          /* one block                                                           */
+    unsigned char *single; /* n_blocks: diagonal                                                  */
+    int64_t start_size, value_size, work_size, single_size;
 } sti_BlockFactor;
 
 /* Starts as {.allocator = ...}; grows as needed. ST_ERR_NUMERIC, naming the block, when it is not
@@ -27,7 +29,8 @@ st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, 
                            st_Error *err);
 void sti_block_factor_release(sti_BlockFactor *factor);
 
-/* x <- inv(A_k) x for one block; x has the block's own rows. */
+/* x <- inv(A_k) x for one block; x has the block's own rows. And for `count` such x, one after another. */
 void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x);
+void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x);
 
 #endif

@@ -363,8 +363,11 @@ static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const doub
         }
 }
 
+/* The loops below are written once for all sizes, and called with 3 and 6 as constants where that is the size:
+ * balls and whole joints, the usual ones, which the compiler unrolls.                              */
+
 /* C -= L M', L rows x inner, M cols x inner, all row-major. */
-static void subtract_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
+static inline void take_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
 {
     for (int a = 0; a < rows; a++)
         for (int b = 0; b < cols; b++) {
@@ -373,6 +376,14 @@ static void subtract_product(double *c, const double *l, const double *m, int ro
                 sum += l[a * inner + k] * m[b * inner + k];
             c[a * cols + b] -= sum;
         }
+}
+
+static void subtract_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
+{
+    if (rows == 3 && cols == 3 && inner == 3)
+        take_product(c, l, m, 3, 3, 3);
+    else
+        take_product(c, l, m, rows, cols, inner);
 }
 
 /* Column j: subtract what every column k with L_jk != 0 contributes. */
@@ -394,7 +405,7 @@ static void update_column(sti_BlockLdl *ldl, int j)
 }
 
 /* B_jj = L_jj D_j L_jj' in place. `own` are the diagonal entries of S. Returns the rows left out. */
-static int factor_diagonal(double *b, int size, const double *own, double *pivot, double *inverse)
+static inline int factor_block(double *b, int size, const double *own, double *pivot, double *inverse)
 {
     int skipped = 0;
     for (int c = 0; c < size; c++) {
@@ -415,9 +426,14 @@ static int factor_diagonal(double *b, int size, const double *own, double *pivot
     return skipped;
 }
 
+static int factor_diagonal(double *b, int size, const double *own, double *pivot, double *inverse)
+{
+    return size == 3 ? factor_block(b, 3, own, pivot, inverse) : factor_block(b, size, own, pivot, inverse);
+}
+
 /* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
-static void divide_block(double *b, int rows, const double *diagonal, int size, const double *pivot,
-                         const double *inverse)
+static inline void divide_rows(double *b, int rows, const double *diagonal, int size, const double *pivot,
+                               const double *inverse)
 {
     for (int a = 0; a < rows; a++) {
         double *x = b + (int64_t)a * size;
@@ -428,6 +444,15 @@ static void divide_block(double *b, int rows, const double *diagonal, int size, 
             x[c] = sum * inverse[c];
         }
     }
+}
+
+static void divide_block(double *b, int rows, const double *diagonal, int size, const double *pivot,
+                         const double *inverse)
+{
+    if (size == 3)
+        divide_rows(b, rows, diagonal, 3, pivot, inverse);
+    else
+        divide_rows(b, rows, diagonal, size, pivot, inverse);
 }
 
 st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *pattern, const double *x, int *redundant_rows,
@@ -461,24 +486,55 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
     return ST_OK;
 }
 
+/* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */
+static inline void forward_column(const sti_BlockLdl *ldl, int k, int size)
+{
+    const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
+    double *z = ldl->work + ldl->at[k];
+    for (int c = 1; c < size; c++)
+        for (int b = 0; b < c; b++)
+            z[c] -= diagonal[c * size + b] * z[b];
+    for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
+        const double *l = ldl->value + ldl->value_start[e];
+        const int rows = block_size(ldl, ldl->row[e]);
+        double *below = ldl->work + ldl->at[ldl->row[e]];
+        for (int a = 0; a < rows; a++) {
+            double sum = below[a];
+            for (int b = 0; b < size; b++)
+                sum -= l[a * size + b] * z[b];
+            below[a] = sum;
+        }
+    }
+}
+
 /* L z = y over ranks begin .. end-1, in place. */
 static void solve_forward(const sti_BlockLdl *ldl, int begin, int end)
 {
     for (int k = begin; k < end; k++) {
         const int size = block_size(ldl, k);
-        const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
-        double *z = ldl->work + ldl->at[k];
-        for (int c = 0; c < size; c++)
-            for (int b = 0; b < c; b++)
-                z[c] -= diagonal[c * size + b] * z[b];
-        for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
-            const double *l = ldl->value + ldl->value_start[e];
-            double *below = ldl->work + ldl->at[ldl->row[e]];
-            for (int a = 0; a < block_size(ldl, ldl->row[e]); a++)
-                for (int b = 0; b < size; b++)
-                    below[a] -= l[a * size + b] * z[b];
-        }
+        if (size == 3)
+            forward_column(ldl, k, 3);
+        else
+            forward_column(ldl, k, size);
     }
+}
+
+static inline void backward_column(const sti_BlockLdl *ldl, int k, int size)
+{
+    const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
+    double *z = ldl->work + ldl->at[k];
+    for (int c = 0; c < size; c++)
+        z[c] *= ldl->inverse[ldl->at[k] + c];
+    for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
+        const double *l = ldl->value + ldl->value_start[e], *below = ldl->work + ldl->at[ldl->row[e]];
+        const int rows = block_size(ldl, ldl->row[e]);
+        for (int a = 0; a < rows; a++)
+            for (int b = 0; b < size; b++)
+                z[b] -= l[a * size + b] * below[a];
+    }
+    for (int c = size - 2; c >= 0; c--)
+        for (int b = c + 1; b < size; b++)
+            z[c] -= diagonal[b * size + c] * z[b];
 }
 
 /* D L' x = z. */
@@ -486,30 +542,23 @@ static void solve_backward(const sti_BlockLdl *ldl, int begin, int end)
 {
     for (int k = end - 1; k >= begin; k--) {
         const int size = block_size(ldl, k);
-        const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
-        double *z = ldl->work + ldl->at[k];
-        for (int c = 0; c < size; c++)
-            z[c] *= ldl->inverse[ldl->at[k] + c];
-        for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
-            const double *l = ldl->value + ldl->value_start[e], *below = ldl->work + ldl->at[ldl->row[e]];
-            for (int a = 0; a < block_size(ldl, ldl->row[e]); a++)
-                for (int b = 0; b < size; b++)
-                    z[b] -= l[a * size + b] * below[a];
-        }
-        for (int c = size - 1; c >= 0; c--)
-            for (int b = c + 1; b < size; b++)
-                z[c] -= diagonal[b * size + c] * z[b];
+        if (size == 3)
+            backward_column(ldl, k, 3);
+        else
+            backward_column(ldl, k, size);
     }
 }
 
 static void solve_ranks(const sti_BlockLdl *ldl, int begin, int end, double *y)
 {
     for (int k = begin; k < end; k++)
-        memcpy(ldl->work + ldl->at[k], y + ldl->first[ldl->order[k]], (size_t)block_size(ldl, k) * sizeof *y);
+        for (int c = 0; c < block_size(ldl, k); c++)
+            ldl->work[ldl->at[k] + c] = y[ldl->first[ldl->order[k]] + c];
     solve_forward(ldl, begin, end);
     solve_backward(ldl, begin, end);
     for (int k = begin; k < end; k++)
-        memcpy(y + ldl->first[ldl->order[k]], ldl->work + ldl->at[k], (size_t)block_size(ldl, k) * sizeof *y);
+        for (int c = 0; c < block_size(ldl, k); c++)
+            y[ldl->first[ldl->order[k]] + c] = ldl->work[ldl->at[k] + c];
 }
 
 void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y)

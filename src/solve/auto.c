@@ -95,7 +95,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
-    sti_residual(task->reduction, task->r, a->v, a->u, &residual);
+    sti_residual(task->reduction, task->r, a->v, NULL, a->u, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < a->least) {
         a->least = measure;

@@ -281,7 +281,7 @@ static double residual_by_W(Lemke *lemke, const sti_Task *task, double reference
     velocity(lemke, task, lemke->r, lemke->u);
     for (int c = 0; c < task->problem->n_contacts; c++) {
         const st_ContactLaw *contact = &task->problem->contact[c];
-        double out[5];
+        double out[ST_MAX_DIM];
         sti_law_natural(contact, lemke->r + contact->first, lemke->u + contact->first, task->reduction->rho[c], out);
         for (int i = 0; i < contact->dim; i++)
             sum += out[i] * out[i];
@@ -381,7 +381,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         task->iterations += info.pivots;
         form_r(lemke, task->problem->n_r, lemke->r);
         bool by_W = residual_by_W(lemke, task, reference) <= good;
-        sti_residual(task->reduction, lemke->r, lemke->v, lemke->u, &judged);
+        sti_residual(task->reduction, lemke->r, lemke->v, NULL, lemke->u, &judged);
         if (judged.natural < best) {
             best = judged.natural;
             memcpy(task->r, lemke->r, bytes);

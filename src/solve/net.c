@@ -28,6 +28,9 @@ void sti_net_release(sti_Net *net)
     RELEASE(mechanism_group);
     RELEASE(all);
     RELEASE(slot);
+    RELEASE(first);
+    RELEASE(p);
+    RELEASE(i);
 }
 
 /* ------------------------------------------------------------------ who touches whom */
@@ -132,24 +135,28 @@ static st_Status list_users(sti_Net *net, st_Error *err)
     return ST_OK;
 }
 
-static st_Status list_compliance(sti_Net *net, st_Error *err)
+/* The nonzeros of Cb by rows. *coupled: some are beside the diagonal. */
+static st_Status list_compliance(sti_Net *net, bool *coupled, st_Error *err)
 {
     const st_BlockDiag *Cb = &net->problem->Cb;
+    int64_t end = 0, room = 0;
+    *coupled = false;
+    for (int k = 0; k < Cb->n_blocks; k++)
+        room += (int64_t)(Cb->first[k + 1] - Cb->first[k]) * (Cb->first[k + 1] - Cb->first[k]);
+    GROW(cb_column, room);
+    GROW(cb_value, room);
     GROW(cb_first, net->problem->n_l + 1);
     memset(net->cb_first, 0, (size_t)(net->problem->n_l + 1) * sizeof *net->cb_first);
     const double *x = Cb->x;
-    int64_t end = 0;
     for (int k = 0; k < Cb->n_blocks; k++) {
         const int size = Cb->first[k + 1] - Cb->first[k];
-        for (int a = 0; a < size; a++) {
-            GROW(cb_column, end + size);
-            GROW(cb_value, end + size);
+        for (int a = 0; a < size; a++, x += size) {
             for (int b = 0; b < size; b++) {
                 if (x[b] == 0.0) continue;
+                *coupled = *coupled || a != b;
                 net->cb_column[end] = Cb->first[k] + b;
                 net->cb_value[end++] = x[b];
             }
-            x += size;
             net->cb_first[Cb->first[k] + a + 1] = end;
         }
     }
@@ -218,14 +225,51 @@ static st_Status find_mechanisms(sti_Net *net, st_Error *err)
     return ST_OK;
 }
 
+/* ------------------------------------------------------------------ kept from step to step */
+
+static bool same_shape(const sti_Net *net, const st_Problem *p)
+{
+    const size_t n_l = (size_t)p->n_l;
+    if (net->n_blocks != p->A.n_blocks || net->n_l != p->n_l) return false;
+    if (p->A.n_blocks == 0) return true; /* nothing that could differ */
+    if (memcmp(net->first, p->A.first, ((size_t)p->A.n_blocks + 1) * sizeof *net->first) != 0) return false;
+    if (p->n_l == 0) return true;
+    return memcmp(net->p, p->G.p, (n_l + 1) * sizeof *net->p) == 0 &&
+           memcmp(net->i, p->G.i, (size_t)p->G.p[n_l] * sizeof *net->i) == 0;
+}
+
+static st_Status keep_shape(sti_Net *net, st_Error *err)
+{
+    const st_Problem *p = net->problem;
+    net->n_blocks = p->A.n_blocks;
+    net->n_l = p->n_l;
+    if (p->A.n_blocks == 0) return ST_OK;
+    GROW(first, p->A.n_blocks + 1);
+    memcpy(net->first, p->A.first, ((size_t)p->A.n_blocks + 1) * sizeof *net->first);
+    if (p->n_l == 0) return ST_OK;
+    GROW(p, p->n_l + 1);
+    GROW(i, p->G.p[p->n_l]);
+    memcpy(net->p, p->G.p, ((size_t)p->n_l + 1) * sizeof *net->p);
+    memcpy(net->i, p->G.i, (size_t)p->G.p[p->n_l] * sizeof *net->i);
+    return ST_OK;
+}
+
 st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
 {
+    bool coupled;
     net->problem = problem;
+    STI_TRY(list_compliance(net, &coupled, err));
+    if (net->known && !coupled && !net->coupled && same_shape(net, problem)) return ST_OK;
+    net->known = false; /* until all of it stands */
+    net->coupled = coupled;
+    net->version++;
     STI_TRY(map_blocks(net, err));
     STI_TRY(form_groups(net, err));
     GROW(slot, (int64_t)problem->A.n_blocks + net->n_groups);
     STI_TRY(place_links(net, err));
     STI_TRY(list_users(net, err));
-    STI_TRY(list_compliance(net, err));
-    return find_mechanisms(net, err);
+    STI_TRY(find_mechanisms(net, err));
+    STI_TRY(keep_shape(net, err));
+    net->known = true;
+    return ST_OK;
 }

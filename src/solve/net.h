@@ -9,6 +9,8 @@
  *
  * A mechanism is a set of blocks of A tied together by groups (or by off-diagonal entries of Cb); a free
  * body is one by itself, without groups.
+ *
+ * From step to step only numbers change: the net is kept while the shape of A and the entries of G stay.
  */
 #ifndef STI_NET_H
 #define STI_NET_H
@@ -25,6 +27,7 @@
 typedef struct sti_Net {
     st_Allocator allocator;
     const st_Problem *problem;
+    int64_t version; /* counts the nets that were built: the same number, the same net   */
     int n_groups, n_mechanisms;
     STI_ARRAY(int, block_of);        /* n_v: the block of A a velocity belongs to               */
     STI_ARRAY(int, group_of);        /* n_l                                                     */
@@ -46,6 +49,12 @@ typedef struct sti_Net {
     STI_ARRAY(int, all);             /* 0, 1, 2 ...: the blocks, or groups, of the whole system */
     STI_ARRAY(int, above);           /* union-find over blocks of A, then groups                */
     STI_ARRAY(int64_t, slot);        /* work, by block of A or group                            */
+    bool known, coupled;             /* there is a net; Cb has entries beside its diagonal      */
+    int n_blocks;                    /* what it was built for: A.n_blocks, n_l, A.first, G.p, G.i */
+    int n_l;
+    STI_ARRAY(int, first);
+    STI_ARRAY(int64_t, p);
+    STI_ARRAY(int, i);
 } sti_Net;
 
 /* Starts as {.allocator = ...}. The problem must stay alive. */

@@ -32,6 +32,9 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(int, y_index);
     STI_ARRAY(double, y_value);
     STI_ARRAY(double, v_free);
+    STI_ARRAY(double, l_free);
+    double joint_free; /* largest residual of the joint rows at v_free                          */
+    sti_Judged judged;
     STI_ARRAY(double, w);
     STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
     STI_ARRAY(double, b);
@@ -63,6 +66,7 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
     }
     m->allocator = m->graph.allocator = *allocator;
     reduction->memory = m;
+    reduction->judged = &m->judged;
     const st_Status status = sti_saddle_create(allocator, &m->saddle, err);
     if (status != ST_OK) {
         sti_reduction_destroy(reduction);
@@ -87,6 +91,11 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(y_index);
     RELEASE(y_value);
     RELEASE(v_free);
+    RELEASE(l_free);
+    RELEASE(judged.r);
+    RELEASE(judged.v);
+    RELEASE(judged.l);
+    RELEASE(judged.u);
     RELEASE(w);
     RELEASE(held);
     RELEASE(b);
@@ -106,6 +115,19 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
     sti_free(&allocator, reduction, 1, sizeof *reduction);
+}
+
+/* A new problem: nothing is judged yet. */
+static st_Status forget_judged(Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    m->judged.known = false;
+    m->judged.scale = -1.0;
+    GROW(judged.r, p->n_r);
+    GROW(judged.v, p->n_v);
+    GROW(judged.l, p->n_l);
+    GROW(judged.u, p->n_r);
+    return ST_OK;
 }
 
 /* ------------------------------------------------------------------ H by contacts */
@@ -420,6 +442,8 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     Memory *m = reduction->memory;
     m->problem = reduction->problem = problem;
     m->local = NULL;
+    STI_TRY(forget_judged(m, err));
+    GROW(l_free, problem->n_l);
     GROW(place, problem->n_v);
     GROW(side_v, problem->n_v);
     GROW(out_v, problem->n_v);
@@ -430,7 +454,7 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(held, problem->n_r);
     GROW(b, problem->n_r);
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
-    sti_reduction_velocity(reduction, NULL, m->v_free, NULL);
+    m->joint_free = sti_reduction_velocity(reduction, NULL, m->v_free, m->l_free);
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
@@ -545,6 +569,7 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     m->local = local;
     m->problem = reduction->problem = &m->shadow;
     STI_TRY(make_shadow(m, local, err));
+    STI_TRY(forget_judged(m, err));
     GROW(place, n);
     GROW(b, n);
     GROW(w, n);
@@ -629,10 +654,22 @@ void sti_reduction_form_W(const sti_Reduction *reduction, double *W)
                 W[i * n + j] += *x++;
 }
 
+static bool is_zero(const double *r, int n)
+{
+    for (int j = 0; j < n; j++)
+        if (r[j] != 0.0) return false;
+    return true;
+}
+
 double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l)
 {
     const Memory *m = reduction->memory;
     const st_Problem *p = m->problem;
+    if (r != NULL && m->local == NULL && is_zero(r, p->n_r)) {
+        if (p->n_v > 0) memcpy(v, m->v_free, (size_t)p->n_v * sizeof *v);
+        if (l != NULL && p->n_l > 0) memcpy(l, m->l_free, (size_t)p->n_l * sizeof *l);
+        return m->joint_free;
+    }
     if (m->local != NULL) {
         local_velocity(m->local, r, v);
         return 0.0;

@@ -25,6 +25,15 @@
 
 #include <stiction/problem.h>
 
+/* The r that was judged last and what belongs to it: who asks for it again is answered from here (residual.c). */
+typedef struct sti_Judged {
+    bool known;
+    double scale;          /* what impulses are measured against; below 0: not computed yet        */
+    double *r, *v, *l, *u; /* n_r, n_v, n_l, n_r                                                   */
+    int64_t r_size, v_size, l_size, u_size;
+    st_Residual residual;
+} sti_Judged;
+
 typedef struct sti_Reduction {
     const st_Problem *problem; /* of a local problem: its shadow, see sti_reduce_local               */
     bool all_errors;           /* set by its owner: sti_residual measures error and error_rho, too   */
@@ -39,6 +48,7 @@ typedef struct sti_Reduction {
     const int64_t *W_start;   /* n_contacts + 1                                                  */
     const double *rho;        /* n_contacts: dim / trace(W_cc), METHODS section 7; 1 where W_cc = 0 */
     int redundant_rows;       /* rows of G found to depend on others                             */
+    sti_Judged *judged;
     struct sti_Graph *graph;  /* NULL: the problem is none for it                                */
     struct sti_ReductionMemory *memory;
 } sti_Reduction;

@@ -37,7 +37,7 @@ static double square_norm(const double *x, int n)
 /* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest. */
 static double distance(const st_ContactLaw *contact, const double *r)
 {
-    double x[5] = {0};
+    double x[ST_MAX_DIM] = {0};
     memcpy(x, r, (size_t)contact->dim * sizeof *x);
     sti_law_project(contact, x);
     for (int k = 0; k < contact->dim; k++)
@@ -49,7 +49,7 @@ static double distance(const st_ContactLaw *contact, const double *r)
  * distance from the limit that the sign of u asks for.                                             */
 static double complementarity(const st_ContactLaw *contact, const double *r, const double *u)
 {
-    double shifted[5] = {0}, sum = 0.0;
+    double shifted[ST_MAX_DIM] = {0}, sum = 0.0;
     if (contact->law == ST_LAW_BOUNDED) {
         const double limit = u[0] > 0.0 ? contact->lo : contact->hi;
         return u[0] == 0.0 ? 0.0 : isfinite(limit) ? fabs((r[0] - limit) * u[0]) : fabs(r[0] * u[0]);
@@ -66,7 +66,7 @@ static double complementarity(const st_ContactLaw *contact, const double *r, con
 /* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
  * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
  * the problem may know how large velocities are that mean anything.                                */
-double sti_residual_scale(const sti_Reduction *reduction)
+static double scale_of(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
     double square = 0.0, terms = 0.0, least = 0.0;
@@ -82,13 +82,20 @@ double sti_residual_scale(const sti_Reduction *reduction)
     return sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
 }
 
+double sti_residual_scale(const sti_Reduction *reduction)
+{
+    sti_Judged *judged = reduction->judged;
+    if (judged->scale < 0.0) judged->scale = scale_of(reduction);
+    return judged->scale;
+}
+
 /* | r - P(r - rho u^) | / (rho |b|) with one rho: the measures of problem files (FCLIB collections). */
 static double uniform_error(const sti_Reduction *reduction, const double *r, const double *u, double rho)
 {
     const st_Problem *p = reduction->problem;
     double error = 0.0;
     for (int c = 0; c < p->n_contacts; c++) {
-        double natural[5] = {0};
+        double natural[ST_MAX_DIM] = {0};
         sti_law_natural(&p->contact[c], r + p->contact[c].first, u + p->contact[c].first, rho, natural);
         error += square_norm(natural, p->contact[c].dim);
     }
@@ -116,7 +123,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const double *rc = r + contact->first, *uc = u + contact->first, rho = reduction->rho[c];
-        double natural[5] = {0};
+        double natural[ST_MAX_DIM] = {0};
         sti_law_natural(contact, rc, uc, rho, natural);
         const double share = square_norm(natural, contact->dim);
         error += share;
@@ -133,12 +140,29 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
 }
 
-void sti_residual(const sti_Reduction *reduction, const double *r, double *v_work, double *u_work, st_Residual *out)
+static void copy(double *to, const double *from, int n)
 {
-    const double joint = sti_reduction_velocity(reduction, r, v_work, NULL);
-    contact_velocity(reduction->problem, r, v_work, u_work);
-    sti_residual_at(reduction, r, u_work, out);
-    out->joint = joint;
+    if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* A solver judges where it starts and where it ends, the one that called it judges what it returns, and the door
+ * of all solvers again: mostly the same r.                                                         */
+void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
+{
+    const st_Problem *p = reduction->problem;
+    sti_Judged *judged = reduction->judged;
+    if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
+        const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
+        contact_velocity(p, r, judged->v, judged->u);
+        sti_residual_at(reduction, r, judged->u, &judged->residual);
+        judged->residual.joint = joint;
+        copy(judged->r, r, p->n_r);
+        judged->known = true;
+    }
+    copy(v, judged->v, p->n_v);
+    copy(l, judged->l, p->n_l);
+    copy(u, judged->u, p->n_r);
+    *out = judged->residual;
 }
 
 /* Reduce whichever problem is given, and judge r. */
@@ -160,7 +184,7 @@ static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, 
         goto done;
     }
     reduction->all_errors = true;
-    sti_residual(reduction, r, work, work + reduction->problem->n_v, out);
+    sti_residual(reduction, r, work, NULL, work + reduction->problem->n_v, out);
 done:
     sti_free(&allocator, work, n_work, sizeof *work);
     sti_reduction_destroy(reduction);

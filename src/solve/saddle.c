@@ -31,21 +31,24 @@
 
 typedef struct sti_SaddleMemory {
     st_Allocator allocator;
-    sti_Net net;                 /* joint rows and mechanisms                                      */
-    sti_BlockFactor mass;        /* A                                                              */
-    sti_BlockLdl *ldl;           /* scaled S, A symmetric                                          */
-    STI_ARRAY(double, dense);    /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
-    STI_ARRAY(double, G);        /*                                                                */
-    STI_ARRAY(double, Z);        /*                                                                */
-    STI_ARRAY(int64_t, s_p);     /* sti_BlockPattern of S                                          */
-    STI_ARRAY(int, s_i);         /*                                                                */
-    STI_ARRAY(int64_t, s_start); /*                                                                */
-    STI_ARRAY(double, s_value);  /*                                                                */
-    STI_ARRAY(double, scale);    /* n_l: 1/sqrt(S_jj)                                              */
-    STI_ARRAY(double, rest_v);   /* residuals of (1), (2) and the corrections                      */
-    STI_ARRAY(double, rest_l);   /*                                                                */
-    STI_ARRAY(double, step_v);   /*                                                                */
-    STI_ARRAY(double, step_l);   /*                                                                */
+    sti_Net net;                  /* joint rows and mechanisms                                      */
+    sti_BlockFactor mass;         /* A                                                              */
+    sti_BlockLdl *ldl;            /* scaled S, A symmetric                                          */
+    STI_ARRAY(double, dense);     /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
+    int64_t version;              /* of the net that what follows was laid out for; 0: none         */
+    STI_ARRAY(int64_t, entry_at); /* by entry of the problem's G: where it stands in ours          */
+    STI_ARRAY(double, G);         /*                                                                */
+    STI_ARRAY(double, Z);         /*                                                                */
+    STI_ARRAY(int64_t, s_p);      /* sti_BlockPattern of S                                          */
+    STI_ARRAY(int, s_i);          /*                                                                */
+    STI_ARRAY(int64_t, s_start);  /*                                                                */
+    STI_ARRAY(double, s_value);   /*                                                                */
+    int64_t s_end;                /* numbers in it                                                  */
+    STI_ARRAY(double, scale);     /* n_l: 1/sqrt(S_jj)                                              */
+    STI_ARRAY(double, rest_v);    /* residuals of (1), (2) and the corrections                      */
+    STI_ARRAY(double, rest_l);    /*                                                                */
+    STI_ARRAY(double, step_v);    /*                                                                */
+    STI_ARRAY(double, step_l);    /*                                                                */
 } Memory;
 
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err)
@@ -72,6 +75,7 @@ st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_
 static void release_arrays(Memory *m)
 {
     RELEASE(dense);
+    RELEASE(entry_at);
     RELEASE(G);
     RELEASE(Z);
     RELEASE(s_p);
@@ -108,14 +112,15 @@ static int group_rows(const Memory *m, int group)
     return sti_net_group_rows(&m->net, group);
 }
 
-/* Dense blocks of G and Z = inv(A) G. */
-static st_Status fill_links(Memory *m, st_Error *err)
+/* Where each entry of G stands in the dense blocks, and zeros where no entry is: once a net. */
+static st_Status place_entries(Memory *m, st_Error *err)
 {
     const st_Sparse *G = &m->net.problem->G;
     const int *first = m->net.problem->A.first;
     const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
     GROW(G, end);
     GROW(Z, end);
+    GROW(entry_at, m->net.problem->n_l > 0 ? G->p[m->net.problem->n_l] : 0);
     if (end > 0) memset(m->G, 0, (size_t)end * sizeof *m->G);
     for (int J = 0; J < m->net.n_groups; J++) {
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
@@ -124,17 +129,93 @@ static st_Status fill_links(Memory *m, st_Error *err)
             for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
                 const int block = m->net.block_of[G->i[e]];
                 const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
-                m->G[m->net.slot[block] + row + G->i[e] - first[block]] = G->x[e];
+                m->entry_at[e] = m->net.slot[block] + row + G->i[e] - first[block];
             }
     }
-    if (end > 0) memcpy(m->Z, m->G, (size_t)end * sizeof *m->Z);
+    return ST_OK;
+}
+
+/* Dense blocks of G and Z = inv(A) G. */
+static void fill_links(Memory *m)
+{
+    const st_Sparse *G = &m->net.problem->G;
+    const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
+    if (end == 0) return;
+    for (int64_t e = 0; e < G->p[m->net.problem->n_l]; e++)
+        m->G[m->entry_at[e]] = G->x[e];
+    memcpy(m->Z, m->G, (size_t)end * sizeof *m->Z);
     for (int J = 0; J < m->net.n_groups; J++)
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
-            for (int row = 0; row < group_rows(m, J); row++)
-                sti_block_factor_solve(&m->mass, m->net.link_block[e],
-                                       m->Z + m->net.link_start[e] +
-                                           (int64_t)row * block_size(m, m->net.link_block[e]));
-    return ST_OK;
+            sti_block_factor_solve_many(&m->mass, m->net.link_block[e], group_rows(m, J), m->Z + m->net.link_start[e]);
+}
+
+/* ------------------------------------------------------------------ small dense blocks
+ *
+ * X is rows x size, row-major: a link's G or Z. Most are three rows on a body in space, and the compiler unrolls
+ * what it knows the sizes of.                                                                     */
+
+static inline void take_rows(const double *X, int rows, int size, const double *v, double *out)
+{
+    for (int a = 0; a < rows; a++) {
+        double sum = out[a];
+        for (int k = 0; k < size; k++)
+            sum -= X[a * size + k] * v[k];
+        out[a] = sum;
+    }
+}
+
+/* out -= X v */
+static void subtract_rows(const double *X, int rows, int size, const double *v, double *out)
+{
+    if (size != 6)
+        take_rows(X, rows, size, v, out);
+    else if (rows == 3)
+        take_rows(X, 3, 6, v, out);
+    else
+        take_rows(X, rows, 6, v, out);
+}
+
+static inline void give_columns(const double *X, int rows, int size, const double *l, double *v)
+{
+    for (int k = 0; k < size; k++) {
+        double sum = v[k];
+        for (int a = 0; a < rows; a++)
+            sum += X[a * size + k] * l[a];
+        v[k] = sum;
+    }
+}
+
+/* v += X' l */
+static void add_columns(const double *X, int rows, int size, const double *l, double *v)
+{
+    if (size != 6)
+        give_columns(X, rows, size, l, v);
+    else if (rows == 3)
+        give_columns(X, 3, 6, l, v);
+    else
+        give_columns(X, rows, 6, l, v);
+}
+
+static inline void multiply(const double *X, int rows, const double *Y, int cols, int size, double *out, int64_t stride)
+{
+    for (int a = 0; a < rows; a++)
+        for (int b = 0; b < cols; b++) {
+            double sum = 0.0;
+            for (int k = 0; k < size; k++)
+                sum += X[a * size + k] * Y[b * size + k];
+            out[a * stride + b] += sum;
+        }
+}
+
+/* out += X Y', rows x cols of row length stride */
+static void add_product(const double *X, int rows, const double *Y, int cols, int size, double *out, int64_t stride)
+{
+    if (size != 6)
+        multiply(X, rows, Y, cols, size, out, stride);
+    else if (rows == 3 && cols == 3)
+        multiply(X, 3, Y, 3, 6, out, stride);
+    else
+        multiply(X, rows, Y, cols, 6, out, stride);
 }
 
 /* ------------------------------------------------------------------ S */
@@ -180,27 +261,21 @@ static st_Status form_pattern(Memory *m, st_Error *err)
             size += (int64_t)group_rows(m, J) * group_rows(m, m->s_i[e]);
         }
     GROW(s_value, size);
-    if (size > 0) memset(m->s_value, 0, (size_t)size * sizeof *m->s_value);
+    m->s_end = size;
     return ST_OK;
 }
 
-/* out (rows x cols, of row length stride) += G_K Z_J', over the block of A that links K and J share. */
-static void add_product(const Memory *m, int K, int64_t link_K, int J, int64_t link_J, double *out, int64_t stride)
+/* out += G_K Z_J', over the block of A that links K and J share. */
+static void add_links_product(const Memory *m, int K, int64_t link_K, int J, int64_t link_J, double *out,
+                              int64_t stride)
 {
-    const int size = block_size(m, m->net.link_block[link_K]);
-    for (int a = 0; a < group_rows(m, K); a++)
-        for (int b = 0; b < group_rows(m, J); b++) {
-            const double *g = m->G + m->net.link_start[link_K] + (int64_t)a * size;
-            const double *z = m->Z + m->net.link_start[link_J] + (int64_t)b * size;
-            double sum = 0.0;
-            for (int k = 0; k < size; k++)
-                sum += g[k] * z[k];
-            out[a * stride + b] += sum;
-        }
+    add_product(m->G + m->net.link_start[link_K], group_rows(m, K), m->Z + m->net.link_start[link_J], group_rows(m, J),
+                block_size(m, m->net.link_block[link_K]), out, stride);
 }
 
 static void fill_S(Memory *m)
 {
+    if (m->s_end > 0) memset(m->s_value, 0, (size_t)m->s_end * sizeof *m->s_value);
     for (int J = 0; J < m->net.n_groups; J++) {
         const int cols = group_rows(m, J);
         for (int64_t e = m->s_p[J]; e < m->s_p[J + 1]; e++)
@@ -209,7 +284,7 @@ static void fill_S(Memory *m)
             for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
                  t++) {
                 const int K = m->net.user_group[t];
-                if (K >= J) add_product(m, K, m->net.user_link[t], J, e, m->s_value + m->net.slot[K], cols);
+                if (K >= J) add_links_product(m, K, m->net.user_link[t], J, e, m->s_value + m->net.slot[K], cols);
             }
         for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
             for (int64_t e = m->net.cb_first[j]; e < m->net.cb_first[j + 1]; e++) {
@@ -244,7 +319,6 @@ static void scale_S(Memory *m)
 
 static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
 {
-    STI_TRY(form_pattern(m, err));
     fill_S(m);
     scale_S(m);
     const sti_BlockPattern pattern = {
@@ -261,8 +335,8 @@ static void fill_dense(Memory *m, int64_t n)
             for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
                  t++) {
                 const int K = m->net.user_group[t];
-                add_product(m, K, m->net.user_link[t], J, e, m->dense + m->net.row_first[K] * n + m->net.row_first[J],
-                            n);
+                add_links_product(m, K, m->net.user_link[t], J, e,
+                                  m->dense + m->net.row_first[K] * n + m->net.row_first[J], n);
             }
     for (int64_t i = 0; i < n; i++)
         for (int64_t e = m->net.cb_first[i]; e < m->net.cb_first[i + 1]; e++)
@@ -322,7 +396,13 @@ static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_
     *redundant_rows = 0;
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
     STI_TRY(sti_net_build(&m->net, p, err));
-    STI_TRY(fill_links(m, err));
+    if (m->version != m->net.version) {
+        m->version = 0; /* until all of it stands */
+        STI_TRY(place_entries(m, err));
+        STI_TRY(form_pattern(m, err));
+        m->version = m->net.version;
+    }
+    fill_links(m);
     GROW(scale, p->n_l);
     GROW(rest_v, p->n_v);
     GROW(step_v, p->n_v);
@@ -355,30 +435,24 @@ static Part part_of(const Memory *m, int mechanism)
 /* out = c - G'v, for the rows of one group; c may be NULL. */
 static void joint_rest(const Memory *m, int J, const double *c, const double *v, double *out)
 {
-    for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++) {
-        double sum = c != NULL ? c[row] : 0.0;
-        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
-            const int size = block_size(m, m->net.link_block[e]);
-            const double *g = m->G + m->net.link_start[e] + (int64_t)(row - m->net.row_first[J]) * size;
-            const double *x = v + m->net.problem->A.first[m->net.link_block[e]];
-            for (int k = 0; k < size; k++)
-                sum -= g[k] * x[k];
-        }
-        out[row] = sum;
+    const int first = m->net.row_first[J], rows = group_rows(m, J);
+    for (int row = first; row < first + rows; row++)
+        out[row] = c != NULL ? c[row] : 0.0;
+    for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
+        const int block = m->net.link_block[e];
+        subtract_rows(m->G + m->net.link_start[e], rows, block_size(m, block), v + m->net.problem->A.first[block],
+                      out + first);
     }
 }
 
 /* v += X l for one group, X being G or Z. */
 static void add_links(const Memory *m, int J, const double *X, const double *l, double *v)
 {
+    const int first = m->net.row_first[J], rows = group_rows(m, J);
     for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
-        const int size = block_size(m, m->net.link_block[e]);
-        double *x = v + m->net.problem->A.first[m->net.link_block[e]];
-        for (int row = 0; row < group_rows(m, J); row++) {
-            const double *g = X + m->net.link_start[e] + (int64_t)row * size, amount = l[m->net.row_first[J] + row];
-            for (int k = 0; k < size; k++)
-                x[k] += g[k] * amount;
-        }
+        const int block = m->net.link_block[e];
+        add_columns(X + m->net.link_start[e], rows, block_size(m, block), l + first,
+                    v + m->net.problem->A.first[block]);
     }
 }
 

@@ -208,9 +208,8 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .fallback = task.fallback,
                           .iterations = task.iterations,
                           .redundant_rows = solver->reduction->redundant_rows};
-    sti_residual(solver->reduction, solver->r, solver->v, solver->u, &found.residual);
+    sti_residual(solver->reduction, solver->r, solver->v, solver->l, solver->u, &found.residual);
     found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
-    sti_reduction_velocity(solver->reduction, solver->r, solver->v, solver->l);
     STI_TRY(check_finite(solver, problem, err));
     copy(solution->r, solver->r, problem->n_r);
     copy(solution->u, solver->u, problem->n_r);
