@@ -50,6 +50,7 @@ static void test_settings(void **state)
     check_close(def.tolerance, 1e-6, EXACT);
     assert_int_equal(def.max_iterations, 77);
     check_close(def.margin, 0.25, EXACT);
+    assert_true(def.all_points);
     check_close(def.correction_speed, 0.5, EXACT);
     check_close(def.active_gap, 1e-4, EXACT);
     assert_true(def.keep_springs);
