@@ -25,9 +25,9 @@ static st_Status check_choices(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
-static const char *shape_name(const sti_World *world, int shape)
+static sti_Label label(const sti_World *world, int shape)
 {
-    return world->scene->shape[shape].name;
+    return sti_shape_label(world->scene, shape);
 }
 
 /* Rolling friction is part of two laws, and of contacts with a dimension of 5. */
@@ -36,18 +36,18 @@ static st_Status check_rolling(const st_SystemDef *def, const sti_World *world, 
     if (!(world->scene->shape[shape].rolling > 0) || def->law == ST_LAW_FRICTIONLESS) return ST_OK;
     if (def->law != ST_LAW_COULOMB && def->law != ST_LAW_CONE)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\" has rolling friction, which the law \"%s\" does not know: choose \"coulomb\" or "
+                        "shape %s has rolling friction, which the law \"%s\" does not know: choose \"coulomb\" or "
                         "\"cone\"",
-                        shape_name(world, shape), st_law_name(def->law));
+                        label(world, shape).text, st_law_name(def->law));
     if (def->contact == ST_CONTACT_COMPLIANT)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\" has rolling friction, but a compliant patch makes its own: leave it out",
-                        shape_name(world, shape));
+                        "shape %s has rolling friction, but a compliant patch makes its own: leave it out",
+                        label(world, shape).text);
     if (!st_solver_accepts(def->solver, def->law, 5, true))
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\" has rolling friction, which the solver \"%s\" does not take: choose another "
+                        "shape %s has rolling friction, which the solver \"%s\" does not take: choose another "
                         "(\"auto\" picks one)",
-                        shape_name(world, shape), def->solver);
+                        label(world, shape).text, def->solver);
     return ST_OK;
 }
 
@@ -72,13 +72,13 @@ static st_Status check_patch(const st_SystemDef *def, const sti_World *world, in
     if (s->type == ST_SHAPE_PLANE) return ST_OK;
     if (diameter == 0)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\": contact \"compliant\" serves smooth shapes on planes and on each other, not a "
+                        "shape %s: contact \"compliant\" serves smooth shapes on planes and on each other, not a "
                         "%s",
-                        s->name, st_shape_type_name(s->type));
+                        label(world, shape).text, st_shape_type_name(s->type));
     if (side > diameter)
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "shape \"%s\": a patch of %d elements %g m apart is larger than the body, %g m", s->name,
-                        def->patch_elements, def->patch_spacing, diameter);
+                        "shape %s: a patch of %d elements %g m apart is larger than the body, %g m",
+                        label(world, shape).text, def->patch_elements, def->patch_spacing, diameter);
     return ST_OK;
 }
 
@@ -87,11 +87,10 @@ static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti
     STI_TRY(check_patch(def, world, pair.i, err));
     STI_TRY(check_patch(def, world, pair.j, err));
     if (world->scene->shape[pair.i].young > 0 || world->scene->shape[pair.j].young > 0) return ST_OK;
-    return sti_fail(
-        err, ST_ERR_ARGUMENT,
-        "shapes \"%s\" and \"%s\" can touch and both are rigid: contact \"compliant\" needs Young's modulus "
-        "(young) of one of them",
-        shape_name(world, pair.i), shape_name(world, pair.j));
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+                    "(young) of one of them",
+                    label(world, pair.i).text, label(world, pair.j).text);
 }
 
 static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)

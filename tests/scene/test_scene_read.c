@@ -591,6 +591,15 @@ static void test_names_and_references(void **state)
                   ", \"springs\": [\n{\"name\": \"s\", \"a\": \"a\", \"point_b\": [1, 1, 1], \"damping\": 1},\n"
                   "{\"name\": \"s\", \"a\": \"a\", \"point_b\": [1, 1, 1], \"damping\": 1}]}",
                   3, "spring \"s\"", "twice", "line 2");
+    /* shapes: in one body, two of a name are refused; in two bodies they are not */
+    check_refused("{\"bodies\": [{\"name\": \"left\", \"mass\": 1, \"inertia\": 1, \"shapes\": [\n"
+                  "{\"name\": \"foot\", \"type\": \"point\"},\n{\"name\": \"foot\", \"type\": \"point\"}]}]}",
+                  3, "shape \"foot\"", "two of this name");
+    st_SystemDef def;
+    const char *text = "{\"ground\": [{\"name\": \"foot\", \"type\": \"plane\"}], \"bodies\": ["
+                       "{\"mass\": 1, \"inertia\": 1, \"shapes\": [{\"name\": \"foot\", \"type\": \"point\"}]},"
+                       "{\"mass\": 1, \"inertia\": 1, \"shapes\": [{\"name\": \"foot\", \"type\": \"point\"}]}]}";
+    st_scene_destroy(scene_of(text, &def, NULL));
     check_refused("{\"bodies\": [{\"name\": \"bar1\", \"mass\": 1, \"inertia\": 1}], \"joints\": [\n"
                   "{\"name\": \"hinge\", \"type\": \"ball\", \"point\": [0, 0, 0],\n\"a\": \"bar2\"}]}",
                   3, "joint \"hinge\"", "a is \"bar2\"", "no body of that name", "did you mean \"bar1\"?");
