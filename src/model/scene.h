@@ -52,9 +52,8 @@ typedef struct sti_Label {
     char text[2 * STI_NAME_MAX + 32];
 } sti_Label;
 sti_Label sti_shape_label(const st_Scene *scene, int shape);
-/* Friction and restitution where shapes a and b touch. */
-double sti_pair_friction(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
-double sti_pair_restitution(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
+/* What the materials of shapes a and b do together, all of it said. */
+st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
 
 st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err);
 

@@ -32,7 +32,7 @@ typedef struct sti_BoundedEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu, restitution, rolling, stiffness, damping;
+    double gap, mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
     int dim, first_row; /* in contact_rows                                                         */
     int turning_row;    /* the first of three, likewise; -1: none                                  */
