@@ -27,6 +27,7 @@ typedef struct sti_Body {
     int dof[6];      /* its free ones among vx vy vz wx wy wz, increasing                         */
     unsigned planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0      */
     double mass;     /* [kg]                                                                      */
+    bool round;      /* inertia is a multiple of 1                                                */
     st_Mat3 inertia; /* body axes [kg m^2]                                                        */
 } sti_Body;
 

@@ -222,6 +222,12 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
 {
     STI_TRY(check_call(solver, solution, err));
     STI_TRY(st_problem_check(problem, err));
+    return sti_solver_solve(solver, problem, solution, info, err);
+}
+
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                           st_Error *err)
+{
     STI_TRY(check_fit(solver, problem, solution, err));
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce(solver->reduction, problem, err));

@@ -99,7 +99,7 @@ static st_Status newton_step(Work *work)
     double *e = s->work_k;
     STI_TRY(STI_GROW(&s->allocator, out->G.p, out->G.p_capacity, 1, work->err));
     STI_TRY(STI_GROW(&s->allocator, out->H.p, out->H.p_capacity, 1, work->err));
-    STI_TRY(model->mass(model->ctx, s->q_new, out->M, work->err));
+    STI_TRY(sti_mass(s, out, s->q_new, work->err));
     sti_difference(s, s->q_new, s->q_target, e);
     const double *M = out->M;
     for (int b = 0; b < model->n_blocks; b++)

@@ -16,6 +16,23 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
     return ST_OK;
 }
 
+st_Status sti_rows_append_rows(const st_Allocator *allocator, sti_RowList *to, const sti_RowList *from, int first,
+                               int n, st_Error *err)
+{
+    int64_t start = to->n_rows > 0 ? to->p[to->n_rows] : 0, begin = from->p[first], count = from->p[first + n] - begin;
+    STI_TRY(STI_GROW(allocator, to->p, to->p_capacity, to->n_rows + n + 1, err));
+    STI_TRY(STI_GROW(allocator, to->i, to->i_capacity, start + count, err));
+    STI_TRY(STI_GROW(allocator, to->x, to->x_capacity, start + count, err));
+    if (count > 0) {
+        memcpy(to->i + start, from->i + begin, (size_t)count * sizeof *to->i);
+        memcpy(to->x + start, from->x + begin, (size_t)count * sizeof *to->x);
+    }
+    for (int k = 0; k <= n; k++)
+        to->p[to->n_rows + k] = start + from->p[first + k] - begin;
+    to->n_rows += n;
+    return ST_OK;
+}
+
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows)
 {
     STI_RELEASE(allocator, rows->p, rows->p_capacity);

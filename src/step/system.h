@@ -42,6 +42,7 @@ typedef struct sti_Assembly {
     st_Problem problem;
     sti_RowList G, H;
     double *M, *f, *g, *w, *Cb, *C;
+    bool mass_known; /* M stays as it is, for good                                                */
     int *Cb_first, *C_first;
     st_ContactLaw *law;
     sti_Chosen *chosen;
@@ -153,6 +154,8 @@ void sti_lap(st_System *system, st_Stage stage);
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
+/* M at q, unless it is known already. */
+st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(st_System *system, const double *q, const double *v);
 double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q);
 void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out);
