@@ -178,6 +178,22 @@ static void merge_across(sti_Points *points, int axis)
     points->n = n;
 }
 
+/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for who looks at it. */
+static void centre_across(const Task *task, sti_Points *points)
+{
+    const sti_Collider *c = &task->world->collider;
+    const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
+    st_Vec3 e = vec3_axis(task->how.planar);
+    double lo = dot(e, b->lo), hi = dot(e, b->hi);
+    if (c->class[task->pair.i] != STI_CLASS_PLANE) {
+        lo = fmax(lo, dot(e, a->lo));
+        hi = fmin(hi, dot(e, a->hi));
+    }
+    double middle = 0.5 * (lo + hi);
+    for (int k = 0; k < points->n && isfinite(middle); k++)
+        points->point[k].point = add(points->point[k].point, scale(middle - dot(e, points->point[k].point), e));
+}
+
 /* Can a plane and a box be nearer than the margin? */
 static bool plane_is_near(const Task *task, int plane, int other, double margin)
 {
@@ -241,7 +257,10 @@ static st_Status push_points(Task *task, uint32_t *hint)
         return sti_fail(task->err, status, "shapes \"%s\" and \"%s\": %.300s", shape[i].name, shape[j].name,
                         why.message);
     }
-    if (task->how.planar >= 0) merge_across(&c->points, task->how.planar);
+    if (task->how.planar >= 0) {
+        merge_across(&c->points, task->how.planar);
+        centre_across(task, &c->points);
+    }
     if (c->points.n > 0) begin_points(task);
     for (int p = 0; p < c->points.n; p++)
         STI_TRY(push_point(task, &c->points.point[p]));

@@ -396,7 +396,8 @@ static void compliances(Work *work)
 {
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
-    st_ContactModel model = work->impact ? ST_CONTACT_RIGID : work->system->def.contact;
+    bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
+    st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
     out->overlapping = 0;
     if (model == ST_CONTACT_RIGID) soften_overlaps(work);
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
@@ -556,6 +557,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     STI_TRY(sti_solver_solve(system->solver, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
+    if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
     if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);

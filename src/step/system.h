@@ -37,6 +37,8 @@ typedef struct sti_Impulse {
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
+typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
+
 /* Memory of one step problem. */
 typedef struct sti_Assembly {
     st_Problem problem;
@@ -53,6 +55,7 @@ typedef struct sti_Assembly {
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
     int overlapping;       /* contacts that got a compliance                                       */
+    int undetermined;      /* contacts whose forces are open, forces least_norm; -1: too many      */
     int n_C;               /* blocks of C                                                          */
     int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
@@ -138,6 +141,7 @@ struct st_System {
     int n_previous;
     int64_t previous_capacity;
     st_Solver *solver, *projector;
+    sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
