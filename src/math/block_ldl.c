@@ -363,8 +363,8 @@ static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const doub
         }
 }
 
-/* The loops below are written once for all sizes, and called with 3 and 6 as constants where that is the size:
- * balls and whole joints, the usual ones, which the compiler unrolls.                              */
+/* The loops below are written once for all sizes, and called with 3 and 5 as constants where that is the size:
+ * balls and hinges, the usual ones, which the compiler unrolls.                              */
 
 /* C -= L M', L rows x inner, M cols x inner, all row-major. */
 static inline void take_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
@@ -382,6 +382,8 @@ static void subtract_product(double *c, const double *l, const double *m, int ro
 {
     if (rows == 3 && cols == 3 && inner == 3)
         take_product(c, l, m, 3, 3, 3);
+    else if (rows == 5 && cols == 5 && inner == 5)
+        take_product(c, l, m, 5, 5, 5);
     else
         take_product(c, l, m, rows, cols, inner);
 }
@@ -428,7 +430,9 @@ static inline int factor_block(double *b, int size, const double *own, double *p
 
 static int factor_diagonal(double *b, int size, const double *own, double *pivot, double *inverse)
 {
-    return size == 3 ? factor_block(b, 3, own, pivot, inverse) : factor_block(b, size, own, pivot, inverse);
+    if (size == 3) return factor_block(b, 3, own, pivot, inverse);
+    if (size == 5) return factor_block(b, 5, own, pivot, inverse);
+    return factor_block(b, size, own, pivot, inverse);
 }
 
 /* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
@@ -451,6 +455,8 @@ static void divide_block(double *b, int rows, const double *diagonal, int size, 
 {
     if (size == 3)
         divide_rows(b, rows, diagonal, 3, pivot, inverse);
+    else if (size == 5)
+        divide_rows(b, rows, diagonal, 5, pivot, inverse);
     else
         divide_rows(b, rows, diagonal, size, pivot, inverse);
 }
@@ -514,6 +520,8 @@ static void solve_forward(const sti_BlockLdl *ldl, int begin, int end)
         const int size = block_size(ldl, k);
         if (size == 3)
             forward_column(ldl, k, 3);
+        else if (size == 5)
+            forward_column(ldl, k, 5);
         else
             forward_column(ldl, k, size);
     }
@@ -544,6 +552,8 @@ static void solve_backward(const sti_BlockLdl *ldl, int begin, int end)
         const int size = block_size(ldl, k);
         if (size == 3)
             backward_column(ldl, k, 3);
+        else if (size == 5)
+            backward_column(ldl, k, 5);
         else
             backward_column(ldl, k, size);
     }

@@ -139,12 +139,26 @@ static double mass_entry(const sti_Body *body, int i, int j)
     return body->inertia.m[3 * (i - 3) + (j - 3)];
 }
 
+/* All degrees of freedom: the 6 x 6 matrix at once. */
+static void whole_mass(const sti_Body *body, double *M)
+{
+    memset(M, 0, 36 * sizeof *M);
+    M[0] = M[7] = M[14] = body->mass;
+    for (int i = 0; i < 3; i++)
+        memcpy(M + 6 * (i + 3) + 3, body->inertia.m + 3 * i, 3 * sizeof *M);
+}
+
 static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err)
 {
     (void)q, (void)err;
     const sti_World *world = ctx;
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
+        if (body->n_dofs == 6) {
+            whole_mass(body, M);
+            M += 36;
+            continue;
+        }
         for (int i = 0; i < body->n_dofs; i++)
             for (int j = 0; j < body->n_dofs; j++)
                 *M++ = mass_entry(body, body->dof[i], body->dof[j]);
@@ -189,6 +203,11 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
 static void full_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *angular)
 {
     double full[6] = {0};
+    if (body->n_dofs == 6) {
+        *linear = vec3_load(v + body->v_first);
+        *angular = vec3_load(v + body->v_first + 3);
+        return;
+    }
     for (int k = 0; k < body->n_dofs; k++)
         full[body->dof[k]] = v[body->v_first + k];
     *linear = vec3_load(full);
@@ -306,6 +325,18 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
         fastest = fmax(fastest, norm(linear) + turning);
     }
     return 2 * h * fastest;
+}
+
+double sti_world_kinetic(const sti_World *world, const double *v)
+{
+    double sum = 0;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        st_Vec3 linear, w;
+        full_velocity(body, v, &linear, &w);
+        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
+    }
+    return sum;
 }
 
 static double world_potential(void *ctx, double t, const double *q)

@@ -123,6 +123,11 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     return ST_OK;
 }
 
+void sti_solver_be_rough(st_Solver *solver)
+{
+    solver->reduction->rough = true;
+}
+
 void st_solver_destroy(st_Solver *solver)
 {
     if (solver == NULL) return;
@@ -222,6 +227,12 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
 {
     STI_TRY(check_call(solver, solution, err));
     STI_TRY(st_problem_check(problem, err));
+    return sti_solver_solve(solver, problem, solution, info, err);
+}
+
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                           st_Error *err)
+{
     STI_TRY(check_fit(solver, problem, solution, err));
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce(solver->reduction, problem, err));

@@ -16,6 +16,51 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
     return ST_OK;
 }
 
+/* Room for more rows and entries: asked for once, not row by row. */
+static st_Status reserve(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int64_t n_entries, st_Error *err)
+{
+    if (rows->n_rows + n_rows < rows->p_capacity && n_entries <= rows->i_capacity && n_entries <= rows->x_capacity)
+        return ST_OK;
+    STI_TRY(STI_GROW(allocator, rows->p, rows->p_capacity, rows->n_rows + n_rows + 1, err));
+    STI_TRY(STI_GROW(allocator, rows->i, rows->i_capacity, n_entries, err));
+    return STI_GROW(allocator, rows->x, rows->x_capacity, n_entries, err);
+}
+
+st_Status sti_rows_block(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int count, const int *index,
+                         double **gradient, st_Error *err)
+{
+    int first_row = rows->n_rows;
+    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
+    STI_TRY(reserve(allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
+    *gradient = rows->x + start;
+    for (int k = 0; k < n_rows; k++, start += count) {
+        rows->p[first_row + k] = start;
+        if (count == 12)
+            memcpy(rows->i + start, index, 12 * sizeof *index); /* two bodies in space: a few moves, no loop */
+        else
+            for (int e = 0; e < count; e++)
+                rows->i[start + e] = index[e];
+    }
+    rows->n_rows = first_row + n_rows;
+    rows->p[rows->n_rows] = start;
+    return ST_OK;
+}
+
+st_Status sti_rows_extend(const st_Allocator *allocator, sti_RowList *rows, const sti_RowList *from, st_Error *err)
+{
+    if (from->n_rows == 0) return ST_OK;
+    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0, count = from->p[from->n_rows];
+    STI_TRY(reserve(allocator, rows, from->n_rows, start + count, err));
+    for (int k = 0; k <= from->n_rows; k++)
+        rows->p[rows->n_rows + k] = start + from->p[k];
+    if (count > 0) {
+        memcpy(rows->i + start, from->i, (size_t)count * sizeof *rows->i);
+        memcpy(rows->x + start, from->x, (size_t)count * sizeof *rows->x);
+    }
+    rows->n_rows += from->n_rows;
+    return ST_OK;
+}
+
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows)
 {
     STI_RELEASE(allocator, rows->p, rows->p_capacity);
@@ -116,36 +161,24 @@ st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err
     return ST_OK;
 }
 
-/* Room for a contact more: asked for once, not row by row. */
-static st_Status reserve_contact(st_Sink *sink, int n_rows, int64_t n_entries, st_Error *err)
-{
-    sti_RowList *rows = &sink->contact_rows;
-    if (sink->n_contacts < sink->contact_capacity && rows->n_rows + n_rows < rows->p_capacity &&
-        n_entries <= rows->i_capacity && n_entries <= rows->x_capacity)
-        return ST_OK;
-    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
-    STI_TRY(STI_GROW(&sink->allocator, rows->p, rows->p_capacity, rows->n_rows + n_rows + 1, err));
-    STI_TRY(STI_GROW(&sink->allocator, rows->i, rows->i_capacity, n_entries, err));
-    return STI_GROW(&sink->allocator, rows->x, rows->x_capacity, n_entries, err);
-}
-
 st_Status sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index, sti_ContactEntry **entry,
                                double **gradient, st_Error *err)
 {
-    sti_RowList *rows = &sink->contact_rows;
-    int first_row = rows->n_rows;
-    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
-    STI_TRY(reserve_contact(sink, n_rows, start + (int64_t)n_rows * count, err));
+    int first_row = sink->contact_rows.n_rows;
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    STI_TRY(sti_rows_block(&sink->allocator, &sink->contact_rows, n_rows, count, index, gradient, err));
     *entry = &sink->contact[sink->n_contacts++];
     (*entry)->first_row = first_row;
-    *gradient = rows->x + start;
-    for (int k = 0; k < n_rows; k++, start += count) {
-        rows->p[first_row + k] = start;
-        for (int e = 0; e < count; e++)
-            rows->i[start + e] = index[e];
-    }
-    rows->n_rows = first_row + n_rows;
-    rows->p[rows->n_rows] = start;
+    return ST_OK;
+}
+
+st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
+                             double **gradient, st_Error *err)
+{
+    int first_row = sink->joint_rows.n_rows;
+    STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, first_row + n_rows, err));
+    STI_TRY(sti_rows_block(&sink->allocator, &sink->joint_rows, n_rows, count, index, gradient, err));
+    *entry = sink->joint + first_row;
     return ST_OK;
 }
 

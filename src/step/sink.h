@@ -59,12 +59,21 @@ void sti_sink_free(st_Sink *sink);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);
+/* n_rows more that all touch the same velocities; where their gradients are to be written, one behind the other. */
+st_Status sti_rows_block(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int count, const int *index,
+                         double **gradient, st_Error *err);
+/* All rows of another list. */
+st_Status sti_rows_extend(const st_Allocator *allocator, sti_RowList *rows, const sti_RowList *from, st_Error *err);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
 /* One more contact, whose rows all touch the same velocities: its entry, and where its `n_rows` gradients are to be
  * written, one behind the other. Nothing is checked: st_push_contact() does that for models of anyone's. */
 st_Status sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index, sti_ContactEntry **entry,
                                double **gradient, st_Error *err);
+
+/* The same for the rows of a joint: the first of its n_rows entries. */
+st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
+                             double **gradient, st_Error *err);
 
 /* gradient . v of row k. */
 static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v)
