@@ -21,7 +21,7 @@ typedef enum st_FrictionForm { ST_FORM_LOCAL = 0, ST_FORM_GLOBAL } st_FrictionFo
 /* Data of the caller's, never changed. n_r = dim n_contacts. */
 typedef struct st_FrictionProblem {
     st_FrictionForm form;
-    int dim; /* rows a contact: 2 in the plane, 3 in space, 5 with rolling             */
+    int dim; /* rows a contact: 2 in the plane, 3 in space, 4 spinning, 5 rolling, 6 both */
     int n_contacts;
     int n_v;               /* global: velocities; else 0                               */
     int n_l;               /* equality rows                                            */
@@ -31,7 +31,8 @@ typedef struct st_FrictionProblem {
     const double *f, *w;   /* global: n_v, n_r                                         */
     const double *b;       /* global: n_l                                              */
     const double *mu;      /* n_contacts                                               */
-    const double *mu_roll; /* n_contacts, dim 5; else NULL                             */
+    const double *mu_roll; /* n_contacts, dim 5 and 6; else NULL                       */
+    const double *mu_spin; /* n_contacts, dim 4 and 6; else NULL                       */
 } st_FrictionProblem;
 
 /* ST_OK when sizes, indices and numbers make sense; else which one does not. */

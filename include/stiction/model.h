@@ -72,10 +72,11 @@ typedef struct st_ContactRow {
     int count;
     const int *index;
     const double *gradient; /* dim x count, row-major                                  */
-    /* Rolling friction and compliant patches need the rates at which b turns against a, too: 3 x count, about
-     * the normal, the tangent and normal x tangent. NULL where neither is wanted.                   */
+    /* Rolling and spinning friction and compliant patches need the rates at which b turns against a, too: 3 x count,
+     * about the normal, the tangent and normal x tangent. NULL where none is wanted.                      */
     const double *turning;
     double rolling;        /* rolling friction [m], >= 0                             */
+    double spinning;       /* spinning friction [m], >= 0; dim 3                     */
     double stiffness;      /* regularized: normal spring [N/m]; 0: the setting's     */
     double damping;        /* regularized: tangential damper [N s/m]; 0: the setting's */
     st_Elastic elastic[2]; /* compliant: of a and of b; not both rigid               */

@@ -24,17 +24,19 @@
 extern "C" {
 #endif
 
-/* What holds between the impulse r = (r_n, r_T[, r_R]) and the velocity u of one contact.
+/* What holds between the impulse r = (r_n, r_T[, r_R][, r_S]) and the velocity u of one contact.
  *
  *   frictionless  0 <= r_n _|_ u_n >= 0                                              dim 1
  *   bounded       lo <= r <= hi;  u >= 0 at lo, u <= 0 at hi, u = 0 between          dim 1
- *   coulomb       K ∋ r _|_ u + (mu |u_T| + mu_roll |u_R|) e_n ∈ K*                  dim 2, 3, 5
- *   cone          K ∋ r _|_ u ∈ K*, the convex relaxation                            dim 2, 3, 5
+ *   coulomb       K ∋ r _|_ u + (mu |u_T| + mu_roll |u_R| + mu_spin |u_S|) e_n ∈ K*  dim 2 to 6
+ *   cone          K ∋ r _|_ u ∈ K*, the convex relaxation                            dim 2 to 6
  *   pyramid       the same as coulomb with K replaced by a pyramid of m facets       dim 2, 3
  *   box           |r_t|, |r_o| <= mu r_n each on its own, opposing u_t, u_o          dim 2, 3
  *
- * K = { |r_T| <= mu r_n, |r_R| <= mu_roll r_n }. Facet j of a pyramid points to the angle 2 pi j/m
- * from the first tangent; in the plane (dim 2) m = 2.                                            */
+ * K = { |r_T| <= mu r_n, |r_R| <= mu_roll r_n, |r_S| <= mu_spin r_n }: a disc each for sliding, for rolling about
+ * the tangents and for spinning about the normal. dim says which a contact has, in this order: 2, 3 sliding alone,
+ * 4 spinning beside it, 5 rolling, 6 both. Facet j of a pyramid points to the angle 2 pi j/m from the first
+ * tangent; in the plane (dim 2) m = 2.                                                           */
 typedef enum st_Law {
     ST_LAW_FRICTIONLESS = 0,
     ST_LAW_BOUNDED,
@@ -43,18 +45,20 @@ typedef enum st_Law {
     ST_LAW_PYRAMID,
     ST_LAW_BOX
 } st_Law;
-#define ST_N_LAWS 6
+#define ST_N_LAWS  6
+#define ST_MAX_DIM 6 /* rows of a contact, at most */
 
 ST_API const char *st_law_name(st_Law law);
 
 /* One contact: which law, and its numbers. Its rows are first .. first + dim - 1 of r, u and w. */
 typedef struct st_ContactLaw {
     st_Law law;
-    int dim;        /* 1, 2, 3 or 5                                                    */
+    int dim;        /* 1 to 6                                                          */
     int first;      /* its first row                                                   */
     int facets;     /* pyramid: even and >= 2; else ignored                            */
     double mu;      /* friction, >= 0                                                  */
-    double mu_roll; /* rolling friction [m], dim 5                                     */
+    double mu_roll; /* rolling friction [m], dim 5 and 6                               */
+    double mu_spin; /* spinning friction [m], dim 4 and 6                              */
     double lo, hi;  /* bounded: limits of the impulse [N s], may be infinite           */
 } st_ContactLaw;
 

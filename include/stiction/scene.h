@@ -62,11 +62,13 @@ typedef struct st_BodyDef {
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
 
-/* What surfaces are made of. Two materials in contact have the friction and restitution said for their
- * pair, or else the geometric mean of their frictions and the larger of their restitutions.      */
+/* What surfaces are made of. Two materials in contact have what is said for their pair, or else the geometric
+ * mean of their frictions and the larger of their restitutions, rolling and spinning frictions.  */
 typedef struct st_MaterialDef {
     double mu;          /* friction                                                     */
     double restitution; /* of impacts, 0 to 1                                           */
+    double rolling;     /* rolling friction [m]                                         */
+    double spinning;    /* spinning friction [m]                                        */
     const char *name;
     uint32_t cookie;
 } st_MaterialDef;
@@ -75,6 +77,8 @@ typedef struct st_MaterialPairDef {
     st_MaterialId a, b; /* may be the same                                              */
     double mu;          /* friction between them; NaN: not said                         */
     double restitution; /* of impacts between them, 0 to 1; NaN: not said               */
+    double rolling;     /* rolling friction between them [m]; NaN: not said             */
+    double spinning;    /* spinning friction between them [m]; NaN: not said            */
     uint32_t cookie;
 } st_MaterialPairDef;
 
@@ -105,9 +109,10 @@ typedef struct st_ShapeDef {
     st_Vec3 half;           /* box: half extents, ellipsoid: semi-axes [m]                      */
     double density;         /* [kg/m^3], bar [kg/m]; used where the body's mass is 0            */
     double mu;              /* friction; a pair has the geometric mean of its two               */
-    st_MaterialId material; /* {0}: none; else mu and restitution are the material's */
+    st_MaterialId material; /* {0}: none; else mu, restitution, rolling and spinning are the material's */
     double restitution;     /* of impacts, 0 to 1; a pair has the larger of its two         */
     double rolling;         /* rolling friction [m]; a pair has the larger of its two        */
+    double spinning;        /* spinning friction, about the normal [m]; likewise             */
     double stiffness;       /* contact regularized: normal spring [N/m]; 0: the simulation's. In a pair: in series */
     double damping;         /* contact regularized: tangential damper [N s/m]; likewise      */
     double young;           /* contact compliant: Young's modulus [Pa]; 0: rigid             */

@@ -204,9 +204,9 @@ typedef struct st_ContactReport {
     st_Vec3 tangent;       /* of velocity[1], impulse[1]; [2] is along normal x tangent */
     double gap;            /* at the start of the step [m]                              */
     int dim;
-    double velocity[5]; /* u: normal, tangents [m/s]                                    */
-    double impulse[5];  /* r: normal, tangents [N s]                                    */
-    st_Vec3 force;      /* on b, at the point, world axes [N]                           */
+    double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s] */
+    double impulse[ST_MAX_DIM];  /* r: normal, tangents [N s]; rolling, spinning [N m s] */
+    st_Vec3 force, torque;       /* on b, at the point, world axes [N, N m]              */
 } st_ContactReport;
 
 /* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.

@@ -12,6 +12,8 @@
 #include "collide/manifold.h"
 #include "collide/pair.h"
 
+#define NEARLY_PARALLEL 1e-4 /* edges: closer than this the axis is computed with more care */
+
 typedef struct Boxes {
     sti_Core a, b;
     double R[3][3], Q[3][3]; /* Q = |R|                                                            */
@@ -58,6 +60,17 @@ static void try_faces(const Boxes *x, Axis *best)
     }
 }
 
+/* The closed form divides by the sine of the edges' angle: rounding / sine. Here the separation along the axis. */
+static void try_nearly_parallel(const Boxes *x, int i, int j, Axis *best)
+{
+    st_Vec3 n = cross(x->a.axis[i], x->b.axis[j]);
+    n = sti_across(scale(1 / norm(n), n), x->a.axis[i]);
+    double along = dot(n, x->centre), reach = 0;
+    for (int k = 0; k < 3; k++)
+        reach += x->ha[k] * fabs(dot(n, x->a.axis[k])) + x->hb[k] * fabs(dot(n, x->b.axis[k]));
+    take(best, fabs(along) - reach, along, n, i, j);
+}
+
 static void try_edges(const Boxes *x, Axis *best)
 {
     double tie = 1e-12 * (x->a.size + x->b.size); /* a face that is as good is the better answer */
@@ -66,7 +79,11 @@ static void try_edges(const Boxes *x, Axis *best)
         for (int j = 0; j < 3; j++) {
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
             double square = x->R[i1][j] * x->R[i1][j] + x->R[i2][j] * x->R[i2][j]; /* |A_i x B_j|^2 */
-            if (square < 1e-16) continue;                                          /* parallel: the faces have it */
+            if (square < 1e-20) continue;                                          /* parallel: the faces have it */
+            if (square < NEARLY_PARALLEL * NEARLY_PARALLEL) {
+                try_nearly_parallel(x, i, j, best);
+                continue;
+            }
             double along = x->t[i2] * x->R[i1][j] - x->t[i1] * x->R[i2][j], length = sqrt(square);
             double reach =
                 x->ha[i1] * x->Q[i2][j] + x->ha[i2] * x->Q[i1][j] + x->hb[j1] * x->Q[i][j2] + x->hb[j2] * x->Q[i][j1];
@@ -92,12 +109,10 @@ static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
 {
     st_Vec3 p = edge_middle(&x->a, axis->edge_a, axis->normal);
     st_Vec3 q = edge_middle(&x->b, axis->edge_b, scale(-1, axis->normal));
-    st_Vec3 u = x->a.axis[axis->edge_a], v = x->b.axis[axis->edge_b], w = sub(q, p);
-    double c = dot(u, v), det = 1 - c * c;
-    double s = (dot(u, w) - c * dot(v, w)) / det, r = (c * dot(u, w) - dot(v, w)) / det;
-    d->a = add(p, scale(s, u));
-    d->b = add(q, scale(r, v));
-    return fabs(s) <= x->ha[axis->edge_a] && fabs(r) <= x->hb[axis->edge_b];
+    st_Vec3 u = x->a.axis[axis->edge_a], v = x->b.axis[axis->edge_b];
+    const st_Vec3 line_a[2] = {p, add(p, u)}, line_b[2] = {q, add(q, v)};
+    sti_nearest_on_lines(line_a, line_b, &d->a, &d->b);
+    return fabs(dot(u, sub(d->a, p))) <= x->ha[axis->edge_a] && fabs(dot(v, sub(d->b, q))) <= x->hb[axis->edge_b];
 }
 
 static bool inside(const sti_Core *box, st_Vec3 p, double slack)

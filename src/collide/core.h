@@ -50,6 +50,14 @@ static inline st_Vec3 core_to_local(const sti_Core *core, st_Vec3 a)
     return vec3(dot(core->axis[0], a), dot(core->axis[1], a), dot(core->axis[2], a));
 }
 
+/* The unit n turned a little to be across the unit e: the cross product of nearly parallel edges is across either
+ * only up to rounding over their angle, and a long edge makes much of that.                       */
+static inline st_Vec3 sti_across(st_Vec3 n, st_Vec3 e)
+{
+    n = sub(n, scale(dot(n, e), e));
+    return scale(1 / norm(n), n);
+}
+
 /* The point of the core farthest along d (any length, not 0). */
 st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d);
 
@@ -72,6 +80,7 @@ typedef struct sti_Distance {
     st_Vec3 normal; /* unit, from a to b                                                           */
     st_Vec3 a, b;   /* points of the cores that realise it; b - a = gap normal                     */
     double error;   /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
+    int rounds;     /* of GJK and of the expanding polytope, together                              */
 } sti_Distance;
 
 /* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. */
@@ -82,11 +91,23 @@ typedef struct sti_Simplex {
 } sti_Simplex;
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex *simplex, sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. */
-void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out);
+/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. A unit `guess` near
+ * that axis makes it fast, and changes nothing else.                                              */
+void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
+/* The pair of points of two lines, not parallel, that are nearest to each other. */
+void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);
 
-/* epa.c: penetration of any two cores, from a simplex near or around the origin. */
-void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out);
+/* epa.c: penetration of any two cores, from a simplex near or around the origin. Where it ends before the answer is
+ * certain, `others` are directions apart from each other that may be better still.                 */
+#define STI_MAX_DIRECTIONS 8
+typedef struct sti_Directions {
+    int n;
+    st_Vec3 direction[STI_MAX_DIRECTIONS];
+} sti_Directions;
+void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others);
+
+/* polish.c: from near the best direction to the best one, and to its points. */
+void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 
 /* distance.c: signed distance of any two cores. `guess`: returns early with an error of INFINITY and a
  * gap that is a lower bound once that exceeds `beyond`.                                           */

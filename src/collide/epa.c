@@ -11,6 +11,8 @@
 #define MAX_VERTICES 192
 #define MAX_FACES    512 /* a hull of 192 points has at most 380 */
 #define ACCURACY     1e-11
+#define CERTAIN      1e-10
+#define APART        0.98 /* cosine of the angle between directions that lead to different places */
 
 typedef struct Face {
     int v[3];
@@ -137,40 +139,73 @@ static bool expand(Polytope *p, int k, double size)
     return true;
 }
 
-static void points_from(const Polytope *p, const Face *face, sti_Distance *out)
+/* Weights of a face's corners at the foot of the origin on its plane; returns the least of them. */
+static double weights_of(const Polytope *p, const Face *face, double weight[3])
 {
     st_Vec3 a = p->w[face->v[0]], b = p->w[face->v[1]], c = p->w[face->v[2]], at = scale(face->distance, face->normal);
     double x = dot(face->normal, cross(sub(b, at), sub(c, at))), y = dot(face->normal, cross(sub(c, at), sub(a, at)));
     double z = dot(face->normal, cross(sub(a, at), sub(b, at))), sum = x + y + z;
-    double weight[3] = {x / sum, y / sum, z / sum};
+    weight[0] = x / sum, weight[1] = y / sum, weight[2] = z / sum;
+    return fmin(weight[0], fmin(weight[1], weight[2]));
+}
+
+/* A flat part of A - B is many faces in one plane, all equally near: the foot is in one of them. */
+static void points_from(const Polytope *p, const Face *nearest, double size, sti_Distance *out)
+{
+    double weight[3], best_weight[3], most = weights_of(p, nearest, best_weight);
+    const Face *best = nearest;
+    for (int f = 0; f < p->n_faces && most < 0; f++) {
+        const Face *face = &p->face[f];
+        if (face->dead || face->distance > nearest->distance + ACCURACY * size) continue;
+        double least = weights_of(p, face, weight);
+        if (least > most) most = least, best = face, memcpy(best_weight, weight, sizeof weight);
+    }
     out->a = out->b = vec3(0, 0, 0);
     for (int k = 0; k < 3; k++) {
-        out->a = add(out->a, scale(weight[k], p->a[face->v[k]]));
-        out->b = add(out->b, scale(weight[k], p->b[face->v[k]]));
+        out->a = add(out->a, scale(best_weight[k], p->a[best->v[k]]));
+        out->b = add(out->b, scale(best_weight[k], p->b[best->v[k]]));
     }
 }
 
-void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out)
+/* The nearest faces that look elsewhere than those before and the best one. */
+static void gather_others(Polytope *p, st_Vec3 best, double upper, sti_Directions *others)
+{
+    for (int f = 0; f < p->n_faces; f++)
+        p->face[f].dead = p->face[f].distance >= upper || dot(p->face[f].normal, best) > APART;
+    while (others->n < STI_MAX_DIRECTIONS) {
+        int next = nearest_face(p);
+        if (next < 0) return;
+        st_Vec3 n = others->direction[others->n++] = p->face[next].normal;
+        for (int f = 0; f < p->n_faces; f++)
+            if (dot(p->face[f].normal, n) > APART) p->face[f].dead = true;
+    }
+}
+
+void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others)
 {
     Polytope p;
     double size = a->size + b->size, upper = INFINITY, lower = 0;
-    *out = (sti_Distance){.gap = 0, .normal = vec3(0, 0, 1), .error = INFINITY, .a = simplex->a[0], .b = simplex->b[0]};
+    *out = (sti_Distance){
+        .normal = vec3(0, 0, 1), .error = INFINITY, .a = simplex->a[0], .b = simplex->b[0], .rounds = out->rounds};
+    others->n = 0;
     if (!begin(&p, a, b, simplex)) return;
     while (p.n_vertices < MAX_VERTICES) {
         int f = nearest_face(&p);
         if (f < 0) break;
+        out->rounds++;
         Face face = p.face[f];
         lower = fmax(lower, face.distance);
         int k = add_support(&p, a, b, face.normal);
         double h = dot(face.normal, p.w[k]);
-        if (h < upper) {
-            upper = h;
+        if (h <= upper + 1e-14 * size) { /* of equal ones the last: its face has come closer */
+            upper = fmin(upper, h);
             out->gap = -h;
             out->normal = face.normal;
-            points_from(&p, &face, out);
+            points_from(&p, &face, size, out);
             out->error = h - lower;
         }
         if (h - face.distance <= ACCURACY * size || !expand(&p, k, size)) break;
     }
     out->error = fmax(0, upper - lower);
+    if (out->error > CERTAIN * size) gather_others(&p, out->normal, upper, others);
 }

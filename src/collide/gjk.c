@@ -23,7 +23,9 @@ static st_Vec3 nearest_on_edge(st_Vec3 p, st_Vec3 q, double weight[2])
     t = fmin(fmax(t, 0), 1);
     weight[0] = 1 - t, weight[1] = t;
     /* from the nearer end: no digits lost when one is far */
-    return t <= 0.5 ? add(p, scale(t, d)) : sub(q, scale(1 - t, d));
+    st_Vec3 v = t <= 0.5 ? add(p, scale(t, d)) : sub(q, scale(1 - t, d));
+    /* a short v is across a long d to half the digits only, and would see the wrong end of what is behind it */
+    return t > 0 && t < 1 ? sub(v, scale(dot(v, d) / square, d)) : v;
 }
 
 typedef struct Nearest {
@@ -132,7 +134,8 @@ static bool is_known(const sti_Simplex *s)
 static void finish(const sti_Simplex *s, st_Vec3 v, double lower, sti_Distance *out)
 {
     double distance = norm(v);
-    *out = (sti_Distance){.gap = distance, .normal = scale(-1 / distance, v), .error = fmax(0, distance - lower)};
+    *out = (sti_Distance){
+        .gap = distance, .normal = scale(-1 / distance, v), .error = fmax(0, distance - lower), .rounds = out->rounds};
     for (int k = 0; k < s->n; k++) {
         out->a = add(out->a, scale(s->weight[k], s->a[k]));
         out->b = add(out->b, scale(s->weight[k], s->b[k]));
@@ -148,7 +151,7 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex 
     s->weight[0] = 1;
     Nearest nearest = {.v = s->w[0], .square = dot(s->w[0], s->w[0])};
     double lower = -INFINITY, size = a->size + b->size;
-    for (int round = 0; round < MAX_ROUNDS; round++) {
+    for (out->rounds = 0; out->rounds < MAX_ROUNDS; out->rounds++) {
         if (nearest.square <= touching * touching) return false;
         append(s, a, b, scale(-1, nearest.v));
         double distance = sqrt(nearest.square), along = dot(nearest.v, s->w[s->n - 1]) / distance;

@@ -111,10 +111,14 @@ static st_Status add_point(Patch *patch, double core_gap, st_Vec3 core_point, st
     return sti_points_add(patch->out, (sti_ContactPoint){gap, p, n, feature}, patch->err);
 }
 
-/* One of the two is a face: points of the other over it. `sign` -1: the face is b's. */
-static st_Status face_patch(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign)
+/* One of the two is a face: points of the other over it. `sign` -1: the face is b's. The line of a round core is the
+ * one lowest over the face, whose height does not change with its place around the rim; that of the pair's own
+ * normal would have a gap whose rate is not that of the point.                                    */
+static st_Status face_patch(Patch *patch, const sti_Feature *face, sti_Feature *other, double sign)
 {
+    const sti_Core *core = sign > 0 ? patch->b : patch->a;
     sti_Clipped clipped;
+    if (!core_is_polytope(core)) sti_core_feature(core, scale(-1, face->normal), other);
     sti_clip(face, other, &clipped);
     uint32_t kind = sign > 0 ? 1u << 18 : 2u << 18;
     double shift = sign > 0 ? -patch->b->radius : patch->a->radius;

@@ -4,18 +4,26 @@
 
 /* The skin, relative to a box's longest side: larger saves updates and costs candidates. */
 #define SKIN 0.1
+/* A shape on its way gets room for this many calls more of the same motion, but not for more than its size. */
+#define AHEAD 8
 /* After this many calls with a margin four times smaller the fat boxes are made anew. */
 #define PATIENCE 64
 
-st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const bool *unbounded, sti_PairFilter *filter,
+st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *extent, sti_PairFilter *filter,
                            const void *ctx, const st_Allocator *allocator, st_Error *err)
 {
     *pairs = (sti_Pairs){.allocator = *allocator, .n_shapes = n_shapes, .filter = filter, .ctx = ctx};
-    pairs->unbounded = sti_alloc(allocator, n_shapes, sizeof *pairs->unbounded);
+    pairs->extent = sti_alloc(allocator, n_shapes, sizeof *pairs->extent);
     pairs->moved = sti_alloc(allocator, n_shapes, sizeof *pairs->moved);
-    if (n_shapes > 0 && (pairs->unbounded == NULL || pairs->moved == NULL))
+    pairs->since = sti_alloc(allocator, n_shapes, sizeof *pairs->since);
+    if (n_shapes > 0 && (pairs->extent == NULL || pairs->moved == NULL || pairs->since == NULL))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n_shapes);
-    if (n_shapes > 0) memcpy(pairs->unbounded, unbounded, (size_t)n_shapes * sizeof *unbounded);
+    for (int k = 0; k < n_shapes; k++) {
+        pairs->extent[k] = extent[k];
+        if (extent[k] != STI_EXTENT_PLANE) continue;
+        STI_TRY(STI_GROW(allocator, pairs->plane, pairs->plane_capacity, pairs->n_planes + 1, err));
+        pairs->plane[pairs->n_planes++].shape = k;
+    }
     return sti_tree_reserve(allocator, &pairs->tree, n_shapes, err);
 }
 
@@ -23,8 +31,10 @@ void sti_pairs_free(sti_Pairs *pairs)
 {
     const st_Allocator *a = &pairs->allocator;
     if (a->free == NULL) return; /* never made */
-    sti_free(a, pairs->unbounded, pairs->n_shapes, sizeof *pairs->unbounded);
+    sti_free(a, pairs->extent, pairs->n_shapes, sizeof *pairs->extent);
     sti_free(a, pairs->moved, pairs->n_shapes, sizeof *pairs->moved);
+    sti_free(a, pairs->since, pairs->n_shapes, sizeof *pairs->since);
+    STI_RELEASE(a, pairs->plane, pairs->plane_capacity);
     sti_tree_free(a, &pairs->tree);
     STI_RELEASE(a, pairs->pair, pairs->pair_capacity);
     STI_RELEASE(a, pairs->fresh, pairs->fresh_capacity);
@@ -45,7 +55,8 @@ static bool add_fresh(Search *search, int other)
     sti_Pairs *p = search->pairs;
     sti_Pair pair;
     if (!p->filter(p->ctx, search->shape, other, &pair)) return true;
-    search->status = STI_GROW(&p->allocator, p->fresh, p->fresh_capacity, p->n_fresh + 1, search->err);
+    if (p->n_fresh == p->fresh_capacity)
+        search->status = STI_GROW(&p->allocator, p->fresh, p->fresh_capacity, p->n_fresh + 1, search->err);
     if (search->status == ST_OK) p->fresh[p->n_fresh++] = pair;
     return search->status == ST_OK;
 }
@@ -55,30 +66,41 @@ static bool meet(void *ctx, int other)
 {
     Search *search = ctx;
     const sti_Pairs *p = search->pairs;
-    if (other == search->shape || p->unbounded[other] || (p->moved[other] && other < search->shape)) return true;
+    if (other == search->shape || p->extent[other] == STI_EXTENT_PLANE || (p->moved[other] && other < search->shape))
+        return true;
     return add_fresh(search, other);
+}
+
+/* Does the fat box of a shape come within half the margin of a plane? The other half is in the box. */
+static bool is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
+{
+    const sti_Bounds *b = &p->tree.bounds[shape];
+    st_Vec3 n = plane->normal;
+    st_Vec3 lowest = vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
+    return dot(n, sub(lowest, plane->on)) <= 0.5 * p->margin;
+}
+
+/* Planes are few: they stand beside the tree. One that moved looks at every shape. */
+static st_Status meet_plane(sti_Pairs *p, const sti_PairPlane *plane, st_Error *err)
+{
+    Search search = {p, plane->shape, ST_OK, err};
+    for (int i = 0; i < p->n_shapes && search.status == ST_OK; i++)
+        if ((p->moved[i] || p->moved[plane->shape]) && p->extent[i] != STI_EXTENT_PLANE && is_over(p, plane, i))
+            (void)add_fresh(&search, i);
+    return search.status;
 }
 
 static st_Status find_fresh(sti_Pairs *p, st_Error *err)
 {
     p->n_fresh = 0;
     for (int i = 0; i < p->n_shapes; i++) {
-        if (!p->moved[i] || p->unbounded[i]) continue;
+        if (!p->moved[i] || p->extent[i] == STI_EXTENT_PLANE) continue;
         Search search = {p, i, ST_OK, err};
         sti_tree_query(&p->tree, &p->tree.bounds[i], meet, &search);
         STI_TRY(search.status);
     }
-    return ST_OK;
-}
-
-static st_Status find_unbounded(sti_Pairs *p, st_Error *err)
-{
-    for (int i = 0; i < p->n_shapes; i++)
-        for (int j = 0; p->unbounded[i] && j < p->n_shapes; j++) {
-            Search search = {p, i, ST_OK, err};
-            if (i != j && !(p->unbounded[j] && j < i)) (void)add_fresh(&search, j);
-            STI_TRY(search.status);
-        }
+    for (int k = 0; k < p->n_planes; k++)
+        STI_TRY(meet_plane(p, &p->plane[k], err));
     return ST_OK;
 }
 
@@ -99,8 +121,7 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
     int64_t n = 0, f = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
         sti_Pair old = p->pair[k];
-        bool plane = p->unbounded[old.i] || p->unbounded[old.j];
-        if (!plane && (p->moved[old.i] || p->moved[old.j])) continue;
+        if (p->moved[old.i] || p->moved[old.j]) continue;
         while (f < p->n_fresh && by_shapes(&p->fresh[f], &old) < 0)
             p->merged[n++] = p->fresh[f++];
         p->merged[n++] = old;
@@ -117,27 +138,66 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
 
-static sti_Bounds fattened(const sti_Pairs *p, const sti_Bounds *b)
+/* Half the margin, which the other of a pair has, too; and a skin for what may move. */
+static sti_Bounds fattened(const sti_Pairs *p, int shape, const sti_Bounds *b)
 {
     double side = fmax(b->hi.x - b->lo.x, fmax(b->hi.y - b->lo.y, b->hi.z - b->lo.z));
-    return bounds_grown(*b, 0.5 * p->margin + SKIN * side);
+    return bounds_grown(*b, 0.5 * p->margin + (p->extent[shape] == STI_EXTENT_FIXED ? 0 : SKIN * side));
+}
+
+static void lengthen(double way, double most, double *lo, double *hi)
+{
+    *lo += fmax(fmin(way, 0), -most);
+    *hi += fmin(fmax(way, 0), most);
+}
+
+/* A new fat box, ahead along the way from the old one. */
+static sti_Bounds fattened_ahead(const sti_Pairs *p, int shape, const sti_Bounds *b)
+{
+    const sti_Bounds *old = &p->tree.bounds[shape];
+    double calls = fmax(p->calls - p->since[shape], 1), side = fmax(b->hi.x - b->lo.x, b->hi.y - b->lo.y);
+    st_Vec3 way = scale(0.5 * AHEAD / calls, sub(add(b->lo, b->hi), add(old->lo, old->hi)));
+    sti_Bounds fat = fattened(p, shape, b);
+    side = fmax(side, b->hi.z - b->lo.z);
+    lengthen(way.x, side, &fat.lo.x, &fat.hi.x);
+    lengthen(way.y, side, &fat.lo.y, &fat.hi.y);
+    lengthen(way.z, side, &fat.lo.z, &fat.hi.z);
+    return fat;
+}
+
+/* Have planes moved? Then their pairs are looked up anew. */
+static bool move_planes(sti_Pairs *p, const st_Pose *pose)
+{
+    bool any = false;
+    for (int k = 0; k < p->n_planes; k++) {
+        sti_PairPlane *plane = &p->plane[k];
+        st_Vec3 normal = rotate(pose[plane->shape].q, vec3(0, 0, 1)), on = pose[plane->shape].p;
+        bool same = normal.x == plane->normal.x && normal.y == plane->normal.y && normal.z == plane->normal.z &&
+                    on.x == plane->on.x && on.y == plane->on.y && on.z == plane->on.z;
+        plane->normal = normal, plane->on = on;
+        p->moved[plane->shape] = !same;
+        any = any || !same;
+    }
+    return any;
 }
 
 /* Everything anew: the first time, and when the margin has changed. */
-static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, double margin, st_Error *err)
+static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
 {
     p->margin = margin;
-    p->small_calls = 0;
+    p->small_calls = p->calls = 0;
+    (void)move_planes(p, pose);
     for (int i = 0; i < p->n_shapes; i++) {
         p->moved[i] = true;
+        p->since[i] = 0;
         /* a plane's place in the tree is never asked for, but must be a number */
-        p->tree.bounds[i] = p->unbounded[i] ? (sti_Bounds){{0, 0, 0}, {0, 0, 0}} : fattened(p, &bounds[i]);
+        p->tree.bounds[i] =
+            p->extent[i] == STI_EXTENT_PLANE ? (sti_Bounds){{0, 0, 0}, {0, 0, 0}} : fattened(p, i, &bounds[i]);
     }
     sti_tree_build(&p->tree);
     p->moves = 0;
     p->n_pairs = 0;
     STI_TRY(find_fresh(p, err));
-    STI_TRY(find_unbounded(p, err));
     STI_TRY(merge(p, err));
     p->started = true;
     return ST_OK;
@@ -156,26 +216,49 @@ static st_Status all_pairs(sti_Pairs *p, st_Error *err)
     return merge(p, err);
 }
 
-st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, double margin, st_Error *err)
+/* New fat boxes for shapes that have left theirs; returns how many. */
+static int move_boxes(sti_Pairs *p, const sti_Bounds *bounds)
+{
+    int n = 0;
+    for (int i = 0; i < p->n_shapes; i++) {
+        if (p->extent[i] == STI_EXTENT_PLANE) continue;
+        sti_Bounds needed = bounds_grown(bounds[i], 0.5 * p->margin);
+        p->moved[i] = !bounds_hold(&p->tree.bounds[i], &needed);
+        if (!p->moved[i]) continue;
+        p->tree.bounds[i] = fattened_ahead(p, i, &bounds[i]);
+        p->since[i] = p->calls;
+        n++;
+    }
+    return n;
+}
+
+/* The tree over the new boxes: its branches grow into each other, and are cut anew now and then. */
+static void update_tree(sti_Pairs *p, int n_moved)
+{
+    p->moves += n_moved;
+    if (p->moves > p->n_shapes) {
+        sti_tree_build(&p->tree);
+        p->moves = 0;
+    } else if (8 * (int64_t)n_moved > p->n_shapes) {
+        sti_tree_refit(&p->tree);
+    } else {
+        for (int i = 0; i < p->n_shapes; i++)
+            if (p->moved[i] && p->extent[i] != STI_EXTENT_PLANE) sti_tree_move(&p->tree, i);
+    }
+}
+
+st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
 {
     if (!isfinite(margin)) return all_pairs(p, err);
     margin = fmax(margin, 0);
     p->small_calls = margin < 0.25 * p->margin ? p->small_calls + 1 : 0;
-    if (!p->started || margin > p->margin || p->small_calls > PATIENCE) return restart(p, bounds, margin, err);
-    int64_t n_moved = 0;
-    for (int i = 0; i < p->n_shapes; i++) {
-        sti_Bounds needed = bounds_grown(bounds[i], 0.5 * p->margin);
-        p->moved[i] = !p->unbounded[i] && !bounds_hold(&p->tree.bounds[i], &needed);
-        if (!p->moved[i]) continue;
-        sti_tree_move(&p->tree, i, fattened(p, &bounds[i]));
-        n_moved++;
-    }
-    if (n_moved == 0) return ST_OK;
-    p->moves += n_moved;
-    if (p->moves > p->n_shapes) { /* the tree's branches have grown into each other */
-        sti_tree_build(&p->tree);
-        p->moves = 0;
-    }
+    if (!p->started || margin > p->margin || p->small_calls > PATIENCE || p->calls == INT32_MAX)
+        return restart(p, bounds, pose, margin, err);
+    p->calls++;
+    bool planes = move_planes(p, pose);
+    int n_moved = move_boxes(p, bounds);
+    if (n_moved == 0 && !planes) return ST_OK;
+    update_tree(p, n_moved);
     STI_TRY(find_fresh(p, err));
     return merge(p, err);
 }

@@ -9,11 +9,20 @@
  *     (p x q).r and (p x q).s differ in sign, (r x s).p and (r x s).q differ, and both arcs share a hemisphere.
  *
  * Nothing is searched, so nothing can be missed: deep, nested, and thin pairs come out exactly.
+ *
+ * Not all of it need be looked at. Along any n let the depth be d = max n.a - min n.b > 0. The face of A - B that is
+ * nearest to the origin is no farther than d and is met by the origin's foot p = a - b, so that
+ *
+ *     n.a >= n.b - |p| >= min n.b - d = max n.a - 2 d,      and likewise   n.b <= min n.b + 2 d:
+ *
+ * faces and edges count that reach into a slab of twice the depth under either surface, a few where the overlap is
+ * shallow. What n was does not change the answer: ties are kept.
  */
 #include "collide/core.h"
 
 /* A face of A - B whose edges are this close to parallel is one of the faces' own, up to rounding. */
 #define PARALLEL 1e-10
+#define GATHERED 64 /* edges of b at a time */
 
 typedef enum Axis { AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES, AXIS_OTHER } Axis;
 
@@ -24,10 +33,53 @@ typedef struct Best {
     st_Vec3 a[2], b[2]; /* edges */
 } Best;
 
+/* The part of a core that can lie on the best face: vertices x with along . x >= level, in its axes. */
+typedef struct Slab {
+    bool all;
+    st_Vec3 along;
+    double level;
+} Slab;
+
+/* Of the surface that looks along m; the depth is that of the pair. */
+static Slab slab_under(const sti_Core *core, st_Vec3 m, double depth, double slack)
+{
+    if (core->facets == NULL || !(depth > 0)) return (Slab){.all = true};
+    st_Vec3 local = core_to_local(core, m);
+    st_Vec3 along = vec3(core->half.x * local.x, core->half.y * local.y, core->half.z * local.z);
+    double top = dot(core->facets->vertex[0], along);
+    for (int k = 1; k < core->facets->n_vertices; k++) {
+        double height = dot(core->facets->vertex[k], along);
+        if (height > top) top = height;
+    }
+    return (Slab){.along = along, .level = top - 2 * depth - slack};
+}
+
+static bool vertex_counts(const Slab *slab, const sti_Core *core, int k)
+{
+    return dot(core->facets->vertex[k], slab->along) >= slab->level;
+}
+
+static bool face_counts(const Slab *slab, const sti_Core *core, int face)
+{
+    if (slab->all) return true;
+    const sti_Facets *f = core->facets;
+    for (int k = f->face_first[face]; k < f->face_first[face + 1]; k++)
+        if (vertex_counts(slab, core, f->face_vertex[k])) return true;
+    return false;
+}
+
+static bool edge_counts(const Slab *slab, const sti_Core *core, int edge)
+{
+    if (slab->all) return true;
+    const int *end = core->facets->edge + (ptrdiff_t)4 * edge;
+    return vertex_counts(slab, core, end[0]) || vertex_counts(slab, core, end[1]);
+}
+
 /* Faces of a against b; AXIS_FACE_B where a is the second of the pair. */
-static void try_faces(const sti_Core *a, const sti_Core *b, Axis axis, Best *best)
+static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, Axis axis, Best *best)
 {
     for (int k = 0; k < sti_core_face_count(a); k++) {
+        if (!face_counts(slab, a, k)) continue;
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);
         double gap = dot(n, sub(sti_core_support(b, scale(-1, n)), on));
@@ -66,7 +118,7 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     st_Vec3 n = cross(a->way, b->way);
     double length = norm(n);
     if (length <= PARALLEL * a->length * b->length) return;
-    n = scale(1 / length, n);
+    n = sti_across(scale(1 / length, n), scale(1 / a->length, a->way));
     double along = dot(n, sub(b->end[0], a->end[0]));
     /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The lines'
      * own separation bounds what the axis can give from above: most pairs end here.               */
@@ -80,8 +132,8 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     }
 }
 
-/* The pair of points of two lines that are nearest to each other. */
-static void nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b)
+/* By the product n of the directions: 1 - cos^2 of their angle would lose all digits where it is small. */
+void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b)
 {
     st_Vec3 u = sub(a[1], a[0]), v = sub(b[1], b[0]), d = sub(b[0], a[0]), n = cross(u, v);
     double square = dot(n, n);
@@ -107,19 +159,42 @@ static void try_across(const sti_Core *a, const sti_Core *b, Best *best)
     best->b[0] = add(b->p, scale(0.5 * (lo + hi) - at, axis));
 }
 
-void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out)
+/* Edges of b that count, from edge `first` on; returns where to go on. */
+static int gather_edges(const sti_Core *b, const Slab *slab, int first, Edge *edge, int *n)
 {
-    Best best = {.gap = -INFINITY};
+    *n = 0;
+    for (; first < sti_core_edge_count(b) && *n < GATHERED; first++)
+        if (edge_counts(slab, b, first)) edge[(*n)++] = edge_of(b, first);
+    return first;
+}
+
+static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, Best *best)
+{
+    Edge edge[GATHERED];
     bool prune = a->facets != NULL && b->facets != NULL;
-    try_faces(a, b, AXIS_FACE_A, &best);
-    try_faces(b, a, AXIS_FACE_B, &best);
-    for (int i = 0; i < sti_core_edge_count(a); i++) {
-        Edge p = edge_of(a, i);
-        for (int j = 0; j < sti_core_edge_count(b); j++) {
-            Edge q = edge_of(b, j);
-            if (!prune || arcs_cross(&p, &q)) try_edge_pair(&p, &q, a, b, &best);
+    for (int next = 0, n = 0; next < sti_core_edge_count(b);) {
+        next = gather_edges(b, slab_b, next, edge, &n);
+        for (int i = 0; i < sti_core_edge_count(a); i++) {
+            if (!edge_counts(slab_a, a, i)) continue;
+            Edge p = edge_of(a, i);
+            for (int j = 0; j < n; j++)
+                if (!prune || arcs_cross(&p, &edge[j])) try_edge_pair(&p, &edge[j], a, b, best);
         }
     }
+}
+
+void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out)
+{
+    Best best = {.gap = -INFINITY};
+    double slack = 1e-9 * (a->size + b->size), depth = -core_separation(a, b, guess);
+    Slab slab_a = slab_under(a, guess, depth, slack), slab_b = slab_under(b, scale(-1, guess), depth, slack);
+    try_faces(a, b, &slab_a, AXIS_FACE_A, &best);
+    try_faces(b, a, &slab_b, AXIS_FACE_B, &best);
+    if (-best.gap < depth) { /* the faces know a better direction to look from */
+        slab_a = slab_under(a, best.normal, -best.gap, slack);
+        slab_b = slab_under(b, scale(-1, best.normal), -best.gap, slack);
+    }
+    try_edges(a, b, &slab_a, &slab_b, &best);
     if (!isfinite(best.gap)) try_across(a, b, &best);
     *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
     out->a = sti_core_support(a, best.normal);
@@ -127,5 +202,5 @@ void sti_sat(const sti_Core *a, const sti_Core *b, sti_Distance *out)
     if (best.axis == AXIS_FACE_A) out->a = sub(out->b, scale(best.gap, best.normal));
     if (best.axis == AXIS_FACE_B) out->b = add(out->a, scale(best.gap, best.normal));
     if (best.axis == AXIS_OTHER) out->a = best.a[0], out->b = best.b[0];
-    if (best.axis == AXIS_EDGES) nearest_on_lines(best.a, best.b, &out->a, &out->b);
+    if (best.axis == AXIS_EDGES) sti_nearest_on_lines(best.a, best.b, &out->a, &out->b);
 }

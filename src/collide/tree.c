@@ -27,6 +27,11 @@ static double centre_along(const sti_Bounds *b, int axis)
     return axis == 0 ? b->lo.x + b->hi.x : axis == 1 ? b->lo.y + b->hi.y : b->lo.z + b->hi.z;
 }
 
+static st_Vec3 centre2(const sti_Bounds *b) /* twice the centre */
+{
+    return add(b->lo, b->hi);
+}
+
 static sti_Bounds leaf_bounds(const sti_Tree *tree, int first, int count)
 {
     sti_Bounds b = tree->bounds[tree->item[first]];
@@ -38,18 +43,15 @@ static sti_Bounds leaf_bounds(const sti_Tree *tree, int first, int count)
 /* Longest axis of the box around the centres. */
 static int split_axis(const sti_Tree *tree, int first, int count)
 {
-    double lo[3], hi[3];
-    for (int axis = 0; axis < 3; axis++) {
-        lo[axis] = INFINITY, hi[axis] = -INFINITY;
-        for (int k = first; k < first + count; k++) {
-            double c = centre_along(&tree->bounds[tree->item[k]], axis);
-            lo[axis] = fmin(lo[axis], c), hi[axis] = fmax(hi[axis], c);
-        }
+    st_Vec3 c = centre2(&tree->bounds[tree->item[first]]);
+    sti_Bounds all = {c, c};
+    for (int k = first + 1; k < first + count; k++) {
+        c = centre2(&tree->bounds[tree->item[k]]);
+        all = bounds_union(all, (sti_Bounds){c, c});
     }
-    int best = 0;
-    for (int axis = 1; axis < 3; axis++)
-        if (hi[axis] - lo[axis] > hi[best] - lo[best]) best = axis;
-    return best;
+    st_Vec3 side = sub(all.hi, all.lo);
+    int best = side.y > side.x ? 1 : 0;
+    return side.z > (best == 1 ? side.y : side.x) ? 2 : best;
 }
 
 /* Is item a before item b? By centre, then by number, so that equal centres still make halves. */
@@ -115,6 +117,11 @@ void sti_tree_build(sti_Tree *tree)
         tree->node[tree->n_nodes++] = (sti_TreeNode){.parent = next, .first = first, .count = half};
         tree->node[tree->n_nodes++] = (sti_TreeNode){.parent = next, .first = first + half, .count = count - half};
     }
+    sti_tree_refit(tree);
+}
+
+void sti_tree_refit(sti_Tree *tree)
+{
     for (int k = tree->n_nodes - 1; k >= 0; k--) {
         sti_TreeNode *node = &tree->node[k];
         node->bounds = node->left < 0 ? leaf_bounds(tree, node->first, node->count)
@@ -122,9 +129,8 @@ void sti_tree_build(sti_Tree *tree)
     }
 }
 
-void sti_tree_move(sti_Tree *tree, int item, sti_Bounds bounds)
+void sti_tree_move(sti_Tree *tree, int item)
 {
-    tree->bounds[item] = bounds;
     int k = tree->leaf[item];
     tree->node[k].bounds = leaf_bounds(tree, tree->node[k].first, tree->node[k].count);
     for (k = tree->node[k].parent; k >= 0; k = tree->node[k].parent) {

@@ -23,10 +23,12 @@ static inline bool bounds_hold(const sti_Bounds *outer, const sti_Bounds *inner)
     return outer->lo.x <= inner->lo.x && inner->hi.x <= outer->hi.x && outer->lo.y <= inner->lo.y &&
            inner->hi.y <= outer->hi.y && outer->lo.z <= inner->lo.z && inner->hi.z <= outer->hi.z;
 }
+/* Not fmin and fmax, which mind NaN and are calls: bounds are numbers. */
 static inline sti_Bounds bounds_union(sti_Bounds a, sti_Bounds b)
 {
-    return (sti_Bounds){vec3(fmin(a.lo.x, b.lo.x), fmin(a.lo.y, b.lo.y), fmin(a.lo.z, b.lo.z)),
-                        vec3(fmax(a.hi.x, b.hi.x), fmax(a.hi.y, b.hi.y), fmax(a.hi.z, b.hi.z))};
+    return (sti_Bounds){
+        vec3(a.lo.x < b.lo.x ? a.lo.x : b.lo.x, a.lo.y < b.lo.y ? a.lo.y : b.lo.y, a.lo.z < b.lo.z ? a.lo.z : b.lo.z),
+        vec3(a.hi.x > b.hi.x ? a.hi.x : b.hi.x, a.hi.y > b.hi.y ? a.hi.y : b.hi.y, a.hi.z > b.hi.z ? a.hi.z : b.hi.z)};
 }
 static inline sti_Bounds bounds_grown(sti_Bounds b, double by)
 {
@@ -52,7 +54,9 @@ typedef struct sti_Tree {
 /* tree->bounds[0 .. n - 1] are filled by the caller after sti_tree_reserve(). */
 st_Status sti_tree_reserve(const st_Allocator *allocator, sti_Tree *tree, int n, st_Error *err);
 void sti_tree_build(sti_Tree *tree);
-void sti_tree_move(sti_Tree *tree, int item, sti_Bounds bounds);
+/* After tree->bounds[item] has changed; after many have. */
+void sti_tree_move(sti_Tree *tree, int item);
+void sti_tree_refit(sti_Tree *tree);
 void sti_tree_free(const st_Allocator *allocator, sti_Tree *tree);
 
 /* Every item whose bounds overlap, in no order: `visit` returns false to stop. */

@@ -52,11 +52,14 @@ static inline st_Vec3 vec3_axis(int k)
     return vec3(k == 0, k == 1, k == 2);
 }
 
-/* A unit vector orthogonal to the unit vector n: its cross product with the axis it is farthest from. */
+/* A unit vector orthogonal to the unit vector n: its cross product with the axis it is farthest from. Chosen without
+ * branches: normals of a pile come in no order that a processor could guess.                      */
 static inline st_Vec3 orthogonal(st_Vec3 n)
 {
     double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-    st_Vec3 t = cross(n, vec3_axis(x <= y && x <= z ? 0 : (y <= z ? 1 : 2)));
+    int on_x = (x <= y) & (x <= z), on_y = (y <= z) & !on_x;
+    double a = on_x, b = on_y, c = 1 - on_x - on_y;
+    st_Vec3 t = vec3(c * n.y - b * n.z, a * n.z - c * n.x, b * n.x - a * n.y);
     return scale(1.0 / norm(t), t);
 }
 

@@ -94,26 +94,30 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     c->body_pose = sti_alloc(a, scene->n_bodies, sizeof *c->body_pose);
     c->moved = sti_alloc(a, scene->n_bodies, sizeof *c->moved);
     c->body_reach = sti_alloc(a, scene->n_bodies, sizeof *c->body_reach);
-    bool *unbounded = sti_alloc(a, n, sizeof *unbounded);
+    unsigned char *extent = sti_alloc(a, n, sizeof *extent);
     st_Status status = ST_OK;
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", scene->n_bodies);
     if (n > 0 && (c->shape == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
-                  c->bounds == NULL || unbounded == NULL))
+                  c->bounds == NULL || extent == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     for (int k = 0; k < n && status == ST_OK; k++) {
         status = sti_shape_compile(&scene->shape[k], a, &c->shape[k], err);
         if (status != ST_OK) break;
         c->class[k] = class_of(scene->shape[k].type);
         c->plain[k] = same_pose(&scene->shape[k].pose, &origin);
-        unbounded[k] = !isfinite(c->shape[k].reach);
+        /* in a plane shapes are drawn out across it, beyond their balls */
+        bool drawn = c->class[k] != STI_CLASS_BALL && world->body[scene->shape_body[k]].planar != 0;
+        c->ball[k].radius = drawn ? INFINITY : c->shape[k].reach;
+        bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
+        extent[k] = !isfinite(c->shape[k].reach) ? STI_EXTENT_PLANE : fixed ? STI_EXTENT_FIXED : STI_EXTENT_BOUNDED;
         double *reach = &c->body_reach[scene->shape_body[k]];
         *reach = fmax(*reach, norm(pose_point(scene->shape[k].pose, c->shape[k].middle)) + c->shape[k].reach);
     }
     if (status == ST_OK) status = sti_surfaces_compile(scene, a, &c->surfaces, err);
     if (status == ST_OK) status = compile_excluded(world, err);
-    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, unbounded, may_touch, world, a, err);
-    sti_free(a, unbounded, n, sizeof *unbounded);
+    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
+    sti_free(a, extent, n, sizeof *extent);
     return status;
 }
 
@@ -170,7 +174,7 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
         if (!c->plain[k]) pose = pose_product(pose, world->scene->shape[k].pose);
         c->pose[k] = pose;
         c->bounds[k] = sti_shape_bounds(&c->shape[k], pose);
-        c->ball[k] = (sti_Ball){pose_point(pose, c->shape[k].middle), c->shape[k].reach};
+        c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, c->shape[k].middle);
     }
     c->placed = status == ST_OK;
     return status;

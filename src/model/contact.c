@@ -70,6 +70,16 @@ static double *put_row(const Task *task, st_Vec3 d, const st_Vec3 lever[2], doub
     return x;
 }
 
+/* Levers overflow only for bodies that are lost in space. */
+static st_Status check_point(const Task *task, const sti_ContactPoint *point, const st_Vec3 lever[2])
+{
+    const st_ShapeDef *shape = task->world->scene->shape;
+    if (isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1]))) return ST_OK;
+    return sti_fail(task->err, ST_ERR_NUMERIC, "shapes \"%s\" and \"%s\" touch at (%g, %g, %g) with a gap of %g",
+                    shape[task->pair.i].name, shape[task->pair.j].name, point->point.x, point->point.y, point->point.z,
+                    point->gap);
+}
+
 static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
     const sti_Collider *c = &task->world->collider;
@@ -80,36 +90,33 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     const st_Vec3 direction[3] = {n, t1, cross(n, t1)};
     const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
+    STI_TRY(check_point(task, point, lever));
+    double *gradient;
+    STI_TRY(sti_sink_room(task->sink, 6, task->count, &gradient, task->err));
     int dim = surface->mu == 0 ? 1 : (e >= 0 ? 2 : 3);
-    if (!isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1])))
-        return sti_fail(task->err, ST_ERR_NUMERIC, "shapes \"%s\" and \"%s\" touch with a gap of %g",
-                        task->world->scene->shape[task->pair.i].name, task->world->scene->shape[task->pair.j].name,
-                        point->gap);
-    double gradient[6 * 12], *x = gradient; /* normal, tangents, turning */
+    double *x = gradient;
     for (int k = 0; k < dim; k++)
         x = put_row(task, direction[k], lever, x);
-    /* Nothing can move along the tangents (a one-dimensional scene): no friction to speak of. */
-    bool free = a->n_dofs == 6 || b->n_dofs == 6;
+    /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
+     */
+    bool free = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
     if (!free && nothing_slides(gradient, task->count, dim)) dim = 1, x = gradient + task->count;
     for (int k = 0; surface->turns && k < 3; k++)
         x = put_row(task, direction[k], NULL, x);
-    sti_ContactEntry *entry;
-    double *to;
-    STI_TRY(sti_sink_add_contact(task->sink, dim + (surface->turns ? 3 : 0), task->count, task->index, &entry, &to,
-                                 task->err));
-    memcpy(to, gradient, (size_t)(x - gradient) * sizeof *to);
-    int first_row = entry->first_row;
+    int n_rows = dim + (surface->turns ? 3 : 0);
+    sti_ContactEntry *entry = sti_sink_add_contact(task->sink, n_rows, task->count, task->index);
     *entry = (sti_ContactEntry){.id = contact_id(task->pair, point->feature),
                                 .gap = point->gap,
                                 .mu = surface->mu,
                                 .restitution = surface->restitution,
                                 .rolling = surface->rolling,
+                                .spinning = surface->spinning,
                                 .stiffness = surface->stiffness,
                                 .damping = surface->damping,
                                 .elastic = {surface->elastic[0], surface->elastic[1]},
                                 .dim = dim,
-                                .first_row = first_row,
-                                .turning_row = surface->turns ? first_row + dim : -1,
+                                .first_row = entry->first_row,
+                                .turning_row = surface->turns ? entry->first_row + dim : -1,
                                 .a = task->a,
                                 .b = task->b,
                                 .shape_a = task->pair.i + 1,
@@ -159,29 +166,14 @@ static bool plane_is_near(const Task *task, int plane, int other, double margin)
     return dot(n, sub(lowest, c->pose[plane].p)) < margin;
 }
 
-/* Up to rounding, which is on the safe side. */
-static bool balls_are_near(const sti_Ball *a, const sti_Ball *b, double margin)
-{
-    st_Vec3 d = sub(b->centre, a->centre);
-    double reach = a->radius + b->radius + margin;
-    return dot(d, d) <= reach * reach * (1 + 1e-14);
-}
-
-/* Is the pair near enough to be looked at? By the poses alone: pairs are kept with more room than this. */
-static bool is_near(Task *task, sti_Pair pair)
+/* Are two shapes, whose balls are near, near enough to be looked at? */
+static bool is_near(const Task *task, sti_Pair pair)
 {
     const sti_Collider *c = &task->world->collider;
     double margin = fmax(task->how.margin, 0);
-    if (c->class[pair.i] == STI_CLASS_PLANE) {
-        if (task->plane != pair.i) task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
-        task->plane = pair.i;
-        return c->class[pair.j] == STI_CLASS_BALL || plane_is_near(task, pair.i, pair.j, margin);
-    }
-    bool balls = c->class[pair.i] == STI_CLASS_BALL && c->class[pair.j] == STI_CLASS_BALL;
-    /* in a plane shapes are drawn out across it, beyond their balls */
-    if ((balls || task->how.planar < 0) && !balls_are_near(&c->ball[pair.i], &c->ball[pair.j], margin)) return false;
+    if (c->class[pair.i] == STI_CLASS_PLANE) return plane_is_near(task, pair.i, pair.j, margin);
     sti_Bounds grown = bounds_grown(c->bounds[pair.i], margin);
-    return balls || bounds_overlap(&grown, &c->bounds[pair.j]);
+    return bounds_overlap(&grown, &c->bounds[pair.j]);
 }
 
 /* Shapes with formulas: their one point, if it is near. */
@@ -235,28 +227,56 @@ static st_Status push_pair(Task *task, sti_Pair pair)
     const sti_World *world = task->world;
     const sti_Collider *c = &world->collider;
     const int *owner = world->scene->shape_body;
-    task->how.planar = common_plane(&world->body[owner[pair.i]], &world->body[owner[pair.j]]);
-    if (!is_near(task, pair)) return ST_OK;
     task->pair = pair;
     task->a = owner[pair.i], task->b = owner[pair.j];
-    if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL) return push_points(task);
+    task->how.planar = common_plane(&world->body[task->a], &world->body[task->b]);
+    if (c->class[pair.i] == STI_CLASS_PLANE && task->plane != pair.i) {
+        task->plane = pair.i;
+        task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
+    }
+    if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL)
+        return is_near(task, pair) ? push_points(task) : ST_OK;
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
     begin_points(task);
     return push_point(task, &point);
 }
 
+/* ---- all pairs ----------------------------------------------------------------------------------- */
+
+#define CHUNK 256
+
+/* Of n pairs, those whose balls are nearer than the margin, up to rounding on the safe side. By the poses alone:
+ * pairs are kept with more room than this. About every second one is, in no order: so no branches. */
+static int list_near(const sti_Ball *ball, const sti_Pair *pair, int n, double margin, int *near)
+{
+    int count = 0;
+    for (int k = 0; k < n; k++) {
+        const sti_Ball *a = &ball[pair[k].i], *b = &ball[pair[k].j];
+        st_Vec3 d = sub(b->centre, a->centre);
+        double reach = a->radius + b->radius + margin;
+        near[count] = k;
+        count += dot(d, d) <= reach * reach * (1 + 1e-14);
+    }
+    return count;
+}
+
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
-    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, margin, err));
+    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, margin, err));
     Task task = {.world = world,
                  .sink = sink,
                  .err = err,
                  .how = {.margin = margin, .planar = -1, .keep_all = c->keep_all},
                  .plane = -1};
-    for (int64_t k = 0; k < c->pairs.n_pairs; k++)
-        STI_TRY(push_pair(&task, c->pairs.pair[k]));
+    int near[CHUNK];
+    for (int64_t k = 0; k < c->pairs.n_pairs; k += CHUNK) {
+        int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
+        n = list_near(c->ball, c->pairs.pair + k, n, fmax(margin, 0), near);
+        for (int e = 0; e < n; e++)
+            STI_TRY(push_pair(&task, c->pairs.pair[k + near[e]]));
+    }
     return ST_OK;
 }

@@ -1,7 +1,7 @@
 /* model/material.c -- materials of surfaces, and what two of them do together:
  *
  *     mu_ab = what is said for the pair, or else sqrt(mu_a mu_b)
- *     e_ab  = what is said for the pair, or else max(e_a, e_b)
+ *     e_ab  = what is said for the pair, or else max(e_a, e_b); rolling and spinning friction likewise
  *
  * A shape without a material has numbers of its own and takes part in the second rules only.
  */
@@ -16,7 +16,7 @@ st_MaterialDef st_material_def(void)
 
 st_MaterialPairDef st_material_pair_def(void)
 {
-    return (st_MaterialPairDef){.mu = NAN, .restitution = NAN, .cookie = STI_COOKIE};
+    return (st_MaterialPairDef){.mu = NAN, .restitution = NAN, .rolling = NAN, .spinning = NAN, .cookie = STI_COOKIE};
 }
 
 st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err)
@@ -26,6 +26,8 @@ st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_M
     Subject s = subject_of(STI_MATERIAL, def->name, err);
     STI_TRY(check_not_negative(s, "friction", def->mu));
     STI_TRY(check_restitution(s, def->restitution));
+    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
     STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
     STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, def->name, &material.name, err));
     scene->material[scene->n_materials++] = material;
@@ -56,9 +58,12 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
     char who[2 * STI_NAME_MAX + 16];
     snprintf(who, sizeof who, "%s\" and \"%s", a, b);
     Subject s = {"material pair", who, err};
-    if (isnan(def->mu) && isnan(def->restitution)) return BAD(s, "says nothing: friction is %g", def->mu);
+    if (isnan(def->mu) && isnan(def->restitution) && isnan(def->rolling) && isnan(def->spinning))
+        return BAD(s, "says nothing: friction is %g", def->mu);
     if (!isnan(def->mu)) STI_TRY(check_not_negative(s, "friction", def->mu));
     if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
+    if (!isnan(def->rolling)) STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    if (!isnan(def->spinning)) STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
     STI_TRY(STI_GROW(&scene->allocator, scene->material_pair, scene->material_pair_capacity,
                      scene->n_material_pairs + 1, err));
     scene->material_pair[scene->n_material_pairs++] = *def;
@@ -71,18 +76,15 @@ static const st_MaterialPairDef *pair_of_shapes(const st_Scene *scene, const st_
     return find_pair(scene, a->material.index1, b->material.index1);
 }
 
-double sti_pair_friction(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
+st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
-    const st_MaterialPairDef *pair = pair_of_shapes(scene, a, b);
-    if (pair != NULL && !isnan(pair->mu)) return pair->mu;
-    return a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu); /* no rounding where they agree */
-}
-
-double sti_pair_restitution(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
-{
-    const st_MaterialPairDef *pair = pair_of_shapes(scene, a, b);
-    if (pair != NULL && !isnan(pair->restitution)) return pair->restitution;
-    return fmax(a->restitution, b->restitution);
+    const st_MaterialPairDef *said = pair_of_shapes(scene, a, b);
+    st_MaterialPairDef pair = said != NULL ? *said : st_material_pair_def();
+    if (isnan(pair.mu)) pair.mu = a->mu == b->mu ? a->mu : sqrt(a->mu * b->mu); /* no rounding where they agree */
+    if (isnan(pair.restitution)) pair.restitution = fmax(a->restitution, b->restitution);
+    if (isnan(pair.rolling)) pair.rolling = fmax(a->rolling, b->rolling);
+    if (isnan(pair.spinning)) pair.spinning = fmax(a->spinning, b->spinning);
+    return pair;
 }
 
 int st_scene_material_count(const st_Scene *scene)

@@ -329,6 +329,7 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
     STI_TRY(check_not_negative(s, "friction", def->mu));
     STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
     STI_TRY(check_not_negative(s, "young", def->young));
@@ -408,8 +409,11 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     if (def->material.index1 < 0 || def->material.index1 > scene->n_materials)
         return BAD(s, "material is number %d, there are %d", def->material.index1, scene->n_materials);
     if (def->material.index1 > 0) {
-        shape.mu = scene->material[def->material.index1 - 1].mu;
-        shape.restitution = scene->material[def->material.index1 - 1].restitution;
+        const st_MaterialDef *material = &scene->material[def->material.index1 - 1];
+        shape.mu = material->mu;
+        shape.restitution = material->restitution;
+        shape.rolling = material->rolling;
+        shape.spinning = material->spinning;
     }
     STI_TRY(check_shape(scene, s, &shape));
     STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));

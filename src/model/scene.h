@@ -46,9 +46,8 @@ const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
 /* Objects of a kind first, its name last: a refusal leaves the scene as it was. */
 st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored,
                              st_Error *err);
-/* Friction and restitution where shapes a and b touch. */
-double sti_pair_friction(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
-double sti_pair_restitution(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
+/* What the materials of shapes a and b do together, all of it said. */
+st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
 
 st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err);
 

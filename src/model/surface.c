@@ -13,28 +13,24 @@ static double in_series(double a, double b)
     return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
 }
 
-/* Does this surface ask how bodies turn against each other? */
-static bool may_turn(const st_ShapeDef *shape)
-{
-    return shape->rolling > 0 || shape->young > 0;
-}
-
 static sti_Surface combined(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
 {
-    return (sti_Surface){.mu = sti_pair_friction(scene, a, b),
-                         .restitution = sti_pair_restitution(scene, a, b),
-                         .rolling = fmax(a->rolling, b->rolling),
+    const st_MaterialPairDef pair = sti_pair_of(scene, a, b);
+    return (sti_Surface){.mu = pair.mu,
+                         .restitution = pair.restitution,
+                         .rolling = pair.rolling,
+                         .spinning = pair.spinning,
                          .stiffness = in_series(a->stiffness, b->stiffness),
                          .damping = in_series(a->damping, b->damping),
                          .elastic = {{a->young, a->poisson}, {b->young, b->poisson}},
-                         .turns = may_turn(a) || may_turn(b)};
+                         .turns = pair.rolling > 0 || pair.spinning > 0 || a->young > 0 || b->young > 0};
 }
 
 static bool same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
 {
     return a->material.index1 == b->material.index1 && a->mu == b->mu && a->restitution == b->restitution &&
-           a->rolling == b->rolling && a->stiffness == b->stiffness && a->damping == b->damping &&
-           a->young == b->young && a->poisson == b->poisson;
+           a->rolling == b->rolling && a->spinning == b->spinning && a->stiffness == b->stiffness &&
+           a->damping == b->damping && a->young == b->young && a->poisson == b->poisson;
 }
 
 /* The kind of each shape, and a shape of each kind; false: there are too many. */

@@ -68,7 +68,7 @@ typedef struct sti_Spring {
 
 /* What two surfaces do together: surface.c. */
 typedef struct sti_Surface {
-    double mu, restitution, rolling, stiffness, damping;
+    double mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
     bool turns; /* the rates at which the bodies turn against each other are asked for             */
 } sti_Surface;
@@ -95,7 +95,7 @@ typedef struct sti_Collider {
     unsigned char *class; /* sti_ShapeClass of each                                                */
     bool *plain;          /* stands where its body stands, not turned against it                   */
     st_Pose *pose;        /* of the shapes, in the world                                           */
-    sti_Ball *ball;       /* that holds a shape; a sphere's is the sphere                          */
+    sti_Ball *ball;       /* that holds a shape, or larger; a sphere's is the sphere               */
     sti_Bounds *bounds;   /* around them                                                           */
     st_Mat3 *axes;        /* of each body: its orientation as a matrix, body to world              */
     double *body_reach;   /* of each body: how far its shapes go from its centre                   */

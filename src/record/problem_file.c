@@ -2,6 +2,7 @@
  *
  *     /fclib_local, /fclib_global                   friction, dim 2 or 3
  *     /fclib_local_rolling, /fclib_global_rolling   friction and rolling, 5 rows a contact
+ *     /fclib_local_spinning, /fclib_global_spinning friction and spinning, 4 rows, or 6 with rolling: ours
  *     /lcp, /mlcp                                   linear complementarity
  *     /solution/{r,u,v}                             an answer; of an LCP {z,w}
  *
@@ -27,14 +28,16 @@ typedef struct Owned {
 typedef struct Layout {
     const char *group, *kind, *flat_kind; /* flat_kind: with spacedim 2                              */
     st_FrictionForm form;
-    bool rolling;
+    enum { SLIDING, ROLLING, SPINNING } extra;
 } Layout;
 
 static const Layout layouts[] = {
-    {"/fclib_local", "fc3d", "fc2d", ST_FORM_LOCAL, false},
-    {"/fclib_global", "gfc3d", "gfc2d", ST_FORM_GLOBAL, false},
-    {"/fclib_local_rolling", "rfc3d", "rfc3d", ST_FORM_LOCAL, true},
-    {"/fclib_global_rolling", "grfc3d", "grfc3d", ST_FORM_GLOBAL, true},
+    {"/fclib_local", "fc3d", "fc2d", ST_FORM_LOCAL, SLIDING},
+    {"/fclib_global", "gfc3d", "gfc2d", ST_FORM_GLOBAL, SLIDING},
+    {"/fclib_local_rolling", "rfc3d", "rfc3d", ST_FORM_LOCAL, ROLLING},
+    {"/fclib_global_rolling", "grfc3d", "grfc3d", ST_FORM_GLOBAL, ROLLING},
+    {"/fclib_local_spinning", "sfc3d", "sfc3d", ST_FORM_LOCAL, SPINNING},
+    {"/fclib_global_spinning", "gsfc3d", "gsfc3d", ST_FORM_GLOBAL, SPINNING},
 };
 enum { N_LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
@@ -69,12 +72,14 @@ static st_Status read_dimension(sti_HdfReader *reader, const Layout *layout, st_
 {
     char name[NAME_SIZE];
     STI_TRY(sti_hdf_int(reader, in(name, layout->group, "spacedim"), &p->dim));
-    if (layout->rolling && (p->dim == 3 || p->dim == 5)) {
+    static const char *const expected[] = {"2 or 3", "5", "4 or 6"};
+    if (layout->extra == ROLLING && (p->dim == 3 || p->dim == 5)) {
         p->dim = 5; /* written as either: the space, or the rows of a contact */
         return ST_OK;
     }
-    if (!layout->rolling && (p->dim == 2 || p->dim == 3)) return ST_OK;
-    return sti_hdf_bad(reader, name, "is %d, must be %s", p->dim, layout->rolling ? "5" : "2 or 3");
+    if (layout->extra == SLIDING && (p->dim == 2 || p->dim == 3)) return ST_OK;
+    if (layout->extra == SPINNING && (p->dim == 4 || p->dim == 6)) return ST_OK;
+    return sti_hdf_bad(reader, name, "is %d, must be %s", p->dim, expected[layout->extra]);
 }
 
 static st_Status read_local(sti_HdfReader *reader, const char *group, st_FrictionProblem *p)
@@ -124,8 +129,10 @@ static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_P
     if (n_contacts > INT32_MAX / 8)
         return sti_hdf_bad(reader, name, "has %lld contacts, too many", (long long)n_contacts);
     p->n_contacts = (int)n_contacts;
-    if (layout->rolling)
+    if (p->dim >= 5)
         STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu_r"), n_contacts, &p->mu_roll, NULL));
+    if (layout->extra == SPINNING)
+        STI_TRY(read_coefficients(reader, in(name, layout->group, "vectors/mu_s"), n_contacts, &p->mu_spin, NULL));
     out->kind = p->dim == 2 ? layout->flat_kind : layout->kind;
     out->n = p->dim * p->n_contacts;
     return p->form == ST_FORM_LOCAL ? read_local(reader, layout->group, p) : read_global(reader, layout->group, p);
@@ -211,8 +218,8 @@ static st_Status read_all(sti_HdfReader *reader, st_ProblemFile *out)
         }
     if (group == NULL)
         return sti_fail(reader->err, ST_ERR_FORMAT,
-                        "%s: holds no problem: none of the groups /fclib_local, /fclib_global, /fclib_local_rolling, "
-                        "/fclib_global_rolling, /lcp, /mlcp is there",
+                        "%s: holds no problem: none of the groups /fclib_local, /fclib_global (or either with "
+                        "_rolling, _spinning), /lcp, /mlcp is there",
                         reader->path);
     out->title = sti_hdf_text(reader, in(name, group, "info/title"));
     out->description = sti_hdf_text(reader, in(name, group, "info/description"));
@@ -257,12 +264,14 @@ void st_problem_file_destroy(st_ProblemFile *file)
 
 static bool put_friction(hid_t file, const st_FrictionProblem *p, char *name, const char **group)
 {
-    const Layout *layout = &layouts[(p->dim == 5 ? 2 : 0) + (p->form == ST_FORM_GLOBAL ? 1 : 0)];
+    const int extra = p->dim <= 3 ? SLIDING : p->dim == 5 ? ROLLING : SPINNING;
+    const Layout *layout = &layouts[2 * extra + (p->form == ST_FORM_GLOBAL ? 1 : 0)];
     const char *g = *group = layout->group;
     const int64_t n_r = (int64_t)p->dim * p->n_contacts;
     bool ok = sti_hdf_put_int(file, in(name, g, "spacedim"), p->dim) &&
               sti_hdf_put_doubles(file, in(name, g, "vectors/mu"), p->mu, p->n_contacts);
-    if (p->dim == 5) ok = ok && sti_hdf_put_doubles(file, in(name, g, "vectors/mu_r"), p->mu_roll, p->n_contacts);
+    if (p->dim >= 5) ok = ok && sti_hdf_put_doubles(file, in(name, g, "vectors/mu_r"), p->mu_roll, p->n_contacts);
+    if (extra == SPINNING) ok = ok && sti_hdf_put_doubles(file, in(name, g, "vectors/mu_s"), p->mu_spin, p->n_contacts);
     if (p->form == ST_FORM_LOCAL) {
         ok = ok && sti_hdf_put_matrix(file, in(name, g, "W"), &p->W) &&
              sti_hdf_put_doubles(file, in(name, g, "vectors/q"), p->q, n_r);

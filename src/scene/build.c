@@ -122,8 +122,8 @@ static st_Status add_material_pair(sti_Reader *reader, sti_Object *object, st_Bo
 
 static st_Status add_shape(sti_Reader *reader, sti_Object *object, st_BodyId owner)
 {
-    static const char *const own[] = {"friction", "restitution"};
-    for (int k = 0; k < 2 && sti_object_has(object, "material"); k++) {
+    static const char *const own[] = {"friction", "restitution", "rolling_friction", "spinning_friction"};
+    for (int k = 0; k < 4 && sti_object_has(object, "material"); k++) {
         sti_Place place = {object->place, own[k], 0};
         if (sti_object_has(object, own[k]))
             return sti_report(reader, &place, ST_ERR_FORMAT,

@@ -70,6 +70,9 @@ static const sti_Key shape_keys[] = {
     {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, rolling), "m",
      "rolling torque over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs", NULL,
      NULL},
+    {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, spinning), "m",
+     "torque about the normal over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs",
+     NULL, NULL},
     {"stiffness", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, stiffness), "N/m",
      "contact regularized: of the normal spring, in series with the other shape's; left out: the simulation's", NULL,
      NULL},
@@ -80,7 +83,7 @@ static const sti_Key shape_keys[] = {
     {"poisson", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Shape, poisson), "",
      "contact compliant: Poisson's ratio, between -1 and 0.5; left out: 0.3", NULL, NULL},
     {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
-     "one of `materials`; in place of friction and restitution", "none", NULL},
+     "one of `materials`; in place of friction, restitution, rolling and spinning friction", "none", NULL},
     {"groups", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, groups), "",
      "what it is; two shapes touch where each one's `touches` has a group of the other", "[0]", NULL},
     {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it touches", "all", NULL},
@@ -462,6 +465,10 @@ static const sti_Key material_keys[] = {
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, mu), "", "Coulomb's mu", NULL, NULL},
     {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(Material, restitution), "", "of impacts, 0 to 1",
      NULL, NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, rolling), "m",
+     "rolling torque over normal force", NULL, NULL},
+    {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, spinning), "m",
+     "torque about the normal over normal force", NULL, NULL},
 };
 
 static void material_defaults(int variant, sti_Def *def)
@@ -474,7 +481,7 @@ const sti_Kind sti_material_kind = {
     "material",
     "Materials",
     "What shapes are made of. Two in contact have the geometric mean of their frictions and the larger of their "
-    "restitutions, unless `material_pairs` says otherwise.",
+    "restitutions, rolling and spinning frictions, unless `material_pairs` says otherwise.",
     material_keys,
     COUNT(material_keys),
     NULL,
@@ -486,9 +493,13 @@ static const sti_Key material_pair_keys[] = {
     {"b", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, b), "",
      "the other, or the same one again", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, mu), "",
-     "Coulomb's mu between them; friction or restitution must be said", "the geometric mean of theirs", NULL},
+     "Coulomb's mu between them; one of the four must be said", "the geometric mean of theirs", NULL},
     {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(MaterialPair, restitution), "",
      "of impacts between them, 0 to 1", "the larger of theirs", NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, rolling), "m",
+     "rolling torque over normal force between them", "the larger of theirs", NULL},
+    {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, spinning), "m",
+     "torque about the normal over normal force between them", "the larger of theirs", NULL},
 };
 
 static void material_pair_defaults(int variant, sti_Def *def)

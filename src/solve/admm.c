@@ -61,7 +61,7 @@ static void iterate(Admm *s, sti_Task *task, double *apart, double *moved)
     memcpy(s->z_last, s->z, sizeof *s->z * (size_t)p->n_r);
     for (int c = 0; c < p->n_contacts; c++) {
         const int begin = p->contact[c].first, dim = p->contact[c].dim;
-        double u[5] = {0}, shifted[5];
+        double u[ST_MAX_DIM] = {0}, shifted[ST_MAX_DIM];
         for (int d = 0; d < dim; d++)
             u[d] = -s->beta * s->weight[begin + d] * s->y[begin + d];
         sti_law_shift(&p->contact[c], u, shifted);
@@ -72,7 +72,7 @@ static void iterate(Admm *s, sti_Task *task, double *apart, double *moved)
     sti_sparse_lu_solve(s->lu, r);
     for (int c = 0; c < p->n_contacts; c++) {
         const int begin = p->contact[c].first, dim = p->contact[c].dim;
-        double x[5] = {0};
+        double x[ST_MAX_DIM] = {0};
         for (int d = 0; d < dim; d++)
             x[d] = r[begin + d] + s->y[begin + d];
         sti_law_project(&p->contact[c], x);

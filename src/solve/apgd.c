@@ -44,7 +44,7 @@ static double renew_shift(Apgd *s, const st_Problem *p, const double *u)
 {
     double change = 0.0, size = 0.0;
     for (int c = 0; c < p->n_contacts; c++) {
-        double shifted[5];
+        double shifted[ST_MAX_DIM];
         sti_law_shift(&p->contact[c], u + p->contact[c].first, shifted);
         const double now = shifted[0] - u[p->contact[c].first];
         change += (now - s->shift[c]) * (now - s->shift[c]);

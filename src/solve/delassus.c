@@ -108,7 +108,7 @@ static void fill_block(const sti_Delassus *w, const sti_Reduction *reduction, in
     const double *h = reduction->h_value + reduction->h_start[o];
     memset(x, 0, (size_t)(rows * columns) * sizeof *x);
     for (int64_t k = 0; k < count; k++) {
-        const double *y = w->column + 5 * (int64_t)index[k];
+        const double *y = w->column + ST_MAX_DIM * (int64_t)index[k];
         for (int r = 0; r < rows; r++)
             for (int c = 0; c < columns; c++)
                 x[r * columns + c] += h[r * count + k] * y[c];
@@ -122,7 +122,7 @@ static void spread(sti_Delassus *w, const sti_Reduction *reduction, int c, bool 
     const int64_t count = reduction->y_first[c + 1] - reduction->y_first[c];
     const double *y = reduction->y_value + reduction->y_start[c];
     for (int64_t k = 0; k < count; k++) {
-        double *to = w->column + 5 * (int64_t)reduction->y_index[reduction->y_first[c] + k];
+        double *to = w->column + ST_MAX_DIM * (int64_t)reduction->y_index[reduction->y_first[c] + k];
         for (int d = 0; d < dim; d++)
             to[d] = clear ? 0.0 : y[d * count + k];
     }
@@ -193,7 +193,7 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
     GROW(mark, n);
     GROW(list, n);
     GROW(diagonal, n);
-    GROW(column, 5 * (int64_t)p->n_v);
+    GROW(column, ST_MAX_DIM * (int64_t)p->n_v);
     STI_TRY(list_users(w, reduction, err));
     STI_TRY(find_patches(w, p, err));
     w->n_entries = count_entries(w, reduction, max_blocks);
@@ -219,7 +219,7 @@ void sti_delassus_apply(const sti_Delassus *w, const double *r, double *u)
 {
     for (int i = 0; i < w->rows.n_blocks; i++) {
         const int begin = w->first[i], rows = w->first[i + 1] - begin;
-        double sum[5] = {0};
+        double sum[ST_MAX_DIM] = {0};
         for (int d = 0; d < rows; d++)
             sum[d] = w->b[begin + d];
         for (int64_t e = w->p[i]; e < w->p[i + 1]; e++) {

@@ -23,7 +23,7 @@ typedef struct sti_Delassus {
     STI_ARRAY(int, user);           /* ...                                                         */
     STI_ARRAY(int, mark);           /* by contact                                                  */
     STI_ARRAY(int, list);           /* the rows of the column at hand                              */
-    STI_ARRAY(double, column);      /* n_v x 5: a column block of Y spread out, 0 between uses     */
+    STI_ARRAY(double, column);      /* n_v x ST_MAX_DIM: a column block of Y spread out, 0 between uses */
     STI_ARRAY(int, patch);          /* by contact: first and end of the contacts that C ties it to */
 } sti_Delassus;
 

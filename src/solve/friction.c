@@ -56,14 +56,15 @@ static st_Status check_matrix(const char *name, const st_Sparse *A, int n_rows, 
 st_Status st_friction_check(const st_FrictionProblem *p, st_Error *err)
 {
     if (p == NULL) return BAD("the problem is NULL");
-    if (p->dim != 2 && p->dim != 3 && p->dim != 5) return BAD("the dimension is %d, must be 2, 3 or 5", p->dim);
+    if (p->dim < 2 || p->dim > ST_MAX_DIM) return BAD("the dimension is %d, must be 2 to %d", p->dim, ST_MAX_DIM);
     if (p->n_contacts < 1) return BAD("the problem has no contacts (%d)", p->n_contacts);
     if (p->n_contacts > INT32_MAX / 8 || p->n_v < 0 || p->n_l < 0)
         return BAD("sizes are out of range: %d contacts, %d velocities, %d equality rows", p->n_contacts, p->n_v,
                    p->n_l);
     const int n_r = p->dim * p->n_contacts;
     STI_TRY(check_coefficients("mu", p->mu, p->n_contacts, err));
-    if (p->dim == 5) STI_TRY(check_coefficients("mu_r", p->mu_roll, p->n_contacts, err));
+    if (p->dim >= 5) STI_TRY(check_coefficients("mu_r", p->mu_roll, p->n_contacts, err));
+    if (p->dim == 4 || p->dim == 6) STI_TRY(check_coefficients("mu_s", p->mu_spin, p->n_contacts, err));
     if (p->form == ST_FORM_LOCAL) {
         STI_TRY(check_matrix("W", &p->W, n_r, n_r, err));
         if (p->n_l > 0) STI_TRY(check_matrix("V", &p->V, n_r, p->n_l, err));
@@ -151,7 +152,8 @@ static st_Status make_contacts(st_Friction *friction, st_Error *err)
                                                .dim = p->dim,
                                                .first = p->dim * c,
                                                .mu = p->mu[c],
-                                               .mu_roll = p->dim == 5 ? p->mu_roll[c] : 0.0};
+                                               .mu_roll = p->dim >= 5 ? p->mu_roll[c] : 0.0,
+                                               .mu_spin = p->dim % 2 == 0 && p->dim > 2 ? p->mu_spin[c] : 0.0};
     return ST_OK;
 }
 

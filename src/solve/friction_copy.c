@@ -12,7 +12,7 @@ struct st_FrictionCopy {
     st_Allocator allocator;
     st_FrictionProblem problem;
     int64_t n_M, n_H, n_G, n_W; /* entries */
-    double *mu, *mu_roll, *f, *w, *b, *q;
+    double *mu, *mu_roll, *mu_spin, *f, *w, *b, *q;
 };
 
 static st_Status no_memory(st_Error *err)
@@ -60,16 +60,35 @@ static bool is_zero(const st_BlockDiag *m)
     return true;
 }
 
+/* Contacts of a file are all of one size: that which holds what any of them has. */
 static st_Status find_dimension(const st_Problem *step, int *dim, st_Error *err)
 {
+    bool rolls = false, spins = false;
     *dim = 2;
     for (int c = 0; c < step->n_contacts; c++) {
         if (step->contact[c].law == ST_LAW_BOUNDED)
             return sti_fail(err, ST_ERR_UNSUPPORTED,
                             "contact %d is a row with bounds (a motor or a limit): the FCLIB layout cannot hold it", c);
+        rolls = rolls || step->contact[c].dim >= 5;
+        spins = spins || step->contact[c].dim == 4 || step->contact[c].dim == 6;
         if (step->contact[c].dim > *dim) *dim = step->contact[c].dim;
     }
+    if (rolls && spins) *dim = 6;
     return ST_OK;
+}
+
+/* Row k of a contact in a file of `dim` rows each, as one of the contact's own `has`; -1: it does not have it.
+ * Spinning stands last, behind rolling or not.                                                    */
+static int own_row(int has, int k, int dim)
+{
+    if (k > 2 && k == dim - 1 && dim % 2 == 0) return has == 4 || has == 6 ? has - 1 : -1;
+    if (k > 2) return has >= 5 ? k : -1;
+    return k < has ? k : -1;
+}
+
+static int file_row(int has, int k, int dim)
+{
+    return k > 2 && k == has - 1 && has % 2 == 0 ? dim - 1 : k;
 }
 
 static st_Status copy_coefficients(st_FrictionCopy *copy, const st_Problem *step, st_Error *err)
@@ -77,13 +96,17 @@ static st_Status copy_coefficients(st_FrictionCopy *copy, const st_Problem *step
     st_FrictionProblem *p = &copy->problem;
     copy->mu = sti_alloc(&copy->allocator, p->n_contacts, sizeof *copy->mu);
     copy->mu_roll = sti_alloc(&copy->allocator, p->n_contacts, sizeof *copy->mu_roll);
-    if (copy->mu == NULL || copy->mu_roll == NULL) return no_memory(err);
+    copy->mu_spin = sti_alloc(&copy->allocator, p->n_contacts, sizeof *copy->mu_spin);
+    if (copy->mu == NULL || copy->mu_roll == NULL || copy->mu_spin == NULL) return no_memory(err);
     for (int c = 0; c < p->n_contacts; c++) {
-        copy->mu[c] = step->contact[c].dim > 1 ? step->contact[c].mu : 0.0;
-        copy->mu_roll[c] = step->contact[c].dim == 5 ? step->contact[c].mu_roll : 0.0;
+        const st_ContactLaw *contact = &step->contact[c];
+        copy->mu[c] = contact->dim > 1 ? contact->mu : 0.0;
+        copy->mu_roll[c] = contact->dim >= 5 ? contact->mu_roll : 0.0;
+        copy->mu_spin[c] = contact->dim == 4 || contact->dim == 6 ? contact->mu_spin : 0.0;
     }
     p->mu = copy->mu;
-    p->mu_roll = p->dim == 5 ? copy->mu_roll : NULL;
+    p->mu_roll = p->dim >= 5 ? copy->mu_roll : NULL;
+    p->mu_spin = p->dim == 4 || p->dim == 6 ? copy->mu_spin : NULL;
     return ST_OK;
 }
 
@@ -112,11 +135,11 @@ static void fill_H(st_FrictionCopy *copy, const st_Problem *step)
     for (int c = 0; c < step->n_contacts; c++)
         for (int k = 0; k < dim; k++) {
             const st_ContactLaw *contact = &step->contact[c];
-            const int j = contact->first + k;
-            for (int64_t e = k < contact->dim ? step->H.p[j] : 0; k < contact->dim && e < step->H.p[j + 1]; e++)
+            const int own = own_row(contact->dim, k, dim), j = contact->first + own;
+            for (int64_t e = own >= 0 ? step->H.p[j] : 0; own >= 0 && e < step->H.p[j + 1]; e++)
                 matrix_put(&copy->problem.H, &at, step->H.i[e], step->H.x[e]);
             matrix_end_column(&copy->problem.H, c * dim + k, at);
-            copy->w[c * dim + k] = k < contact->dim ? step->w[j] : 0.0;
+            copy->w[c * dim + k] = own >= 0 ? step->w[j] : 0.0;
         }
 }
 
@@ -164,12 +187,13 @@ static void fill_W(st_FrictionCopy *copy, const st_Problem *step, const double *
     int64_t at = 0;
     for (int c = 0; c < step->n_contacts; c++)
         for (int k = 0; k < dim; k++) {
-            const bool there = k < step->contact[c].dim;
-            const int j = step->contact[c].first + k;
+            const int own = own_row(step->contact[c].dim, k, dim), j = step->contact[c].first + own;
+            const bool there = own >= 0;
             for (int o = 0; o < step->n_contacts && there; o++)
                 for (int i = 0; i < step->contact[o].dim; i++) {
                     const double x = W[(step->contact[o].first + i) * n + j];
-                    if (x != 0.0) matrix_put(&copy->problem.W, &at, o * dim + i, x);
+                    if (x != 0.0)
+                        matrix_put(&copy->problem.W, &at, o * dim + file_row(step->contact[o].dim, i, dim), x);
                 }
             matrix_end_column(&copy->problem.W, c * dim + k, at);
             copy->q[c * dim + k] = there ? b[j] : 0.0;
@@ -242,6 +266,7 @@ void st_friction_copy_destroy(st_FrictionCopy *copy)
     matrix_destroy(&a, &p->W, copy->n_W);
     sti_free(&a, copy->mu, p->n_contacts, sizeof *copy->mu);
     sti_free(&a, copy->mu_roll, p->n_contacts, sizeof *copy->mu_roll);
+    sti_free(&a, copy->mu_spin, p->n_contacts, sizeof *copy->mu_spin);
     sti_free(&a, copy->f, (int64_t)p->n_v + 1, sizeof *copy->f);
     sti_free(&a, copy->w, n_r + 1, sizeof *copy->w);
     sti_free(&a, copy->b, (int64_t)p->n_l + 1, sizeof *copy->b);

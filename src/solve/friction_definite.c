@@ -126,15 +126,14 @@ enum { DESCENTS = 4000 };
  * q.y must be negative, against |q| |y|.                                                            */
 static const double proof_slack = 1e-9, proof_margin = 1e-6;
 
-/* How far g is from the dual cone K* = { g_n >= mu |g_T| + mu_r |g_R| }. */
+/* How far g is from the dual cone K* = { g_n >= mu |g_T| + mu_r |g_R| + mu_s |g_S| }. */
 static double dual_gap(const st_FrictionProblem *p, int c, const double *g)
 {
-    double t = 0.0, s = 0.0;
-    for (int k = 1; k < (p->dim == 2 ? 2 : 3); k++)
-        t += g[k] * g[k];
-    for (int k = 3; k < p->dim; k++)
-        s += g[k] * g[k];
-    return fmax(0.0, p->mu[c] * sqrt(t) + (p->dim == 5 ? p->mu_roll[c] * sqrt(s) : 0.0) - g[0]);
+    const int n_t = p->dim == 2 ? 1 : 2, n_roll = p->dim >= 5 ? 2 : 0;
+    double least = p->mu[c] * sqrt(dot(g + 1, g + 1, n_t));
+    if (n_roll > 0) least += p->mu_roll[c] * sqrt(dot(g + 3, g + 3, n_roll));
+    if (p->dim == 4 || p->dim == 6) least += p->mu_spin[c] * fabs(g[p->dim - 1]);
+    return fmax(0.0, least - g[0]);
 }
 
 /* y on the normals >= 0; g = W'y. r . g <= 0 for all r in K asks for -g in K*. */
@@ -152,7 +151,7 @@ static double proof(const st_FrictionProblem *p, const double *y, double *g)
         qy += p->q[j] * y[j];
     }
     for (int c = 0; c < p->n_contacts; c++) {
-        double minus[5] = {0};
+        double minus[ST_MAX_DIM] = {0};
         for (int k = 0; k < p->dim; k++)
             minus[k] = -g[c * p->dim + k];
         worst = fmax(worst, dual_gap(p, c, minus));

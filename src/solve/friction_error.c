@@ -1,7 +1,8 @@
 /* friction_error.c -- the independent judge: how good an r is, from the data of a problem file alone.
  *
- *     u = W r + q (the map of friction_map.c),   u^ = u + (mu |u_T| + mu_r |u_R|) e_n
- *     error = | r - P(r - u^) | / | q |,   P the projection on K = { |r_T| <= mu r_n, |r_R| <= mu_r r_n }
+ *     u = W r + q (the map of friction_map.c),   u^ = u + (mu |u_T| + mu_r |u_R| + mu_s |u_S|) e_n
+ *     error = | r - P(r - u^) | / | q |,   P the projection on
+ *                                          K = { |r_T| <= mu r_n, |r_R| <= mu_r r_n, |r_S| <= mu_s r_n }
  *
  * The measure of the test collections. It is written out here a second time on purpose: law.c and residual.c
  * serve the solvers, and a mistake there must not be able to hide.
@@ -16,16 +17,43 @@ static double norm(const double *x, int n)
     return sqrt(sum);
 }
 
-/* The normal component of the projection of x, with tangential length t and rolling length s: minimise
- * (a - x_n)^2 + max(0, t - mu a)^2 + max(0, s - nu a)^2 over a >= 0, by trying which terms are active. */
-static double nearest_normal(double x_n, double t, double s, double mu, double nu)
+/* One contact of the file: parts of the tangential impulse, each with rows of its own and a bound on its length. */
+typedef struct Part {
+    int first, count;
+    double mu;
+} Part;
+typedef struct Contact {
+    int dim, n;
+    Part part[3]; /* sliding; rolling (dim 5, 6); spinning (dim 4, 6) */
+} Contact;
+
+static Contact contact_of(const st_FrictionProblem *p, int c)
+{
+    Contact contact = {.dim = p->dim, .n = 1, .part = {{1, p->dim == 2 ? 1 : 2, p->mu[c]}}};
+    if (p->dim >= 5) contact.part[contact.n++] = (Part){3, 2, p->mu_roll[c]};
+    if (p->dim == 4) contact.part[contact.n++] = (Part){3, 1, p->mu_spin[c]};
+    if (p->dim == 6) contact.part[contact.n++] = (Part){5, 1, p->mu_spin[c]};
+    return contact;
+}
+
+/* The normal component of the projection of x, whose parts are `length` long: minimise
+ * (a - x_n)^2 + sum max(0, length - mu a)^2 over a >= 0, by trying which terms are active.         */
+static double nearest_normal(const Contact *contact, double x_n, const double *length)
 {
     double best = 0.0, least = HUGE_VAL;
-    for (int active = 0; active < 4; active++) {
-        const double m = (active & 1) != 0 ? mu : 0.0, k = (active & 2) != 0 ? nu : 0.0;
-        const double a = fmax(0.0, (x_n + m * t + k * s) / (1.0 + m * m + k * k));
-        const double dt = fmax(0.0, t - mu * a), ds = fmax(0.0, s - nu * a);
-        const double value = (a - x_n) * (a - x_n) + dt * dt + ds * ds; /* convex: the right set gives the least */
+    for (int active = 0; active < 1 << contact->n; active++) {
+        double sum = x_n, share = 1.0;
+        for (int k = 0; k < contact->n; k++)
+            if ((active >> k & 1) != 0) {
+                sum += contact->part[k].mu * length[k];
+                share += contact->part[k].mu * contact->part[k].mu;
+            }
+        const double a = fmax(0.0, sum / share);
+        double value = (a - x_n) * (a - x_n); /* convex: the right set gives the least */
+        for (int k = 0; k < contact->n; k++) {
+            const double over = fmax(0.0, length[k] - contact->part[k].mu * a);
+            value += over * over;
+        }
         if (value < least) {
             least = value;
             best = a;
@@ -34,28 +62,33 @@ static double nearest_normal(double x_n, double t, double s, double mu, double n
     return best;
 }
 
-static void project(int dim, double mu, double nu, double *x)
+static void project(const Contact *contact, double *x)
 {
-    const int n_t = dim == 2 ? 1 : 2;
-    const double t = norm(x + 1, n_t), s = dim == 5 ? norm(x + 3, 2) : 0.0;
-    if (x[0] >= 0.0 && t <= mu * x[0] && s <= nu * x[0]) return;
-    const double a = nearest_normal(x[0], t, s, mu, nu);
-    x[0] = a;
-    for (int k = 1; k <= n_t; k++)
-        if (t > mu * a) x[k] *= mu * a / t;
-    for (int k = 3; k < dim; k++)
-        if (s > nu * a) x[k] *= nu * a / s;
+    double length[3] = {0};
+    bool inside = x[0] >= 0.0;
+    for (int k = 0; k < contact->n; k++) {
+        length[k] = norm(x + contact->part[k].first, contact->part[k].count);
+        inside = inside && length[k] <= contact->part[k].mu * x[0];
+    }
+    if (inside) return;
+    const double a = x[0] = nearest_normal(contact, x[0], length);
+    for (int k = 0; k < contact->n; k++) {
+        const Part *part = &contact->part[k];
+        for (int i = part->first; i < part->first + part->count && length[k] > part->mu * a; i++)
+            x[i] *= part->mu * a / length[k];
+    }
 }
 
 /* r - P(r - rho u^) of one contact: its squared length. Where r is the larger of the two it is taken as
  * rho u^ + (x - P(x)), x = r - rho u^, the same number without the loss of u^ in r: else an r of 1e17 would
  * solve everything.                                                                               */
-static double natural(int dim, double mu, double nu, const double *r, const double *shifted, double rho)
+static double natural(const Contact *contact, const double *r, const double *shifted, double rho)
 {
-    double x[5] = {0}, projected[5] = {0}, sum = 0.0;
+    const int dim = contact->dim;
+    double x[ST_MAX_DIM] = {0}, projected[ST_MAX_DIM] = {0}, sum = 0.0;
     for (int k = 0; k < dim; k++)
         projected[k] = x[k] = r[k] - rho * shifted[k];
-    project(dim, mu, nu, projected);
+    project(contact, projected);
     const bool large = norm(r, dim) > rho * norm(shifted, dim);
     for (int k = 0; k < dim; k++) {
         const double miss = large ? rho * shifted[k] + (x[k] - projected[k]) : r[k] - projected[k];
@@ -72,19 +105,20 @@ static void judge(const st_Friction *friction, const double *r, const double *u,
     *out = (st_FrictionError){.worst_contact = -1};
     for (int c = 0; c < p->n_contacts; c++) {
         const double *rc = r + (int64_t)c * dim, *uc = u + (int64_t)c * dim;
-        const double mu = p->mu[c], nu = dim == 5 ? p->mu_roll[c] : 0.0;
-        double shifted[5] = {0}, outside[5] = {0}, power = 0.0;
+        const Contact contact = contact_of(p, c);
+        double shifted[ST_MAX_DIM] = {0}, outside[ST_MAX_DIM] = {0}, power = 0.0;
         memcpy(shifted, uc, (size_t)dim * sizeof *shifted);
-        shifted[0] += mu * norm(uc + 1, dim == 2 ? 1 : 2) + (dim == 5 ? nu * norm(uc + 3, 2) : 0.0);
-        const double share = natural(dim, mu, nu, rc, shifted, 1.0);
+        for (int k = 0; k < contact.n; k++)
+            shifted[0] += contact.part[k].mu * norm(uc + contact.part[k].first, contact.part[k].count);
+        const double share = natural(&contact, rc, shifted, 1.0);
         plain += share;
-        scaled += natural(dim, mu, nu, rc, shifted, friction->rho);
+        scaled += natural(&contact, rc, shifted, friction->rho);
         if (share > worst || !(share >= 0.0)) {
             worst = share;
             out->worst_contact = c;
         }
         memcpy(outside, rc, (size_t)dim * sizeof *outside);
-        project(dim, mu, nu, outside);
+        project(&contact, outside);
         for (int k = 0; k < dim; k++) {
             power += rc[k] * shifted[k];
             outside[k] -= rc[k];

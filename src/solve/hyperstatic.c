@@ -14,6 +14,7 @@
  * direction method: the quadratic on the affine set and the projection on the cones take turns.
  */
 #include "solve/friction.h"
+#include "solve/law.h"
 
 enum { MOST_DIRECTIONS = 6000, MOST_ROUNDS = 50000 };
 /* Rank: a column this small against the largest depends on others (files hold six digits, scenes sixteen). */
@@ -47,29 +48,30 @@ static double norm(const double *x, int n)
 
 /* ------------------------------------------------------------------ active directions */
 
-/* One group of a contact, its tangent or its rolling part: rows g .. g+count-1. Slides: part of the normal's
- * direction; else free directions of its own.                                                     */
-static void add_group(Active *a, int row, int count, double mu, const double *u, double zero)
+/* One group of a contact whose normal is at `row`. Slides: part of the normal's direction; else free directions
+ * of its own.                                                                                     */
+static void add_group(Active *a, int row, const sti_Group *group, const double *u, double zero)
 {
-    const double speed = norm(u, count);
-    for (int k = 0; k < count; k++)
+    const double speed = norm(u + row + group->first, group->count);
+    for (int k = row + group->first; k < row + group->first + group->count; k++)
         if (speed > zero)
-            a->along[row + k] = -mu * u[k] / speed;
-        else if (mu > 0.0)
-            a->unit[a->n++] = row + k;
+            a->along[k] = -group->mu * u[k] / speed;
+        else if (group->mu > 0.0)
+            a->unit[a->n++] = k;
 }
 
 static void find_directions(Active *a, const double *u, double zero)
 {
     const st_FrictionProblem *p = a->friction->problem;
     for (int c = 0; c < p->n_contacts; c++) {
-        const int row = c * p->dim, n_t = p->dim == 2 ? 1 : 2;
+        sti_Group group[STI_MAX_GROUPS];
+        const int row = c * p->dim, n = sti_law_groups(&a->friction->contact[c], group);
         a->first[c] = a->n;
         if (fabs(u[row]) > zero) continue;
         a->along[row] = 1.0;
         a->unit[a->n++] = -1;
-        add_group(a, row + 1, n_t, p->mu[c], u + row + 1, zero);
-        if (p->dim == 5) add_group(a, row + 3, 2, p->mu_roll[c], u + row + 3, zero);
+        for (int g = 0; g < n; g++)
+            add_group(a, row, &group[g], u, zero);
     }
     a->first[p->n_contacts] = a->n;
 }
@@ -197,7 +199,7 @@ static void find_determined(const Active *a, bool *determined, double *row, st_D
     const int n_null = a->n - a->rank;
     *out = (st_Determined){.active_rows = a->n, .rank = a->rank};
     for (int c = 0; c < p->n_contacts; c++) {
-        double most[5] = {0};
+        double most[ST_MAX_DIM] = {0};
         bool all = true;
         for (int t = 0; t < n_null; t++) {
             memset(row + (int64_t)c * p->dim, 0, (size_t)p->dim * sizeof *row);
@@ -217,38 +219,20 @@ static void find_determined(const Active *a, bool *determined, double *row, st_D
 
 /* ------------------------------------------------------------------ the least */
 
-/* Shorten a group of free tangents to mu z_n. */
-static double group_length(const Active *a, const double *z, int from, int to)
-{
-    (void)a;
-    return from < to ? norm(z + from, to - from) : 0.0;
-}
-
-/* Projection of the directions of contact c on its cone: normal z_n >= 0, free tangents at most mu z_n. */
+/* Projection of the directions of contact c on its cone: normal z_n >= 0, each group of free tangents at most
+ * mu z_n. Tangents that slide go with the normal and have no length of their own.                  */
 static void project_contact(const Active *a, int c, double *z)
 {
-    const st_FrictionProblem *p = a->friction->problem;
-    const int n = a->first[c], end = a->first[c + 1];
+    const int n = a->first[c], end = a->first[c + 1], row = c * a->friction->problem->dim;
+    double x[ST_MAX_DIM] = {0};
     if (n == end) return;
-    int split = n + 1; /* tangents n+1 .. split-1, rolling split .. end-1 */
-    while (split < end && a->unit[split] - c * p->dim < 3)
-        split++;
-    const double mu = split > n + 1 ? p->mu[c] : 0.0, nu = split < end ? p->mu_roll[c] : 0.0;
-    const double t = group_length(a, z, n + 1, split), s = group_length(a, z, split, end);
-    if (z[n] >= 0.0 && t <= mu * z[n] && s <= nu * z[n]) return;
-    double best = 0.0, least = HUGE_VAL;
-    for (int active = 0; active < 4; active++) { /* as in friction_error.c: which terms are active */
-        const double m = (active & 1) != 0 ? mu : 0.0, k = (active & 2) != 0 ? nu : 0.0;
-        const double x = fmax(0.0, (z[n] + m * t + k * s) / (1.0 + m * m + k * k));
-        const double dt = fmax(0.0, t - mu * x), ds = fmax(0.0, s - nu * x);
-        const double value = (x - z[n]) * (x - z[n]) + dt * dt + ds * ds;
-        if (value < least) least = value, best = x;
-    }
-    z[n] = best;
-    for (int j = n + 1; j < end; j++) {
-        const double length = j < split ? t : s, limit = (j < split ? mu : nu) * best;
-        if (length > limit) z[j] *= limit / length;
-    }
+    x[0] = z[n];
+    for (int j = n + 1; j < end; j++)
+        x[a->unit[j] - row] = z[j];
+    sti_law_project(&a->friction->contact[c], x);
+    z[n] = x[0];
+    for (int j = n + 1; j < end; j++)
+        z[j] = x[a->unit[j] - row];
 }
 
 /* L L' = N' (D + sigma) N, lower triangle in `factor`. */

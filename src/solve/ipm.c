@@ -2,7 +2,7 @@
  *
  * Each contact's set of impulses is a product of Lorentz cones L behind a linear map, z = G r + g:
  *
- *     coulomb, cone   z = (mu r_n, r_T);  rolling: a second one (mu_roll r_n, r_R)
+ *     coulomb, cone   z = (mu r_n, r_T);  rolling, spinning: more of them (mu_roll r_n, r_R), (mu_spin r_n, r_S)
  *     frictionless    z = r_n             bounded: z = r - lo and z = hi - r
  *
  * and K ∋ r _|_ u^ ∈ K* becomes  u^ = G'y,  L ∋ z _|_ y ∈ L.  With the products kept at  z o y = nu e, nu -> 0,
@@ -35,6 +35,7 @@ static const double tiny_pivot = 1e-300;
 static const double border = 0.995;
 /* Steps without a better residual before it is called stalled. */
 enum { PATIENCE = 30 };
+enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 /* The cone of mu = 0 has no inside; this one is as good to all digits. */
 static const double least_mu = 1e-10;
 
@@ -62,7 +63,7 @@ typedef struct Ipm {
     STI_ARRAY(double, side); /* right-hand side and solution of (1)                                */
     STI_ARRAY(double, trial);
     STI_ARRAY(double, best);
-    STI_ARRAY(double, S); /* by contact, 25: S_c                                                */
+    STI_ARRAY(double, S); /* by contact, BLOCK: S_c                                               */
     STI_ARRAY(double, x); /* the matrix of (1), in W's pattern                                  */
     int n_cones;
     double nu; /* mean of z'y                                                                      */
@@ -184,7 +185,7 @@ static void add_cone(Ipm *s, Cone cone, double size, double speed)
 static st_Status make_cones(Ipm *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
-    GROW(cone, 2 * (int64_t)p->n_contacts);
+    GROW(cone, STI_MAX_GROUPS * (int64_t)p->n_contacts);
     s->n_cones = 0;
     double speed = 0.0;
     for (int row = 0; row < p->n_r; row++)
@@ -204,11 +205,16 @@ static st_Status make_cones(Ipm *s, const sti_Task *task, st_Error *err)
                 add_cone(s, (Cone){.contact = c, .m = 1, .first = f, .weight = -1.0, .offset = contact->hi}, size,
                          speed);
         } else {
-            const double mu = fmax(contact->mu, least_mu), roll = fmax(contact->mu_roll, least_mu);
-            const int m = contact->dim == 2 ? 2 : 3;
-            add_cone(s, (Cone){.contact = c, .m = m, .normal = f, .first = f + 1, .weight = mu}, size, speed);
-            if (contact->dim == 5)
-                add_cone(s, (Cone){.contact = c, .m = m, .normal = f, .first = f + 3, .weight = roll}, size, speed);
+            sti_Group group[STI_MAX_GROUPS];
+            const int n = sti_law_groups(contact, group);
+            for (int g = 0; g < n; g++)
+                add_cone(s,
+                         (Cone){.contact = c,
+                                .m = 1 + group[g].count,
+                                .normal = f,
+                                .first = f + group[g].first,
+                                .weight = fmax(group[g].mu, least_mu)},
+                         size, speed);
         }
     }
     return ST_OK;
@@ -218,16 +224,17 @@ static st_Status make_cones(Ipm *s, const sti_Task *task, st_Error *err)
 
 /* S of one part of the tangential velocity, and the shift it brings: mu |u_T|^2/sqrt(|u_T|^2 + eps^2), which is 0
  * at 0 and off by eps^2/|u_T| where it slides.                                                    */
-static double shift_part(const double *u, int first, int count, double mu, double eps, double *S)
+static double shift_part(const double *u, const sti_Group *group, double eps, double *S)
 {
+    const int end = group->first + group->count;
     double square = 0.0;
-    for (int k = 0; k < count; k++)
-        square += u[first + k] * u[first + k];
+    for (int k = group->first; k < end; k++)
+        square += u[k] * u[k];
     const double size = sqrt(square + eps * eps);
     if (!(size > 0.0)) return 0.0;
-    for (int k = 0; k < count; k++)
-        S[first + k] = mu * u[first + k] / size * (1.0 + eps * eps / (size * size));
-    return mu * square / size;
+    for (int k = group->first; k < end; k++)
+        S[k] = group->mu * u[k] / size * (1.0 + eps * eps / (size * size));
+    return group->mu * square / size;
 }
 
 /* rest = u^ - G'y and S by contact, miss by cone, and nu. */
@@ -245,14 +252,16 @@ static void evaluate(Ipm *s, const sti_Task *task)
         const st_ContactLaw *contact = &p->contact[c];
         const int dim = contact->dim;
         const double *u = s->u + contact->first;
-        double *S = s->S + 25 * (int64_t)c, shift = 0.0;
-        memset(S, 0, sizeof *S * 25);
+        double *S = s->S + BLOCK * (int64_t)c, shift = 0.0;
+        memset(S, 0, sizeof *S * BLOCK);
         for (int i = 0; i < dim; i++)
             S[i * dim + i] = 1.0;
         if (contact->law == ST_LAW_COULOMB) {
             const double eps = sqrt(s->nu / task->reduction->rho[c]); /* the speed that belongs to z'y = nu */
-            shift = shift_part(u, 1, dim == 2 ? 1 : 2, contact->mu, eps, S);
-            if (dim == 5) shift += shift_part(u, 3, 2, contact->mu_roll, eps, S);
+            sti_Group group[STI_MAX_GROUPS];
+            const int n = sti_law_groups(contact, group);
+            for (int g = 0; g < n; g++)
+                shift += shift_part(u, &group[g], eps, S);
         }
         for (int i = 1; i < dim && task->attempt % 2 == 1; i++)
             S[i] = 0.0;
@@ -279,7 +288,7 @@ static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
     int replaced;
     for (int i = 0; i < p->n_contacts; i++) {
         const int rows = p->contact[i].dim;
-        const double *S = s->S + 25 * (int64_t)i;
+        const double *S = s->S + BLOCK * (int64_t)i;
         for (int64_t e = s->W.p[i]; e < s->W.p[i + 1]; e++) {
             const int columns = p->contact[s->W.j[e]].dim;
             const double *W = s->W.x + s->W.start[e];
@@ -450,7 +459,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     GROW(side, n);
     GROW(trial, n);
     GROW(best, n);
-    GROW(S, 25 * (int64_t)p->n_contacts);
+    GROW(S, BLOCK * (int64_t)p->n_contacts);
     GROW(x, s->W.x_size);
     STI_TRY(make_cones(s, task, err));
     STI_TRY(iterate(s, task, err));

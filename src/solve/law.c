@@ -1,10 +1,10 @@
 /* law.c -- the laws of one contact: projections, shifted velocities, natural map.
  *
- * Impulses x = (n, t) or (n, t, o) or (n, t, o, R1, R2), normal first. The sets are
+ * Impulses x = (n, t) or (n, t, o[, R1, R2][, S]), normal first. The sets are
  *
  *     frictionless   n >= 0
  *     bounded        lo <= n <= hi
- *     coulomb, cone  K = { |x_T| <= mu n, |x_R| <= mu_roll n }
+ *     coulomb, cone  K = { |x_T| <= mu n, |x_R| <= mu_roll n, |x_S| <= mu_spin n }
  *     pyramid        K = { x_T in mu n conv(d_1 .. d_m) }, n >= 0
  *     box            n >= 0; |t|, |o| <= mu n, where n is not moved by t and o
  *
@@ -21,17 +21,6 @@ static double clip(double x, double lo, double hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* |x| of one or two components. */
-static double length(const double *x, int n)
-{
-    return n == 1 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]);
-}
-
-static int n_tangents(const st_ContactLaw *contact)
-{
-    return contact->dim == 2 ? 1 : 2;
-}
-
 /* Shorten x to the length limit >= 0 where it is longer. */
 static void shorten(double *x, int n, double now, double limit)
 {
@@ -40,33 +29,39 @@ static void shorten(double *x, int n, double now, double limit)
         x[k] = limit * (x[k] / now);
 }
 
-/* On { |x_T| <= mu n, |x_R| <= mu_roll n }. With T = |x_T|, R = |x_R| the new normal part a is the
- * smallest point of
- *     (a - n)^2 + max(0, T - mu a)^2 + max(0, R - mu_roll a)^2,      a >= 0,
- * a convex function. Start with both terms active and drop those that turn out not to be. Dropping is
+/* On { |x_g| <= mu_g n for every group g }. The new normal part a is the smallest point of
+ *     (a - n)^2 + sum_g max(0, |x_g| - mu_g a)^2,      a >= 0,
+ * a convex function. Start with all terms active and drop those that turn out not to be. Dropping is
  * final: a term that is negative but counted makes the slope too large, so the true a only grows, and
- * what is inactive at a smaller a stays inactive. Hence at most three rounds.                      */
+ * what is inactive at a smaller a stays inactive. Hence at most one round more than groups.        */
 static void project_cone(const st_ContactLaw *contact, double *x)
 {
-    const int nt = n_tangents(contact);
-    const double mu = contact->mu, mu_roll = contact->dim == 5 ? contact->mu_roll : 0.0;
-    const double T = length(x + 1, nt), R = contact->dim == 5 ? length(x + 3, 2) : 0.0;
-    if (x[0] >= 0.0 && T <= mu * x[0] && R <= mu_roll * x[0]) return;
+    sti_Group group[STI_MAX_GROUPS];
+    const int n = sti_law_groups(contact, group);
+    double size[STI_MAX_GROUPS], a = 0.0;
+    bool active[STI_MAX_GROUPS], inside = x[0] >= 0.0;
+    for (int g = 0; g < n; g++) {
+        size[g] = sti_group_length(x + group[g].first, group[g].count);
+        active[g] = true;
+        inside = inside && size[g] <= group[g].mu * x[0];
+    }
+    if (inside) return;
 
-    bool slides = true, rolls = true;
-    double a = 0.0;
-    for (int round = 0; round < 3; round++) {
-        a = (x[0] + (slides ? mu * T : 0.0) + (rolls ? mu_roll * R : 0.0)) /
-            (1.0 + (slides ? mu * mu : 0.0) + (rolls ? mu_roll * mu_roll : 0.0));
-        bool drops = (slides && T < mu * a) || (rolls && R < mu_roll * a);
-        if (!drops) break;
-        slides = slides && T >= mu * a;
-        rolls = rolls && R >= mu_roll * a;
+    for (bool drops = true; drops;) {
+        double sum = x[0], share = 1.0;
+        for (int g = 0; g < n; g++) {
+            sum += active[g] ? group[g].mu * size[g] : 0.0;
+            share += active[g] ? group[g].mu * group[g].mu : 0.0;
+        }
+        a = sum / share;
+        drops = false;
+        for (int g = 0; g < n; g++)
+            if (active[g] && size[g] < group[g].mu * a) active[g] = false, drops = true;
     }
     if (a < 0.0) a = 0.0;
     x[0] = a;
-    shorten(x + 1, nt, T, mu * a);
-    if (contact->dim == 5) shorten(x + 3, 2, R, mu_roll * a);
+    for (int g = 0; g < n; g++)
+        shorten(x + group[g].first, group[g].count, size[g], group[g].mu * a);
 }
 
 /* cos and sin of 2 pi j/m, reduced by octants in integers: opposite facets are exactly opposite and
@@ -196,8 +191,10 @@ static double widest_facet(const st_ContactLaw *contact, const double *u)
 void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifted)
 {
     double shift = 0.0;
-    if (contact->law == ST_LAW_COULOMB) shift = contact->mu * length(u + 1, n_tangents(contact));
-    if (contact->law == ST_LAW_COULOMB && contact->dim == 5) shift += contact->mu_roll * length(u + 3, 2);
+    sti_Group group[STI_MAX_GROUPS];
+    const int n = contact->law == ST_LAW_COULOMB ? sti_law_groups(contact, group) : 0;
+    for (int g = 0; g < n; g++)
+        shift += group[g].mu * sti_group_length(u + group[g].first, group[g].count);
     if (contact->law == ST_LAW_PYRAMID) shift = contact->mu * widest_facet(contact, u);
     for (int k = 0; k < contact->dim; k++)
         shifted[k] = u[k];
@@ -206,7 +203,7 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
 
 void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out)
 {
-    double x[5] = {0};
+    double x[ST_MAX_DIM] = {0};
     sti_law_shift(contact, u, x);
     for (int k = 0; k < contact->dim; k++)
         x[k] = r[k] - rho * x[k];
@@ -226,7 +223,7 @@ bool sti_law_has_dim(st_Law law, int dim)
         return dim == 1;
     case ST_LAW_COULOMB:
     case ST_LAW_CONE:
-        return dim == 2 || dim == 3 || dim == 5;
+        return dim >= 2 && dim <= ST_MAX_DIM;
     case ST_LAW_PYRAMID:
     case ST_LAW_BOX:
         return dim == 2 || dim == 3;

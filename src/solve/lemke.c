@@ -281,7 +281,7 @@ static double residual_by_W(Lemke *lemke, const sti_Task *task, double reference
     velocity(lemke, task, lemke->r, lemke->u);
     for (int c = 0; c < task->problem->n_contacts; c++) {
         const st_ContactLaw *contact = &task->problem->contact[c];
-        double out[5];
+        double out[ST_MAX_DIM];
         sti_law_natural(contact, lemke->r + contact->first, lemke->u + contact->first, task->reduction->rho[c], out);
         for (int i = 0; i < contact->dim; i++)
             sum += out[i] * out[i];

@@ -229,7 +229,8 @@ void sti_local_prepare(sti_Local *local, const st_ContactLaw *contact, const dou
                          .vertex = vertex,
                          .n_vertices = sti_local_vertex_count(contact),
                          .prox = proximal * trace / dim};
-    const bool slippery = contact->mu == 0.0 && !(dim == 5 && contact->mu_roll > 0.0);
+    const bool slippery = contact->mu == 0.0 && !(dim >= 5 && contact->mu_roll > 0.0) &&
+                          !((dim == 4 || dim == 6) && contact->mu_spin > 0.0);
     switch (contact->law) {
     case ST_LAW_FRICTIONLESS:
         local->solve = frictionless;

@@ -8,7 +8,7 @@
  *   coulomb, dim 3     stick, or one root of a bracketed scalar equation         local.c
  *   pyramid, box       the faces of a polygon, each in closed form               local_polygon.c
  *   cone, dim 3        a Lorentz transform, then a scalar equation               local_cone.c
- *   coulomb, cone with rolling (dim 5), cone with a nonsymmetric W: semismooth Newton   local_newton.c
+ *   coulomb, cone with rolling or spinning (dim 4 to 6), cone with a nonsymmetric W: semismooth Newton   local_newton.c
  */
 #ifndef STI_LOCAL_H
 #define STI_LOCAL_H

@@ -1,13 +1,13 @@
-/* local_newton.c -- one contact by a semismooth Newton method: rolling friction (dim 5), and the cone law
- * where W is not symmetric.
+/* local_newton.c -- one contact by a semismooth Newton method: rolling and spinning friction (dim 4 to 6), and the
+ * cone law where W is not symmetric.
  *
- * The law as equations (Alart & Curnier 1991), one normal row and one disc D_k each for sliding and
- * rolling, x_k = r_T, r_R, limits mu_k = mu, mu_roll:
+ * The law as equations (Alart & Curnier 1991), one normal row and one disc D_k each for sliding, rolling and
+ * spinning (a segment), x_k = r_T, r_R, r_S, limits mu_k = mu, mu_roll, mu_spin:
  *
  *     F_n = r_n - max(0, r_n - rho_n w_n)                  w_n = u_n                     coulomb
  *     F_k = x_k - proj(x_k - rho_k u_k; |.| <= mu_k r_n)   w_n = u_n - sum mu_k |u_k|    cone
  *
- * with a rho for each block, since sliding and rolling rows differ by the square of a length. (The cone law
+ * with a rho for each block, since sliding and turning rows differ by the square of a length. (The cone law
  * K ∋ r _|_ u ∈ K* is Coulomb's law with the normal velocity lowered by the support of K's section.)
  * F is piecewise smooth; Newton's method with a line search on |F| ends at rounding in a few steps when
  * it is near, and the last impulse mostly is. It is not sure to get near, so behind it stands a slow
@@ -21,21 +21,37 @@
 #include "solve/law.h"
 #include "solve/local.h"
 
-enum { MAX_DIM = 5, MAX_STEPS = 40, MAX_HALVINGS = 12, DISC_SWEEPS = 100, MAX_DOUBLINGS = 60, MAX_BISECTIONS = 60 };
+enum {
+    MAX_DIM = ST_MAX_DIM,
+    MAX_STEPS = 40,
+    MAX_HALVINGS = 12,
+    DISC_SWEEPS = 100,
+    MAX_DOUBLINGS = 60,
+    MAX_BISECTIONS = 60
+};
 
 typedef struct Equations {
     const sti_Local *local;
     const double *b;
     int dim, n_discs;
-    double limit[2];  /* mu_k                                           */
-    double rho[3];    /* of the normal row and of each disc             */
-    double relaxed;   /* 1 for the cone law, 0 for coulomb              */
-    double tolerance; /* on |F|: rounding                               */
+    sti_Group disc[STI_MAX_GROUPS];
+    double rho[1 + STI_MAX_GROUPS]; /* of the normal row and of each disc             */
+    double relaxed;                 /* 1 for the cone law, 0 for coulomb              */
+    double tolerance;               /* on |F|: rounding                               */
 } Equations;
 
-static double length2(const double *x)
+/* |x_k|, of an impulse or a velocity x of the whole contact. */
+static double disc_length(const sti_Group *disc, const double *x)
 {
-    return sti_local_length(x[0], x[1]);
+    return sti_group_length(x + disc->first, disc->count);
+}
+
+static double normal_velocity(const Equations *e, const double *u)
+{
+    double w_n = u[0];
+    for (int k = 0; k < e->n_discs; k++)
+        w_n -= e->relaxed * e->disc[k].mu * disc_length(&e->disc[k], u);
+    return w_n;
 }
 
 static Equations make_equations(const sti_Local *local, const double *b)
@@ -43,21 +59,21 @@ static Equations make_equations(const sti_Local *local, const double *b)
     const st_ContactLaw *contact = local->contact;
     const double *W = local->W;
     const int dim = contact->dim;
-    Equations e = {.local = local,
-                   .b = b,
-                   .dim = dim,
-                   .n_discs = (dim - 1) / 2,
-                   .limit = {contact->mu, contact->mu_roll},
-                   .relaxed = contact->law == ST_LAW_CONE};
-    double size = 0.0;
+    Equations e = {.local = local, .b = b, .dim = dim, .relaxed = contact->law == ST_LAW_CONE};
+    e.n_discs = sti_law_groups(contact, e.disc);
     e.rho[0] = 1.0 / W[0];
     for (int k = 0; k < e.n_discs; k++) {
-        const int i = 1 + 2 * k;
-        const double trace = W[i * dim + i] + W[(i + 1) * dim + i + 1];
-        e.rho[1 + k] = trace > 0.0 ? 2.0 / trace : e.rho[0];
-        size = fmax(size, e.rho[1 + k] * length2(b + i));
+        double trace = 0.0;
+        for (int i = e.disc[k].first; i < e.disc[k].first + e.disc[k].count; i++)
+            trace += W[i * dim + i];
+        e.rho[1 + k] = trace > 0.0 ? e.disc[k].count / trace : e.rho[0];
     }
-    e.tolerance = 1e-15 * fmax(size, e.rho[0] * fabs(b[0]));
+    /* The impulses in play: of the normal, and of a disc no more than the normal one allows. */
+    const double normal = e.rho[0] * fmax(fabs(b[0]), fabs(normal_velocity(&e, b)));
+    double size = normal;
+    for (int k = 0; k < e.n_discs; k++)
+        size = fmax(size, fmin(e.disc[k].mu * normal, e.rho[1 + k] * disc_length(&e.disc[k], b)));
+    e.tolerance = 1e-15 * size;
     return e;
 }
 
@@ -71,50 +87,61 @@ static void velocity(const Equations *e, const double *r, double *u)
     }
 }
 
-static double normal_velocity(const Equations *e, const double *u)
+/* dw_n/dr_j = W_nj less, for the cone law, mu_k u_k . W_kj/|u_k|. */
+static double normal_slope(const Equations *e, const double *u, int j)
 {
-    double w_n = u[0];
-    for (int k = 0; k < e->n_discs; k++)
-        w_n -= e->relaxed * e->limit[k] * length2(u + 1 + 2 * k);
-    return w_n;
+    const double *W = e->local->W;
+    double slope = W[j];
+    for (int k = 0; k < e->n_discs; k++) {
+        const sti_Group *disc = &e->disc[k];
+        const double speed = disc_length(disc, u);
+        for (int i = disc->first; i < disc->first + disc->count && speed > 0.0; i++)
+            slope -= e->relaxed * disc->mu * u[i] * W[i * e->dim + j] / speed;
+    }
+    return slope;
+}
+
+/* F_k and, when asked for, its rows of J. */
+static void evaluate_disc(const Equations *e, int k, const double *r, const double *u, double *F, double (*J)[MAX_DIM])
+{
+    const sti_Group *disc = &e->disc[k];
+    const int dim = e->dim, first = disc->first, n = disc->count;
+    const double *W = e->local->W, rho = e->rho[1 + k], radius = disc->mu * fmax(0.0, r[0]);
+    double z[2] = {0}, d[2] = {0};
+    for (int a = 0; a < n; a++)
+        z[a] = r[first + a] - rho * u[first + a];
+    const double far = sti_group_length(z, n);
+    const bool slips = far > radius;
+    const double shrink = slips ? radius / far : 1.0;
+    for (int a = 0; a < n; a++) {
+        d[a] = slips ? z[a] / far : 0.0;
+        F[first + a] = r[first + a] - shrink * z[a];
+    }
+    for (int j = 0; j < dim && J != NULL; j++) {
+        double dz[2] = {0}, along = 0.0;
+        for (int a = 0; a < n; a++) {
+            dz[a] = (j == first + a) - rho * W[(first + a) * dim + j];
+            along += d[a] * dz[a];
+        }
+        const double grow = j == 0 && r[0] > 0.0 ? disc->mu : 0.0;
+        for (int a = 0; a < n; a++)
+            J[first + a][j] = (j == first + a) - shrink * (dz[a] - along * d[a]) - (slips ? grow * d[a] : 0.0);
+    }
 }
 
 /* F at r; beside it u, and J = dF/dr when asked for. Returns |F|. */
 static double evaluate(const Equations *e, const double *r, double *u, double *F, double (*J)[MAX_DIM])
 {
-    const int dim = e->dim;
-    const double *W = e->local->W;
     velocity(e, r, u);
     const double w_n = normal_velocity(e, u);
-    double sum = 0.0;
     const bool closed = r[0] - e->rho[0] * w_n > 0.0;
+    double sum = 0.0;
     F[0] = closed ? e->rho[0] * w_n : r[0];
-    for (int j = 0; j < dim && J != NULL; j++) {
-        double slope = W[j];
-        for (int k = 0; k < e->n_discs; k++) {
-            const int i = 1 + 2 * k;
-            const double speed = length2(u + i);
-            if (speed > 0.0)
-                slope -= e->relaxed * e->limit[k] * (u[i] * W[i * dim + j] + u[i + 1] * W[(i + 1) * dim + j]) / speed;
-        }
-        J[0][j] = closed ? e->rho[0] * slope : (double)(j == 0);
-    }
-    for (int k = 0; k < e->n_discs; k++) {
-        const int i = 1 + 2 * k;
-        const double rho = e->rho[1 + k], z[2] = {r[i] - rho * u[i], r[i + 1] - rho * u[i + 1]};
-        const double far = length2(z), radius = e->limit[k] * fmax(0.0, r[0]);
-        const bool slips = far > radius;
-        const double shrink = slips ? radius / far : 1.0, d[2] = {slips ? z[0] / far : 0.0, slips ? z[1] / far : 0.0};
-        F[i] = r[i] - shrink * z[0];
-        F[i + 1] = r[i + 1] - shrink * z[1];
-        for (int j = 0; j < dim && J != NULL; j++) {
-            const double dz[2] = {(j == i) - rho * W[i * dim + j], (j == i + 1) - rho * W[(i + 1) * dim + j]};
-            const double along = d[0] * dz[0] + d[1] * dz[1], grow = j == 0 && r[0] > 0.0 ? e->limit[k] : 0.0;
-            for (int a = 0; a < 2; a++)
-                J[i + a][j] = (j == i + a) - shrink * (dz[a] - along * d[a]) - (slips ? grow * d[a] : 0.0);
-        }
-    }
-    for (int i = 0; i < dim; i++)
+    for (int j = 0; j < e->dim && J != NULL; j++)
+        J[0][j] = closed ? e->rho[0] * normal_slope(e, u, j) : (double)(j == 0);
+    for (int k = 0; k < e->n_discs; k++)
+        evaluate_disc(e, k, r, u, F, J);
+    for (int i = 0; i < e->dim; i++)
         sum += F[i] * F[i];
     return sqrt(sum);
 }
@@ -174,33 +201,47 @@ static double newton(const Equations *e, double *r)
     return now;
 }
 
-/* Disc k alone: the x_k that solves it with all other impulses as they are. */
+/* Disc k alone: the x_k that solves it with all other impulses as they are; a segment in closed form. */
 static void solve_disc(const Equations *e, int k, const double *u, double *r)
 {
-    const int dim = e->dim, i = 1 + 2 * k;
-    const double *row = e->local->W + i * dim + i, radius = e->limit[k] * r[0], prox = e->local->prox;
-    sti_Slip disc = {.S = {row[0] + prox, row[1], row[dim], row[dim + 1] + prox}, .nu = radius};
+    const int dim = e->dim, i = e->disc[k].first, n = e->disc[k].count;
+    const double *row = e->local->W + i * dim + i, radius = e->disc[k].mu * r[0];
+    const double prox = 1e-13 / e->rho[1 + k]; /* as in local.c, of the disc's own part of W */
+    sti_Slip disc = {.nu = radius};
     double x[2] = {0.0, 0.0}, same = radius;
-    for (int a = 0; a < 2; a++) /* what the velocity is without x_k */
-        disc.c[a] = u[i + a] - row[a * dim] * r[i] - row[a * dim + 1] * r[i + 1] - prox * r[i + a];
+    for (int a = 0; a < n; a++) { /* what the velocity is without x_k */
+        disc.c[a] = u[i + a] - prox * r[i + a];
+        for (int b = 0; b < n; b++)
+            disc.c[a] -= row[a * dim + b] * r[i + b];
+    }
+    if (n == 1) {
+        const double free = disc.c[0] != 0.0 ? -disc.c[0] / (row[0] + prox) : 0.0;
+        r[i] = fmax(-radius, fmin(radius, free));
+        return;
+    }
+    disc.S[0] = row[0] + prox, disc.S[1] = row[1], disc.S[2] = row[dim], disc.S[3] = row[dim + 1] + prox;
     if (radius > 0.0 && (disc.c[0] != 0.0 || disc.c[1] != 0.0)) {
-        const bool inside = sti_local_solve2(disc.S, 0.0, disc.c, x) && length2(x) <= radius;
+        const bool inside = sti_local_solve2(disc.S, 0.0, disc.c, x) && sti_local_length(x[0], x[1]) <= radius;
         if (!inside) sti_local_slip_root(&disc, 1.0, x, &same);
     }
     r[i] = x[0];
     r[i + 1] = x[1];
 }
 
-/* r with r_n = n and friction x(n); returns g(n). */
+/* r with r_n = n and friction x(n); returns g(n). Discs move each other: sweeps, until none moves. */
 static double friction_at(const Equations *e, double n, double *r)
 {
-    double u[MAX_DIM];
+    double u[MAX_DIM], before[MAX_DIM];
+    bool moved = true;
     r[0] = n;
-    for (int sweep = 0; sweep < (e->n_discs == 1 ? 1 : DISC_SWEEPS); sweep++)
+    for (int sweep = 0; sweep < DISC_SWEEPS && moved; sweep++) {
+        memcpy(before, r, sizeof(double) * (size_t)e->dim);
         for (int k = 0; k < e->n_discs; k++) {
             velocity(e, r, u);
             solve_disc(e, k, u, r);
         }
+        moved = e->n_discs > 1 && memcmp(before, r, sizeof(double) * (size_t)e->dim) != 0;
+    }
     velocity(e, r, u);
     return normal_velocity(e, u);
 }
@@ -209,7 +250,7 @@ static double friction_at(const Equations *e, double n, double *r)
 static double bracketed(const Equations *e, double *r)
 {
     double lo = 0.0, hi = -e->b[0] / e->local->W[0], x[MAX_DIM] = {0}, least = INFINITY;
-    if (!(hi > 0.0)) hi = length2(e->b + 1) * e->rho[1];
+    if (!(hi > 0.0)) hi = disc_length(&e->disc[0], e->b) * e->rho[1];
     for (int k = 0; k < MAX_DOUBLINGS && friction_at(e, hi, x) < -1e-13 * (fabs(e->b[0]) + e->local->W[0] * hi); k++) {
         lo = hi;
         hi *= 2.0;
@@ -237,12 +278,9 @@ static void finish(const Equations *e, double *r)
 {
     r[0] = fmax(0.0, r[0]);
     for (int k = 0; k < e->n_discs; k++) {
-        double *x = r + 1 + 2 * k;
-        const double length = length2(x), radius = e->limit[k] * r[0];
-        if (length > radius) {
-            x[0] *= radius / length;
-            x[1] *= radius / length;
-        }
+        const double length = disc_length(&e->disc[k], r), radius = e->disc[k].mu * r[0];
+        for (int a = 0; a < e->disc[k].count && length > radius; a++)
+            r[e->disc[k].first + a] *= radius / length;
     }
 }
 
@@ -250,14 +288,12 @@ void sti_local_newton(const sti_Local *local, const double *b, double *r)
 {
     const st_ContactLaw *contact = local->contact;
     const int dim = contact->dim;
-    const double relaxed = contact->law == ST_LAW_CONE;
-    const double roll = dim == 5 ? contact->mu_roll * length2(b + 3) : 0.0;
     double best[MAX_DIM] = {0};
-    if (local->W[0] <= 0.0 || b[0] >= relaxed * (contact->mu * length2(b + 1) + roll)) {
+    const Equations e = make_equations(local, b);
+    if (local->W[0] <= 0.0 || normal_velocity(&e, b) >= 0.0) {
         memset(r, 0, sizeof(double) * (size_t)dim);
         return;
     }
-    const Equations e = make_equations(local, b);
     memcpy(best, r, sizeof(double) * (size_t)dim);
     const double reached = newton(&e, best);
     if (reached > e.tolerance) {

@@ -43,6 +43,7 @@ static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
+enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
@@ -60,7 +61,7 @@ typedef struct Newton {
     STI_ARRAY(double, F);
     STI_ARRAY(double, step);   /* d                                                                */
     STI_ARRAY(double, step_u); /* W d                                                              */
-    STI_ARRAY(double, A);      /* by contact, 25 numbers each                                      */
+    STI_ARRAY(double, A);      /* by contact, BLOCK numbers each                                   */
     STI_ARRAY(double, B);
     STI_ARRAY(int, active); /* the contacts in (2), and for every contact its place there or -1 */
     STI_ARRAY(int, place);
@@ -89,8 +90,8 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     GROW(step, n);
     GROW(step_u, n);
     GROW(side, n);
-    GROW(A, 25 * (int64_t)contacts);
-    GROW(B, 25 * (int64_t)contacts);
+    GROW(A, BLOCK * (int64_t)contacts);
+    GROW(B, BLOCK * (int64_t)contacts);
     GROW(active, contacts);
     GROW(place, contacts);
     GROW(first, contacts + 1);
@@ -103,24 +104,27 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     return sti_sparse_lu_reserve(s->lu, &s->W.rows, err);
 }
 
-/* The rho of slope.h: normal, friction and rolling each by their own part of W_cc, whose units differ; of the cone
- * law, which projects them together, by all of it.                                                */
+/* The rho of slope.h: normal, sliding, rolling and spinning each by their own part of W_cc, whose units differ; of the
+ * cone law, which projects them together, by all of it.                                           */
 static void choose_rho(Newton *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const double *W = task->reduction->W_diagonal + task->reduction->W_start[c];
-        const int dim = contact->dim, group[] = {0, 1, dim == 2 ? 2 : 3, 5};
+        const int dim = contact->dim;
+        sti_Group group[1 + STI_MAX_GROUPS] = {{0, 1, 0.0}}; /* the normal first */
+        const int n = contact->law == ST_LAW_CONE ? 0 : 1 + sti_law_groups(contact, group + 1);
         double *rho = s->rho + contact->first;
         for (int d = 0; d < dim; d++)
             rho[d] = task->reduction->rho[c];
-        for (int g = 0; g < 3 && group[g] < dim && contact->law != ST_LAW_CONE; g++) {
+        for (int g = 0; g < n; g++) {
+            const int end = group[g].first + group[g].count;
             double trace = 0.0;
-            for (int d = group[g]; d < group[g + 1]; d++)
+            for (int d = group[g].first; d < end; d++)
                 trace += W[d * dim + d];
-            for (int d = group[g]; d < group[g + 1] && trace > 1e-6 / rho[d]; d++)
-                rho[d] = (group[g + 1] - group[g]) / trace;
+            for (int d = group[g].first; d < end && trace > 1e-6 / rho[d]; d++)
+                rho[d] = group[g].count / trace;
         }
     }
 }
@@ -135,11 +139,11 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
         const st_ContactLaw *contact = &p->contact[c];
         const int first = contact->first, dim = contact->dim;
         const double *rho = s->rho + first;
-        double shifted[5];
+        double shifted[ST_MAX_DIM];
         for (int d = 0; d < dim; d++)
             shifted[d] = u[first + d] + s->alpha / rho[d] * (r[first + d] - s->center[first + d]);
-        double *F = s->F + first, *A = slopes ? s->A + 25 * (int64_t)c : NULL,
-               *B = slopes ? s->B + 25 * (int64_t)c : NULL;
+        double *F = s->F + first, *A = slopes ? s->A + BLOCK * (int64_t)c : NULL,
+               *B = slopes ? s->B + BLOCK * (int64_t)c : NULL;
         const bool active = sti_slope(contact, r + first, shifted, rho, F, A, B);
         for (int d = 0; d < dim; d++)
             merit += F[d] * F[d] / rho[d];
@@ -166,9 +170,9 @@ static void multiply(const double *B, const double *X, int n, int m, double *out
 static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *side)
 {
     const int dim = s->W.first[c + 1] - s->W.first[c];
-    const double *A = s->A + 25 * (int64_t)c, *B = s->B + 25 * (int64_t)c;
+    const double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
     const double *rho = s->rho + s->W.first[c];
-    double moved[5] = {0}; /* W_co d_o of the open contacts o */
+    double moved[ST_MAX_DIM] = {0}; /* W_co d_o of the open contacts o */
     for (int64_t e = s->W.p[c]; e < s->W.p[c + 1]; e++) {
         const int o = s->W.j[e], columns = s->W.first[o + 1] - s->W.first[o];
         const double *W = s->W.x + s->W.start[e];

@@ -142,7 +142,7 @@ static inline double visit(const Nsgs *s, const sti_Task *task, int c, const int
     const sti_Local *local = &s->local[c];
     const int first = local->contact->first;
     const double *W = local->W, *w = reduction->w + first;
-    double *r = task->r + first, *v = s->v, b[5], change[5], moved = 0.0;
+    double *r = task->r + first, *v = s->v, b[ST_MAX_DIM], change[ST_MAX_DIM], moved = 0.0;
 
     const int64_t n_h = reduction->h_first[c + 1] - reduction->h_first[c];
     const int *h_index = reduction->h_index + reduction->h_first[c];
@@ -201,7 +201,7 @@ static double sweep(const Nsgs *s, const sti_Task *task, bool backwards)
             sum += visit(s, task, c, 3);
             break;
         default:
-            sum += visit(s, task, c, 5);
+            sum += visit(s, task, c, s->local[c].contact->dim);
             break;
         }
     }

@@ -150,8 +150,10 @@ static st_Status check_contact(const st_ContactLaw *c, int k, int first, st_Erro
             return BAD("contact %d: limits lo %g, hi %g leave no finite impulse", k, c->lo, c->hi);
     } else if (c->law != ST_LAW_FRICTIONLESS) {
         if (!isfinite(c->mu) || c->mu < 0.0) return BAD("contact %d: mu is %g, must be finite and >= 0", k, c->mu);
-        if (c->dim == 5 && (!isfinite(c->mu_roll) || c->mu_roll < 0.0))
+        if (c->dim >= 5 && (!isfinite(c->mu_roll) || c->mu_roll < 0.0))
             return BAD("contact %d: mu_roll is %g, must be finite and >= 0", k, c->mu_roll);
+        if ((c->dim == 4 || c->dim == 6) && (!isfinite(c->mu_spin) || c->mu_spin < 0.0))
+            return BAD("contact %d: mu_spin is %g, must be finite and >= 0", k, c->mu_spin);
     }
     if (c->law == ST_LAW_PYRAMID) {
         if (c->facets < 2 || c->facets % 2 != 0)

@@ -37,7 +37,7 @@ static double square_norm(const double *x, int n)
 /* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest. */
 static double distance(const st_ContactLaw *contact, const double *r)
 {
-    double x[5] = {0};
+    double x[ST_MAX_DIM] = {0};
     memcpy(x, r, (size_t)contact->dim * sizeof *x);
     sti_law_project(contact, x);
     for (int k = 0; k < contact->dim; k++)
@@ -49,7 +49,7 @@ static double distance(const st_ContactLaw *contact, const double *r)
  * distance from the limit that the sign of u asks for.                                             */
 static double complementarity(const st_ContactLaw *contact, const double *r, const double *u)
 {
-    double shifted[5] = {0}, sum = 0.0;
+    double shifted[ST_MAX_DIM] = {0}, sum = 0.0;
     if (contact->law == ST_LAW_BOUNDED) {
         const double limit = u[0] > 0.0 ? contact->lo : contact->hi;
         return u[0] == 0.0 ? 0.0 : isfinite(limit) ? fabs((r[0] - limit) * u[0]) : fabs(r[0] * u[0]);
@@ -95,7 +95,7 @@ static double uniform_error(const sti_Reduction *reduction, const double *r, con
     const st_Problem *p = reduction->problem;
     double error = 0.0;
     for (int c = 0; c < p->n_contacts; c++) {
-        double natural[5] = {0};
+        double natural[ST_MAX_DIM] = {0};
         sti_law_natural(&p->contact[c], r + p->contact[c].first, u + p->contact[c].first, rho, natural);
         error += square_norm(natural, p->contact[c].dim);
     }
@@ -123,7 +123,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const double *rc = r + contact->first, *uc = u + contact->first, rho = reduction->rho[c];
-        double natural[5] = {0};
+        double natural[ST_MAX_DIM] = {0};
         sti_law_natural(contact, rc, uc, rho, natural);
         const double share = square_norm(natural, contact->dim);
         error += share;

@@ -6,25 +6,6 @@
 
 #include "solve/law.h"
 
-/* A part of the tangential impulse with its own bound: friction, and rolling. */
-typedef struct Group {
-    int first, count;
-    double mu;
-} Group;
-
-static int groups_of(const st_ContactLaw *contact, Group group[2])
-{
-    const int n = contact->dim == 2 ? 1 : 2;
-    group[0] = (Group){1, n, contact->mu};
-    group[1] = (Group){3, 2, contact->mu_roll};
-    return contact->dim == 5 ? 2 : 1;
-}
-
-static double length(const double *x, int n)
-{
-    return n == 1 ? fabs(x[0]) : hypot(x[0], x[1]);
-}
-
 /* P and D of lo <= x <= hi. */
 static void clip(double x, double lo, double hi, double *P, double *D)
 {
@@ -33,9 +14,9 @@ static void clip(double x, double lo, double hi, double *P, double *D)
 }
 
 /* The disk of radius mu n around the axis; n = x_n > 0 moves with x. */
-static void project_disk(const Group *g, int dim, const double *x, double *P, double *D)
+static void project_disk(const sti_Group *g, int dim, const double *x, double *P, double *D)
 {
-    const double radius = g->mu * x[0], size = length(x + g->first, g->count);
+    const double radius = g->mu * x[0], size = sti_group_length(x + g->first, g->count);
     if (size <= radius) {
         for (int k = g->first; k < g->first + g->count; k++) {
             P[k] = x[k];
@@ -54,8 +35,8 @@ static void project_disk(const Group *g, int dim, const double *x, double *P, do
 
 static void coulomb(const st_ContactLaw *contact, const double *x, double *P, double *D)
 {
-    Group group[2];
-    const int n = groups_of(contact, group), dim = contact->dim;
+    sti_Group group[STI_MAX_GROUPS];
+    const int n = sti_law_groups(contact, group), dim = contact->dim;
     if (x[0] <= 0.0) return; /* open: P = 0, D = 0 */
     P[0] = x[0];
     D[0] = 1.0;
@@ -112,12 +93,12 @@ static void pyramid(const st_ContactLaw *contact, const double *x, double *P, do
  * and S is consistent: x_g is longer than mu n' for g in S only.                                  */
 static void cone(const st_ContactLaw *contact, const double *x, double *P, double *D)
 {
-    Group group[2];
-    const int n = groups_of(contact, group), dim = contact->dim;
-    double size[2] = {0.0, 0.0}, apex = 0.0, share = 1.0;
-    bool too_long[2] = {false, false}, found = false;
+    sti_Group group[STI_MAX_GROUPS];
+    const int n = sti_law_groups(contact, group), dim = contact->dim;
+    double size[STI_MAX_GROUPS] = {0}, apex = 0.0, share = 1.0;
+    bool too_long[STI_MAX_GROUPS] = {false}, found = false;
     for (int k = 0; k < n; k++)
-        size[k] = length(x + group[k].first, group[k].count);
+        size[k] = sti_group_length(x + group[k].first, group[k].count);
     for (int set = 0; set < 1 << n && !found; set++) {
         apex = x[0];
         share = 1.0;
@@ -140,7 +121,7 @@ static void cone(const st_ContactLaw *contact, const double *x, double *P, doubl
         for (int l = group[k].first; l < group[k].first + group[k].count && too_long[k]; l++)
             D[l] = group[k].mu * x[l] / size[k] / share;
     for (int k = 0; k < n; k++) {
-        const Group *g = &group[k];
+        const sti_Group *g = &group[k];
         for (int l = g->first; l < g->first + g->count; l++) {
             const double d = too_long[k] ? x[l] / size[k] : 0.0;
             P[l] = too_long[k] ? g->mu * apex * d : x[l];
@@ -157,7 +138,7 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, c
                double *B)
 {
     const int dim = contact->dim;
-    double x[5] = {0}, P[5] = {0}, D[25] = {0};
+    double x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, D[ST_MAX_DIM * ST_MAX_DIM] = {0};
     bool active = false;
     for (int k = 0; k < dim; k++)
         x[k] = r[k] - rho[k] * u[k];

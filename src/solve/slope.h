@@ -2,7 +2,7 @@
  *
  *     coulomb, pyramid, box                x = r - rho u
  *                     F_n = r_n - max(0, x_n),   F_T = r_T - P(x_T) on the disk (polygon, square) of radius
- *                                                mu max(0, x_n) (Alart & Curnier 1991; rolling: a second disk)
+ *                                                mu max(0, x_n) (Alart & Curnier 1991; rolling, spinning: their own)
  *     cone                                 F = r - P_K(x), the natural map
  *     frictionless, bounded                F = r - clip(x)
  *

@@ -1,6 +1,8 @@
 /* step/contact_model.c -- which contact models go with which choices and shapes; refused by name, before a step. */
 #include "step/contact_model.h"
 
+#include <stdio.h>
+
 static const char *model_name(st_ContactModel contact)
 {
     return contact == ST_CONTACT_COMPLIANT ? "compliant" : "regularized";
@@ -30,24 +32,41 @@ static const char *shape_name(const sti_World *world, int shape)
     return world->scene->shape[shape].name;
 }
 
-/* Rolling friction is part of two laws, and of contacts with a dimension of 5. */
-static st_Status check_rolling(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
+/* Rolling and spinning friction are part of two laws, and make contacts of other dimensions. */
+static st_Status check_turning(const st_SystemDef *def, const char *who, double rolling, double spinning, st_Error *err)
 {
-    if (!(world->scene->shape[shape].rolling > 0) || def->law == ST_LAW_FRICTIONLESS) return ST_OK;
+    const char *kind = rolling > 0 ? "rolling" : "spinning";
+    if (!(rolling > 0) && !(spinning > 0)) return ST_OK; /* or NaN: not said for a pair */
+    if (def->law == ST_LAW_FRICTIONLESS) return ST_OK;
     if (def->law != ST_LAW_COULOMB && def->law != ST_LAW_CONE)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\" has rolling friction, which the law \"%s\" does not know: choose \"coulomb\" or "
-                        "\"cone\"",
-                        shape_name(world, shape), st_law_name(def->law));
+                        "%s has %s friction, which the law \"%s\" does not know: choose \"coulomb\" or \"cone\"", who,
+                        kind, st_law_name(def->law));
     if (def->contact == ST_CONTACT_COMPLIANT)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\" has rolling friction, but a compliant patch makes its own: leave it out",
-                        shape_name(world, shape));
-    if (!st_solver_accepts(def->solver, def->law, 5, true))
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\" has rolling friction, which the solver \"%s\" does not take: choose another "
-                        "(\"auto\" picks one)",
-                        shape_name(world, shape), def->solver);
+                        "%s has %s friction, but a compliant patch makes its own: leave it out", who, kind);
+    if (!st_solver_accepts(def->solver, def->law, (rolling > 0 ? 5 : 3) + (spinning > 0 ? 1 : 0), true))
+        return sti_fail(
+            err, ST_ERR_UNSUPPORTED,
+            "%s has %s friction, which the solver \"%s\" does not take: choose another (\"auto\" picks one)", who, kind,
+            def->solver);
+    return ST_OK;
+}
+
+static st_Status check_surfaces(const st_SystemDef *def, const st_Scene *scene, st_Error *err)
+{
+    char who[256];
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef *shape = &scene->shape[k];
+        snprintf(who, sizeof who, "shape \"%s\"", shape->name);
+        STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
+    }
+    for (int k = 0; k < scene->n_material_pairs; k++) {
+        const st_MaterialPairDef *pair = &scene->material_pair[k];
+        snprintf(who, sizeof who, "the pair of materials \"%s\" and \"%s\"", scene->material[pair->a.index1 - 1].name,
+                 scene->material[pair->b.index1 - 1].name);
+        STI_TRY(check_turning(def, who, pair->rolling, pair->spinning, err));
+    }
     return ST_OK;
 }
 
@@ -108,7 +127,6 @@ static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     STI_TRY(check_choices(def, err));
-    for (int k = 0; world != NULL && k < world->scene->n_shapes; k++)
-        STI_TRY(check_rolling(def, world, k, err));
+    if (world != NULL) STI_TRY(check_surfaces(def, world->scene, err));
     return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
 }

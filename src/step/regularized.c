@@ -14,7 +14,7 @@
  *
  * What it does not do: a sticking contact creeps at load/gamma, and impacts lose energy by the implicit spring
  * (restitution about exp(-(pi/2) sqrt(k h^2/m)) for a soft one, 0 for a stiff one). The correcting speed has no
- * cap here: gap/h is the spring, not a correction. Rolling rows stay rigid.
+ * cap here: gap/h is the spring, not a correction. Rolling and spinning rows stay rigid.
  */
 #include "base/tolerance.h"
 #include "step/contact_model.h"

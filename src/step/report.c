@@ -34,6 +34,19 @@ static st_Vec3 contact_impulse(const sti_Assembly *step, int c)
     return sum;
 }
 
+/* Its angular impulse on body b about the contact's point, world axes: rolling about the tangents, spinning about
+ * the normal.                                                                                     */
+static st_Vec3 contact_turning(const sti_Assembly *step, int c)
+{
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const st_ContactLaw *law = &step->law[c];
+    const double *r = step->r + law->first;
+    st_Vec3 sum = {0, 0, 0};
+    if (law->dim >= 5) sum = add(scale(r[3], entry->tangent), scale(r[4], cross(entry->normal, entry->tangent)));
+    if (law->dim == 4 || law->dim == 6) sum = add(sum, scale(r[law->dim - 1], entry->normal));
+    return sum;
+}
+
 /* 1/eta, or 0 in an impact, which has no force. */
 static double per_second(const sti_Assembly *step)
 {
@@ -60,7 +73,9 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
                               .dim = law->dim};
     memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
     memcpy(out->impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
-    if (joint < 0) out->force = scale(per_second(step), contact_impulse(step, index));
+    if (joint >= 0) return ST_OK;
+    out->force = scale(per_second(step), contact_impulse(step, index));
+    out->torque = scale(per_second(step), contact_turning(step, index));
     return ST_OK;
 }
 
@@ -76,7 +91,7 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
         double sign = entry->b == body.index1 ? per_second(step) : -per_second(step);
         st_Vec3 one = scale(sign, contact_impulse(step, c));
         sum = add(sum, one);
-        moment = add(moment, cross(sub(entry->point, centre), one));
+        moment = add(moment, add(cross(sub(entry->point, centre), one), scale(sign, contact_turning(step, c))));
     }
     if (force != NULL) *force = sum;
     if (torque != NULL) *torque = moment;

@@ -26,24 +26,18 @@ static st_Status reserve(const st_Allocator *allocator, sti_RowList *rows, int n
     return STI_GROW(allocator, rows->x, rows->x_capacity, n_entries, err);
 }
 
-st_Status sti_rows_block(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int count, const int *index,
-                         double **gradient, st_Error *err)
+/* n_rows more, for which there is room, that all touch the same velocities. */
+static void add_indices(sti_RowList *rows, int n_rows, int count, const int *index)
 {
     int first_row = rows->n_rows;
     int64_t start = first_row > 0 ? rows->p[first_row] : 0;
-    STI_TRY(reserve(allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
-    *gradient = rows->x + start;
-    for (int k = 0; k < n_rows; k++, start += count) {
+    rows->p[first_row] = start;
+    for (int k = 1; k <= n_rows; k++) {
+        if (count > 0) memcpy(rows->i + start, index, (size_t)count * sizeof *index);
+        start += count;
         rows->p[first_row + k] = start;
-        if (count == 12)
-            memcpy(rows->i + start, index, 12 * sizeof *index); /* two bodies in space: a few moves, no loop */
-        else
-            for (int e = 0; e < count; e++)
-                rows->i[start + e] = index[e];
     }
     rows->n_rows = first_row + n_rows;
-    rows->p[rows->n_rows] = start;
-    return ST_OK;
 }
 
 st_Status sti_rows_extend(const st_Allocator *allocator, sti_RowList *rows, const sti_RowList *from, st_Error *err)
@@ -161,25 +155,52 @@ st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err
     return ST_OK;
 }
 
-st_Status sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index, sti_ContactEntry **entry,
-                               double **gradient, st_Error *err)
-{
-    int first_row = sink->contact_rows.n_rows;
-    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
-    STI_TRY(sti_rows_block(&sink->allocator, &sink->contact_rows, n_rows, count, index, gradient, err));
-    *entry = &sink->contact[sink->n_contacts++];
-    (*entry)->first_row = first_row;
-    return ST_OK;
-}
-
 st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
                              double **gradient, st_Error *err)
 {
-    int first_row = sink->joint_rows.n_rows;
+    sti_RowList *rows = &sink->joint_rows;
+    int first_row = rows->n_rows;
+    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
     STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, first_row + n_rows, err));
-    STI_TRY(sti_rows_block(&sink->allocator, &sink->joint_rows, n_rows, count, index, gradient, err));
+    STI_TRY(reserve(&sink->allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
     *entry = sink->joint + first_row;
+    *gradient = rows->x + start;
+    add_indices(rows, n_rows, count, index);
     return ST_OK;
+}
+
+static st_Status grow_contacts(st_Sink *sink, int most_rows, int64_t n_entries, st_Error *err)
+{
+    sti_RowList *rows = &sink->contact_rows;
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    return reserve(&sink->allocator, rows, most_rows, n_entries, err);
+}
+
+st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradient, st_Error *err)
+{
+    sti_RowList *rows = &sink->contact_rows;
+    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0, end = start + (int64_t)most_rows * count;
+    if (sink->n_contacts == sink->contact_capacity || rows->n_rows + most_rows >= rows->p_capacity ||
+        end > rows->i_capacity || end > rows->x_capacity)
+        STI_TRY(grow_contacts(sink, most_rows, end, err));
+    *gradient = rows->x + start;
+    return ST_OK;
+}
+
+sti_ContactEntry *sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
+{
+    int first_row = sink->contact_rows.n_rows;
+    add_indices(&sink->contact_rows, n_rows, count, index);
+    sti_ContactEntry *entry = &sink->contact[sink->n_contacts++];
+    entry->first_row = first_row;
+    return entry;
+}
+
+static st_Status check_turning(const st_ContactRow *row, int n, const char *kind, double value, st_Error *err)
+{
+    if (value >= 0 && isfinite(value) && (value == 0 || row->turning != NULL)) return ST_OK;
+    return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a %s friction of %g%s", n, kind, value,
+                    value > 0 ? " and no rows `turning`" : ", must be >= 0");
 }
 
 st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
@@ -193,27 +214,27 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     if (!(row->restitution >= 0 && row->restitution <= 1))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a restitution of %g, must be from 0 to 1", n,
                         row->restitution);
-    if (!(row->rolling >= 0) || !isfinite(row->rolling) || (row->rolling > 0 && row->turning == NULL))
-        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a rolling friction of %g%s", n, row->rolling,
-                        row->rolling > 0 ? " and no rows `turning`" : ", must be >= 0");
+    STI_TRY(check_turning(row, n, "rolling", row->rolling, err));
+    STI_TRY(check_turning(row, n, "spinning", row->spinning, err));
     if (row->turning != NULL) STI_TRY(check_row(sink, "contact", n, 3, row->count, row->index, row->turning, err));
     if (n > 0 && row->id <= sink->contact[n - 1].id)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
                         (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
     double *gradient;
-    sti_ContactEntry *entry;
     int n_rows = row->dim + (row->turning != NULL ? 3 : 0);
-    STI_TRY(sti_sink_add_contact(sink, n_rows, row->count, row->index, &entry, &gradient, err));
+    STI_TRY(sti_sink_room(sink, n_rows, row->count, &gradient, err));
     size_t numbers = (size_t)row->dim * (size_t)row->count;
     if (numbers > 0) memcpy(gradient, row->gradient, numbers * sizeof *gradient);
     if (numbers > 0 && row->turning != NULL)
         memcpy(gradient + numbers, row->turning, 3 * (size_t)row->count * sizeof *gradient);
+    sti_ContactEntry *entry = sti_sink_add_contact(sink, n_rows, row->count, row->index);
     int first_row = entry->first_row;
     *entry = (sti_ContactEntry){.id = row->id,
                                 .gap = row->gap,
                                 .mu = row->mu,
                                 .restitution = row->restitution,
                                 .rolling = row->rolling,
+                                .spinning = row->spinning,
                                 .stiffness = row->stiffness,
                                 .damping = row->damping,
                                 .elastic = {row->elastic[0], row->elastic[1]},

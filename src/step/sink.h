@@ -32,7 +32,7 @@ typedef struct sti_BoundedEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu, restitution, rolling, stiffness, damping;
+    double gap, mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
     int dim, first_row; /* in contact_rows                                                         */
     int turning_row;    /* the first of three, likewise; -1: none                                  */
@@ -59,19 +59,18 @@ void sti_sink_free(st_Sink *sink);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);
-/* n_rows more that all touch the same velocities; where their gradients are to be written, one behind the other. */
-st_Status sti_rows_block(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int count, const int *index,
-                         double **gradient, st_Error *err);
 /* All rows of another list. */
 st_Status sti_rows_extend(const st_Allocator *allocator, sti_RowList *rows, const sti_RowList *from, st_Error *err);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
-/* One more contact, whose rows all touch the same velocities: its entry, and where its `n_rows` gradients are to be
- * written, one behind the other. Nothing is checked: st_push_contact() does that for models of anyone's. */
-st_Status sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index, sti_ContactEntry **entry,
-                               double **gradient, st_Error *err);
+/* One more contact, in two steps: room for `most_rows` rows of `count` numbers, to be written one behind the other;
+ * and when they are known, their number, the velocities that all of them touch, and what is returned: the entry, to
+ * be filled but for its first_row. Nothing is checked: st_push_contact() does that for models of anyone's. */
+st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradient, st_Error *err);
+sti_ContactEntry *sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
-/* The same for the rows of a joint: the first of its n_rows entries. */
+/* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
+ * gradients are to be written.                                                                    */
 st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
                              double **gradient, st_Error *err);
 

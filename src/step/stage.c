@@ -208,7 +208,7 @@ static st_Status grow_constraints(Work *work, int64_t n)
 static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
 {
     sti_Assembly *out = work->out;
-    int64_t rows = STI_MAX_DIM * n;
+    int64_t rows = ST_MAX_DIM * n;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
@@ -227,24 +227,35 @@ static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
 st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
 {
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || entry->mu == 0;
-    bool rolls = !slippery && entry->rolling > 0; /* laws coulomb and cone: others were refused */
+    bool rolls = !slippery && entry->rolling > 0;                     /* laws coulomb and cone: others were refused */
+    bool spins = !slippery && entry->spinning > 0 && entry->dim == 3; /* in the plane nothing spins */
     return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
-                           .dim = slippery ? 1 : (rolls ? 5 : entry->dim),
+                           .dim = slippery ? 1 : (rolls ? 5 : entry->dim) + (spins ? 1 : 0),
                            .first = first,
                            .facets = entry->dim == 2 ? 2 : def->facets,
                            .mu = slippery ? 0.0 : entry->mu,
-                           .mu_roll = rolls ? entry->rolling : 0.0};
+                           .mu_roll = rolls ? entry->rolling : 0.0,
+                           .mu_spin = spins ? entry->spinning : 0.0};
 }
 
-/* Rows of a contact: normal, tangents, then the two rates of rolling, about the tangents. In the plane there is
- * no second tangent and no rolling about the first: rows without entries.                         */
+/* Row k of a contact among those of its model: normal, tangents, then the two rates of rolling, about the tangents,
+ * and that of spinning, about the normal. In the plane there is no second tangent and no rolling about the first:
+ * -1, a row without entries.                                                                      */
+static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
+{
+    bool spins = law->mu_spin > 0 && k == law->dim - 1;
+    if (k < entry->dim) return entry->first_row + k;
+    if (k < 3 || (entry->dim == 2 && k == 3)) return -1;
+    return entry->turning_row + (spins ? 0 : k - 2);
+}
+
 static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     for (int k = 0; k < law->dim; k++) {
-        int row = k < entry->dim ? entry->first_row + k : (k >= 3 ? entry->turning_row + k - 2 : -1);
-        if (row < 0 || (entry->dim == 2 && k == 3))
+        int row = model_row(law, entry, k);
+        if (row < 0)
             STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
         else
             STI_TRY(append_row(work, to, from, row));
@@ -455,7 +466,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     if (n_soft > 0) STI_TRY(soft_rows(&work));
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
     bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !impact;
-    int64_t n = patches ? sti_patch_elements(system) : 1, n_block = patches ? 9 * n * n : STI_MAX_DIM * STI_MAX_DIM;
+    int64_t n = patches ? sti_patch_elements(system) : 1, n_block = patches ? 9 * n * n : ST_MAX_DIM * ST_MAX_DIM;
     STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);

@@ -24,8 +24,6 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
 
-#define STI_MAX_DIM 5 /* of a contact: normal, two tangents, two of rolling */
-
 /* A contact of the step problem: which one of the sink, and its impulse for the next warm start. */
 typedef struct sti_Chosen {
     sti_ContactEntry entry;
@@ -36,7 +34,7 @@ typedef struct sti_Chosen {
 typedef struct sti_Impulse {
     uint64_t id;
     int dim, element;
-    double r[STI_MAX_DIM]; /* [N s] per second of step                                             */
+    double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
 /* Memory of one step problem. */

@@ -84,7 +84,10 @@ static inline double largest_separation(const Poly *a, const Poly *b)
         for (int j = 0; j < b->ne; j++) {
             st_Vec3 u = sub(a->v[a->e[i][1]], a->v[a->e[i][0]]), w = sub(b->v[b->e[j][1]], b->v[b->e[j][0]]);
             st_Vec3 n = cross(u, w);
-            if (norm(n) > 1e-9 * norm(u) * norm(w)) best = fmax(best, along_axis(a, b, n));
+            if (!(norm(n) > 1e-10 * norm(u) * norm(w))) continue;
+            n = scale(1 / norm(n), n);
+            /* across u to all digits, which the product of nearly parallel edges is not */
+            best = fmax(best, along_axis(a, b, sub(n, scale(dot(n, u) / dot(u, u), u))));
         }
     return best;
 }

@@ -20,9 +20,11 @@ static inline st_Vec3 random_unit(check_Random *random)
     }
 }
 
+/* Here and elsewhere each draw is a statement of its own: arguments are evaluated in an order that compilers choose. */
 static inline st_Quat random_quat(check_Random *random)
 {
-    return quat_exp(scale(check_random(random, 0, 3), random_unit(random)));
+    double angle = check_random(random, 0, 3);
+    return quat_exp(scale(angle, random_unit(random)));
 }
 
 /* Quarter turns: parallel faces and edges. */
@@ -190,6 +192,30 @@ static inline st_Vec3 farthest(const TestShape *s, st_Pose pose, st_Vec3 d)
     }
     }
     return pose_point(pose, best);
+}
+
+/* Distance of a point to the solid, 0 inside; for an ellipsoid the way to its surface along the ray from the middle,
+ * which is no less.                                                                               */
+static inline double outside_shape(const TestShape *s, st_Pose pose, const Poly *poly, st_Vec3 x)
+{
+    st_Vec3 l = rotate_back(pose.q, sub(x, pose.p));
+    double r = s->def.radius, h = s->def.length, across = hypot(l.x, l.y);
+    switch (s->def.type) {
+    case ST_SHAPE_CYLINDER:
+        return hypot(fmax(0, across - r), fmax(0, fabs(l.z) - h / 2));
+    case ST_SHAPE_CONE: { /* half a triangle in the plane of x and the axis */
+        if (l.z >= -h / 4 && across * h <= r * (0.75 * h - l.z)) return 0;
+        st_Vec3 at = vec3(across, 0, l.z), rim = vec3(r, 0, -h / 4);
+        return fmin(point_segment(at, rim, vec3(0, 0, 0.75 * h)), point_segment(at, rim, vec3(0, 0, -h / 4)));
+    }
+    case ST_SHAPE_ELLIPSOID: {
+        st_Vec3 e = s->def.half;
+        double level = norm(vec3(l.x / e.x, l.y / e.y, l.z / e.z));
+        return level > 1 ? norm(l) * (1 - 1 / level) : 0;
+    }
+    default:
+        return outside(poly, x);
+    }
 }
 
 static inline double separation(const TestShape *a, st_Pose pose_a, const TestShape *b, st_Pose pose_b, st_Vec3 n)

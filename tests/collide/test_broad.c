@@ -112,6 +112,98 @@ static void pairs_do_not_depend_on_the_past(void **state)
     st_scene_destroy(scene);
 }
 
+/* ---- the same, of spheres, planes that move, sizes of 1e6 to 1, teleports ---------------------------- */
+
+#define GRAINS 400
+
+/* Grains over six decades of size, a fixed block and a tilted plane on a body, which moves with it. */
+static st_Scene *grains(check_Random *random)
+{
+    st_Scene *scene;
+    st_Error err = {0};
+    check_ok(st_scene_create(&scene, &err), err);
+    st_ShapeDef plane = st_plane_def(), block = st_box_def(2, 2, 0.1);
+    check_ok(st_scene_add_shape(scene, ST_GROUND, &plane, NULL, &err), err);
+    for (int k = 0; k < GRAINS; k++) {
+        st_BodyDef body = st_body_def();
+        st_BodyId id;
+        double size = pow(10, check_random(random, -6, 0));
+        body.fixed = k == 1;
+        body.pose.p = k % 2 == 0 ? random_vec(random, 1) : random_vec(random, 1e-4);
+        body.mass = 1;
+        body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        st_ShapeDef ball = st_sphere_def(size);
+        ball.mu = 0.1 * (k % 3); /* three kinds of surfaces, one without friction */
+        if (k == 0) plane.pose.q = quat_exp(random_vec(random, 0.5)), plane.pose.p.z = -1;
+        const st_ShapeDef *shape = k == 0 ? &plane : k == 1 ? &block : &ball;
+        check_ok(st_scene_add_shape(scene, id, shape, NULL, &err), err);
+    }
+    return scene;
+}
+
+static void same_bits(const st_Sink *a, const st_Sink *b)
+{
+    assert_int_equal(a->n_contacts, b->n_contacts);
+    assert_int_equal(a->contact_rows.n_rows, b->contact_rows.n_rows);
+    for (int c = 0; c < a->n_contacts; c++) {
+        const sti_ContactEntry *x = &a->contact[c], *y = &b->contact[c];
+        assert_true(x->id == y->id && x->gap == y->gap && x->mu == y->mu && x->dim == y->dim);
+        assert_memory_equal(&x->point, &y->point, sizeof x->point);
+        assert_memory_equal(&x->normal, &y->normal, sizeof x->normal);
+        assert_true(c == 0 || x->id > a->contact[c - 1].id);
+    }
+    int64_t n = a->contact_rows.p[a->contact_rows.n_rows];
+    assert_memory_equal(a->contact_rows.i, b->contact_rows.i, (size_t)n * sizeof *a->contact_rows.i);
+    assert_memory_equal(a->contact_rows.x, b->contact_rows.x, (size_t)n * sizeof *a->contact_rows.x);
+}
+
+/* Rows and all: what was kept from step to step changes no bit. */
+static void a_long_past_changes_no_bit(void **state)
+{
+    (void)state;
+    check_Random random = {52};
+    st_Scene *scene = grains(&random);
+    sti_World *old = make_world(scene);
+    st_Sink with_past = {0}, fresh = {0};
+    double *q = malloc((size_t)old->n_q * sizeof *q), velocity[3 * GRAINS];
+    memcpy(q, old->q0, (size_t)old->n_q * sizeof *q);
+    for (int k = 0; k < 3 * GRAINS; k++)
+        velocity[k] = k % 9 == 0 ? check_random(&random, -0.05, 0.05) : check_random(&random, -1e-5, 1e-5);
+    long total = 0;
+    for (int step = 0; step < 80; step++) {
+        double margin = step % 20 == 7 ? 1e-2 : 1e-4;
+        for (int k = 0; k < GRAINS; k++) {
+            bool leaps = check_random(&random, 0, 1) < 0.01;
+            for (int e = 0; e < 3 && k != 1; e++)
+                q[7 * k + e] += leaps ? check_random(&random, -2, 2) : velocity[3 * k + e];
+            if (k != 0 || step % 5 != 0) continue; /* the plane tilts now and then */
+            st_Quat turned = quat_product((st_Quat){q[3], q[4], q[5], q[6]}, quat_exp(vec3(0.01, 0, 0.02)));
+            q[3] = turned.w, q[4] = turned.x, q[5] = turned.y, q[6] = turned.z;
+        }
+        sti_World *new = make_world(scene);
+        contacts(old, q, margin, &with_past);
+        contacts(new, q, margin, &fresh);
+        same_bits(&with_past, &fresh);
+        total += fresh.n_contacts;
+        sti_world_destroy(new);
+        /* every pair by brute force: as many balls overlap as there are contacts of balls */
+        const sti_Collider *c = &old->collider;
+        int expected = 0, found = 0;
+        for (int i = 3; i < c->n_shapes; i++) /* 0: ground, 1: plane, 2: block */
+            for (int j = i + 1; j < c->n_shapes; j++)
+                expected += norm(sub(c->pose[j].p, c->pose[i].p)) - c->shape[i].radius - c->shape[j].radius < margin;
+        for (int k = 0; k < fresh.n_contacts; k++)
+            found += fresh.contact[k].shape_a > 3 && fresh.contact[k].shape_b > 3;
+        assert_int_equal(found, expected);
+    }
+    assert_true(total > 20000);
+    free(q);
+    sti_sink_free(&with_past), sti_sink_free(&fresh);
+    sti_world_destroy(old);
+    st_scene_destroy(scene);
+}
+
 /* Two overlapping balls touch, unless groups, a joint, or an exclusion say otherwise. */
 static int touching(uint32_t groups, uint32_t mask, bool joint, bool collide, bool exclude)
 {
@@ -191,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_do_not_depend_on_the_past),
+        cmocka_unit_test(a_long_past_changes_no_bit),
         cmocka_unit_test(filters),
         cmocka_unit_test(planar_faces_have_two_points),
     };

@@ -226,11 +226,11 @@ static void friction_comes_back(void **state)
 
 static void rolling_and_large_come_back(void **state)
 {
-    enum { N = 500 };
+    enum { N = 600 };
     const char *path = in_folder(*state, "problem.hdf5");
     int64_t p[N + 1];
     int i[N];
-    double x[N], mu[N / 5], mu_r[N / 5];
+    double x[N], mu[N / 4], mu_r[N / 4];
     check_Random random = {7};
     for (int k = 0; k < N; k++) { /* long enough to be packed */
         p[k] = k;
@@ -238,18 +238,28 @@ static void rolling_and_large_come_back(void **state)
         x[k] = (double)(check_random_bits(&random) >> 11);
     }
     p[N] = N;
-    for (int k = 0; k < N / 5; k++)
+    for (int k = 0; k < N / 4; k++)
         mu[k] = mu_r[k] = 0.1 * k;
-    st_ProblemFile file = {0}, *back = NULL;
-    file.friction = (st_FrictionProblem){
-        .form = ST_FORM_LOCAL, .dim = 5, .n_contacts = N / 5, .W = {N, N, p, i, x}, .q = x, .mu = mu, .mu_roll = mu_r};
-    written_and_read(path, &file, &back);
-    assert_string_equal(back->kind, "rfc3d");
-    check_same_matrix(&back->friction.W, &file.friction.W);
-    check_same_vector(back->friction.q, x, N);
-    check_same_vector(back->friction.mu_roll, mu_r, N / 5);
-    assert_null(back->r);
-    st_problem_file_destroy(back);
+    for (int dim = 4; dim <= 6; dim++) { /* spinning, rolling, both */
+        st_ProblemFile file = {0}, *back = NULL;
+        file.friction = (st_FrictionProblem){.form = ST_FORM_LOCAL,
+                                             .dim = dim,
+                                             .n_contacts = N / dim,
+                                             .W = {N, N, p, i, x},
+                                             .q = x,
+                                             .mu = mu,
+                                             .mu_roll = dim >= 5 ? mu_r : NULL,
+                                             .mu_spin = dim != 5 ? mu_r + 1 : NULL};
+        written_and_read(path, &file, &back);
+        assert_string_equal(back->kind, dim == 5 ? "rfc3d" : "sfc3d");
+        assert_int_equal(back->friction.dim, dim);
+        check_same_matrix(&back->friction.W, &file.friction.W);
+        check_same_vector(back->friction.q, x, N);
+        if (dim >= 5) check_same_vector(back->friction.mu_roll, mu_r, N / dim);
+        if (dim != 5) check_same_vector(back->friction.mu_spin, mu_r + 1, N / dim - 1);
+        assert_null(back->r);
+        st_problem_file_destroy(back);
+    }
 }
 
 static void complementarity_comes_back(void **state)

@@ -45,19 +45,22 @@ static inline void backwards_direction(check_Random *random, int count, double *
 static inline void backwards_contact(const BackwardsKind *kind, st_ContactLaw *c, check_Random *random, double *r,
                                      double *u)
 {
-    const int groups = kind->dim == 5 ? 2 : 1, count = kind->dim == 2 ? 1 : 2;
+    const bool rolls = kind->dim >= 5, spins = kind->dim == 4 || kind->dim == 6;
     const double state = check_random(random, 0.0, 1.0), n = check_random(random, 0.1, 2.0);
     double shift = 0.0;
     c->law = kind->law;
     c->dim = kind->dim;
     c->mu = check_random(random, 0.05, kind->mu_most);
     c->mu_roll = 0.2 * check_random(random, 0.05, kind->mu_most);
-    for (int g = 0; g < groups; g++) {
-        const double mu = g == 0 ? c->mu : c->mu_roll;
+    c->mu_spin = 0.7 * c->mu_roll;
+    for (int g = 0; g < 3; g++) { /* sliding, rolling, spinning */
+        const double mu = g == 0 ? c->mu : g == 1 ? c->mu_roll : c->mu_spin;
+        const int count = kind->dim == 2 || g == 2 ? 1 : 2, first = g == 0 ? 1 : g == 1 ? 3 : kind->dim - 1;
+        if ((g == 1 && !rolls) || (g == 2 && !spins)) continue;
         double d[2], speed = check_random(random, 0.1, 1.0);
         backwards_direction(random, count, d);
         for (int k = 0; k < count; k++) {
-            const int row = 1 + 2 * g + k;
+            const int row = first + k;
             if (state < 0.3) { /* open */
                 u[row] = speed * d[k];
             } else if (state < 0.7) { /* stuck */

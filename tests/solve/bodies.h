@@ -93,8 +93,9 @@ static inline void bodies_touch(Bodies *b, int from, int to, const double p[3], 
     b->contact[b->n_contacts++] = law;
     for (int k = 0; k < law.dim && k < 3; k++)
         bodies_row(b, from, to, p, axes[k], 0);
-    for (int k = 3; k < law.dim; k++)
+    for (int k = 3; k < 5 && law.dim >= 5; k++) /* rolling */
         bodies_row(b, from, to, p, axes[k - 2], 1);
+    if (law.dim == 4 || law.dim == 6) bodies_row(b, from, to, p, axes[0], 1); /* spinning */
 }
 
 /* Box `to` stands on box `from` (or the ground): a contact under each corner of where they overlap. */

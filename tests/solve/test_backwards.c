@@ -18,13 +18,13 @@ static void test_known_solution(void **state)
     (void)state;
     check_Random random = {1};
     for (int k = 0; k < 60; k++) {
-        const int dims[] = {2, 3, 5};
-        const BackwardsKind kind = {.dim = dims[k % 3],
+        const int dims[] = {2, 3, 5, 4, 6};
+        const BackwardsKind kind = {.dim = dims[k % 5],
                                     .n_contacts = 1 + k % 20,
                                     .rank = k % 2 == 0 ? 1.0 : 0.4,
                                     .sparse = k % 4 > 1,
                                     .mu_most = 1.0,
-                                    .law = k % 5 == 0 ? ST_LAW_CONE : ST_LAW_COULOMB};
+                                    .law = k / 5 % 5 == 0 ? ST_LAW_CONE : ST_LAW_COULOMB};
         Backwards m = backwards_new(&kind, &random);
         const st_LocalProblem problem = backwards_problem(&m);
         st_Residual residual;

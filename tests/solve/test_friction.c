@@ -90,12 +90,12 @@ static void error_by_hand(void **state)
 static void error_agrees_with_the_residual(void **state)
 {
     (void)state;
-    const int dims[] = {2, 3, 5};
+    const int dims[] = {2, 3, 4, 5, 6};
     check_Random random = {11};
     for (int trial = 0; trial < 300; trial++) {
         enum { N = 3 };
-        const int dim = dims[trial % 3], n = N * dim;
-        double w[15 * 15] = {0}, B[15 * 15] = {0}, q[15], r[15], mu[N], mu_r[N];
+        const int dim = dims[trial % 5], n = N * dim;
+        double w[18 * 18] = {0}, B[18 * 18] = {0}, q[18], r[18], mu[N], mu_r[N], mu_s[N];
         for (int k = 0; k < n * n; k++)
             B[k] = uniform(&random);
         for (int i = 0; i < n; i++) {
@@ -111,18 +111,23 @@ static void error_agrees_with_the_residual(void **state)
         for (int c = 0; c < N; c++) {
             mu[c] = fabs(uniform(&random));
             mu_r[c] = fabs(uniform(&random));
-            contact[c] =
-                (st_ContactLaw){.law = ST_LAW_COULOMB, .dim = dim, .first = c * dim, .mu = mu[c], .mu_roll = mu_r[c]};
+            mu_s[c] = fabs(uniform(&random));
+            contact[c] = (st_ContactLaw){.law = ST_LAW_COULOMB,
+                                         .dim = dim,
+                                         .first = c * dim,
+                                         .mu = mu[c],
+                                         .mu_roll = mu_r[c],
+                                         .mu_spin = mu_s[c]};
         }
         Dense W;
         const st_FrictionProblem p = {
-            .dim = dim, .n_contacts = N, .W = *dense(&W, n, n, w), .q = q, .mu = mu, .mu_roll = mu_r};
+            .dim = dim, .n_contacts = N, .W = *dense(&W, n, n, w), .q = q, .mu = mu, .mu_roll = mu_r, .mu_spin = mu_s};
         const st_LocalProblem local = {.n_r = n, .n_contacts = N, .W = p.W, .b = q, .contact = contact};
         const st_FrictionError e = error_of(&p, r, NULL, NULL);
         st_Error err = {0};
         st_Residual residual;
         check_ok(st_local_residual(&local, r, &residual, &err), err);
-        check_close(e.error, residual.error, 1e-13 * (1 + e.error)); /* sums of 15 terms */
+        check_close(e.error, residual.error, 1e-13 * (1 + e.error)); /* sums of 18 terms */
         check_close(e.error_rho, residual.error_rho, 1e-13 * (1 + e.error_rho));
         check_close(e.cone_violation, residual.cone_violation, 1e-13);
     }

@@ -12,7 +12,8 @@ static const double pi = 3.14159265358979323846;
 
 static st_ContactLaw make(st_Law law, int dim, double mu)
 {
-    return (st_ContactLaw){.law = law, .dim = dim, .facets = 2, .mu = mu, .mu_roll = 0.5 * mu, .lo = -1.0, .hi = 2.0};
+    return (st_ContactLaw){
+        .law = law, .dim = dim, .facets = 2, .mu = mu, .mu_roll = 0.5 * mu, .mu_spin = 0.2 * mu, .lo = -1.0, .hi = 2.0};
 }
 
 /* Every convex set with a cone shape: what the properties below are run over. */
@@ -28,6 +29,10 @@ static int all_cones(st_ContactLaw *out)
         out[n++] = make(ST_LAW_COULOMB, 5, mus[k]);
         out[n] = make(ST_LAW_CONE, 5, mus[k]);
         out[n++].mu_roll = 0.0;
+        out[n++] = make(ST_LAW_CONE, 4, mus[k]);
+        out[n++] = make(ST_LAW_COULOMB, 6, mus[k]);
+        out[n] = make(ST_LAW_COULOMB, 6, mus[k]);
+        out[n++].mu = 0.0;
         out[n++] = make(ST_LAW_PYRAMID, 2, mus[k]);
         for (int m = 0; m < 6; m++) {
             out[n] = make(ST_LAW_PYRAMID, 3, mus[k]);
@@ -55,7 +60,8 @@ static void random_ray(const st_ContactLaw *c, check_Random *random, double *z)
                                                   : check_random(random, 0.0, 2.0 * pi);
     if (c->dim == 2) z[1] = check_random_int(random, 0, 1) ? c->mu : -c->mu;
     if (c->dim >= 3) z[1] = c->mu * cos(angle), z[2] = c->mu * sin(angle);
-    if (c->dim == 5) {
+    if (c->dim == 4 || c->dim == 6) z[c->dim - 1] = check_random_int(random, 0, 1) ? c->mu_spin : -c->mu_spin;
+    if (c->dim >= 5) {
         const double roll = check_random(random, 0.0, 2.0 * pi);
         z[3] = c->mu_roll * cos(roll), z[4] = c->mu_roll * sin(roll);
     }
@@ -76,7 +82,8 @@ static double outside(const st_ContactLaw *c, const double *x)
     double worst = -x[0];
     if (c->dim == 2) worst = fmax(worst, fabs(x[1]) - c->mu * x[0]);
     if (c->dim >= 3 && c->law != ST_LAW_PYRAMID) worst = fmax(worst, hypot(x[1], x[2]) - c->mu * x[0]);
-    if (c->dim == 5) worst = fmax(worst, hypot(x[3], x[4]) - c->mu_roll * x[0]);
+    if (c->dim >= 5) worst = fmax(worst, hypot(x[3], x[4]) - c->mu_roll * x[0]);
+    if (c->dim == 4 || c->dim == 6) worst = fmax(worst, fabs(x[c->dim - 1]) - c->mu_spin * x[0]);
     for (int j = 0; c->dim == 3 && c->law == ST_LAW_PYRAMID && j < c->facets; j++) { /* one edge after another */
         const double angle = 2.0 * pi * (j + 0.5) / c->facets;
         worst = fmax(worst, cos(angle) * x[1] + sin(angle) * x[2] - c->mu * x[0] * cos(pi / c->facets));
@@ -94,7 +101,8 @@ static void test_projection_is_nearest(void **state)
     check_Random random = {.state = 1};
     for (int c = 0; c < n; c++)
         for (int sample = 0; sample < 400; sample++) {
-            double x[5] = {0}, y[5] = {0}, rest[5] = {0}, again[5] = {0}, z[5] = {0};
+            double x[ST_MAX_DIM] = {0}, y[ST_MAX_DIM] = {0}, rest[ST_MAX_DIM] = {0}, again[ST_MAX_DIM] = {0},
+                   z[ST_MAX_DIM] = {0};
             random_point(cone[c].dim, &random, x);
             memcpy(y, x, sizeof y);
             sti_law_project(&cone[c], y);
@@ -122,7 +130,7 @@ static void test_projection_fixed_points(void **state)
     check_Random random = {.state = 2};
     for (int c = 0; c < n; c++)
         for (int sample = 0; sample < 100; sample++) {
-            double a[5] = {0}, b[5] = {0}, x[5] = {0}, y[5] = {0};
+            double a[ST_MAX_DIM] = {0}, b[ST_MAX_DIM] = {0}, x[ST_MAX_DIM] = {0}, y[ST_MAX_DIM] = {0};
             random_ray(&cone[c], &random, a);
             random_ray(&cone[c], &random, b);
             const double weight = check_random(&random, 0.0, 3.0);
@@ -131,8 +139,8 @@ static void test_projection_fixed_points(void **state)
             sti_law_project(&cone[c], y);
             for (int k = 0; k < cone[c].dim; k++)
                 check_close(y[k], x[k], ROUNDING * 10.0);
-            double below[5] = {-1.0 - cone[c].mu - cone[c].mu_roll, 0, 0, 0, 0};
-            if (cone[c].dim > 1) below[cone[c].dim - 1] = 1.0; /* n + mu |t| + mu_roll |R| < 0: polar */
+            double below[ST_MAX_DIM] = {-1.0 - cone[c].mu - cone[c].mu_roll - cone[c].mu_spin};
+            if (cone[c].dim > 1) below[cone[c].dim - 1] = 1.0; /* n + sum of mu |x| < 0: polar */
             sti_law_project(&cone[c], below);
             for (int k = 0; k < cone[c].dim; k++)
                 assert_true(below[k] == 0.0);
@@ -195,12 +203,18 @@ static void test_shift(void **state)
     (void)state;
     check_Random random = {.state = 4};
     for (int sample = 0; sample < 1000; sample++) {
-        double u[5], s[5];
-        random_point(5, &random, u);
+        double u[ST_MAX_DIM], s[ST_MAX_DIM];
+        random_point(6, &random, u);
         st_ContactLaw c = make(ST_LAW_COULOMB, 5, 0.6);
         sti_law_shift(&c, u, s);
         check_close(s[0], u[0] + 0.6 * hypot(u[1], u[2]) + 0.3 * hypot(u[3], u[4]), ROUNDING);
-        c = make(ST_LAW_CONE, 5, 0.6);
+        c = make(ST_LAW_COULOMB, 6, 0.6);
+        sti_law_shift(&c, u, s);
+        check_close(s[0], u[0] + 0.6 * hypot(u[1], u[2]) + 0.3 * hypot(u[3], u[4]) + 0.12 * fabs(u[5]), ROUNDING);
+        c = make(ST_LAW_COULOMB, 4, 0.6);
+        sti_law_shift(&c, u, s);
+        check_close(s[0], u[0] + 0.6 * hypot(u[1], u[2]) + 0.12 * fabs(u[3]), ROUNDING);
+        c = make(ST_LAW_CONE, 6, 0.6);
         sti_law_shift(&c, u, s);
         assert_memory_equal(s, u, sizeof u);
         c = make(ST_LAW_BOX, 3, 0.6);

@@ -9,7 +9,11 @@ static const st_ContactLaw laws[] = {
     {.law = ST_LAW_COULOMB, .dim = 2, .mu = 0.6},
     {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6},
     {.law = ST_LAW_COULOMB, .dim = 5, .mu = 0.6, .mu_roll = 0.2},
+    {.law = ST_LAW_COULOMB, .dim = 4, .mu = 0.6, .mu_spin = 0.2},
+    {.law = ST_LAW_COULOMB, .dim = 6, .mu = 0.6, .mu_roll = 0.2, .mu_spin = 0.1},
     {.law = ST_LAW_CONE, .dim = 2, .mu = 0.6},
+    {.law = ST_LAW_CONE, .dim = 4, .mu = 0.6, .mu_spin = 0.2},
+    {.law = ST_LAW_CONE, .dim = 6, .mu = 0.6, .mu_roll = 0.2, .mu_spin = 0.1},
     {.law = ST_LAW_CONE, .dim = 3, .mu = 0.6},
     {.law = ST_LAW_CONE, .dim = 5, .mu = 0.6, .mu_roll = 0.2},
     {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.6, .facets = 2},
@@ -24,12 +28,13 @@ static void test_slope_by_differences(void **state)
 {
     (void)state;
     check_Random random = {4};
-    const double h = 1e-6, rho[5] = {0.8, 0.8, 0.8, 0.8, 0.8};
+    const double h = 1e-6, rho[ST_MAX_DIM] = {0.8, 0.8, 0.8, 0.8, 0.8, 0.8};
     for (int l = 0; l < N_LAWS; l++) {
         const int dim = laws[l].dim;
         int wrong = 0;
         for (int k = 0; k < 200; k++) {
-            double r[5], u[5], F[5], A[25], B[25], plus[5], minus[5];
+            double r[ST_MAX_DIM], u[ST_MAX_DIM], F[ST_MAX_DIM], A[ST_MAX_DIM * ST_MAX_DIM], B[ST_MAX_DIM * ST_MAX_DIM],
+                plus[ST_MAX_DIM], minus[ST_MAX_DIM];
             bool bad = false;
             for (int i = 0; i < dim; i++) {
                 r[i] = check_random(&random, -1.0, 1.0) + (i == 0 ? 0.5 : 0.0);
@@ -59,11 +64,12 @@ static void test_same_zeros_as_the_judge(void **state)
     (void)state;
     check_Random random = {6};
     for (int k = 0; k < 300; k++) {
-        const int dims[] = {2, 3, 5};
+        const int dims[] = {2, 3, 4, 5, 6};
         const BackwardsKind kind = {
-            .dim = dims[k % 3], .n_contacts = 1, .mu_most = 1.0, .law = k % 2 == 0 ? ST_LAW_COULOMB : ST_LAW_CONE};
+            .dim = dims[k % 5], .n_contacts = 1, .mu_most = 1.0, .law = k % 2 == 0 ? ST_LAW_COULOMB : ST_LAW_CONE};
         st_ContactLaw contact = {0};
-        double r[5] = {0}, u[5] = {0}, F[5], natural[5], rho[5] = {0.3, 0.3, 0.3, 0.3, 0.3};
+        double r[ST_MAX_DIM] = {0}, u[ST_MAX_DIM] = {0}, F[ST_MAX_DIM], natural[ST_MAX_DIM],
+               rho[ST_MAX_DIM] = {0.3, 0.3, 0.3, 0.3, 0.3, 0.3};
         backwards_contact(&kind, &contact, &random, r, u);
         for (int moved = 0; moved < 2; moved++) {
             double f = 0.0, n = 0.0;
@@ -88,13 +94,13 @@ static void test_unique_solutions(void **state)
     const char *const names[] = {"newton", "ipm", "admm", "apgd", "auto"};
     check_Random random = {8};
     for (int k = 0; k < 40; k++) {
-        const int dims[] = {2, 3, 5, 3};
+        const int dims[] = {2, 3, 5, 3, 4, 6};
         const BackwardsKind kind = {
-            .dim = dims[k % 4], .n_contacts = 1 + k % 6, .rank = 2.0, .mu_most = 0.8, .law = ST_LAW_CONE};
+            .dim = dims[k % 6], .n_contacts = 1 + (k + k / 6) % 6, .rank = 2.0, .mu_most = 0.8, .law = ST_LAW_CONE};
         Backwards m = backwards_new(&kind, &random);
         const st_LocalProblem problem = backwards_problem(&m);
         for (size_t s = 0; s < sizeof names / sizeof names[0]; s++) {
-            double r[30];
+            double r[36];
             st_SolverDef def = st_solver_def();
             st_Solver *solver = NULL;
             st_SolveInfo info;

@@ -27,7 +27,7 @@ static st_SolveInfo solve_with(const char *name, const st_Problem *problem, doub
 /* r and u of one contact that obey its law: z random, r = P(z), u^ = r - z (Moreau), shifted back. */
 static void draw_answer(check_Random *random, const st_ContactLaw *contact, double *r, double *u)
 {
-    double z[5], shift = 0.0, d[2] = {0};
+    double z[ST_MAX_DIM], shift = 0.0, d[2] = {0};
     for (int k = 0; k < contact->dim; k++)
         r[k] = z[k] = check_random(random, -1.0, 1.0) * (k >= 3 ? 0.05 : 1.0);
     r[0] = z[0] += 0.3; /* more closed than open */
@@ -36,7 +36,8 @@ static void draw_answer(check_Random *random, const st_ContactLaw *contact, doub
         u[k] = r[k] - z[k];
     if (contact->law == ST_LAW_COULOMB && contact->dim > 1)
         shift = contact->mu * hypot(u[1], contact->dim > 2 ? u[2] : 0.0) +
-                (contact->dim == 5 ? contact->mu_roll * hypot(u[3], u[4]) : 0.0);
+                (contact->dim >= 5 ? contact->mu_roll * hypot(u[3], u[4]) : 0.0) +
+                (contact->dim == 4 || contact->dim == 6 ? contact->mu_spin * fabs(u[contact->dim - 1]) : 0.0);
     for (int j = 0; contact->law == ST_LAW_PYRAMID && j < contact->facets; j++) {
         sti_law_facet(contact, j, d);
         shift = fmax(shift, contact->mu * -(d[0] * u[1] + (contact->dim == 3 ? d[1] * u[2] : 0.0)));
@@ -49,6 +50,7 @@ static st_ContactLaw draw_law(check_Random *random, st_Law law, int dim, double 
     st_ContactLaw contact = {.law = law, .dim = dim, .mu = check_random(random, 0.0, mu_max), .lo = -0.5, .hi = 0.5};
     contact.facets = dim == 2 ? 2 : 2 * check_random_int(random, 2, 5);
     contact.mu_roll = 0.02 * contact.mu;
+    contact.mu_spin = 0.01 * contact.mu;
     return contact;
 }
 
@@ -124,7 +126,8 @@ static void test_backwards_convex(void **state)
         check_backwards(ST_LAW_BOUNDED, 1, 0.0, extras[k], true);
         check_backwards(ST_LAW_CONE, 2, 1.0, extras[k], true);
         check_backwards(ST_LAW_CONE, 3, 1.0, extras[k], true);
-        check_backwards(ST_LAW_CONE, 5, 1.0, extras[k], true);
+        for (int dim = 4; dim <= 6; dim++)
+            check_backwards(ST_LAW_CONE, dim, 1.0, extras[k], true);
     }
 }
 
@@ -135,7 +138,8 @@ static void test_backwards_friction(void **state)
     for (int k = 0; k < 5; k++) {
         check_backwards(ST_LAW_COULOMB, 2, 0.6, extras[k], false);
         check_backwards(ST_LAW_COULOMB, 3, 0.6, extras[k], false);
-        check_backwards(ST_LAW_COULOMB, 5, 0.6, extras[k], false);
+        for (int dim = 4; dim <= 6; dim++)
+            check_backwards(ST_LAW_COULOMB, dim, 0.6, extras[k], false);
         check_backwards(ST_LAW_PYRAMID, 2, 0.6, extras[k], false);
         check_backwards(ST_LAW_PYRAMID, 3, 0.6, extras[k], false);
         check_backwards(ST_LAW_BOX, 2, 0.6, extras[k], false);
@@ -218,6 +222,36 @@ static void test_rolling_ball(void **state)
     }
 }
 
+/* A ball that slides at v0 and spins at w0 about the normal, by every solver that takes spinning friction: sliding
+ * takes mu g h from the one, spinning mu_s m g h from the other (until it stands), each as if the other were not
+ * there. In one step, so that the answers are those of arithmetic.                                 */
+static void test_spinning_ball(void **state)
+{
+    (void)state;
+    const double mass = 2.0, radius = 0.5, mu = 0.8, mu_spin = 0.01, g = 9.81, inertia = mass / 6.0;
+    const char *const names[] = {"nsgs", "newton", "ipm", "admm", "auto"};
+    const double start[2][2] = {{3.0, 5.0}, {3.0, 1e-4}}; /* [m/s, rad/s]: goes on spinning; stands at once */
+    for (int k = 0; k < 10; k++) {
+        const double *v0 = start[k % 2], push[3] = {mass * v0[0] / 0.01, 0, 0}, x[3] = {0, 0, radius};
+        const double foot[3] = {0, 0, 0};
+        const st_ContactLaw law = {.law = ST_LAW_COULOMB, .dim = 4, .mu = mu, .mu_spin = mu_spin};
+        Bodies b = bodies_new(1, 1);
+        bodies_add(&b, mass, x, push);
+        bodies_touch(&b, -1, 0, foot, law);
+        assert_true(b.step == 0.01);
+        b.f[5] += inertia * v0[1];
+        const st_Problem problem = bodies_problem(&b);
+        double r[4], v[6];
+        st_Solution solution = {.r = r, .v = v};
+        assert_true(solve_with(names[k / 2], &problem, 1e-10, &solution).converged);
+        const double dv = mu * g * b.step, dw = mu_spin * mass * g * b.step / inertia;
+        check_close(v[0], v0[0] - dv, 1e-8); /* the tolerance times velocities and mobilities below 100 */
+        check_close(v[4], dv * mass * radius / inertia, 1e-8);
+        check_close(v[5], fmax(0.0, v0[1] - dw), 1e-8);
+        bodies_free(&b);
+    }
+}
+
 /* Stacks rest, whatever is redundant in their contacts; and the acceleration is there: 600 sweeps measured,
  * where plain sweeps need more than 20,000.                                                        */
 static void test_wall_rests(void **state)
@@ -272,8 +306,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_backwards_convex), cmocka_unit_test(test_backwards_friction),
         cmocka_unit_test(test_one_contact),      cmocka_unit_test(test_block_on_the_floor),
-        cmocka_unit_test(test_rolling_ball),     cmocka_unit_test(test_wall_rests),
-        cmocka_unit_test(test_against_lemke),
+        cmocka_unit_test(test_rolling_ball),     cmocka_unit_test(test_spinning_ball),
+        cmocka_unit_test(test_wall_rests),       cmocka_unit_test(test_against_lemke),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

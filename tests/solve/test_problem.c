@@ -126,7 +126,8 @@ static void test_contacts(void **state)
 {
     (void)state;
     REFUSE("contact 0: law is 6", c.m->contact[0].law = (st_Law)6);
-    REFUSE("contact 0: law coulomb has no dimension 4", c.m->contact[0].dim = 4);
+    REFUSE("contact 0: law coulomb has no dimension 7", c.m->contact[0].dim = 7);
+    REFUSE("contact 1: law pyramid has no dimension 4", c.m->contact[1].dim = 4);
     REFUSE("contact 1: law pyramid has no dimension 5", c.m->contact[1].dim = 5);
     REFUSE("contact 2: law frictionless has no dimension 3", c.m->contact[2].law = ST_LAW_FRICTIONLESS,
            c.m->contact[2].dim = 3);
@@ -134,6 +135,7 @@ static void test_contacts(void **state)
     REFUSE("contact 0: mu is -0.5", c.m->contact[0].mu = -0.5);
     REFUSE("contact 1: mu is nan", c.m->contact[1].mu = NAN);
     REFUSE("contact 3: mu_roll is -1", c.m->contact[3].mu_roll = -1.0);
+    REFUSE("contact 3: mu_spin is nan", c.m->contact[3].dim = 6, c.m->contact[3].mu_spin = NAN);
     REFUSE("contact 1: facets is 7", c.m->contact[1].facets = 7);
     REFUSE("contact 1: facets is 0", c.m->contact[1].facets = 0);
     REFUSE("contact 2: limits are lo 2, hi 1", c.m->contact[2].lo = 2.0, c.m->contact[2].hi = 1.0);

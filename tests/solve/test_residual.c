@@ -13,7 +13,7 @@ static void scatter(double *x, double amount, double angle, int n)
     if (n == 2) x[1] = amount * sin(angle);
 }
 
-/* One tangential pair (sliding or rolling) of a cone: free of slip, with |x| < mu n, or slipping against
+/* One tangential part (sliding, rolling or spinning) of a cone: free of slip, with |x| < mu n, or slipping against
  * it. Returns mu |u|, what the cone law asks of u_n.                                                */
 static double draw_pair(double mu, double n, int size, check_Random *random, double *r, double *u)
 {
@@ -58,7 +58,7 @@ static void draw_solution(const st_ContactLaw *c, check_Random *random, double *
     if (check_random_int(random, 0, 3) == 0) { /* open */
         for (int k = 0; k < c->dim; k++)
             u[k] = check_random(random, 0.1, 1.0);
-        if (c->law == ST_LAW_CONE) u[0] += c->mu * 1.5 + c->mu_roll * 1.5; /* |u_T|, |u_R| < sqrt(2) */
+        if (c->law == ST_LAW_CONE) u[0] += 1.5 * (c->mu + c->mu_roll + c->mu_spin); /* |u_T|, |u_R|, |u_S| < 1.5 */
         return;
     }
     const double n = r[0] = check_random(random, 0.5, 2.0);
@@ -69,20 +69,23 @@ static void draw_solution(const st_ContactLaw *c, check_Random *random, double *
     const bool round = c->law == ST_LAW_COULOMB || c->law == ST_LAW_CONE || (c->law == ST_LAW_PYRAMID && c->dim == 2);
     double lift = 0.0;
     if (round) lift += draw_pair(c->mu, n, tangents, random, r + 1, u + 1);
-    if (c->dim == 5) lift += draw_pair(c->mu_roll, n, 2, random, r + 3, u + 3);
+    if (c->dim >= 5) lift += draw_pair(c->mu_roll, n, 2, random, r + 3, u + 3);
+    if (round && (c->dim == 4 || c->dim == 6))
+        lift += draw_pair(c->mu_spin, n, 1, random, r + c->dim - 1, u + c->dim - 1);
     if (c->law == ST_LAW_CONE) u[0] = lift;
 }
 
 static int all_laws(st_ContactLaw *out, double mu)
 {
-    const st_ContactLaw base = {.mu = mu, .mu_roll = 0.3 * mu, .facets = 2, .lo = -0.7, .hi = 1.5};
+    const st_ContactLaw base = {.mu = mu, .mu_roll = 0.3 * mu, .mu_spin = 0.2 * mu, .facets = 2, .lo = -0.7, .hi = 1.5};
     static const struct {
         st_Law law;
         int dim, facets;
     } kinds[] = {{ST_LAW_FRICTIONLESS, 1, 2}, {ST_LAW_BOUNDED, 1, 2}, {ST_LAW_COULOMB, 2, 2}, {ST_LAW_COULOMB, 3, 2},
                  {ST_LAW_COULOMB, 5, 2},      {ST_LAW_CONE, 2, 2},    {ST_LAW_CONE, 3, 2},    {ST_LAW_CONE, 5, 2},
                  {ST_LAW_PYRAMID, 2, 2},      {ST_LAW_PYRAMID, 3, 2}, {ST_LAW_PYRAMID, 3, 4}, {ST_LAW_PYRAMID, 3, 10},
-                 {ST_LAW_BOX, 2, 2},          {ST_LAW_BOX, 3, 2}};
+                 {ST_LAW_BOX, 2, 2},          {ST_LAW_BOX, 3, 2},     {ST_LAW_COULOMB, 4, 2}, {ST_LAW_COULOMB, 6, 2},
+                 {ST_LAW_CONE, 4, 2},         {ST_LAW_CONE, 6, 2}};
     const int n = (int)(sizeof kinds / sizeof kinds[0]);
     for (int k = 0; k < n; k++) {
         out[k] = base;

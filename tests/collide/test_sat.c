@@ -1,0 +1,87 @@
+/* Separating axes: a direction to start from makes them fast and changes nothing; depth against brute force. */
+#include "check.h"
+#include "collide/core.h"
+
+static st_Vec3 random_unit(check_Random *random)
+{
+    for (;;) {
+        double x = check_random(random, -1, 1), y = check_random(random, -1, 1);
+        st_Vec3 d = vec3(x, y, check_random(random, -1, 1));
+        double length = norm(d);
+        if (length > 0.1 && length < 1) return scale(1 / length, d);
+    }
+}
+
+/* A box, or the hull of points near an ellipsoid that may be thin. */
+static sti_Shape random_shape(check_Random *random)
+{
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    sti_Shape shape;
+    st_Vec3 corner[40], half;
+    half.x = pow(10, check_random(random, -1.5, 0.5));
+    half.y = pow(10, check_random(random, -1.5, 0.5));
+    half.z = pow(10, check_random(random, -1.5, 0.5));
+    int n = check_random_int(random, 4, 40);
+    for (int k = 0; k < n; k++) {
+        st_Vec3 d = random_unit(random);
+        corner[k] = vec3(half.x * d.x, half.y * d.y, half.z * d.z);
+    }
+    st_ShapeDef def = check_random_int(random, 0, 3) == 0 ? st_box_def(half.x, half.y, half.z) : st_hull_def(corner, n);
+    check_ok(sti_shape_compile(&def, &allocator, &shape, &err), err);
+    return shape;
+}
+
+static bool same(st_Vec3 a, st_Vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/* Overlaps from grazing to nested. Every guess gives the same bits, and no direction at all has less depth. */
+static void guesses_change_nothing(void **state)
+{
+    (void)state;
+    check_Random random = {71};
+    st_Allocator allocator = st_default_allocator();
+    int tried = 0;
+    for (int round = 0; round < 300; round++) {
+        sti_Shape a = random_shape(&random), b = random_shape(&random);
+        st_Pose pose_a = {{0, 0, 0}, {1, 0, 0, 0}}, pose_b = pose_a;
+        pose_b.q = quat_exp(scale(check_random(&random, 0, 3), random_unit(&random)));
+        sti_Core core_a = sti_core(&a, pose_a), core_b = sti_core(&b, pose_b);
+        st_Vec3 way = random_unit(&random);
+        double apart = -core_separation(&core_a, &core_b, way); /* beyond this far along `way` they do not touch */
+        core_b.p = scale(check_random(&random, 0, 0.5) * apart, way);
+        sti_Distance first = {0}, other = {0};
+        sti_sat(&core_a, &core_b, way, &first);
+        if (first.gap < 0) { /* out along the axis found, but not quite */
+            double rest = pow(10, check_random(&random, -9, 0));
+            core_b.p = add(core_b.p, scale(-first.gap * (1 - rest), first.normal));
+            sti_sat(&core_a, &core_b, way, &first);
+        }
+        if (!(first.gap < 0)) {
+            sti_shape_free(&allocator, &a), sti_shape_free(&allocator, &b);
+            continue;
+        }
+        tried++;
+        for (int k = 0; k < 6; k++) {
+            st_Vec3 guess = k == 0 ? first.normal : k == 1 ? scale(-1, first.normal) : random_unit(&random);
+            sti_sat(&core_a, &core_b, guess, &other);
+            assert_true(other.gap == first.gap && same(other.normal, first.normal));
+            assert_true(same(other.a, first.a) && same(other.b, first.b));
+        }
+        for (int k = 0; k < 200; k++) /* rounding of a sum of lengths */
+            check_below(core_separation(&core_a, &core_b, random_unit(&random)) - first.gap,
+                        1e-14 * (core_a.size + core_b.size));
+        sti_shape_free(&allocator, &a), sti_shape_free(&allocator, &b);
+    }
+    assert_true(tried > 150);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guesses_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
