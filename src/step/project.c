@@ -9,8 +9,8 @@
  *     M d = M e + J' l,     J' d + c = 0,     q <- q + d.
  *
  * This converges linearly, by the curvature left out, at a rate of about the distance that the position moves. So
- * where a thousandth of the first error is left, e is dropped and the rest is gone straight to the constraints,
- * quadratically: the position found differs from the nearest one by a thousandth of a second-order term. Far from
+ * where a millionth of the first error is left, e is dropped and the rest is gone straight to the constraints,
+ * quadratically: the position found differs from the nearest one by a millionth of a second-order term. Far from
  * the constraints (a light bar that turned by a radian in the step) a second pass goes straight from the best
  * position met.
  *
