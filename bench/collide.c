@@ -105,9 +105,11 @@ static st_Status build(st_Scene *scene, Kind kind, int n, st_Error *err)
 
 /* ---- motion -------------------------------------------------------------------------------------- */
 
-/* Push apart what overlaps, and everything down: a few hundred rounds make a pile. */
+/* Push apart what overlaps, and everything down: a few hundred rounds make a pile. Later less and less down: bodies
+ * come to rest overlapping by little.                                                              */
 static st_Status press(sti_World *world, st_Sink *sink, double *q, int rounds, st_Error *err)
 {
+    double down = 0.002;
     for (int round = 0; round < rounds; round++) {
         sti_sink_clear_contacts(sink);
         STI_TRY(sti_contacts_push(world, q, 0.01, sink, err));
@@ -121,8 +123,9 @@ static st_Status press(sti_World *world, st_Sink *sink, double *q, int rounds, s
                 vec3_store(p, add(vec3_load(p), d));
             }
         }
+        if (2 * round > rounds) down *= 0.96;
         for (int b = 1; b < world->n_bodies; b++)
-            q[STI_BODY_Q * (b - 1) + 2] -= 0.002;
+            q[STI_BODY_Q * (b - 1) + 2] -= down;
     }
     return ST_OK;
 }

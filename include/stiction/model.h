@@ -102,6 +102,7 @@ typedef struct st_Model {
 
     /* M(q): the diagonal blocks one after another, each row-major, symmetric positive definite. */
     st_Status (*mass)(void *ctx, const double *q, double *M, st_Error *err);
+    bool constant_mass; /* M is the same for all q: it is asked for once                   */
     /* k(t, q, v): all forces but springs, dampers, joints and contacts; Coriolis terms included. */
     st_Status (*force)(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err);
     /* Springs and dampers, always the same ones in the same order. NULL: none. */

@@ -57,6 +57,12 @@ typedef enum st_Initial {
 } st_Initial;
 
 /* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
+typedef enum st_Forces {
+    ST_FORCES_ANY = 0,   /* what the solver finds                                       */
+    ST_FORCES_LEAST_NORM /* the least in the weights 1/(k h^2), 1/(gamma h) of contact_stiffness (or a shape's),
+                          * contact_damping and joint_stiffness: how stiff bodies share */
+} st_Forces;
+
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
     st_Integrator integrator;
@@ -88,6 +94,7 @@ typedef struct st_SystemDef {
     double contact_damping;   /* regularized: tangential damper, likewise [N s/m]        */
     double joint_stiffness;   /* regularized: springs in place of joints [N/m, N m/rad]  */
     bool rigid_limit;         /* regularized: stiffness taken to infinity, step by step  */
+    st_Forces forces;         /* where rigid bodies leave them open                      */
     double speed_limit;       /* faster than this is called divergence [m/s, rad/s]      */
     st_Allocator allocator;
     uint32_t cookie; /* set by st_system_def(); leave alone                             */
@@ -156,6 +163,7 @@ typedef struct st_StepInfo {
     int problems;       /* step problems solved, impacts included                      */
     bool accumulated;   /* more than max_events: went on with the active set alone     */
     int overlapping;    /* contacts in overlap that got a compliance, drift gap        */
+    int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: too many to tell */
     double penetration; /* deepest, over all contacts, after the step [m]              */
     double joint_error; /* largest joint value after the step [m or rad]               */
     double impact_gain; /* kinetic energy that impact laws added [J], 0: none did      */

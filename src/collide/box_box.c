@@ -158,6 +158,7 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     if (!(axis.gap < how->margin)) return ST_OK;
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal};
     bool met = axis.edge_a >= 0 ? edge_points(&x, &axis, &d) : corner_points(&x, &axis, &d);
-    if (!met) sti_core_distance(&x.a, &x.b, &d);
+    if (!met) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
+    if (d.beyond) return ST_OK;
     return sti_manifold(&x.a, &x.b, &d, origin, how, out, err);
 }

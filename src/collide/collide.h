@@ -42,6 +42,11 @@ typedef struct sti_Collide {
     double margin; /* points with gap < margin are wanted                                          */
     int planar;    /* 0, 1, 2: both move across this world axis only; -1: in space                 */
     bool keep_all; /* all points of a patch, not only those that span it                           */
+    /* A direction near the normal of the call before, packed by convex.c: where to begin, and no more than that: the
+     * answer does not depend on it. 0: none. NULL: neither known nor wanted.                       */
+    uint32_t *hint;
+    /* of the two shapes, placed as sti_core() does it, but at the origin; NULL: not known          */
+    const struct sti_Core *core_a, *core_b;
 } sti_Collide;
 
 /* Can this pair of shape types touch, in this order? */

@@ -27,8 +27,8 @@ bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_P
     *origin = pose_a.p;
     pose_b.p = sub(pose_b.p, pose_a.p);
     pose_a.p = vec3(0, 0, 0);
-    *core_a = sti_core(a, pose_a);
-    *core_b = sti_core(b, pose_b);
+    *core_a = core_placed(how->core_a, a, pose_a);
+    *core_b = core_placed(how->core_b, b, pose_b);
     if (how->planar < 0) return true;
     st_Vec3 e = vec3_axis(how->planar);
     double radii = core_a->radius + core_b->radius;
@@ -44,6 +44,35 @@ bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_P
     return true;
 }
 
+/* ---- hints --------------------------------------------------------------------------------------- */
+
+/* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, its lower half folded over the upper one: two
+ * numbers of 16 bits, good to 1e-4 rad. 0 stands for no vector.                                    */
+#define STEPS 32766.0
+
+static uint32_t pack(st_Vec3 n)
+{
+    double sum = fabs(n.x) + fabs(n.y) + fabs(n.z), x = n.x / sum, y = n.y / sum;
+    if (!isfinite(x) || !isfinite(y)) return 0;
+    if (n.z < 0) {
+        double keep = x;
+        x = copysign(1 - fabs(y), x), y = copysign(1 - fabs(keep), y);
+    }
+    return (uint32_t)lround(32768 + STEPS * x) << 16 | (uint32_t)lround(32768 + STEPS * y);
+}
+
+static bool unpack(uint32_t hint, st_Vec3 *out)
+{
+    if (hint == 0) return false;
+    double x = ((double)(hint >> 16) - 32768) / STEPS, y = ((double)(hint & 0xffff) - 32768) / STEPS;
+    st_Vec3 n = vec3(x, y, 1 - fabs(x) - fabs(y));
+    if (n.z < 0) n.x = copysign(1 - fabs(y), x), n.y = copysign(1 - fabs(x), y);
+    *out = scale(1 / norm(n), n);
+    return true;
+}
+
+/* ---- the pair ------------------------------------------------------------------------------------ */
+
 st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                             const sti_Collide *how, sti_Points *out, st_Error *err)
 {
@@ -51,7 +80,12 @@ st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
     st_Vec3 origin;
     if (!sti_place_pair(a, pose_a, b, pose_b, how, &core_a, &core_b, &origin)) return ST_OK;
     sti_Distance distance;
-    sti_core_distance(&core_a, &core_b, &distance);
+    st_Vec3 guess;
+    bool guessed = how->hint != NULL && unpack(*how->hint, &guess);
+    sti_core_distance(&core_a, &core_b, how->margin + core_a.radius + core_b.radius, guessed ? &guess : NULL,
+                      &distance);
+    if (how->hint != NULL) *how->hint = pack(distance.normal);
+    if (distance.beyond) return ST_OK;
     double size = core_a.size + core_b.size;
     if (!(distance.error <= ACCEPTED * size) || !isfinite(distance.gap))
         return sti_fail(err, ST_ERR_NUMERIC, "the distance of a %s and a %s could not be found: %g, good to %g only",

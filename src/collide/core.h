@@ -19,7 +19,7 @@ typedef enum sti_CoreKind {
     STI_CORE_ELLIPSOID
 } sti_CoreKind;
 
-typedef struct sti_Core {
+struct sti_Core {
     sti_CoreKind kind;
     st_Vec3 p;         /* where its origin is                                                              */
     st_Vec3 axis[3];   /* its x, y, z                                                                */
@@ -31,9 +31,20 @@ typedef struct sti_Core {
     double size;       /* no point of the core is farther from p                                     */
     st_Vec3 corner[3]; /* triangle, segment: placed                                                */
     const sti_Facets *facets;
-} sti_Core;
+};
+typedef struct sti_Core sti_Core;
 
 sti_Core sti_core(const sti_Shape *shape, st_Pose pose);
+/* The same from `known`, which is the core at the origin; NULL: not known. */
+static inline sti_Core core_placed(const sti_Core *known, const sti_Shape *shape, st_Pose pose)
+{
+    if (known == NULL) return sti_core(shape, pose);
+    sti_Core core = *known;
+    core.p = pose.p;
+    for (int k = 0; k < 2 && core.kind == STI_CORE_SEGMENT; k++)
+        core.corner[k] = add(pose.p, core.corner[k]);
+    return core;
+}
 sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c);
 
 /* Faces and edges are flat and straight: signed distances are exact. */
@@ -80,16 +91,19 @@ typedef struct sti_Distance {
     st_Vec3 normal; /* unit, from a to b                                                           */
     st_Vec3 a, b;   /* points of the cores that realise it; b - a = gap normal                     */
     double error;   /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
+    bool beyond;    /* farther than asked for: only the normal is known, roughly                   */
     int rounds;     /* of GJK and of the expanding polytope, together                              */
 } sti_Distance;
 
-/* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. */
+/* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. Cores that are
+ * farther than `beyond` are not followed to the end.                                              */
 typedef struct sti_Simplex {
     int n;
     st_Vec3 a[4], b[4], w[4]; /* w = a - b                                                         */
     double weight[4];
 } sti_Simplex;
-bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex *simplex, sti_Distance *out);
+bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *simplex,
+             sti_Distance *out);
 
 /* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. A unit `guess` near
  * that axis makes it fast, and changes nothing else.                                              */
@@ -109,9 +123,14 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
 /* polish.c: from near the best direction to the best one, and to its points. */
 void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 
-/* distance.c: signed distance of any two cores. `guess`: returns early with an error of INFINITY and a
- * gap that is a lower bound once that exceeds `beyond`.                                           */
-void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out);
+/* distance.c: signed distance of any two cores; beyond `beyond`, only that it is, and a normal near the axis that
+ * shows it. A unit `guess` near the normal makes it fast, and changes nothing else; NULL: none.    */
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const st_Vec3 *guess, sti_Distance *out);
+/* A separation so far beyond that no rounding on the way to the distance brings it back. */
+static inline bool core_is_beyond(double separation, double beyond, double size)
+{
+    return separation > beyond + 1e-12 * size;
+}
 
 /* Separation of the cores along the unit n: min over b - max over a. A lower bound of the gap. */
 static inline double core_separation(const sti_Core *a, const sti_Core *b, st_Vec3 n)

@@ -51,11 +51,28 @@ static st_Vec3 way_out(const sti_Core *a, const sti_Core *b, const sti_Simplex *
     return core_separation(a, b, across) > core_separation(a, b, best) ? across : best;
 }
 
-void sti_core_distance(const sti_Core *a, const sti_Core *b, sti_Distance *out)
+/* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. */
+static bool known_from(st_Vec3 guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
+                       sti_Distance *out)
+{
+    double separation = core_separation(a, b, guess);
+    if (core_is_beyond(separation, beyond, a->size + b->size)) {
+        *out = (sti_Distance){.gap = separation, .normal = guess, .beyond = true};
+        return true;
+    }
+    if (separation >= 0 || !core_is_polytope(a) || !core_is_polytope(b)) return false;
+    *out = (sti_Distance){.rounds = 0};
+    sti_sat(a, b, guess, out);
+    return out->gap < -4 * touching;
+}
+
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const st_Vec3 *guess, sti_Distance *out)
 {
     sti_Simplex simplex;
     double touching = TOUCHING * (a->size + b->size);
-    bool apart = sti_gjk(a, b, touching, &simplex, out);
+    if (guess != NULL && known_from(*guess, a, b, beyond, touching, out)) return;
+    bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
+    if (apart && out->beyond) return;
     bool flat = core_is_polytope(a) && core_is_polytope(b);
     if (apart && flat && out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: what do the axes say? */
         sti_Distance axes;

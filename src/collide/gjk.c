@@ -142,7 +142,7 @@ static void finish(const sti_Simplex *s, st_Vec3 v, double lower, sti_Distance *
     }
 }
 
-bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex *s, sti_Distance *out)
+bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *s, sti_Distance *out)
 {
     st_Vec3 d = sub(b->p, a->p);
     if (!(dot(d, d) > 0)) d = vec3(1, 0, 0);
@@ -156,6 +156,10 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, sti_Simplex 
         append(s, a, b, scale(-1, nearest.v));
         double distance = sqrt(nearest.square), along = dot(nearest.v, s->w[s->n - 1]) / distance;
         lower = fmax(lower, along);
+        if (core_is_beyond(along, beyond, size)) {
+            *out = (sti_Distance){.gap = along, .normal = scale(-1 / distance, nearest.v), .beyond = true};
+            return true;
+        }
         bool done = distance - lower <= ROUNDING * (size + distance) || is_known(s);
         sti_Simplex tried = *s;
         Nearest next = nearest_point(&tried);

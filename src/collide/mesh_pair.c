@@ -277,7 +277,7 @@ static st_Status try_triangle(Side *side, int index)
     if (lowest - core->radius >= side->how->margin || highest + core->radius <= 0) return ST_OK;
     sti_Distance d;
     sti_Simplex simplex;
-    bool separate = sti_gjk(&face.core, core, 1e-9 * (core->size + face.core.size), &simplex, &d);
+    bool separate = sti_gjk(&face.core, core, 1e-9 * (core->size + face.core.size), INFINITY, &simplex, &d);
     if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
     if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
         return core->radius > 0 ? add_patch(side, &face) : ST_OK; /* the middle is behind, the skin is not */

@@ -121,10 +121,13 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
     int64_t n = 0, f = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
         sti_Pair old = p->pair[k];
-        if (p->moved[old.i] || p->moved[old.j]) continue;
+        bool stays = !p->moved[old.i] && !p->moved[old.j];
         while (f < p->n_fresh && by_shapes(&p->fresh[f], &old) < 0)
             p->merged[n++] = p->fresh[f++];
-        p->merged[n++] = old;
+        if (stays)
+            p->merged[n++] = old;
+        else if (f < p->n_fresh && by_shapes(&p->fresh[f], &old) == 0)
+            p->fresh[f].hint = old.hint;
     }
     while (f < p->n_fresh)
         p->merged[n++] = p->fresh[f++];

@@ -13,7 +13,8 @@
 #include "math/quat.h"
 
 typedef struct sti_Pair {
-    int i, j; /* shapes, in the order of the dispatch matrix                                       */
+    int i, j;      /* shapes, in the order of the dispatch matrix                                  */
+    uint32_t hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
 } sti_Pair;
 
 /* May shapes i and j touch? Puts them in order. */

@@ -33,6 +33,18 @@ typedef struct Best {
     st_Vec3 a[2], b[2]; /* edges */
 } Best;
 
+/* Points of a and b deep in the other. No axis separates a and b more than them: clearly less than the best so far,
+ * and the axis need not be looked at any further.                                                  */
+typedef struct Probes {
+    st_Vec3 a, b;
+    double slack; /* clearly: rounding does not decide                                             */
+} Probes;
+
+static bool is_hopeless(const Probes *probes, st_Vec3 n, const Best *best)
+{
+    return dot(n, sub(probes->b, probes->a)) < best->gap - probes->slack;
+}
+
 /* The part of a core that can lie on the best face: vertices x with along . x >= level, in its axes. */
 typedef struct Slab {
     bool all;
@@ -76,14 +88,17 @@ static bool edge_counts(const Slab *slab, const sti_Core *core, int edge)
 }
 
 /* Faces of a against b; AXIS_FACE_B where a is the second of the pair. */
-static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, Axis axis, Best *best)
+static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
+                      Best *best)
 {
     for (int k = 0; k < sti_core_face_count(a); k++) {
         if (!face_counts(slab, a, k)) continue;
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);
+        st_Vec3 normal = axis == AXIS_FACE_A ? n : scale(-1, n);
+        if (is_hopeless(probes, normal, best)) continue;
         double gap = dot(n, sub(sti_core_support(b, scale(-1, n)), on));
-        if (gap > best->gap) *best = (Best){.gap = gap, .normal = axis == AXIS_FACE_A ? n : scale(-1, n), .axis = axis};
+        if (gap > best->gap) *best = (Best){.gap = gap, .normal = normal, .axis = axis};
     }
 }
 
@@ -113,7 +128,8 @@ static bool arcs_cross(const Edge *a, const Edge *b)
     return true;
 }
 
-static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b, Best *best)
+static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b,
+                          const Probes *probes, Best *best)
 {
     st_Vec3 n = cross(a->way, b->way);
     double length = norm(n);
@@ -125,6 +141,7 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     for (int sign = -1; sign <= 1; sign += 2) {
         if (sign * along <= best->gap) continue;
         st_Vec3 m = scale(sign, n);
+        if (is_hopeless(probes, m, best)) continue;
         double gap = core_separation(core_a, core_b, m);
         /* only the edges that are farthest out: parallel ones behind them give the same axis */
         if (gap > best->gap && sign * along <= gap + 1e-10 * (core_a->size + core_b->size))
@@ -168,7 +185,8 @@ static int gather_edges(const sti_Core *b, const Slab *slab, int first, Edge *ed
     return first;
 }
 
-static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, Best *best)
+static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b,
+                      const Probes *probes, Best *best)
 {
     Edge edge[GATHERED];
     bool prune = a->facets != NULL && b->facets != NULL;
@@ -178,7 +196,7 @@ static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, 
             if (!edge_counts(slab_a, a, i)) continue;
             Edge p = edge_of(a, i);
             for (int j = 0; j < n; j++)
-                if (!prune || arcs_cross(&p, &edge[j])) try_edge_pair(&p, &edge[j], a, b, best);
+                if (!prune || arcs_cross(&p, &edge[j])) try_edge_pair(&p, &edge[j], a, b, probes, best);
         }
     }
 }
@@ -186,15 +204,17 @@ static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, 
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out)
 {
     Best best = {.gap = -INFINITY};
-    double slack = 1e-9 * (a->size + b->size), depth = -core_separation(a, b, guess);
+    double size = a->size + b->size, slack = 1e-9 * size;
+    Probes probes = {sti_core_support(a, guess), sti_core_support(b, scale(-1, guess)), 1e-12 * size};
+    double depth = -dot(guess, sub(probes.b, probes.a));
     Slab slab_a = slab_under(a, guess, depth, slack), slab_b = slab_under(b, scale(-1, guess), depth, slack);
-    try_faces(a, b, &slab_a, AXIS_FACE_A, &best);
-    try_faces(b, a, &slab_b, AXIS_FACE_B, &best);
+    try_faces(a, b, &slab_a, &probes, AXIS_FACE_A, &best);
+    try_faces(b, a, &slab_b, &probes, AXIS_FACE_B, &best);
     if (-best.gap < depth) { /* the faces know a better direction to look from */
         slab_a = slab_under(a, best.normal, -best.gap, slack);
         slab_b = slab_under(b, scale(-1, best.normal), -best.gap, slack);
     }
-    try_edges(a, b, &slab_a, &slab_b, &best);
+    try_edges(a, b, &slab_a, &slab_b, &probes, &best);
     if (!isfinite(best.gap)) try_across(a, b, &best);
     *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
     out->a = sti_core_support(a, best.normal);

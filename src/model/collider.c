@@ -55,7 +55,7 @@ static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
     bool back = sti_collide_supports(shape[j].type, shape[i].type);
     if (!forth && !back) return false;
     bool keep = forth && (!back || i < j);
-    *out = keep ? (sti_Pair){i, j} : (sti_Pair){j, i};
+    *out = keep ? (sti_Pair){.i = i, .j = j} : (sti_Pair){.i = j, .j = i};
     return true;
 }
 
@@ -73,52 +73,87 @@ static unsigned char class_of(st_ShapeType type)
     return type == ST_SHAPE_SPHERE ? STI_CLASS_BALL : STI_CLASS_OTHER;
 }
 
+static bool has_core(st_ShapeType type)
+{
+    return type != ST_SHAPE_PLANE && type != ST_SHAPE_SPHERE && type != ST_SHAPE_MESH && type != ST_SHAPE_HEIGHT_FIELD;
+}
+
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-st_Status sti_collider_compile(sti_World *world, st_Error *err)
+static st_Status reserve(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    const st_Scene *scene = world->scene;
     const st_Allocator *a = &world->allocator;
-    int n = scene->n_shapes;
-    if (n > MAX_SHAPES) return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", n, MAX_SHAPES);
-    c->n_shapes = n;
-    c->points.allocator = *a;
+    int n = c->n_shapes, n_bodies = world->n_bodies;
+    for (int k = 0; k < n; k++)
+        c->n_cores += has_core(world->scene->shape[k].type);
     c->shape = sti_alloc(a, n, sizeof *c->shape);
     c->class = sti_alloc(a, n, sizeof *c->class);
     c->plain = sti_alloc(a, n, sizeof *c->plain);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
     c->ball = sti_alloc(a, n, sizeof *c->ball);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
-    c->axes = sti_alloc(a, scene->n_bodies, sizeof *c->axes);
-    c->body_pose = sti_alloc(a, scene->n_bodies, sizeof *c->body_pose);
-    c->moved = sti_alloc(a, scene->n_bodies, sizeof *c->moved);
-    c->body_reach = sti_alloc(a, scene->n_bodies, sizeof *c->body_reach);
-    unsigned char *extent = sti_alloc(a, n, sizeof *extent);
-    st_Status status = ST_OK;
+    c->core_of = sti_alloc(a, n, sizeof *c->core_of);
+    c->core = sti_alloc(a, c->n_cores, sizeof *c->core);
+    c->axes = sti_alloc(a, n_bodies, sizeof *c->axes);
+    c->body_pose = sti_alloc(a, n_bodies, sizeof *c->body_pose);
+    c->moved = sti_alloc(a, n_bodies, sizeof *c->moved);
+    c->body_reach = sti_alloc(a, n_bodies, sizeof *c->body_reach);
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL)
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", scene->n_bodies);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
     if (n > 0 && (c->shape == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
-                  c->bounds == NULL || extent == NULL))
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
-    for (int k = 0; k < n && status == ST_OK; k++) {
-        status = sti_shape_compile(&scene->shape[k], a, &c->shape[k], err);
-        if (status != ST_OK) break;
-        c->class[k] = class_of(scene->shape[k].type);
-        c->plain[k] = same_pose(&scene->shape[k].pose, &origin);
-        /* in a plane shapes are drawn out across it, beyond their balls */
-        bool drawn = c->class[k] != STI_CLASS_BALL && world->body[scene->shape_body[k]].planar != 0;
-        c->ball[k].radius = drawn ? INFINITY : c->shape[k].reach;
-        bool fixed = world->body[scene->shape_body[k]].n_dofs == 0;
+                  c->bounds == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
+    return ST_OK;
+}
+
+static st_Status compile_shape(sti_World *world, int k, int *n_cores, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const st_ShapeDef *def = &world->scene->shape[k];
+    int body = world->scene->shape_body[k];
+    STI_TRY(sti_shape_compile(def, &world->allocator, &c->shape[k], err));
+    c->class[k] = class_of(def->type);
+    c->plain[k] = same_pose(&def->pose, &origin);
+    c->core_of[k] = has_core(def->type) ? (*n_cores)++ : -1;
+    /* in a plane shapes are drawn out across it, beyond their balls */
+    bool drawn = c->class[k] != STI_CLASS_BALL && world->body[body].planar != 0;
+    c->ball[k].radius = drawn ? INFINITY : c->shape[k].reach;
+    c->body_reach[body] =
+        fmax(c->body_reach[body], norm(pose_point(def->pose, c->shape[k].middle)) + c->shape[k].reach);
+    return ST_OK;
+}
+
+static st_Status compile_pairs(sti_World *world, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const st_Allocator *a = &world->allocator;
+    int n = c->n_shapes;
+    unsigned char *extent = sti_alloc(a, n, sizeof *extent);
+    if (n > 0 && extent == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
+    for (int k = 0; k < n; k++) {
+        bool fixed = world->body[world->scene->shape_body[k]].n_dofs == 0;
         extent[k] = !isfinite(c->shape[k].reach) ? STI_EXTENT_PLANE : fixed ? STI_EXTENT_FIXED : STI_EXTENT_BOUNDED;
-        double *reach = &c->body_reach[scene->shape_body[k]];
-        *reach = fmax(*reach, norm(pose_point(scene->shape[k].pose, c->shape[k].middle)) + c->shape[k].reach);
     }
-    if (status == ST_OK) status = sti_surfaces_compile(scene, a, &c->surfaces, err);
-    if (status == ST_OK) status = compile_excluded(world, err);
-    if (status == ST_OK) status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
+    st_Status status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
     sti_free(a, extent, n, sizeof *extent);
     return status;
+}
+
+st_Status sti_collider_compile(sti_World *world, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    int n_cores = 0;
+    c->n_shapes = world->scene->n_shapes;
+    if (c->n_shapes > MAX_SHAPES)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", c->n_shapes, MAX_SHAPES);
+    c->points.allocator = world->allocator;
+    STI_TRY(reserve(world, err));
+    for (int k = 0; k < c->n_shapes; k++)
+        STI_TRY(compile_shape(world, k, &n_cores, err));
+    STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
+    STI_TRY(compile_excluded(world, err));
+    return compile_pairs(world, err);
 }
 
 void sti_collider_free(sti_World *world)
@@ -133,6 +168,8 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
     sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
+    sti_free(a, c->core_of, c->n_shapes, sizeof *c->core_of);
+    sti_free(a, c->core, c->n_cores, sizeof *c->core);
     sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
     sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
     sti_free(a, c->moved, world->n_bodies, sizeof *c->moved);
@@ -174,6 +211,7 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
         if (!c->plain[k]) pose = pose_product(pose, world->scene->shape[k].pose);
         c->pose[k] = pose;
         c->bounds[k] = sti_shape_bounds(&c->shape[k], pose);
+        if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(&c->shape[k], (st_Pose){{0, 0, 0}, pose.q});
         c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, c->shape[k].middle);
     }
     c->placed = status == ST_OK;

@@ -4,7 +4,7 @@
  * world axis e only (a planar scene), the contact has one tangent, e x n, and a block of size 2. With levers
  * l_a, l_b from the centres to the point, the rate along a direction d of the frame is
  *
- *     u = d . (v_b - v_a) + (l_b x d) . w_b - (l_a x d) . w_a,     w = R w_body.
+ *     u = d . (v_b - v_a) + (l_b x d) . w_b - (l_a x d) . w_a,     w = R w_body,    R'(l x d) = R'l x R'd.
  *
  * A pile makes millions of these a second: they are written where they will stand.
  */
@@ -20,9 +20,14 @@ typedef struct Task {
     sti_Collide how;
     sti_Pair pair;
     int a, b; /* its bodies                                                                        */
-    sti_Surface surface;
-    int index[12], count; /* their velocities                                                      */
-    int plane;            /* the last plane that was met, -1: none; its normal                     */
+    sti_Surface own;
+    const sti_Surface *surface; /* in the table, or `own`                                          */
+    int index[12], count;       /* velocities of the bodies                                        */
+    /* the frame of the last point, which the next may share, in the world and in the axes of both bodies */
+    bool framed;
+    int planar_axis;
+    st_Vec3 direction[3], turned[2][3];
+    int plane; /* the last plane that was met, -1: none; its normal                                */
     st_Vec3 plane_normal;
 } Task;
 
@@ -55,19 +60,35 @@ static bool nothing_slides(const double *gradient, int count, int dim)
     return across <= 1e-12 * along;
 }
 
-/* The row along d, or about it where the levers are NULL. */
-static double *put_row(const Task *task, st_Vec3 d, const st_Vec3 lever[2], double *x)
+static void make_frame(Task *task, st_Vec3 n)
 {
-    const sti_World *world = task->world;
+    const int body[2] = {task->a, task->b};
+    int e = task->how.planar >= 0 ? planar_axis(&task->world->body[task->a], &task->world->body[task->b], n) : -1;
+    st_Vec3 t = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
+    task->planar_axis = e;
+    task->direction[0] = n, task->direction[1] = t, task->direction[2] = cross(n, t);
+    for (int s = 0; s < 2; s++)
+        for (int k = 0; k < 3; k++)
+            task->turned[s][k] = mat3_mul_back(&task->world->collider.axes[body[s]], task->direction[k]);
+    task->framed = true;
+}
+
+/* The rows of both bodies: `dim` rates along the directions, and if it `turns`, three about them. */
+static void put_rows(const Task *task, const st_Vec3 lever[2], int dim, bool turns, double *x)
+{
     const int body[2] = {task->a, task->b};
     for (int s = 0; s < 2; s++) {
-        const sti_Body *of = &world->body[body[s]];
+        const sti_Body *of = &task->world->body[body[s]];
+        const st_Vec3 *turned = task->turned[s];
         if (of->n_dofs == 0) continue;
-        st_Vec3 on = scale(s == 0 ? -1 : 1, d), turn = lever != NULL ? cross(lever[s], on) : on;
-        st_Vec3 along = lever != NULL ? on : vec3(0, 0, 0);
-        x = sti_put_half(of, along, mat3_mul_back(&world->collider.axes[body[s]], turn), x);
+        double sign = s == 0 ? -1 : 1, *row = x;
+        st_Vec3 arm = scale(sign, mat3_mul_back(&task->world->collider.axes[body[s]], lever[s]));
+        for (int k = 0; k < dim; k++, row += task->count)
+            sti_put_half(of, scale(sign, task->direction[k]), cross(arm, turned[k]), row);
+        for (int k = 0; turns && k < 3; k++, row += task->count)
+            sti_put_half(of, vec3(0, 0, 0), scale(sign, turned[k]), row);
+        x += of->n_dofs;
     }
-    return x;
 }
 
 /* Levers overflow only for bodies that are lost in space. */
@@ -80,29 +101,30 @@ static st_Status check_point(const Task *task, const sti_ContactPoint *point, co
                     point->gap);
 }
 
+static bool same_vector(st_Vec3 a, st_Vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
 static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
     const sti_Collider *c = &task->world->collider;
-    const sti_Body *a = &task->world->body[task->a], *b = &task->world->body[task->b];
-    const sti_Surface *surface = &task->surface;
-    st_Vec3 n = point->normal;
-    int e = task->how.planar >= 0 ? planar_axis(a, b, n) : -1;
-    st_Vec3 t1 = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
-    const st_Vec3 direction[3] = {n, t1, cross(n, t1)};
+    const sti_Surface *surface = task->surface;
     const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
     STI_TRY(check_point(task, point, lever));
+    if (!task->framed || !same_vector(point->normal, task->direction[0])) make_frame(task, point->normal);
     double *gradient;
     STI_TRY(sti_sink_room(task->sink, 6, task->count, &gradient, task->err));
-    int dim = surface->mu == 0 ? 1 : (e >= 0 ? 2 : 3);
-    double *x = gradient;
-    for (int k = 0; k < dim; k++)
-        x = put_row(task, direction[k], lever, x);
+    int dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
+    put_rows(task, lever, dim, surface->turns, gradient);
     /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
      */
-    bool free = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
-    if (!free && nothing_slides(gradient, task->count, dim)) dim = 1, x = gradient + task->count;
-    for (int k = 0; surface->turns && k < 3; k++)
-        x = put_row(task, direction[k], NULL, x);
+    bool free = task->world->body[task->a].n_dofs == 6 || task->world->body[task->b].n_dofs == 6;
+    bool opposed = surface->rolling > 0 || surface->spinning > 0;
+    if (!free && !opposed && dim > 1 && nothing_slides(gradient, task->count, dim)) {
+        dim = 1;
+        put_rows(task, lever, dim, surface->turns, gradient);
+    }
     int n_rows = dim + (surface->turns ? 3 : 0);
     sti_ContactEntry *entry = sti_sink_add_contact(task->sink, n_rows, task->count, task->index);
     *entry = (sti_ContactEntry){.id = contact_id(task->pair, point->feature),
@@ -122,8 +144,8 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
                                 .shape_a = task->pair.i + 1,
                                 .shape_b = task->pair.j + 1,
                                 .point = point->point,
-                                .normal = n,
-                                .tangent = t1};
+                                .normal = task->direction[0],
+                                .tangent = task->direction[1]};
     return ST_OK;
 }
 
@@ -154,6 +176,22 @@ static void merge_across(sti_Points *points, int axis)
         if (!seen) points->point[n++] = points->point[k];
     }
     points->n = n;
+}
+
+/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for who looks at it. */
+static void centre_across(const Task *task, sti_Points *points)
+{
+    const sti_Collider *c = &task->world->collider;
+    const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
+    st_Vec3 e = vec3_axis(task->how.planar);
+    double lo = dot(e, b->lo), hi = dot(e, b->hi);
+    if (c->class[task->pair.i] != STI_CLASS_PLANE) {
+        lo = fmax(lo, dot(e, a->lo));
+        hi = fmin(hi, dot(e, a->hi));
+    }
+    double middle = 0.5 * (lo + hi);
+    for (int k = 0; k < points->n && isfinite(middle); k++)
+        points->point[k].point = add(points->point[k].point, scale(middle - dot(e, points->point[k].point), e));
 }
 
 /* Can a plane and a box be nearer than the margin? */
@@ -197,17 +235,21 @@ static int list_velocities(const sti_Body *body, int count, int *index)
 static void begin_points(Task *task)
 {
     const sti_World *world = task->world;
-    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j);
+    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
+    task->framed = false;
     task->count = list_velocities(&world->body[task->a], 0, task->index);
     task->count = list_velocities(&world->body[task->b], task->count, task->index);
 }
 
-static st_Status push_points(Task *task)
+static st_Status push_points(Task *task, uint32_t *hint)
 {
     sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
     const st_ShapeDef *shape = task->world->scene->shape;
     c->points.n = 0;
+    task->how.hint = hint;
+    task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
+    task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
     st_Status status =
         sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, &c->points, task->err);
     if (status != ST_OK) {
@@ -215,15 +257,19 @@ static st_Status push_points(Task *task)
         return sti_fail(task->err, status, "shapes \"%s\" and \"%s\": %.300s", shape[i].name, shape[j].name,
                         why.message);
     }
-    if (task->how.planar >= 0) merge_across(&c->points, task->how.planar);
+    if (task->how.planar >= 0) {
+        merge_across(&c->points, task->how.planar);
+        centre_across(task, &c->points);
+    }
     if (c->points.n > 0) begin_points(task);
     for (int p = 0; p < c->points.n; p++)
         STI_TRY(push_point(task, &c->points.point[p]));
     return ST_OK;
 }
 
-static st_Status push_pair(Task *task, sti_Pair pair)
+static st_Status push_pair(Task *task, sti_Pair *at)
 {
+    sti_Pair pair = *at;
     const sti_World *world = task->world;
     const sti_Collider *c = &world->collider;
     const int *owner = world->scene->shape_body;
@@ -235,7 +281,7 @@ static st_Status push_pair(Task *task, sti_Pair pair)
         task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
     }
     if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL)
-        return is_near(task, pair) ? push_points(task) : ST_OK;
+        return is_near(task, pair) ? push_points(task, &at->hint) : ST_OK;
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
     begin_points(task);
@@ -276,7 +322,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
         int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
         n = list_near(c->ball, c->pairs.pair + k, n, fmax(margin, 0), near);
         for (int e = 0; e < n; e++)
-            STI_TRY(push_pair(&task, c->pairs.pair[k + near[e]]));
+            STI_TRY(push_pair(&task, &c->pairs.pair[k + near[e]]));
     }
     return ST_OK;
 }

@@ -74,8 +74,9 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
     *surfaces = (sti_Surfaces){.n_kinds = 0};
 }
 
-sti_Surface sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j)
+const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room)
 {
-    if (surfaces->kind == NULL) return combined(scene, &scene->shape[i], &scene->shape[j]);
-    return surfaces->table[surfaces->kind[i] * surfaces->n_kinds + surfaces->kind[j]];
+    if (surfaces->kind != NULL) return &surfaces->table[surfaces->kind[i] * surfaces->n_kinds + surfaces->kind[j]];
+    *room = combined(scene, &scene->shape[i], &scene->shape[j]);
+    return room;
 }

@@ -30,6 +30,8 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
         return ST_OK;
     }
     STI_TRY(sti_body_mass(world->scene, index, &body->mass, &body->inertia, err));
+    const double *J = body->inertia.m;
+    body->round = J[0] == J[4] && J[4] == J[8] && J[1] == 0 && J[2] == 0 && J[5] == 0;
     for (int d = 0; d < 6; d++)
         if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = d;
     for (int k = 0; k < body->n_dofs; k++)
@@ -139,26 +141,12 @@ static double mass_entry(const sti_Body *body, int i, int j)
     return body->inertia.m[3 * (i - 3) + (j - 3)];
 }
 
-/* All degrees of freedom: the 6 x 6 matrix at once. */
-static void whole_mass(const sti_Body *body, double *M)
-{
-    memset(M, 0, 36 * sizeof *M);
-    M[0] = M[7] = M[14] = body->mass;
-    for (int i = 0; i < 3; i++)
-        memcpy(M + 6 * (i + 3) + 3, body->inertia.m + 3 * i, 3 * sizeof *M);
-}
-
 static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err)
 {
     (void)q, (void)err;
     const sti_World *world = ctx;
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
-        if (body->n_dofs == 6) {
-            whole_mass(body, M);
-            M += 36;
-            continue;
-        }
         for (int i = 0; i < body->n_dofs; i++)
             for (int j = 0; j < body->n_dofs; j++)
                 *M++ = mass_entry(body, body->dof[i], body->dof[j]);
@@ -240,7 +228,7 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
         if (body->dof[k] < 3) start = k + 1;
         if (body->dof[k] >= 3) axis[n++] = body->dof[k] - 3;
     }
-    if (n < 2) return; /* about one axis nothing turns the momentum */
+    if (n < 2 || body->round) return; /* about one axis, or with J = c I, nothing turns the momentum */
     st_Vec3 linear, w;
     full_velocity(body, v, &linear, &w);
     st_Vec3 momentum = mat3_mul(&body->inertia, w);
@@ -364,6 +352,7 @@ st_Model sti_world_model(sti_World *world)
     model.first = world->block_first;
     model.ctx = world;
     model.mass = world_mass;
+    model.constant_mass = true; /* in body axes */
     model.force = world_force;
     model.soft = world->n_springs + world->n_joint_springs > 0 ? world_soft : NULL;
     model.joints = world->n_joints > 0 ? world_joints : NULL;

@@ -12,6 +12,7 @@
 #define STI_WORLD_H
 
 #include "collide/collide.h"
+#include "collide/core.h"
 #include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
@@ -26,6 +27,7 @@ typedef struct sti_Body {
     int dof[6];      /* its free ones among vx vy vz wx wy wz, increasing                         */
     unsigned planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0      */
     double mass;     /* [kg]                                                                      */
+    bool round;      /* inertia is a multiple of 1                                                */
     st_Mat3 inertia; /* body axes [kg m^2]                                                        */
 } sti_Body;
 
@@ -97,11 +99,14 @@ typedef struct sti_Collider {
     st_Pose *pose;        /* of the shapes, in the world                                           */
     sti_Ball *ball;       /* that holds a shape, or larger; a sphere's is the sphere               */
     sti_Bounds *bounds;   /* around them                                                           */
-    st_Mat3 *axes;        /* of each body: its orientation as a matrix, body to world              */
-    double *body_reach;   /* of each body: how far its shapes go from its centre                   */
-    st_Pose *body_pose;   /* of the bodies, where the shapes were placed last                      */
-    bool *moved;          /* bodies, since the placing before                                      */
-    bool placed;          /* all of this holds something                                           */
+    int *core_of;         /* where a shape's core is; -1: it is a ball, a plane or a mesh          */
+    sti_Core *core;       /* n_cores: the others as they are turned, at the origin                 */
+    int n_cores;
+    st_Mat3 *axes;      /* of each body: its orientation as a matrix, body to world              */
+    double *body_reach; /* of each body: how far its shapes go from its centre                   */
+    st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
+    bool *moved;        /* bodies, since the placing before                                      */
+    bool placed;        /* all of this holds something                                           */
     sti_Surfaces surfaces;
     bool keep_all;      /* all points of a patch, not only those that span it                     */
     uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
@@ -183,7 +188,8 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 /* surface.c */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
-sti_Surface sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j);
+/* Of shapes i and j: in the table, or in `room`. */
+const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:

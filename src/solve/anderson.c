@@ -48,12 +48,17 @@ void sti_anderson_release(sti_Anderson *a)
     STI_RELEASE(&a->allocator, a->memory, a->memory_size);
 }
 
+/* x'Wy in eight sums side by side, which is as exact as one and lets them run at once; the order is fixed. */
 static double weighted_dot(const sti_Anderson *a, const double *x, const double *y)
 {
-    double sum = 0.0;
-    for (int i = 0; i < a->n; i++)
-        sum += a->weight[i] * x[i] * y[i];
-    return sum;
+    double part[8] = {0};
+    const int whole = a->n - a->n % 8;
+    for (int i = 0; i < whole; i += 8)
+        for (int l = 0; l < 8; l++)
+            part[l] += a->weight[i + l] * x[i + l] * y[i + l];
+    for (int i = whole; i < a->n; i++)
+        part[0] += a->weight[i] * x[i] * y[i];
+    return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
 /* f - f_last and g - g_last take the place of the oldest pair. */
@@ -61,10 +66,11 @@ static void remember(sti_Anderson *a, const double *g)
 {
     a->newest = (a->newest + 1) % WINDOW;
     a->count += a->count < WINDOW;
-    double *df = difference_f(a, a->newest), *dg = difference_g(a, a->newest);
+    double *restrict df = difference_f(a, a->newest), *restrict dg = difference_g(a, a->newest);
+    const double *f = kept(a, F), *f_last = kept(a, F_LAST), *g_last = kept(a, G_LAST);
     for (int i = 0; i < a->n; i++) {
-        df[i] = kept(a, F)[i] - kept(a, F_LAST)[i];
-        dg[i] = g[i] - kept(a, G_LAST)[i];
+        df[i] = f[i] - f_last[i];
+        dg[i] = g[i] - g_last[i];
     }
     for (int k = 0; k < a->count; k++)
         a->gram[k][a->newest] = a->gram[a->newest][k] = weighted_dot(a, df, difference_f(a, k));
@@ -115,10 +121,10 @@ static bool must_go_back(sti_Anderson *a, double size)
     return !(size <= too_large * a->smallest);
 }
 
-void sti_anderson_next(sti_Anderson *a, const double *x, double *g)
+void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restrict g)
 {
     const size_t bytes = sizeof(double) * (size_t)a->n;
-    double *f = kept(a, F), theta[WINDOW];
+    double *restrict f = kept(a, F), theta[WINDOW];
     if (a->rest > 0) {
         a->rest--;
         return;
@@ -141,7 +147,7 @@ void sti_anderson_next(sti_Anderson *a, const double *x, double *g)
     a->has_last = true;
     if (a->count == 0 || !least_squares(a, theta)) return;
     for (int k = 0; k < a->count; k++) {
-        const double *dg = difference_g(a, k);
+        const double *restrict dg = difference_g(a, k);
         for (int i = 0; i < a->n; i++)
             g[i] -= theta[k] * dg[i];
     }

@@ -15,6 +15,7 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(v_free);
     RELEASE(r);
     RELEASE(weight);
+    RELEASE(W);
     RELEASE(root);
     RELEASE(diagonal);
     RELEASE(legs);
@@ -89,9 +90,10 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
 
 static int lowest_free(uint64_t taken)
 {
-    for (int k = 0; k < MAX_COLOURS; k++)
-        if ((taken >> k & 1u) == 0) return k;
-    return LATE;
+    int k = 0;
+    for (; k < MAX_COLOURS && (taken & 1u) != 0; taken >>= 1)
+        k++;
+    return k;
 }
 
 /* Each contact takes the first colour that is free at both its bodies. */
@@ -129,11 +131,25 @@ static void place_contacts(sti_Graph *graph, const int count[MAX_COLOURS + 1])
 
 /* ------------------------------------------------------------------ numbers */
 
+static bool is_diagonal(int n, const double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (A[i * n + j] != 0.0) return false;
+    return true;
+}
+
 /* inv(L) of A_k = L L'. False where A_k is not positive definite: who factorises it elsewhere says so. */
 static bool invert_root(int n, const double *A, double inverse[36], bool *diagonal)
 {
     double L[6][6];
-    *diagonal = true;
+    memset(inverse, 0, 36 * sizeof *inverse);
+    *diagonal = is_diagonal(n, A);
+    for (int i = 0; i < n && *diagonal; i++) {
+        if (!(A[i * n + i] > 0.0)) return false;
+        inverse[7 * i] = 1.0 / sqrt(A[i * n + i]);
+    }
+    if (*diagonal) return true;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             double sum = A[i * n + j];
@@ -141,9 +157,7 @@ static bool invert_root(int n, const double *A, double inverse[36], bool *diagon
                 sum -= L[i][k] * L[j][k];
             if (i == j && !(sum > 0.0)) return false;
             L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
-            if (i != j && L[i][j] != 0.0) *diagonal = false;
         }
-    memset(inverse, 0, 36 * sizeof *inverse);
     for (int j = 0; j < n; j++)
         for (int i = j; i < n; i++) {
             double sum = i == j ? 1.0 : 0.0;
@@ -154,16 +168,19 @@ static bool invert_root(int n, const double *A, double inverse[36], bool *diagon
     return true;
 }
 
-/* inv(L) h of one body. */
-static void scale_row(const sti_Graph *graph, int node, const double h[6], double out[6])
+/* h <- inv(L) h of one body. */
+static void scale_row(const sti_Graph *graph, int node, double h[6])
 {
     const double *inverse = graph->root + 36 * (ptrdiff_t)node;
-    for (int i = 0; i < 6 && graph->diagonal[node]; i++)
-        out[i] = inverse[7 * i] * h[i];
-    for (int i = 0; i < 6 && !graph->diagonal[node]; i++) {
-        out[i] = 0.0;
-        for (int j = 0; j <= i; j++)
-            out[i] += inverse[6 * i + j] * h[j];
+    if (graph->diagonal[node]) {
+        for (int i = 0; i < 6; i++)
+            h[i] *= inverse[7 * i];
+        return;
+    }
+    for (int i = 5; i >= 0; i--) {
+        h[i] *= inverse[7 * i];
+        for (int j = 0; j < i; j++)
+            h[i] += inverse[6 * i + j] * h[j];
     }
 }
 
@@ -195,57 +212,64 @@ static bool prepare_nodes(sti_Graph *graph, const double *v_free)
     return true;
 }
 
-/* H~ of contact c, by direction and body. */
-static void scaled_rows(const sti_Graph *graph, const sti_Net *net, int c, double H[3][12])
+/* Where the entries of row j stand in the twelve velocities of the two bodies. */
+static void find_slots(const st_Problem *p, const sti_Net *net, const int32_t legs[2], int j, int slot[12])
+{
+    for (int64_t e = p->H.p[j], k = 0; e < p->H.p[j + 1]; e++, k++) {
+        const int node = net->block_of[p->H.i[e]];
+        slot[k] = p->H.i[e] - p->A.first[node] + (node == legs[0] ? 0 : 6);
+    }
+}
+
+/* Row d of a contact whose bodies both have diagonal L, into its lane. */
+static void fill_diagonal(const sti_Graph *graph, sti_Batch *batch, int lane, int d, int64_t count, const double *x,
+                          const int *slot)
+{
+    const double *root[2] = {graph->root + 36 * (ptrdiff_t)batch->body[0][lane],
+                             graph->root + 36 * (ptrdiff_t)batch->body[1][lane]};
+    for (int64_t k = 0; k < count; k++) {
+        const int side = slot[k] >= 6, i = slot[k] - 6 * side;
+        batch->H[side][i][d][lane] = x[k] * root[side][7 * i];
+    }
+}
+
+/* The same for any bodies. */
+static void fill_full(const sti_Graph *graph, sti_Batch *batch, int lane, int d, int64_t count, const double *x,
+                      const int *slot)
+{
+    double h[12] = {0};
+    for (int64_t k = 0; k < count; k++)
+        h[slot[k]] = x[k];
+    scale_row(graph, batch->body[0][lane], h);
+    scale_row(graph, batch->body[1][lane], h + 6);
+    for (int k = 0; k < 12; k++)
+        batch->H[k / 6][k % 6][d][lane] = h[k];
+}
+
+/* A contact into its lane. */
+static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch, int lane)
 {
     const st_Problem *p = graph->problem;
-    const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    const int c = batch->contact[lane];
     const st_ContactLaw *contact = &p->contact[c];
-    memset(H, 0, 36 * sizeof(double));
-    for (int d = 0; d < contact->dim; d++) {
-        double h[2][6] = {{0}};
-        for (int64_t e = p->H.p[contact->first + d]; e < p->H.p[contact->first + d + 1]; e++) {
-            const int node = net->block_of[p->H.i[e]];
-            h[node != legs[0]][p->H.i[e] - p->A.first[node]] = p->H.x[e];
-        }
-        scale_row(graph, legs[0], h[0], H[d]);
-        scale_row(graph, legs[1], h[1], H[d] + 6);
-    }
-}
-
-/* inv(W_TT) and 1/lambda_max; where W_TT is singular to rounding, the latter serves for both. */
-static void prepare_tangents(sti_Batch *batch, int lane, const double W[9])
-{
-    const double a = W[4], b = W[5], d = W[8], half = 0.5 * (a + d);
-    const double largest = half + sqrt(0.25 * (a - d) * (a - d) + b * b), determinant = a * d - b * b;
-    const double slip = largest > 0.0 ? 1.0 / largest : 0.0;
-    const bool regular = determinant > 1e-12 * largest * largest;
-    batch->slip[lane] = slip;
-    batch->inverse_T[0][lane] = regular ? d / determinant : slip;
-    batch->inverse_T[1][lane] = regular ? -b / determinant : 0.0;
-    batch->inverse_T[2][lane] = regular ? a / determinant : slip;
-}
-
-/* One contact into its lane; W: its 3 x 3 block, rows that it does not have 0. */
-static void fill_lane(sti_Graph *graph, int c, double H[3][12], const double W[9])
-{
-    const st_ContactLaw *contact = &graph->problem->contact[c];
-    sti_Batch *batch = &graph->batch[graph->place[c] / STI_LANES];
-    const int lane = graph->place[c] % STI_LANES;
-    batch->contact[lane] = c;
-    for (int side = 0; side < 2; side++) {
-        batch->body[side][lane] = graph->legs[2 * (ptrdiff_t)c + side];
-        for (int k = 0; k < 6; k++)
-            for (int d = 0; d < 3; d++)
-                batch->H[side][k][d][lane] = H[d][6 * side + k];
-    }
-    for (int d = 0; d < contact->dim; d++)
-        batch->w[d][lane] = graph->problem->w[contact->first + d];
+    const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    const bool diagonal = graph->diagonal[legs[0]] && graph->diagonal[legs[1]];
+    int slot[12] = {0};
+    batch->dim[lane] = contact->dim;
     batch->mu[lane] = contact->mu;
-    batch->inverse_n[lane] = 1.0 / W[0];
-    batch->W_tn[0][lane] = W[3];
-    batch->W_tn[1][lane] = W[6];
-    prepare_tangents(batch, lane, W);
+    batch->body[0][lane] = legs[0];
+    batch->body[1][lane] = legs[1];
+    for (int d = 0; d < contact->dim; d++) {
+        const int row = contact->first + d;
+        const int64_t count = p->H.p[row + 1] - p->H.p[row];
+        const double *x = p->H.x + p->H.p[row];
+        if (d == 0 || !same_row(&p->H, contact->first, row)) find_slots(p, net, legs, row, slot);
+        if (diagonal)
+            fill_diagonal(graph, batch, lane, d, count, x, slot);
+        else
+            fill_full(graph, batch, lane, d, count, x, slot);
+        batch->w[d][lane] = p->w[row];
+    }
 }
 
 static void empty_batch(sti_Batch *batch, int32_t ground)
@@ -275,43 +299,24 @@ static void spread_compliance(sti_Graph *graph)
     }
 }
 
-static double product(const double a[12], const double b[12])
+/* What the lanes have computed, in the order of contacts. False where a contact's normal moves nothing. */
+static bool hand_over(sti_Graph *graph, double *b, double *W_diagonal, double *rho)
 {
-    double sum = 0.0;
-    for (int k = 0; k < 12; k++)
-        sum += a[k] * b[k];
-    return sum;
-}
-
-/* Contact c: its lane, its block of W, b and rho. False where its normal moves nothing. */
-static bool fill_contact(sti_Graph *graph, const sti_Net *net, int c, const double *v_free, double *b, double *W_own,
-                         double *rho)
-{
+    static const int entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5}; /* of the six in lanes */
     const st_Problem *p = graph->problem;
-    const st_ContactLaw *contact = &p->contact[c];
-    const int dim = contact->dim;
-    sti_Batch *batch = &graph->batch[graph->place[c] / STI_LANES];
-    const int lane = graph->place[c] % STI_LANES;
-    double H[3][12], W[9] = {0}, trace = 0.0;
-    scaled_rows(graph, net, c, H);
-    for (int i = 0; i < dim; i++)
-        for (int j = 0; j <= i; j++)
-            W[3 * i + j] = W[3 * j + i] = product(H[i], H[j]) + (i == j ? batch->C[i][lane] : 0.0);
-    for (int i = 0; i < dim; i++) {
-        const int row = contact->first + i;
-        double sum = 0.0;
-        for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
-            sum += p->H.x[e] * v_free[p->H.i[e]];
-        b[row] = sum + p->w[row];
-        for (int j = 0; j < dim; j++)
-            W_own[i * dim + j] = W[3 * i + j];
-        trace += W[4 * i];
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int dim = p->contact[c].dim, lane = graph->place[c] % STI_LANES;
+        const ptrdiff_t k = graph->place[c] / STI_LANES;
+        const double *W = graph->W + 6 * STI_LANES * k + lane, *free = graph->r + 3 * STI_LANES * k + lane;
+        for (int i = 0; i < dim; i++) {
+            b[p->contact[c].first + i] = free[STI_LANES * i];
+            for (int j = 0; j < dim; j++)
+                *W_diagonal++ = W[STI_LANES * entry[3 * i + j]];
+        }
+        const double trace = W[0] + W[3 * STI_LANES] + W[5 * STI_LANES];
+        rho[c] = dim / trace;
+        if (!(W[0] > 0.0) || !isfinite(trace)) return false;
     }
-    *rho = dim / trace;
-    if (!(W[0] > 0.0) || !isfinite(trace)) return false;
-    fill_lane(graph, c, H, W);
-    for (int d = 0; d < 3; d++)
-        graph->weight[3 * (ptrdiff_t)STI_LANES * (graph->place[c] / STI_LANES) + STI_LANES * d + lane] = trace / dim;
     return true;
 }
 
@@ -336,9 +341,11 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(batch, graph->n_batches);
     GROW(r, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
-    memset(graph->weight, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->weight);
+    GROW(W, 6 * STI_LANES * (int64_t)graph->n_batches);
     for (int k = 0; k < graph->n_batches; k++)
         empty_batch(&graph->batch[k], graph->n_nodes);
+    for (int c = 0; c < graph->problem->n_contacts; c++)
+        graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
     return ST_OK;
 }
 
@@ -353,11 +360,12 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     if (!compliance_fits(&problem->C) || !find_legs(graph, net) || !prepare_nodes(graph, v_free)) return ST_OK;
     STI_TRY(make_batches(graph, err));
     spread_compliance(graph);
-    for (int c = 0; c < problem->n_contacts; c++) {
-        if (!fill_contact(graph, net, c, v_free, b, W_diagonal, &rho[c])) return ST_OK;
-        W_diagonal += (ptrdiff_t)problem->contact[c].dim * problem->contact[c].dim;
-    }
-    *fits = true;
+    for (int k = 0; k < graph->n_batches; k++)
+        for (int lane = 0; lane < STI_LANES; lane++)
+            if (graph->batch[k].contact[lane] >= 0) fill_lane(graph, net, &graph->batch[k], lane);
+    graph->code = sti_graph_code();
+    graph->code->prepare(graph->batch, graph->n_batches, graph->v_free, graph->W, graph->r, graph->weight);
+    *fits = hand_over(graph, b, W_diagonal, rho);
     return ST_OK;
 }
 
@@ -386,23 +394,23 @@ void sti_graph_give(const sti_Graph *graph, double *r)
 }
 
 /* The widest vectors that this processor has; the bits are the same with all of them. */
-static sti_GraphPass *best_pass(void)
+const sti_GraphCode *sti_graph_code(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return sti_graph_avx512;
-    if (__builtin_cpu_supports("avx2")) return sti_graph_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &sti_graph_avx512;
+    if (__builtin_cpu_supports("avx2")) return &sti_graph_avx2;
 #endif
-    return sti_graph_plain;
+    return &sti_graph_plain;
 }
 
 void sti_graph_restore(sti_Graph *graph)
 {
     memcpy(graph->v, graph->v_free, STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
-    best_pass()(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches, STI_APPLY);
+    graph->code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches, STI_APPLY);
 }
 
 double sti_graph_sweep(sti_Graph *graph, bool backwards)
 {
-    return sqrt(best_pass()(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
-                            backwards ? STI_BACKWARDS : STI_FORWARDS));
+    return sqrt(graph->code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
+                                  backwards ? STI_BACKWARDS : STI_FORWARDS));
 }

@@ -30,12 +30,24 @@ typedef struct sti_Batch {
     double inverse_T[3][STI_LANES];                   /* inv(W_TT): 11, 12, 22                                    */
     double slip[STI_LANES];                           /* 1 / the larger eigenvalue of W_TT                        */
     int32_t body[2][STI_LANES];                       /* node; n_nodes: none (the ground)                         */
-    int32_t contact[STI_LANES];                       /* -1: none                                                 */
+    int32_t dim[STI_LANES];
+    int32_t contact[STI_LANES]; /* -1: none                                                 */
 } sti_Batch;
+
+/* The passes over batches, one version for each vector unit (graph_lanes.h). */
+typedef enum sti_Pass { STI_FORWARDS, STI_BACKWARDS, STI_APPLY } sti_Pass;
+typedef struct sti_GraphCode {
+    /* W_cc (11, 12, 13, 22, 23, 33), b and the weights of r, by batch and lane; what a visit needs of W. */
+    void (*prepare)(sti_Batch *batch, int n_batches, const double *v_free, double *W, double *b, double *weight);
+    double (*pass)(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass);
+} sti_GraphCode;
+extern const sti_GraphCode sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
+const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor can run */
 
 struct sti_Graph {
     st_Allocator allocator;
     const st_Problem *problem;
+    const sti_GraphCode *code;
     int n_nodes, n_colours, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
     STI_ARRAY(sti_Batch, batch);
@@ -43,6 +55,7 @@ struct sti_Graph {
     STI_ARRAY(double, v_free);  /* v~_free likewise                                                */
     STI_ARRAY(double, r);       /* by batch, direction, lane                                       */
     STI_ARRAY(double, weight);  /* likewise: 1/rho, the weight of an impulse's square              */
+    STI_ARRAY(double, W);       /* by batch, entry, lane: the diagonal blocks of W */
     STI_ARRAY(double, root);    /* by node: inv(L), lower, row-major 6 x 6                         */
     STI_ARRAY(bool, diagonal);  /* by node: L is                                                   */
     STI_ARRAY(int32_t, legs);   /* by contact: its nodes, two                                      */
@@ -66,11 +79,5 @@ void sti_graph_restore(sti_Graph *graph);
 
 /* All contacts once, in the order of colours or backwards; returns | change of r |. */
 double sti_graph_sweep(sti_Graph *graph, bool backwards);
-
-/* The passes over batches, one version for each vector unit (graph_lanes.h). */
-typedef enum sti_Pass { STI_FORWARDS, STI_BACKWARDS, STI_APPLY } sti_Pass;
-typedef double sti_GraphPass(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches,
-                             sti_Pass pass);
-sti_GraphPass sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
 
 #endif

@@ -1,3 +1,4 @@
-/* The inner loop of graph.c for one vector unit. */
-#define SWEEP sti_graph_avx512
+/* The inner loops of graph.c for one vector unit. */
 #include "solve/graph_lanes.h"
+
+const sti_GraphCode sti_graph_avx512 = {.prepare = prepare, .pass = pass_over};

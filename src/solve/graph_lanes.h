@@ -41,18 +41,40 @@ static inline double sum_of_lanes(Lanes x)
     return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
 
-static inline void gather(const double *v, const int32_t *body, Lanes x[6])
+#define SHUFFLE __builtin_shufflevector
+
+/* Eight bodies of eight numbers become eight numbers of eight bodies, and back. */
+static inline void transpose(Lanes x[8])
 {
-    for (int l = 0; l < STI_LANES; l++)
-        for (int k = 0; k < 6; k++)
-            x[k][l] = v[STI_NODE * (ptrdiff_t)body[l] + k];
+    Lanes y[8], z[8];
+    for (int i = 0; i < 8; i += 2) {
+        y[i] = SHUFFLE(x[i], x[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        y[i + 1] = SHUFFLE(x[i], x[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    for (int k = 0; k < 4; k++) {
+        const int i = k + (k & 2);
+        z[i] = SHUFFLE(y[i], y[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        z[i + 2] = SHUFFLE(y[i], y[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (int i = 0; i < 4; i++) {
+        x[i] = SHUFFLE(z[i], z[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        x[i + 4] = SHUFFLE(z[i], z[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
 }
 
-static inline void scatter(double *v, const int32_t *body, int32_t ground, const Lanes x[6])
+static inline void gather(const double *v, const int32_t *body, Lanes x[STI_NODE])
 {
     for (int l = 0; l < STI_LANES; l++)
-        for (int k = 0; k < 6 && body[l] != ground; k++)
-            v[STI_NODE * (ptrdiff_t)body[l] + k] = x[k][l];
+        x[l] = load(v + STI_NODE * (ptrdiff_t)body[l]);
+    transpose(x);
+}
+
+/* x is spent. The ground is not written to: lanes share it, and so do threads. */
+static inline void scatter(double *v, const int32_t *body, int32_t ground, Lanes x[STI_NODE])
+{
+    transpose(x);
+    for (int l = 0; l < STI_LANES; l++)
+        if (body[l] != ground) *(Lanes *)(v + STI_NODE * (ptrdiff_t)body[l]) = x[l];
 }
 
 /* The law: from r and its velocity u to the next r. */
@@ -76,7 +98,7 @@ static inline void solve_lanes(const sti_Batch *batch, const Lanes r[3], const L
 }
 
 /* x += H~ r of both sides, into v. */
-static inline void push(const sti_Batch *batch, const Lanes r[3], Lanes x[2][6], double *v, int32_t ground)
+static inline void push(const sti_Batch *batch, const Lanes r[3], Lanes x[2][STI_NODE], double *v, int32_t ground)
 {
     for (int side = 0; side < 2; side++) {
         for (int k = 0; k < 6; k++)
@@ -88,7 +110,7 @@ static inline void push(const sti_Batch *batch, const Lanes r[3], Lanes x[2][6],
 
 static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
 {
-    Lanes x[2][6], u[3], next[3], *r = (Lanes *)r_batch;
+    Lanes x[2][STI_NODE], u[3], next[3], *r = (Lanes *)r_batch;
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
     for (int d = 0; d < 3; d++)
@@ -113,7 +135,7 @@ static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, in
 static inline void apply(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
 {
     const Lanes zero = {0};
-    Lanes x[2][6], *r = (Lanes *)r_batch;
+    Lanes x[2][STI_NODE], *r = (Lanes *)r_batch;
     r[0] = choose(r[0] > zero, r[0], zero);
     const Lanes limit = load(batch->mu) * r[0], square = r[1] * r[1] + r[2] * r[2];
     const Mask outside = square > limit * limit;
@@ -125,7 +147,7 @@ static inline void apply(const sti_Batch *batch, double *r_batch, double *v, int
     push(batch, r, x, v, ground);
 }
 
-double SWEEP(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
+static double pass_over(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
 {
     Lanes moved = {0};
     for (int k = 0; k < n_batches; k++) {
@@ -136,4 +158,60 @@ double SWEEP(const sti_Batch *batch, double *r, double *v, int32_t ground, int n
             moved += visit(&batch[i], r + 3 * STI_LANES * i, v, ground);
     }
     return sum_of_lanes(moved);
+}
+
+/* ------------------------------------------------------------------ before the first sweep */
+
+/* 1/x, and 0 where x = 0. */
+static inline Lanes inverse(Lanes x)
+{
+    const Lanes zero = {0};
+    const Mask none = x == zero;
+    return choose(none, zero, 1.0 / choose(none, zero + 1.0, x));
+}
+
+/* inv(W_TT) and 1/lambda_max; where W_TT is singular to rounding, the latter serves for both. */
+static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
+{
+    const Lanes half = 0.5 * (a + d), skew = 0.5 * (a - d), determinant = a * d - b * b;
+    const Lanes largest = half + square_root(skew * skew + b * b), slip = inverse(largest);
+    const Mask regular = determinant > 1e-12 * largest * largest;
+    const Lanes over = inverse(determinant), zero = {0};
+    *(Lanes *)batch->slip = slip;
+    *(Lanes *)batch->inverse_T[0] = choose(regular, d * over, slip);
+    *(Lanes *)batch->inverse_T[1] = choose(regular, zero - b * over, zero);
+    *(Lanes *)batch->inverse_T[2] = choose(regular, a * over, slip);
+}
+
+static inline void prepare_batch(sti_Batch *batch, const double *v_free, Lanes W[6], Lanes b[3], Lanes weight[3])
+{
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+    Lanes x[2][STI_NODE], dim;
+    gather(v_free, batch->body[0], x[0]);
+    gather(v_free, batch->body[1], x[1]);
+    for (int e = 0; e < 6; e++)
+        W[e] = row[e] == column[e] ? load(batch->C[row[e]]) : (Lanes){0};
+    for (int d = 0; d < 3; d++)
+        b[d] = load(batch->w[d]);
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++) {
+            for (int d = 0; d < 3; d++)
+                b[d] += load(batch->H[side][k][d]) * x[side][k];
+            for (int e = 0; e < 6; e++)
+                W[e] += load(batch->H[side][k][row[e]]) * load(batch->H[side][k][column[e]]);
+        }
+    for (int l = 0; l < STI_LANES; l++)
+        dim[l] = batch->dim[l];
+    weight[0] = weight[1] = weight[2] = (W[0] + W[3] + W[5]) * inverse(dim);
+    *(Lanes *)batch->inverse_n = inverse(W[0]);
+    *(Lanes *)batch->W_tn[0] = W[1];
+    *(Lanes *)batch->W_tn[1] = W[2];
+    prepare_tangents(batch, W[3], W[4], W[5]);
+}
+
+static void prepare(sti_Batch *batch, int n_batches, const double *v_free, double *W, double *b, double *weight)
+{
+    for (int k = 0; k < n_batches; k++)
+        prepare_batch(&batch[k], v_free, (Lanes *)W + 6 * (ptrdiff_t)k, (Lanes *)b + 3 * (ptrdiff_t)k,
+                      (Lanes *)weight + 3 * (ptrdiff_t)k);
 }

@@ -5,38 +5,54 @@
  *
  *     sticks   all of (r_n, r_T)       slides   (1, -mu u_T/|u_T|) r_n       open   nothing
  *
- * every r = B z with W B z = u - q and r in the cones is a solution. The columns of W B by QR with column
- * pivoting (Golub & Van Loan 2013, section 5.4) give the rank, and N with W B N = 0; a component is determined
- * where its row of B N is 0. Cones may determine more: a foot that can only push, at zero.
+ * every r = B z with W B z = u - q and r in the cones is a solution. The columns of W B (of a step problem, without
+ * compliance, as well those of A^(-1/2) H B, which have the same null space) by QR with column pivoting (Golub & Van
+ * Loan 2013, section 5.4) give the rank, and N with W B N = 0; a component is determined where its row of B N is 0.
+ * Cones may determine more: a foot that can only push, at zero.
  *
  * Rigid bodies are the limit of stiff ones: contacts with compliance s C, s -> 0, take the member of least r'C r
  * (Preclik, Popa & Ruede 2011). It is found as  min z'D z,  z = z0 + N y,  B z in the cones,  by the alternating
  * direction method: the quadratic on the affine set and the projection on the cones take turns.
  */
+#include "solve/hyperstatic.h"
+
 #include "solve/friction.h"
 #include "solve/law.h"
+#include "solve/net.h"
 
-enum { MOST_DIRECTIONS = 6000, MOST_ROUNDS = 50000 };
+enum { MOST_ROUNDS = 50000 };
 /* Rank: a column this small against the largest depends on others (files hold six digits, scenes sixteen). */
 static const double default_tolerance = 1e-9;
 /* Velocities below this, against the largest of u and q, are zero: the contact touches, or sticks. */
 static const double still = 1e-6;
 
+#define GROW(name, n) STI_TRY(STI_GROW(&a->allocator, a->name, a->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&a->allocator, a->name, a->name##_size)
+
 /* Directions first[c] .. first[c+1]-1 belong to contact c: its normal (with what slides along), then free
  * tangents, each a unit vector at row `unit`.                                                      */
-typedef struct Active {
+struct sti_Hyperstatic {
     st_Allocator allocator;
-    const st_Friction *friction;
-    int n; /* directions */
-    int *first, *unit;
-    double *along; /* n_r: the normal direction of each contact                                    */
-    double *z0, *d;
-    double *A; /* W B: n columns of n_r, then R                                                    */
-    double *tau;
-    int *order, rank;
-    double *N; /* (n - rank) columns of n                                                          */
-    double *factor, *x, *k, *l, *side;
-} Active;
+    const sti_Open *open;
+    int n, rank; /* directions; of what they move                                                   */
+    STI_ARRAY(int, first);
+    STI_ARRAY(int, unit);
+    STI_ARRAY(double, along);  /* n_r: the normal direction of each contact                          */
+    STI_ARRAY(double, vector); /* n_r: an impulse                                                   */
+    STI_ARRAY(double, A);      /* n columns of n_moved: what the directions move, then R            */
+    STI_ARRAY(double, tau);
+    STI_ARRAY(int, order);
+    STI_ARRAY(double, N); /* (n - rank) columns of n                                                */
+    STI_ARRAY(double, factor);
+    STI_ARRAY(double, z0); /* the solution given, in the directions; the rest likewise, n each       */
+    STI_ARRAY(double, d);
+    STI_ARRAY(double, x);
+    STI_ARRAY(double, k);
+    STI_ARRAY(double, l);
+    STI_ARRAY(double, target);
+    STI_ARRAY(double, y);
+};
+typedef sti_Hyperstatic Active;
 
 static double norm(const double *x, int n)
 {
@@ -48,85 +64,105 @@ static double norm(const double *x, int n)
 
 /* ------------------------------------------------------------------ active directions */
 
-/* One group of a contact whose normal is at `row`. Slides: part of the normal's direction; else free directions
- * of its own.                                                                                     */
-static void add_group(Active *a, int row, const sti_Group *group, const double *u, double zero)
+/* One group of a contact. Slides: part of the normal's direction; else free directions of its own. */
+static void add_group(Active *a, int row, const sti_Group *group)
 {
-    const double speed = norm(u + row + group->first, group->count);
+    const double *u = a->open->u, speed = norm(u + row + group->first, group->count);
     for (int k = row + group->first; k < row + group->first + group->count; k++)
-        if (speed > zero)
+        if (speed > a->open->still)
             a->along[k] = -group->mu * u[k] / speed;
         else if (group->mu > 0.0)
             a->unit[a->n++] = k;
 }
 
-static void find_directions(Active *a, const double *u, double zero)
+/* How far the contact is from being closed: u_n, for the cone law less what a sliding one lifts off with. */
+static double opening(const Active *a, const st_ContactLaw *contact)
 {
-    const st_FrictionProblem *p = a->friction->problem;
-    for (int c = 0; c < p->n_contacts; c++) {
+    const double *u = a->open->u + contact->first;
+    sti_Group group[STI_MAX_GROUPS];
+    const int n = contact->law == ST_LAW_CONE ? sti_law_groups(contact, group) : 0;
+    double sum = u[0];
+    for (int g = 0; g < n; g++)
+        sum -= group[g].mu * norm(u + group[g].first, group[g].count);
+    return sum;
+}
+
+static bool takes_part(const Active *a, const st_ContactLaw *contact)
+{
+    if (contact->law == ST_LAW_BOUNDED) return contact->lo == -INFINITY && contact->hi == INFINITY;
+    return fabs(opening(a, contact)) <= a->open->still;
+}
+
+static st_Status find_directions(Active *a, st_Error *err)
+{
+    const sti_Open *open = a->open;
+    GROW(first, (int64_t)open->n_contacts + 1);
+    GROW(unit, open->n_r);
+    GROW(along, open->n_r);
+    memset(a->along, 0, (size_t)open->n_r * sizeof *a->along);
+    a->n = a->rank = 0;
+    for (int c = 0; c < open->n_contacts; c++) {
+        const st_ContactLaw *contact = &open->contact[c];
         sti_Group group[STI_MAX_GROUPS];
-        const int row = c * p->dim, n = sti_law_groups(&a->friction->contact[c], group);
+        const int n = sti_law_groups(contact, group);
         a->first[c] = a->n;
-        if (fabs(u[row]) > zero) continue;
-        a->along[row] = 1.0;
+        if (!takes_part(a, contact)) continue;
+        a->along[contact->first] = 1.0;
         a->unit[a->n++] = -1;
         for (int g = 0; g < n; g++)
-            add_group(a, row, &group[g], u, zero);
+            add_group(a, contact->first, &group[g]);
     }
-    a->first[p->n_contacts] = a->n;
+    a->first[open->n_contacts] = a->n;
+    return ST_OK;
 }
 
 /* r += B z of contact c. */
 static void add_directions(const Active *a, int c, const double *z, double *r)
 {
-    const int dim = a->friction->problem->dim;
+    const st_ContactLaw *contact = &a->open->contact[c];
     for (int j = a->first[c]; j < a->first[c + 1]; j++) {
         if (a->unit[j] >= 0)
             r[a->unit[j]] += z[j];
         else
-            for (int k = 0; k < dim; k++)
-                r[c * dim + k] += a->along[c * dim + k] * z[j];
+            for (int k = contact->first; k < contact->first + contact->dim; k++)
+                r[k] += a->along[k] * z[j];
     }
 }
 
 /* z0 nearest to r, and D = B' diag(weight) B, which is diagonal. */
-static void start(Active *a, const double *r, const double *weight)
+static void start(Active *a)
 {
-    const st_FrictionProblem *p = a->friction->problem;
-    for (int c = 0; c < p->n_contacts; c++)
+    const sti_Open *open = a->open;
+    for (int c = 0; c < open->n_contacts; c++)
         for (int j = a->first[c]; j < a->first[c + 1]; j++) {
-            const double w = weight != NULL ? weight[c] : 1.0;
-            if (a->unit[j] >= 0) {
-                a->z0[j] = r[a->unit[j]];
-                a->d[j] = w;
-                continue;
-            }
-            const double *d = a->along + (int64_t)c * p->dim;
-            double square = 0.0, dot = 0.0;
-            for (int k = 0; k < p->dim; k++) {
-                square += d[k] * d[k];
-                dot += d[k] * r[c * p->dim + k];
+            const int row = a->unit[j], first = row >= 0 ? row : open->contact[c].first;
+            const int end = row >= 0 ? row + 1 : first + open->contact[c].dim;
+            double square = 0.0, dot = 0.0, weighted = 0.0;
+            for (int k = first; k < end; k++) {
+                const double d = row >= 0 ? 1.0 : a->along[k];
+                square += d * d;
+                dot += d * open->r[k];
+                weighted += d * d * (open->weight != NULL ? open->weight[k] : 1.0);
             }
             a->z0[j] = dot / square;
-            a->d[j] = w * square;
+            a->d[j] = weighted;
         }
 }
 
 /* ------------------------------------------------------------------ rank and null space */
 
-static void form_columns(Active *a, double *unit)
+static void form_columns(Active *a)
 {
-    const st_Friction *f = a->friction;
-    for (int c = 0; c < f->problem->n_contacts; c++)
+    const sti_Open *open = a->open;
+    for (int c = 0; c < open->n_contacts; c++)
         for (int j = a->first[c]; j < a->first[c + 1]; j++) {
-            double z = 1.0;
-            memset(unit, 0, (size_t)f->n_r * sizeof *unit);
+            const st_ContactLaw *contact = &open->contact[c];
+            memset(a->vector, 0, (size_t)open->n_r * sizeof *a->vector);
             if (a->unit[j] >= 0)
-                unit[a->unit[j]] = z;
+                a->vector[a->unit[j]] = 1.0;
             else
-                memcpy(unit + (int64_t)c * f->problem->dim, a->along + (int64_t)c * f->problem->dim,
-                       (size_t)f->problem->dim * sizeof *unit);
-            sti_friction_map_apply(f->map, unit, true, NULL, NULL, a->A + (int64_t)j * f->n_r);
+                memcpy(a->vector + contact->first, a->along + contact->first, (size_t)contact->dim * sizeof *a->vector);
+            open->moves(open->ctx, a->vector, a->A + (int64_t)j * open->n_moved);
         }
 }
 
@@ -143,9 +179,10 @@ static double reflector(double *x, int n, double *tau)
     return beta;
 }
 
-static void qr_with_pivots(Active *a, double tolerance)
+static void qr_with_pivots(Active *a)
 {
-    const int m = a->friction->n_r;
+    const int m = a->open->n_moved;
+    const double tolerance = a->open->tolerance;
     double largest = 0.0;
     for (int j = 0; j < a->n; j++)
         a->order[j] = j;
@@ -179,7 +216,8 @@ static void qr_with_pivots(Active *a, double tolerance)
 /* R11 n1 = -R12 e_j for every dependent column j. */
 static void null_space(Active *a)
 {
-    const int64_t m = a->friction->n_r;
+    const int64_t m = a->open->n_moved;
+    memset(a->N, 0, (size_t)(a->n - a->rank) * (size_t)a->n * sizeof *a->N);
     for (int j = a->rank; j < a->n; j++) {
         double *N = a->N + (int64_t)(j - a->rank) * a->n;
         const double *column = a->A + a->order[j] * m;
@@ -193,27 +231,27 @@ static void null_space(Active *a)
     }
 }
 
-static void find_determined(const Active *a, bool *determined, double *row, st_Determined *out)
+static void find_determined(const Active *a, bool *determined, st_Determined *out)
 {
-    const st_FrictionProblem *p = a->friction->problem;
-    const int n_null = a->n - a->rank;
+    const sti_Open *open = a->open;
     *out = (st_Determined){.active_rows = a->n, .rank = a->rank};
-    for (int c = 0; c < p->n_contacts; c++) {
+    for (int c = 0; c < open->n_contacts; c++) {
+        const int first = open->contact[c].first, dim = open->contact[c].dim;
         double most[ST_MAX_DIM] = {0};
         bool all = true;
-        for (int t = 0; t < n_null; t++) {
-            memset(row + (int64_t)c * p->dim, 0, (size_t)p->dim * sizeof *row);
-            add_directions(a, c, a->N + (int64_t)t * a->n, row);
-            const double size = norm(a->N + (int64_t)t * a->n, a->n);
-            for (int k = 0; k < p->dim; k++)
-                most[k] = fmax(most[k], fabs(row[c * p->dim + k]) / size);
+        for (int t = 0; t < a->n - a->rank; t++) {
+            const double *N = a->N + (int64_t)t * a->n, size = norm(N, a->n);
+            memset(a->vector + first, 0, (size_t)dim * sizeof *a->vector);
+            add_directions(a, c, N, a->vector);
+            for (int k = 0; k < dim; k++)
+                most[k] = fmax(most[k], fabs(a->vector[first + k]) / size);
         }
-        for (int k = 0; k < p->dim; k++) {
+        for (int k = 0; k < dim; k++) {
             const bool same = most[k] < still;
-            if (determined != NULL) determined[c * p->dim + k] = same;
+            if (determined != NULL) determined[first + k] = same;
             all = all && same;
         }
-        if (!all) out->undetermined_contacts++;
+        if (!all && open->contact[c].law != ST_LAW_BOUNDED) out->undetermined_contacts++;
     }
 }
 
@@ -223,13 +261,13 @@ static void find_determined(const Active *a, bool *determined, double *row, st_D
  * mu z_n. Tangents that slide go with the normal and have no length of their own.                  */
 static void project_contact(const Active *a, int c, double *z)
 {
-    const int n = a->first[c], end = a->first[c + 1], row = c * a->friction->problem->dim;
+    const int n = a->first[c], end = a->first[c + 1], row = a->open->contact[c].first;
     double x[ST_MAX_DIM] = {0};
     if (n == end) return;
     x[0] = z[n];
     for (int j = n + 1; j < end; j++)
         x[a->unit[j] - row] = z[j];
-    sti_law_project(&a->friction->contact[c], x);
+    sti_law_project(&a->open->contact[c], x);
     z[n] = x[0];
     for (int j = n + 1; j < end; j++)
         z[j] = x[a->unit[j] - row];
@@ -255,7 +293,7 @@ static void factor_reduced(Active *a, double sigma)
 static void quadratic_step(Active *a, double sigma, const double *target)
 {
     const int k = a->n - a->rank;
-    double *y = a->side;
+    double *y = a->y;
     for (int j = 0; j < k; j++) {
         const double *N = a->N + (int64_t)j * a->n;
         double sum = 0.0;
@@ -278,13 +316,13 @@ static void quadratic_step(Active *a, double sigma, const double *target)
 
 static void find_least(Active *a)
 {
-    const int n_contacts = a->friction->problem->n_contacts;
     double sigma = 0.0, scale = norm(a->z0, a->n);
     for (int j = 0; j < a->n; j++)
         sigma += a->d[j] / a->n;
     factor_reduced(a, sigma);
     memcpy(a->k, a->z0, (size_t)a->n * sizeof *a->k);
-    double *target = a->side + a->n;
+    double *target = a->target;
+    memset(a->l, 0, (size_t)a->n * sizeof *a->l);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double apart = 0.0, moved = 0.0;
         for (int j = 0; j < a->n; j++)
@@ -294,7 +332,7 @@ static void find_least(Active *a)
             target[j] = a->k[j];
             a->k[j] = a->x[j] + a->l[j];
         }
-        for (int c = 0; c < n_contacts; c++)
+        for (int c = 0; c < a->open->n_contacts; c++)
             project_contact(a, c, a->k);
         for (int j = 0; j < a->n; j++) {
             a->l[j] += a->x[j] - a->k[j];
@@ -307,74 +345,128 @@ static void find_least(Active *a)
 
 /* ------------------------------------------------------------------ all of it */
 
-static void release(Active *a, int64_t n_r, int64_t n)
+st_Status sti_hyperstatic_create(const st_Allocator *allocator, sti_Hyperstatic **out, st_Error *err)
 {
-    const st_Allocator *m = &a->allocator;
-    const int64_t k = n - a->rank;
-    sti_free(m, a->first, a->friction->problem->n_contacts + 1, sizeof *a->first);
-    sti_free(m, a->unit, n_r, sizeof *a->unit);
-    sti_free(m, a->along, n_r, sizeof *a->along);
-    sti_free(m, a->A, n * n_r + 1, sizeof *a->A);
-    sti_free(m, a->z0, 7 * n + 1, sizeof *a->z0);
-    sti_free(m, a->tau, n + 1, sizeof *a->tau);
-    sti_free(m, a->order, n + 1, sizeof *a->order);
-    sti_free(m, a->N, k * n + 1, sizeof *a->N);
-    sti_free(m, a->factor, k * k + 1, sizeof *a->factor);
-}
-
-static st_Status reserve(Active *a, int64_t n_r, st_Error *err)
-{
-    const st_Allocator *m = &a->allocator;
-    const int64_t n = a->n;
-    if (n > MOST_DIRECTIONS)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "%d active directions are too many to find their rank, at most %d",
-                        a->n, (int)MOST_DIRECTIONS);
-    a->A = sti_alloc(m, n * n_r + 1, sizeof *a->A);
-    a->z0 = sti_alloc(m, 7 * n + 1, sizeof *a->z0);
-    a->tau = sti_alloc(m, n + 1, sizeof *a->tau);
-    a->order = sti_alloc(m, n + 1, sizeof *a->order);
-    if (a->A == NULL || a->z0 == NULL || a->tau == NULL || a->order == NULL)
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory: %lld active directions", (long long)n);
-    a->d = a->z0 + n;
-    a->x = a->d + n;
-    a->k = a->x + n;
-    a->l = a->k + n;
-    a->side = a->l + n;
+    Active *a = sti_alloc(allocator, 1, sizeof *a);
+    if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: forces of hyperstatic systems");
+    a->allocator = *allocator;
+    *out = a;
     return ST_OK;
 }
 
-static st_Status determine(Active *a, const double *r, const double *weight, double tolerance, double *work,
-                           bool *determined, double *least, st_Determined *out, st_Error *err)
+void sti_hyperstatic_destroy(sti_Hyperstatic *a)
 {
-    const st_Friction *f = a->friction;
-    sti_friction_map_apply(f->map, r, false, NULL, NULL, work);
-    double scale = 0.0;
-    for (int k = 0; k < f->n_r; k++)
-        scale = fmax(scale, fmax(fabs(work[k]), fabs(f->q[k])));
-    find_directions(a, work, still * scale);
-    STI_TRY(reserve(a, f->n_r, err));
-    start(a, r, weight);
-    form_columns(a, work);
-    qr_with_pivots(a, tolerance > 0.0 ? tolerance : default_tolerance);
-    const int64_t n = a->n, n_null = n - a->rank;
-    a->N = sti_alloc(&a->allocator, n_null * n + 1, sizeof *a->N);
-    a->factor = sti_alloc(&a->allocator, n_null * n_null + 1, sizeof *a->factor);
-    if (a->N == NULL || a->factor == NULL) {
-        sti_free(&a->allocator, a->N, n_null * n + 1, sizeof *a->N);
-        a->N = NULL;
-        return sti_fail(err, ST_ERR_MEMORY, "out of memory: %lld active directions", (long long)n);
+    if (a == NULL) return;
+    const st_Allocator allocator = a->allocator;
+    RELEASE(first);
+    RELEASE(unit);
+    RELEASE(along);
+    RELEASE(vector);
+    RELEASE(A);
+    RELEASE(tau);
+    RELEASE(order);
+    RELEASE(N);
+    RELEASE(factor);
+    RELEASE(z0);
+    RELEASE(d);
+    RELEASE(x);
+    RELEASE(k);
+    RELEASE(l);
+    RELEASE(target);
+    RELEASE(y);
+    sti_free(&allocator, a, 1, sizeof *a);
+}
+
+static st_Status reserve(Active *a, st_Error *err)
+{
+    const int64_t n = a->n;
+    if (n > STI_MOST_DIRECTIONS)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "%d active directions are too many to find their rank, at most %d",
+                        a->n, (int)STI_MOST_DIRECTIONS);
+    GROW(vector, a->open->n_r);
+    GROW(A, n * a->open->n_moved);
+    GROW(tau, n);
+    GROW(order, n);
+    GROW(z0, n);
+    GROW(d, n);
+    GROW(x, n);
+    GROW(k, n);
+    GROW(l, n);
+    GROW(target, n);
+    GROW(y, n);
+    return ST_OK;
+}
+
+/* What takes part gets the least; bounded rows that do not keep what they have, open contacts have nothing. */
+static void write_least(const Active *a, double *least)
+{
+    const sti_Open *open = a->open;
+    for (int c = 0; c < open->n_contacts; c++) {
+        const st_ContactLaw *contact = &open->contact[c];
+        const bool kept = contact->law == ST_LAW_BOUNDED && a->first[c] == a->first[c + 1];
+        for (int k = contact->first; k < contact->first + contact->dim; k++)
+            least[k] = kept ? open->r[k] : 0.0;
+        add_directions(a, c, a->k, least);
     }
+}
+
+st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *determined, double *least,
+                               st_Determined *out, st_Error *err)
+{
+    a->open = open;
+    STI_TRY(find_directions(a, err));
+    STI_TRY(reserve(a, err));
+    start(a);
+    form_columns(a);
+    qr_with_pivots(a);
+    const int64_t n_null = a->n - a->rank;
+    GROW(N, n_null * a->n);
+    GROW(factor, n_null * n_null);
     null_space(a);
     st_Determined found;
-    find_determined(a, determined, work, &found);
+    find_determined(a, determined, &found);
     if (out != NULL) *out = found;
-    if (least == NULL) return ST_OK;
-    memcpy(a->k, a->z0, (size_t)n * sizeof *a->k);
-    if (n_null > 0) find_least(a);
-    memset(least, 0, (size_t)f->n_r * sizeof *least);
-    for (int c = 0; c < f->problem->n_contacts; c++)
-        add_directions(a, c, a->k, least);
+    memcpy(a->k, a->z0, (size_t)a->n * sizeof *a->k);
+    if (n_null > 0 && least != NULL) find_least(a);
+    if (least != NULL) write_least(a, least);
     return ST_OK;
+}
+
+/* ------------------------------------------------------------------ of a problem file */
+
+static void moves(void *ctx, const double *r, double *out)
+{
+    const st_Friction *friction = ctx;
+    sti_friction_map_apply(friction->map, r, true, NULL, NULL, out);
+}
+
+/* u of r, and a weight a row, in `work`: 2 n_r. */
+static st_Status find(st_Friction *f, const double *r, const double *weight, double tolerance, double *work,
+                      bool *determined, double *least, st_Determined *out, st_Error *err)
+{
+    const int dim = f->problem->dim;
+    sti_Hyperstatic *h = NULL;
+    double scale = 0.0;
+    sti_friction_map_apply(f->map, r, false, NULL, NULL, work);
+    for (int k = 0; k < f->n_r; k++) {
+        scale = fmax(scale, fmax(fabs(work[k]), fabs(f->q[k])));
+        work[f->n_r + k] = weight != NULL ? weight[k / dim] : 1.0;
+    }
+    const sti_Open open = {.n_r = f->n_r,
+                           .n_contacts = f->problem->n_contacts,
+                           .contact = f->contact,
+                           .r = r,
+                           .u = work,
+                           .weight = work + f->n_r,
+                           .still = still * scale,
+                           .tolerance = tolerance > 0.0 ? tolerance : default_tolerance,
+                           .n_moved = f->n_r,
+                           .moves = moves,
+                           .ctx = f};
+    STI_TRY(sti_hyperstatic_create(&f->allocator, &h, err));
+    const st_Status status = sti_hyperstatic_find(h, &open, determined, least, out, err);
+    sti_hyperstatic_destroy(h);
+    return status;
 }
 
 st_Status st_friction_determined(st_Friction *friction, const double *r, const double *weight, double tolerance,
@@ -387,18 +479,9 @@ st_Status st_friction_determined(st_Friction *friction, const double *r, const d
     for (int k = 0; k < friction->n_r; k++)
         if (!isfinite(r[k])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", k, r[k]);
     STI_TRY(sti_friction_ready(friction, err));
-    const int64_t n_r = friction->n_r;
-    Active a = {.allocator = friction->allocator, .friction = friction};
-    double *work = sti_alloc(&a.allocator, n_r, sizeof *work);
-    a.first = sti_alloc(&a.allocator, friction->problem->n_contacts + 1, sizeof *a.first);
-    a.unit = sti_alloc(&a.allocator, n_r, sizeof *a.unit);
-    a.along = sti_alloc(&a.allocator, n_r, sizeof *a.along);
-    st_Status status = ST_OK;
-    if (work == NULL || a.first == NULL || a.unit == NULL || a.along == NULL)
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: %lld rows", (long long)n_r);
-    else
-        status = determine(&a, r, weight, tolerance, work, determined, least, out, err);
-    release(&a, n_r, a.n);
-    sti_free(&a.allocator, work, n_r, sizeof *work);
+    double *work = sti_alloc(&friction->allocator, 2 * (int64_t)friction->n_r, sizeof *work);
+    if (work == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);
+    const st_Status status = find(friction, r, weight, tolerance, work, determined, least, out, err);
+    sti_free(&friction->allocator, work, 2 * (int64_t)friction->n_r, sizeof *work);
     return status;
 }

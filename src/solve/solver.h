@@ -45,16 +45,15 @@ extern const sti_SolverKind sti_ipm;    /* ipm.c */
 extern const sti_SolverKind sti_admm;   /* admm.c */
 extern const sti_SolverKind sti_apgd;   /* apgd.c */
 
-/* st_solver_solve() for a problem that is known to be well formed: no more than what numbers may spoil, infinities
- * and masses that are not positive, is found on the way.                                          */
-st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
-                           st_Error *err);
-
 /* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
 void sti_solver_be_rough(st_Solver *solver);
 
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
+
+/* st_solver_solve for a problem that was made with care: its structure is not looked at again. */
+st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                           st_Error *err);
 
 /* Does the kind take every contact of this problem? Else the first one that it does not, in *refused. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused);

@@ -27,6 +27,21 @@ static st_Status check_choices(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
+static st_Status check_forces(const st_SystemDef *def, st_Error *err)
+{
+    if (def->forces == ST_FORCES_ANY) return ST_OK;
+    if (def->contact == ST_CONTACT_COMPLIANT)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"compliant\" leaves no forces open: forces must be \"any\"");
+    if (def->law == ST_LAW_PYRAMID || def->law == ST_LAW_BOX)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "forces \"least_norm\" needs the law \"coulomb\", \"cone\" or \"none\", not \"%s\"",
+                        st_law_name(def->law));
+    if (def->rigid_limit)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
+    return ST_OK;
+}
+
 static const char *shape_name(const sti_World *world, int shape)
 {
     return world->scene->shape[shape].name;
@@ -127,6 +142,7 @@ static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     STI_TRY(check_choices(def, err));
+    STI_TRY(check_forces(def, err));
     if (world != NULL) STI_TRY(check_surfaces(def, world->scene, err));
     return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
 }

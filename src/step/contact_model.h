@@ -13,11 +13,18 @@
 /* contact_model.c: can the choices of `def` work together, and serve what is in this world? NULL: a user's model. */
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err);
 
-/* regularized.c: compliances and drift of all contacts and joints of the step problem. */
+/* regularized.c: the normal spring and the tangential damper of a contact; compliances and drift of all contacts and
+ * joints of the step problem. */
+void sti_contact_stiffness(const st_SystemDef *def, const sti_ContactEntry *entry, double *k, double *gamma);
 void sti_regularize(st_System *system, const sti_Stage *stage);
 /* The solution again and again with smaller compliances, to the rigid limit; from and to the problem's solution. */
 st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
                           st_Error *err);
+
+/* least_norm.c: of the solutions of the step problem the one with the least forces; r and l are replaced. */
+st_Status sti_least_norm_create(const st_Allocator *allocator, sti_LeastNorm **out, st_Error *err);
+void sti_least_norm_destroy(const st_Allocator *allocator, sti_LeastNorm *least); /* NULL is fine */
+st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err);
 
 /* compliant.c: patches. Elements of a patch at most; is this contact one; its elements into the step problem as
  * contacts *n and following; the deformations after the solution; they become the state.          */

@@ -31,12 +31,21 @@ double sti_sink_penetration(const st_Sink *sink)
     return worst;
 }
 
+st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err)
+{
+    const st_Model *model = &system->model;
+    if (out->mass_known) return ST_OK;
+    STI_TRY(model->mass(model->ctx, q, out->M, err));
+    out->mass_known = model->constant_mass;
+    return ST_OK;
+}
+
 double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
     const st_Model *model = &system->model;
     const double *M = system->projection.M;
     if (system->world != NULL) return sti_world_kinetic(system->world, v);
-    if (model->mass(model->ctx, q, system->projection.M, NULL) != ST_OK) return NAN;
+    if (sti_mass(system, &system->projection, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++)

@@ -61,7 +61,7 @@ static st_Status add_joints(Work *work, const st_Sink *sink)
     int n = sink->joint_rows.n_rows;
     STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, work->err));
     STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, work->err));
-    STI_TRY(sti_rows_extend(a, &out->G, &sink->joint_rows, work->err));
+    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
     for (int k = 0; k < n; k++) {
         out->g[k] = sink->joint[k].value;
         work->error = sti_larger(fabs(out->g[k]), work->error);
@@ -134,7 +134,7 @@ static st_Status newton_step(Work *work)
     sti_Assembly *out = work->out;
     STI_TRY(STI_GROW(&s->allocator, out->G.p, out->G.p_capacity, 1, work->err));
     STI_TRY(STI_GROW(&s->allocator, out->H.p, out->H.p_capacity, 1, work->err));
-    STI_TRY(model->mass(model->ctx, s->q_new, out->M, work->err));
+    STI_TRY(sti_mass(s, out, s->q_new, work->err));
     if (work->straight)
         memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
     else

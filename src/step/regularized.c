@@ -10,7 +10,7 @@
  * by s -> 0 the forces tend to that member of the rigid solutions that has the least r'C r + l'Cb l, with error
  * O(s). `rigid_limit` goes there: each solution is the start of the next, and the last s leaves compliances at
  * STI_RIGID_LIMIT of the mobility, where the error of s and of rounding are about the same. The impulse is then that
- * of rigid bodies, the gap is closed.
+ * of rigid bodies, the gap is closed. (least_norm.c finds the limit at once.)
  *
  * What it does not do: a sticking contact creeps at load/gamma, and impacts lose energy by the implicit spring
  * (restitution about exp(-(pi/2) sqrt(k h^2/m)) for a soft one, 0 for a stiff one). The correcting speed has no
@@ -19,15 +19,19 @@
 #include "base/tolerance.h"
 #include "step/contact_model.h"
 
+void sti_contact_stiffness(const st_SystemDef *def, const sti_ContactEntry *entry, double *k, double *gamma)
+{
+    *k = entry->stiffness > 0 ? entry->stiffness : def->contact_stiffness;
+    *gamma = entry->damping > 0 ? entry->damping : def->contact_damping;
+}
+
 static void soften_contact(st_System *system, const sti_Stage *stage, int c)
 {
     sti_Assembly *out = &system->step;
     const sti_ContactEntry *entry = &out->chosen[c].entry;
-    const st_SystemDef *def = &system->def;
     int dim = out->law[c].dim;
-    double h = stage->eta;
-    double k = entry->stiffness > 0 ? entry->stiffness : def->contact_stiffness;
-    double gamma = entry->damping > 0 ? entry->damping : def->contact_damping;
+    double h = stage->eta, k, gamma;
+    sti_contact_stiffness(&system->def, entry, &k, &gamma);
     double *C = sti_compliance_block(out, out->law[c].first, dim);
     C[0] = 1.0 / (k * h * h);
     for (int j = 1; j < dim && j < 3; j++)

@@ -127,6 +127,7 @@ st_SystemDef st_system_def(void)
                         .contact_damping = 1e4,
                         .joint_stiffness = 1e8,
                         .rigid_limit = false,
+                        .forces = ST_FORCES_ANY,
                         .speed_limit = SPEED_OF_LIGHT,
                         .allocator = st_default_allocator(),
                         .cookie = STI_COOKIE};
@@ -146,6 +147,7 @@ static const char *const drift_words[] = {"velocity", "gap", "projection", NULL}
 static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
+static const char *const forces_words[] = {"any", "least_norm", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd", NULL};
 
 typedef struct Entry {
@@ -238,6 +240,10 @@ static const Entry entries[] = {
      AT(rigid_limit),
      NULL,
      0},
+    {CHOICE(forces, forces_words,
+            "forces that rigid bodies leave open, as under four legs: what the solver finds (any), or those of least "
+            "norm, weighted by stiffness and damping of contacts and joints, as stiff bodies share loads"),
+     AT(forces), NULL, 0},
     NUMBER(speed_limit, "m/s", SMALLEST, LARGEST,
            "a velocity beyond this (or beyond it in rad/s) is called divergence"),
 };

@@ -59,8 +59,9 @@ void sti_sink_free(st_Sink *sink);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);
-/* All rows of another list. */
-st_Status sti_rows_extend(const st_Allocator *allocator, sti_RowList *rows, const sti_RowList *from, st_Error *err);
+/* Rows first .. first + n - 1 of another list, behind those of this one. */
+st_Status sti_rows_append_rows(const st_Allocator *allocator, sti_RowList *to, const sti_RowList *from, int first,
+                               int n, st_Error *err);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
 /* One more contact, in two steps: room for `most_rows` rows of `count` numbers, to be written one behind the other;

@@ -81,7 +81,7 @@ static st_Status momentum(Work *work)
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
     double *f = work->out->f, *v = s->work_v, *k = s->work_k;
-    STI_TRY(model->mass(model->ctx, stage->q_star, work->out->M, work->err));
+    STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
     if (!work->impact) {
@@ -118,9 +118,7 @@ static void add_explicit_springs(Work *work)
 
 static st_Status append_row(Work *work, sti_RowList *to, const sti_RowList *from, int k)
 {
-    int64_t start = from->p[k];
-    return sti_rows_append(work->allocator, to, (int)(from->p[k + 1] - start), from->i + start, from->x + start,
-                           work->err);
+    return sti_rows_append_rows(work->allocator, to, from, k, 1, work->err);
 }
 
 static double capped(double speed, double cap)
@@ -154,7 +152,7 @@ static st_Status joints(Work *work)
 {
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
-    STI_TRY(sti_rows_extend(work->allocator, &out->G, &sink->joint_rows, work->err));
+    STI_TRY(sti_rows_append_rows(work->allocator, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
         out->g[k] = sink->joint[k].rate;
         if (work->gap_drift) out->g[k] += joint_drift(work, k);
@@ -177,7 +175,7 @@ static st_Status soft_rows(Work *work)
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
     int first = out->G.n_rows;
-    STI_TRY(sti_rows_extend(work->allocator, &out->G, &sink->soft_rows, work->err));
+    STI_TRY(sti_rows_append_rows(work->allocator, &out->G, &sink->soft_rows, 0, sink->soft_rows.n_rows, work->err));
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = first + k;
@@ -253,13 +251,16 @@ static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_Co
 {
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
-    for (int k = 0; k < law->dim; k++) {
+    int n_own = law->dim < entry->dim ? law->dim : entry->dim;
+    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
+    for (int k = 0; k < law->dim; k++)
+        work->out->w[law->first + k] = 0;
+    for (int k = n_own; k < law->dim; k++) {
         int row = model_row(law, entry, k);
         if (row < 0)
             STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
         else
             STI_TRY(append_row(work, to, from, row));
-        work->out->w[law->first + k] = 0;
     }
     return ST_OK;
 }
@@ -291,7 +292,8 @@ static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
-    int first = out->H.n_rows, before = sti_sink_find(&system->here, entry->id);
+    bool now = work->stage->rows == &system->here;
+    int first = out->H.n_rows, before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
@@ -316,14 +318,18 @@ static st_Status add_compliant_contact(Work *work, int *n, const sti_ContactEntr
 static st_Status contacts(Work *work, int *n)
 {
     const st_Sink *sink = work->stage->rows;
+    const sti_IdSet *wanted = &work->system->wanted;
     *n = 0;
-    for (int c = 0; c < sink->n_contacts; c++)
-        if (sti_ids_contain(&work->system->wanted, sink->contact[c].id)) {
+    for (int c = 0, k = 0; c < sink->n_contacts; c++) { /* both stand by id */
+        while (k < wanted->n && wanted->id[k] < sink->contact[c].id)
+            k++;
+        if (k < wanted->n && wanted->id[k] == sink->contact[c].id) {
             if (work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact)
                 STI_TRY(add_compliant_contact(work, n, &sink->contact[c]));
             else
                 STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
         }
+    }
     return ST_OK;
 }
 
@@ -391,7 +397,8 @@ static void compliances(Work *work)
 {
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
-    st_ContactModel model = work->impact ? ST_CONTACT_RIGID : work->system->def.contact;
+    bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
+    st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
     out->overlapping = 0;
     if (model == ST_CONTACT_RIGID) soften_overlaps(work);
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
@@ -558,6 +565,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     STI_TRY(sti_solve_problem(system, system->solver, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
+    if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
     if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);

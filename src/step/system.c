@@ -174,6 +174,7 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     STI_TRY(create_solver(&s->def, s->def.solver, &s->solver, err));
     STI_TRY(create_solver(&s->def, "auto", &s->projector, err));
     sti_solver_be_rough(s->projector);
+    if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
     return st_system_set_state(s, 0.0, q0, v0, err);
 }
 
@@ -275,6 +276,7 @@ void st_system_destroy(st_System *s)
     sti_patches_free(s);
     st_solver_destroy(s->solver);
     st_solver_destroy(s->projector);
+    sti_least_norm_destroy(&a, s->least_norm);
     sti_world_destroy(s->world);
     sti_free(&a, s, 1, sizeof *s);
 }

@@ -37,11 +37,14 @@ typedef struct sti_Impulse {
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
+typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
+
 /* Memory of one step problem. */
 typedef struct sti_Assembly {
     st_Problem problem;
     sti_RowList G, H;
     double *M, *f, *g, *w, *Cb, *C;
+    bool mass_known; /* M stays as it is, for good                                                */
     int *Cb_first, *C_first;
     st_ContactLaw *law;
     sti_Chosen *chosen;
@@ -52,6 +55,7 @@ typedef struct sti_Assembly {
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
     int overlapping;       /* contacts that got a compliance                                       */
+    int undetermined;      /* contacts whose forces are open, forces least_norm; -1: too many      */
     int n_C;               /* blocks of C                                                          */
     int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
@@ -137,6 +141,7 @@ struct st_System {
     int n_previous;
     int64_t previous_capacity;
     st_Solver *solver, *projector;
+    sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
@@ -153,6 +158,8 @@ void sti_lap(st_System *system, st_Stage stage);
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
+/* M at q, unless it is known already. */
+st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(st_System *system, const double *q, const double *v);
 double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q);
 void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out);

@@ -40,7 +40,7 @@ static int rounds_of(const Pair *pair)
     st_Vec3 origin;
     sti_Distance d = {.rounds = 0};
     if (sti_place_pair(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &a, &b, &origin))
-        sti_core_distance(&a, &b, &d);
+        sti_core_distance(&a, &b, INFINITY, NULL, &d);
     return d.rounds;
 }
 

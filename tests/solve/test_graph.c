@@ -58,14 +58,14 @@ static void test_colours_share_no_body(void **state)
 }
 
 /* r and v~ after some sweeps with one version of the inner loop. */
-static void sweep_with(sti_Graph *graph, sti_GraphPass *pass, double *r, double *v)
+static void sweep_with(sti_Graph *graph, const sti_GraphCode *code, double *r, double *v)
 {
     const int n = 3 * STI_LANES * graph->n_batches;
     memset(graph->r, 0, (size_t)n * sizeof *graph->r);
     memcpy(graph->v, graph->v_free, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
     for (int k = 0; k < 20; k++)
-        pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
-             k % 2 == 0 ? STI_FORWARDS : STI_BACKWARDS);
+        code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
+                   k % 2 == 0 ? STI_FORWARDS : STI_BACKWARDS);
     memcpy(r, graph->r, (size_t)n * sizeof *r);
     memcpy(v, graph->v, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *v);
 }
@@ -79,18 +79,18 @@ static void test_every_vector_unit_gives_the_same_bits(void **state)
     const size_t n_r = 3 * STI_LANES * (size_t)graph->n_batches, n_v = STI_NODE * (size_t)(graph->n_nodes + 1);
     double *r = malloc(2 * n_r * sizeof *r), *v = malloc(2 * n_v * sizeof *v), size = 0;
     assert_true(r != NULL && v != NULL);
-    sweep_with(graph, sti_graph_plain, r, v);
+    sweep_with(graph, &sti_graph_plain, r, v);
     for (size_t k = 0; k < n_r; k++)
         size += r[k] * r[k];
     assert_true(size > 0);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
-        sweep_with(graph, sti_graph_avx2, r + n_r, v + n_v);
+        sweep_with(graph, &sti_graph_avx2, r + n_r, v + n_v);
         assert_memory_equal(r, r + n_r, n_r * sizeof *r);
         assert_memory_equal(v, v + n_v, n_v * sizeof *v);
     }
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        sweep_with(graph, sti_graph_avx512, r + n_r, v + n_v);
+        sweep_with(graph, &sti_graph_avx512, r + n_r, v + n_v);
         assert_memory_equal(r, r + n_r, n_r * sizeof *r);
         assert_memory_equal(v, v + n_v, n_v * sizeof *v);
     }

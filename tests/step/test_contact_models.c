@@ -272,9 +272,10 @@ static void table_shares_its_weight(void **state)
     }
 }
 
-/* One step of the rigid limit: the least-norm forces inside the friction cones (cone/vectors.json). Gravity is
- * tilted along x; identity weights are equal compliances in normal and tangents: gamma = k h. */
-static void rigid_limit_with_friction(void **state)
+/* One step: the least-norm forces inside the friction cones (cone/vectors.json), by continuation to the rigid limit
+ * and at once. Gravity is tilted along x; identity weights are equal compliances in normal and tangents: gamma = k h.
+ */
+static void least_norm_with_friction(void **state)
 {
     (void)state;
     const struct {
@@ -302,14 +303,87 @@ static void rigid_limit_with_friction(void **state)
         char gravity[128];
         double cos = 1 / sqrt(1 + cases[k].tan * cases[k].tan), force[4][3];
         snprintf(gravity, sizeof gravity, "simulation/gravity=[%.17g,0,%.17g]", G * cases[k].tan * cos, -G * cos);
-        const char *sets[] = {gravity, "simulation/tolerance=1e-14"};
-        load(&b, "preclik-2011/table", sets, 2);
-        feet(&b, 1, force);
-        for (int c = 0; c < 4; c++)
-            for (int i = 0; i < 3; i++) /* the limit's error, 1e-8 relative to 50 N, times the table's condition */
-                check_close(force[c][i], cases[k].force[c][i], 5e-5);
+        const char *sets[] = {gravity, "simulation/tolerance=1e-14", "simulation/rigid_limit=false",
+                              "simulation/forces=least_norm", "simulation/preset=default"};
+        const int n_sets[] = {2, 4, 5};
+        /* the limit's error, 1e-8 relative to 50 N, times the table's condition; at once: rounding of the reference */
+        const double tolerance[] = {5e-5, 1e-8, 1e-8};
+        for (int way = 0; way < 3; way++) {
+            load(&b, "preclik-2011/table", sets, n_sets[way]);
+            feet(&b, 1, force);
+            for (int c = 0; c < 4; c++)
+                for (int i = 0; i < 3; i++)
+                    check_close(force[c][i], cases[k].force[c][i], tolerance[way]);
+            end(&b);
+        }
+    }
+}
+
+/* No friction: the listed forces of equal springs, and of springs 1 : 2 : 3 : 4, which are given to 1e-4; whatever
+ * the scale of the springs. The forces stay the same from step to step, and solve the step problem. */
+static void least_norm_of_the_table(void **state)
+{
+    (void)state;
+    const double equal[4] = {40.46625, 25.75125, 18.39375, 33.10875};
+    const double weighted[4] = {28.2528, 37.9647, 6.1803, 45.3222};
+    const char *sets[] = {"simulation/rigid_limit=false",
+                          "simulation/forces=least_norm",
+                          "simulation/law=none",
+                          "bodies/table/shapes/foot1/stiffness=1e3",
+                          "bodies/table/shapes/foot2/stiffness=2e3",
+                          "bodies/table/shapes/foot3/stiffness=3e3",
+                          "bodies/table/shapes/foot4/stiffness=4e3"};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        double force[4][3], sum = 0, moment = 0;
+        load(&b, "preclik-2011/table", sets, k == 0 ? 3 : 7);
+        for (int n = 0; n < 3; n++) {
+            feet(&b, n == 0 ? 1 : 20, force);
+            for (int c = 0; c < 4; c++)
+                check_close(force[c][0], (k == 0 ? equal : weighted)[c], k == 0 ? 1e-9 : 5.1e-5);
+        }
+        for (int c = 0; c < 4; c++) { /* in each of the two the force over the stiffness is the same plane's height */
+            sum += force[c][0];
+            moment += (c % 2 == 0 ? 1 : -1) * force[c][0] / (k == 0 ? 1 : c + 1); /* the one mode left open */
+        }
+        check_close(sum, 12 * G, 1e-9);
+        check_close(moment, 0, 1e-9);
+        const double *r;
+        const st_Problem *problem = st_system_problem(b.sys, &r);
+        st_Residual residual;
+        check_ok(st_problem_residual(problem, r, &residual, &b.err), b.err);
+        check_below(residual.natural, 1e-12);
         end(&b);
     }
+}
+
+/* Joints share likewise: a beam in three bearings of a frame that cannot move. Equal stiffness: the forces on a rigid
+ * beam are those of least squares, F (1/3 - x a/(2 L^2)) at a = -L, 0, L for a load at x. */
+static void least_norm_of_joints(void **state)
+{
+    (void)state;
+    const char text[] =
+        "{ \"simulation\": { \"h\": 0.01, \"end\": 1, \"forces\": \"least_norm\", \"tolerance\": 1e-12 },"
+        "  \"bodies\": [ { \"name\": \"beam\", \"mass\": 6, \"inertia\": 1, \"position\": [0.2, 0, 0] } ],"
+        "  \"joints\": [ { \"name\": \"left\", \"type\": \"ball\", \"a\": \"ground\", \"b\": \"beam\", "
+        "\"point\": [-1, 0, 0] },"
+        "    { \"name\": \"middle\", \"type\": \"ball\", \"a\": \"ground\", \"b\": \"beam\", \"point\": [0, 0, "
+        "0] },"
+        "    { \"name\": \"right\", \"type\": \"ball\", \"a\": \"ground\", \"b\": \"beam\", \"point\": [1, 0, 0] "
+        "} ] }";
+    const char *const names[] = {"left", "middle", "right"};
+    Bench b = {0};
+    check_ok(st_scene_parse(text, strlen(text), "beam", NULL, 0, &b.scene, &b.def, &b.err), b.err);
+    check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+    for (int n = 0; n < 10; n++)
+        step(&b);
+    for (int k = 0; k < 3; k++) {
+        st_JointReport report;
+        check_ok(st_system_joint(b.sys, st_scene_find_joint(b.scene, names[k]), ST_FRAME_WORLD, &report), b.err);
+        check_close(report.force.z, 6 * G * (1.0 / 3 + 0.2 * (k - 1) / 2.0), 1e-9);
+        check_close(report.force.x, 0, 1e-9);
+    }
+    end(&b);
 }
 
 /* Sticking creeps: at rest on a slope the dampers let the feet go at load/(4 gamma) in the mean. Their middle is
@@ -344,6 +418,7 @@ static void bad_numbers_are_refused(void **state)
         {"simulation/events=collisions", {"regularized", "events"}},
         {"simulation/drift=velocity", {"regularized", "drift"}},
         {"simulation/contact=compliant", {"foot1", "point"}},
+        {"simulation/forces=least_norm", {"rigid_limit", "least_norm"}},
     };
     const char *path = "examples/preclik-2011/table.json";
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -368,7 +443,9 @@ int main(void)
         cmocka_unit_test(rolling_friction_stops_a_ball),
         cmocka_unit_test(rolling_friction_needs_a_law),
         cmocka_unit_test(table_shares_its_weight),
-        cmocka_unit_test(rigid_limit_with_friction),
+        cmocka_unit_test(least_norm_with_friction),
+        cmocka_unit_test(least_norm_of_the_table),
+        cmocka_unit_test(least_norm_of_joints),
         cmocka_unit_test(dampers_creep),
         cmocka_unit_test(bad_numbers_are_refused),
     };
