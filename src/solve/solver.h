@@ -37,13 +37,15 @@ typedef struct sti_SolverKind {
     void (*destroy)(void *workspace);
 } sti_SolverKind;
 
-extern const sti_SolverKind sti_auto;   /* auto.c  */
-extern const sti_SolverKind sti_lemke;  /* lemke.c */
-extern const sti_SolverKind sti_nsgs;   /* nsgs.c  */
-extern const sti_SolverKind sti_newton; /* newton.c */
-extern const sti_SolverKind sti_ipm;    /* ipm.c */
-extern const sti_SolverKind sti_admm;   /* admm.c */
-extern const sti_SolverKind sti_apgd;   /* apgd.c */
+extern const sti_SolverKind sti_auto;     /* auto.c  */
+extern const sti_SolverKind sti_lemke;    /* lemke.c */
+extern const sti_SolverKind sti_nsgs;     /* nsgs.c  */
+extern const sti_SolverKind sti_newton;   /* newton.c */
+extern const sti_SolverKind sti_homotopy; /* homotopy.c */
+extern const sti_SolverKind sti_ipm;      /* ipm.c */
+extern const sti_SolverKind sti_admm;     /* admm.c */
+extern const sti_SolverKind sti_apgd;     /* apgd.c */
+extern const sti_SolverKind sti_homotopy; /* homotopy.c */
 
 /* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
 void sti_solver_be_rough(st_Solver *solver);

@@ -148,7 +148,7 @@ static const char *const impact_words[] = {"inelastic", "poisson", "newton", NUL
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const forces_words[] = {"any", "least_norm", NULL};
-static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd", NULL};
+static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
 
 typedef struct Entry {
     st_Setting setting;
