@@ -68,7 +68,7 @@ static bool meet(void *ctx, int other)
 {
     Search *search = ctx;
     const sti_Pairs *p = search->pairs;
-    if (other == search->shape || p->extent[other] == STI_EXTENT_PLANE || (p->moved[other] && other < search->shape))
+    if (other == search->shape || p->extent[other] == STI_EXTENT_PLANE || (other < search->shape && p->moved[other]))
         return true;
     return add_fresh(search, other);
 }
