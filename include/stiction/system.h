@@ -81,6 +81,7 @@ typedef struct st_SystemDef {
     double tolerance;         /* of the solver, on the residual                          */
     int max_iterations;       /* of iterative solvers                                    */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
+    bool all_points;          /* every point of a contact patch, not only the few that span it */
     double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
     double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */
     bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
@@ -168,7 +169,7 @@ typedef struct st_StepInfo {
     double joint_error; /* largest joint value after the step [m or rad]               */
     double impact_gain; /* kinetic energy that impact laws added [J], 0: none did      */
     double kinetic;     /* [J]                                                         */
-    double potential;   /* gravity and springs [J]                                     */
+    double potential;   /* gravity, springs, and what compliant and regularized contacts store [J] */
     double friction;    /* work of friction since the start, contacts and joints, <= 0 [J] */
     st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
 } st_StepInfo;

@@ -94,11 +94,11 @@ static void put_rows(const Task *task, const st_Vec3 lever[2], int dim, bool tur
 /* Levers overflow only for bodies that are lost in space. */
 static st_Status check_point(const Task *task, const sti_ContactPoint *point, const st_Vec3 lever[2])
 {
-    const st_ShapeDef *shape = task->world->scene->shape;
+    const st_Scene *scene = task->world->scene;
     if (isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1]))) return ST_OK;
-    return sti_fail(task->err, ST_ERR_NUMERIC, "shapes \"%s\" and \"%s\" touch at (%g, %g, %g) with a gap of %g",
-                    shape[task->pair.i].name, shape[task->pair.j].name, point->point.x, point->point.y, point->point.z,
-                    point->gap);
+    return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
+                    sti_shape_label(scene, task->pair.i).text, sti_shape_label(scene, task->pair.j).text,
+                    point->point.x, point->point.y, point->point.z, point->gap);
 }
 
 static bool same_vector(st_Vec3 a, st_Vec3 b)
@@ -245,7 +245,7 @@ static st_Status push_points(Task *task, uint32_t *hint)
 {
     sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
-    const st_ShapeDef *shape = task->world->scene->shape;
+    const st_Scene *scene = task->world->scene;
     c->points.n = 0;
     task->how.hint = hint;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
@@ -254,8 +254,8 @@ static st_Status push_points(Task *task, uint32_t *hint)
         sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, &c->points, task->err);
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
-        return sti_fail(task->err, status, "shapes \"%s\" and \"%s\": %.300s", shape[i].name, shape[j].name,
-                        why.message);
+        return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
+                        sti_shape_label(scene, j).text, why.message);
     }
     if (task->how.planar >= 0) {
         merge_across(&c->points, task->how.planar);

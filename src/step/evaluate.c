@@ -1,5 +1,5 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
-#include "step/system.h"
+#include "step/contact_model.h"
 
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
@@ -59,6 +59,8 @@ double sti_energy_potential(const st_System *system, const st_Sink *sink, double
     double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
         sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value;
+    if (system->def.contact == ST_CONTACT_REGULARIZED) sum += sti_regularized_energy(system, sink);
+    if (system->def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(system);
     return sum;
 }
 
