@@ -24,6 +24,12 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
+/* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
+ * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
+ * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
+ * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
+ * near its start, with loads as even as they were or can be.                                       */
+enum { EVEN_ROWS = 60 };
 /* Rows up to which newton's memory is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
@@ -133,10 +139,11 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
+    const bool even = n <= EVEN_ROWS && problem->n_contacts > 1;
     for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
          k++) {
         const int left = task->max_iterations - a->iterations;
-        Turn turn = turns[k];
+        Turn turn = turns[k < 2 && even ? 1 - k : k];
         const bool factors = turn.who != NSGS;
         if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (factors && n > MOST_ROWS)) continue;
         if (k == 0 && n > LARGE_ROWS) turn.iterations *= 4;

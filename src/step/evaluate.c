@@ -19,7 +19,7 @@ double sti_sink_joint_error(const st_Sink *sink)
 {
     double worst = 0;
     for (int k = 0; k < sink->joint_rows.n_rows; k++)
-        worst = fmax(worst, fabs(sink->joint[k].value));
+        worst = sti_larger(fabs(sink->joint[k].value), worst);
     return worst;
 }
 
@@ -27,7 +27,7 @@ double sti_sink_penetration(const st_Sink *sink)
 {
     double worst = 0;
     for (int k = 0; k < sink->n_contacts; k++)
-        worst = fmax(worst, -sink->contact[k].gap);
+        worst = sti_larger(-sink->contact[k].gap, worst);
     return worst;
 }
 
@@ -44,6 +44,7 @@ double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
     const st_Model *model = &system->model;
     const double *M = system->projection.M;
+    if (system->world != NULL) return sti_world_kinetic(system->world, v);
     if (sti_mass(system, &system->projection, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
