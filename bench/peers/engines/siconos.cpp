@@ -32,7 +32,7 @@
 namespace {
 
 const Choice choices[] = {
-    {"spheres", "tolerance=1e-3 iterations=1000"}, {"hulls", "tolerance=1e-3 iterations=1000"}, {"", ""}};
+    {"spheres", "tolerance=1e-3 iterations=1000"}, {"hulls", "tolerance=1e-3 iterations=1000"}, {"bounce", "theta=0.5"}, {"", ""}};
 
 struct World {
     const Scene *scene = nullptr;
