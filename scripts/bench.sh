@@ -66,10 +66,10 @@ iterations='5 10 50 100' tolerances='1e-1 1e-3 1e-4 1e-5'
 for scene in $curves; do
     for engine in $engines; do
         case $engine in
-        ode) for n in $iterations; do run "$scene" ode iterations=$n; done ;;
-        bullet) for n in $iterations; do run "$scene" bullet iterations=$n; done ;;
-        mujoco) for n in $iterations; do run "$scene" mujoco iterations=$n; done ;;
-        stiction) for t in $tolerances; do run "$scene" stiction tolerance=$t; done ;;
+        ode) for n in $iterations; do run "$scene" ode iterations="$n"; done ;;
+        bullet) for n in $iterations; do run "$scene" bullet iterations="$n"; done ;;
+        mujoco) for n in $iterations; do run "$scene" mujoco iterations="$n"; done ;;
+        stiction) for t in $tolerances; do run "$scene" stiction tolerance="$t"; done ;;
         esac
     done
     "$build/bench/table" "$rows" --curve "$scene" >"$out/$scene.svg"

@@ -31,8 +31,8 @@
 
 namespace {
 
-const Choice choices[] = {
-    {"spheres", "tolerance=1e-3 iterations=1000"}, {"hulls", "tolerance=1e-3 iterations=1000"}, {"bounce", "theta=0.5"}, {"", ""}};
+const Choice choices[] = {{"bounce", "theta=0.5"}, {"bowling", ""}, {"push", ""}, {"incline", ""},
+                          {"", "tolerance=1e-3 iterations=1000"}};
 
 struct World {
     const Scene *scene = nullptr;
