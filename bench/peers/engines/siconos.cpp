@@ -1,8 +1,8 @@
 // bench/peers/engines/siconos.cpp -- Siconos: Moreau and Jean's time stepping over its Bullet collision detection.
 //
-// Bodies without joints only. Settings: tolerance and iterations of NSGS, theta of the integrator, margin of contact detection.
-// The contact law is Newton's impact with Coulomb's friction, exact; no constraint stabilisation, as in its own examples of
-// piles.
+// Bodies without joints only. Settings: tolerance and iterations of NSGS, theta of the integrator, margin of contact
+// detection. The contact law is Newton's impact with Coulomb's friction, exact; no constraint stabilisation, as in its
+// own examples of piles.
 #include "../engine.h"
 
 #include <MechanicsFwd.hpp> // before the kernel: what visitors may visit
@@ -29,10 +29,11 @@
 #include <memory>
 #include <vector>
 
-namespace {
+namespace
+{
 
-const Choice choices[] = {{"bounce", "theta=0.5"}, {"bowling", ""}, {"push", ""}, {"incline", ""},
-                          {"", "tolerance=1e-3 iterations=1000"}};
+const Choice choices[] = {
+    {"bounce", "theta=0.5"}, {"bowling", ""}, {"push", ""}, {"incline", ""}, {"", "tolerance=1e-3 iterations=1000"}};
 
 struct World {
     const Scene *scene = nullptr;
@@ -42,7 +43,10 @@ struct World {
     std::vector<std::shared_ptr<RigidBodyDS>> bodies;
 };
 
-const char *version() { return PEER_VERSION; }
+const char *version()
+{
+    return PEER_VERSION;
+}
 
 // ---- the scene ---------------------------------------------------------------------------------
 
@@ -50,7 +54,8 @@ std::shared_ptr<SiconosShape> make_shape(const Scene &scene, const Shape &shape,
 {
     std::shared_ptr<SiconosShape> made;
     if (shape.type == SHAPE_SPHERE) made = std::make_shared<SiconosSphere>((float)shape.radius);
-    if (shape.type == SHAPE_BOX) made = std::make_shared<SiconosBox>(2 * shape.half.x, 2 * shape.half.y, 2 * shape.half.z);
+    if (shape.type == SHAPE_BOX)
+        made = std::make_shared<SiconosBox>(2 * shape.half.x, 2 * shape.half.y, 2 * shape.half.z);
     if (shape.type == SHAPE_HULL) {
         const Hull &hull = scene.hulls[shape.hull];
         auto points = std::make_shared<SimpleMatrix>(hull.n_points, 3);
@@ -69,7 +74,8 @@ std::shared_ptr<SiconosVector> pose_vector(st_Vec3 p, double w, double x, double
 {
     auto q = std::make_shared<SiconosVector>(7);
     const double values[7] = {p.x, p.y, p.z, w, x, y, z};
-    for (int k = 0; k < 7; k++) q->setValue(k, values[k]);
+    for (int k = 0; k < 7; k++)
+        q->setValue(k, values[k]);
     return q;
 }
 
@@ -81,7 +87,8 @@ void add_body(World &w, const Body &def, double margin)
     auto force = std::make_shared<SiconosVector>(3);
     const st_Vec3 &g = w.scene->gravity;
     const double v[6] = {def.velocity.x, def.velocity.y, def.velocity.z, def.spin.x, def.spin.y, def.spin.z};
-    for (int k = 0; k < 6; k++) velocity->setValue(k, v[k]);
+    for (int k = 0; k < 6; k++)
+        velocity->setValue(k, v[k]);
     inertia->zero();
     inertia->setValue(0, 0, def.inertia.x);
     inertia->setValue(1, 1, def.inertia.y);
@@ -143,7 +150,8 @@ World *build(const Scene *scene, Settings *settings)
     collisions->insertNonSmoothLaw(std::make_shared<NewtonImpactFrictionNSL>(scene->e, 0., scene->mu, 3), 0, 0);
 
     w->system = std::make_shared<NonSmoothDynamicalSystem>(0., scene->end + scene->h);
-    for (int k = 0; k < scene->n_bodies; k++) add_body(*w, scene->bodies[k], margin);
+    for (int k = 0; k < scene->n_bodies; k++)
+        add_body(*w, scene->bodies[k], margin);
     add_planes(*w, *collisions, margin);
     auto integrator = std::make_shared<MoreauJeanOSI>(theta);
     integrator->setIsWSymmetricDefinitePositive(true);
@@ -201,9 +209,15 @@ void state(void *opaque, int body, BodyState *out)
     out->spin = st_Vec3{v(3), v(4), v(5)};
 }
 
-int contacts(void *opaque) { return (int)static_cast<World *>(opaque)->problem->getSizeOutput() / 3; }
+int contacts(void *opaque)
+{
+    return (int)static_cast<World *>(opaque)->problem->getSizeOutput() / 3;
+}
 
-void destroy(void *opaque) { delete static_cast<World *>(opaque); }
+void destroy(void *opaque)
+{
+    delete static_cast<World *>(opaque);
+}
 
 } // namespace
 

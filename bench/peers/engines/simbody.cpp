@@ -10,7 +10,8 @@
 
 using namespace SimTK;
 
-namespace {
+namespace
+{
 
 struct World {
     const Scene *scene = nullptr;
@@ -23,10 +24,19 @@ struct World {
     double time = 0;
 };
 
-const char *version() { return PEER_VERSION; }
+const char *version()
+{
+    return PEER_VERSION;
+}
 
-Vec3 vector(st_Vec3 a) { return Vec3(a.x, a.y, a.z); }
-st_Vec3 vector(const Vec3 &a) { return st_Vec3{a[0], a[1], a[2]}; }
+Vec3 vector(st_Vec3 a)
+{
+    return Vec3(a.x, a.y, a.z);
+}
+st_Vec3 vector(const Vec3 &a)
+{
+    return st_Vec3{a[0], a[1], a[2]};
+}
 Transform transform(const st_Pose &pose)
 {
     return Transform(Rotation(Quaternion(pose.q.w, pose.q.x, pose.q.y, pose.q.z)), vector(pose.p));
@@ -36,7 +46,8 @@ Transform transform(const st_Pose &pose)
 void add_joint(World &w, const Joint &joint)
 {
     const ::Body &def = w.scene->bodies[joint.b];
-    Transform self = transform(def.pose), parent = joint.a >= 0 ? transform(w.scene->bodies[joint.a].pose) : Transform();
+    Transform self = transform(def.pose),
+              parent = joint.a >= 0 ? transform(w.scene->bodies[joint.a].pose) : Transform();
     CoordinateAxis along = joint.type == JOINT_PRISMATIC ? CoordinateAxis(XAxis) : CoordinateAxis(ZAxis);
     Rotation turn = joint.type == JOINT_BALL ? Rotation() : Rotation(UnitVec3(vector(joint.axis)), along);
     Transform frame(turn, vector(joint.point)), in_parent = ~parent * frame, in_self = ~self * frame;
@@ -60,7 +71,8 @@ World *build(const Scene *scene, Settings *settings)
     w->scene = scene;
     w->bodies.resize(scene->n_bodies);
     Force::UniformGravity(w->forces, w->matter, vector(scene->gravity));
-    for (int k = 0; k < scene->n_joints; k++) add_joint(*w, scene->joints[k]);
+    for (int k = 0; k < scene->n_joints; k++)
+        add_joint(*w, scene->joints[k]);
     State start = w->system.realizeTopology();
     w->integrator.reset(new RungeKuttaMersonIntegrator(w->system));
     w->integrator->setAccuracy(setting_number(settings, "accuracy", 1e-3));
@@ -109,9 +121,15 @@ void state(void *opaque, int body, BodyState *out)
     out->spin = vector(Vec3(~at.R() * mobile.getBodyAngularVelocity(now)));
 }
 
-int contacts(void *) { return 0; }
+int contacts(void *)
+{
+    return 0;
+}
 
-void destroy(void *opaque) { delete static_cast<World *>(opaque); }
+void destroy(void *opaque)
+{
+    delete static_cast<World *>(opaque);
+}
 
 } // namespace
 
