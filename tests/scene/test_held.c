@@ -93,7 +93,8 @@ static void wedge(st_Vec3 *point, double inner, double outer)
     double half = PI / (2 * STONES), middle = 0.5 * (inner + outer);
     for (int k = 0; k < 8; k++) {
         double r = k & 1 ? inner : outer, s = k & 2 ? 1 : -1, y = k & 4 ? 0.075 : -0.075;
-        point[k] = (st_Vec3){r * sin(s * half), y, r * cos(half) - middle};
+        double z = r * cos(half) - middle;
+        point[k] = (st_Vec3){r * sin(s * half), y, z};
     }
 }
 
@@ -101,7 +102,7 @@ static void wedge(st_Vec3 *point, double inner, double outer)
 static double sunk(double thickness)
 {
     Run run;
-    char name[16];
+    char name[32];
     st_Vec3 point[8];
     make_own(&run);
     run.def.h = 0.005;
@@ -252,7 +253,7 @@ static int passed(const Run *run, int grains)
 {
     int n = 0;
     for (int k = 1; k <= grains; k++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "grain %d", k);
         st_Vec3 p = run_position(run, name);
         double wide = fabs(p.z) < 0.1 ? 0.016 + 0.039 * fmax(0, fabs(p.z) - 0.008) / 0.092 : 0.055;
