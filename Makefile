@@ -14,7 +14,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 # cmake starts a make of its own, which must not take itself for a part of this one.
 unexport MAKEFLAGS MFLAGS
 .NOTPARALLEL:
-.PHONY: all demo test test-full plain-tests sanitized-tests install format lint docs clean help setup setup-tests
+.PHONY: all demo test test-full plain-tests sanitized-tests install format lint docs bench bench-quick bench-build clean help setup setup-tests
 
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
@@ -52,6 +52,15 @@ lint: $(BUILD)/.configured-tests ## clang-format, clang-tidy, cppcheck and shell
 docs: all ## regenerate what in docs/ comes from the program
 	@scripts/docs.sh $(BUILD)/bin/stiction
 
+bench: bench-build ## every scene with every engine: bench/results/ (an hour or two)
+	@scripts/bench.sh $(BUILD)
+
+bench-quick: bench-build ## the same, a few scenes once: bench/results/quick/ (3 minutes)
+	@scripts/bench.sh $(BUILD) --quick
+
+bench-build: $(BUILD)/.configured-bench
+	@$(call COMPILE,$(BUILD))
+
 clean: ## remove everything that was built
 	@rm -rf $(BUILD) $(SANITIZED) demo
 
@@ -73,6 +82,12 @@ $(BUILD)/.configured: Makefile | setup
 
 $(BUILD)/.configured-tests: Makefile | setup-tests
 	@$(CONFIGURE) -B $(BUILD) -DST_TESTS=ON >/dev/null
+	@touch $(BUILD)/.configured $@
+
+# A peer that this release of Debian does not have is said and left out.
+$(BUILD)/.configured-bench: Makefile | setup
+	@scripts/setup.sh bench || echo "setup: not every peer could be installed" >&2
+	@$(CONFIGURE) -B $(BUILD) -DST_BENCH=ON >/dev/null
 	@touch $(BUILD)/.configured $@
 
 $(SANITIZED)/.configured-tests: Makefile | setup-tests

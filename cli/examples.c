@@ -42,14 +42,20 @@ static int group(const Gallery *gallery, const Example *example, const char **ou
     return slash != NULL ? (int)(slash - *out) : 0;
 }
 
-/* One line each: the first sentence, or as much as fits. */
+#define LINE 140
+
+/* Two lines each: the first sentence, and what to look for: what the description says so of, or else its rest. */
 static void list_one(const Example *example, int width)
 {
-    int room = 140 - width, length = (int)strlen(example->description);
-    const char *stop = strstr(example->description, ". ");
+    int room = LINE - width, length = (int)strlen(example->description);
+    const char *stop = strstr(example->description, ". "), *look = strstr(example->description, "Look for: ");
+    const char *rest = look != NULL ? look : stop != NULL ? stop + 2 : "";
     if (stop != NULL) length = (int)(stop - example->description);
     printf("  %-*s  %.*s%s\n", width, example->name, length < room ? length : room, example->description,
            length > room ? "..." : "");
+    length = (int)strlen(rest);
+    if (length > 0)
+        printf("  %-*s    %.*s%s\n", width, "", length < room ? length : room, rest, length > room ? "..." : "");
 }
 
 static int list(const Gallery *gallery)

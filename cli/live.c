@@ -229,6 +229,23 @@ static void put_contacts(Live *live)
     free(values);
 }
 
+static void put_joints(Live *live)
+{
+    int n = st_scene_joint_count(live->loaded->scene);
+    float *values = malloc((3 * (size_t)n + 1) * sizeof *values);
+    put(live, "\"joints\":\"");
+    for (int i = 0; i < n && values != NULL; i++) {
+        st_JointReport joint = {0};
+        st_system_joint(live->system, (st_JointId){i + 1}, ST_FRAME_WORLD, &joint);
+        values[3 * i] = (float)joint.force.x;
+        values[3 * i + 1] = (float)joint.force.y;
+        values[3 * i + 2] = (float)joint.force.z;
+    }
+    if (values != NULL) put_floats(live, values, 3 * (size_t)n);
+    put(live, "\",");
+    free(values);
+}
+
 /* Messages hold names of things: quotes and backslashes must not end the string. */
 static void put_message(Live *live)
 {
@@ -259,6 +276,7 @@ static void tell(Live *live, Server *server)
     put(live, live->paused ? "\"paused\":true," : "\"paused\":false,");
     put_poses(live);
     put_contacts(live);
+    put_joints(live);
     put_message(live);
     if (live->text != NULL) stream_event(server, live->text, live->length);
     live->told = true;

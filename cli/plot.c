@@ -15,9 +15,8 @@ typedef struct PlotOptions {
 
 static const Option options[] = {
     {"y", 'y', OPTION_LIST, "CURVE",
-     "kinetic potential total residual penetration joint_error\n"
-     "iterations contacts collisions h; BODY.x y z qw qx qy qz vx vy vz\n"
-     "wx wy wz speed. As often as needed, or with commas",
+     "kinetic, BODY.z, BODY/BODY.force, JOINT.torque ...: as often as\n"
+     "needed, or with commas; left out: lists all there are",
      offsetof(PlotOptions, curves)},
     {"output", 'o', OPTION_TEXT, "FILE", "FILE.svg, or FILE.png where rsvg-convert or Chromium is installed",
      offsetof(PlotOptions, output)},
@@ -32,7 +31,8 @@ const Command plot_command = {
     .max_words = 1,
     .summary = "draw curves of a recording",
     .details =
-        "Curves of the same unit share a chart: stiction plot run.h5 -y kinetic,potential,total -y ball.z -o p.svg",
+        "Curves of the same unit share a chart: stiction plot run.h5 -y kinetic,potential,total -y ball.z -o p.svg. "
+        "Forces: BODY.force of all its contacts, BODY/ground.fz of those with the ground, JOINT.force in a joint.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = plot_main,
@@ -57,7 +57,16 @@ static int split(const TextList *list, char **text, const char *curve[MOST_CURVE
         if (*n == MOST_CURVES) return complain(STATUS_INPUT, "plot: more than %d curves", MOST_CURVES);
         curve[(*n)++] = c;
     }
-    return *n > 0 ? -1 : complain(STATUS_INPUT, "plot: -y CURVE is missing, see stiction plot --help");
+    return -1;
+}
+
+static int list(const st_Recording *recording)
+{
+    char *names = st_recording_curve_names(recording);
+    if (names == NULL) return complain(STATUS_FAILED, "out of memory");
+    fputs(names, stdout);
+    free(names);
+    return STATUS_OK;
 }
 
 /* How tall the picture is, from its first line; the browser's window must be as tall. */
@@ -130,12 +139,14 @@ static int plot_main(int argc, char *const *argv)
     st_Error err = {0};
     char *text = NULL;
     int n = 0, status = command_read(&plot_command, argc, argv, &o, words);
-    if (status < 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0) status = split(&o.curves, &text, curve, &n);
-    if (status < 0 && !output_possible(o.output)) status = STATUS_INPUT;
+    if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
+    if (status < 0 && n == 0 && o.output != NULL)
+        status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
+    if (status < 0 && o.output != NULL && !output_possible(o.output)) status = STATUS_INPUT;
     if (status < 0 && st_recording_open(words[0], &recording, &err) != ST_OK)
         status = complain(STATUS_INPUT, "%s", err.message);
-    if (status < 0) status = draw(recording, curve, n, o.output);
+    if (status < 0) status = n > 0 ? draw(recording, curve, n, o.output) : list(recording);
     st_recording_close(recording);
     free(text);
     free((void *)o.curves.item);

@@ -24,12 +24,12 @@
 #define PATIENCE 120.0 /* without a frame [s] */
 
 typedef struct RenderOptions {
-    const char *output, *size, *theme;
+    const char *output, *size, *theme, *look;
     double at, from, to, fps, speed;
 } RenderOptions;
 
 static const Option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", "FILE.png: one picture; FILE.mp4: a film; FOLDER/: frames as PNG",
+    {"output", 'o', OPTION_TEXT, "FILE", "FILE.png or FILE.jpg: one picture; FILE.mp4: a film; FOLDER/: frames as PNG",
      offsetof(RenderOptions, output)},
     {"at", 0, OPTION_NUMBER, "T", "the time of the picture [s]; else the middle", offsetof(RenderOptions, at)},
     {"from", 0, OPTION_NUMBER, "T", "where the film starts [s]", offsetof(RenderOptions, from)},
@@ -37,6 +37,8 @@ static const Option options[] = {
     {"fps", 0, OPTION_NUMBER, "N", "frames a second of the film; else 30", offsetof(RenderOptions, fps)},
     {"speed", 0, OPTION_NUMBER, "X", "simulated seconds a second of the film; else 1", offsetof(RenderOptions, speed)},
     {"size", 0, OPTION_TEXT, "WxH", "pixels; else 1280x720", offsetof(RenderOptions, size)},
+    {"look", 0, OPTION_TEXT, "X,Y,Z", "where the eye is, seen from the scene; else chosen by what moves",
+     offsetof(RenderOptions, look)},
     {"theme", 0, OPTION_TEXT, "NAME", "light or dark; else dark", offsetof(RenderOptions, theme)},
 };
 
@@ -58,7 +60,8 @@ const Command render_command = {
 typedef struct Render {
     const RenderOptions *options;
     int width, height;
-    bool single, film;
+    bool single, film, jpeg;
+    double eye[3];   /* --look */
     char folder[64]; /* scratch: profile, frames of a film */
     const char *frames;
     unsigned char *run;
@@ -115,15 +118,18 @@ static pid_t start_browser(const Render *render, const Server *server, const cha
     double middle = render->first + 0.5 * (render->last - render->first);
     double from = render->single ? (o->at > 0 ? o->at : middle) : o->from > 0 ? o->from : render->first;
     double to = render->single ? from : o->to > 0 ? fmin(o->to, render->last) : render->last;
-    char address[512], profile[96], window[64];
+    char address[640], profile[96], window[64], look[96] = "";
     const char *argv[24] = {browser};
+    if (o->look != NULL)
+        snprintf(look, sizeof look, "&look=%.17g,%.17g,%.17g", render->eye[0], render->eye[1], render->eye[2]);
     int n = 1 + browser_options(argv + 1, profile);
     snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", render->folder);
     snprintf(window, sizeof window, "--window-size=%d,%d", render->width, render->height);
-    snprintf(address, sizeof address,
-             "http://127.0.0.1:%d/?render&key=%s&from=%.17g&to=%.17g&fps=%.17g&speed=%.17g&width=%d&height=%d&theme=%s",
-             server->port, server->key, from, to, o->fps > 0 ? o->fps : 30, o->speed > 0 ? o->speed : 1, render->width,
-             render->height, o->theme != NULL ? o->theme : "dark");
+    snprintf(
+        address, sizeof address,
+        "http://127.0.0.1:%d/?render&key=%s&from=%.17g&to=%.17g&fps=%.17g&speed=%.17g&width=%d&height=%d&theme=%s%s%s",
+        server->port, server->key, from, to, o->fps > 0 ? o->fps : 30, o->speed > 0 ? o->speed : 1, render->width,
+        render->height, o->theme != NULL ? o->theme : "dark", render->jpeg ? "&kind=jpg" : "", look);
     argv[n++] = window;
     argv[n++] = "--remote-debugging-port=0"; /* headless needs a reason to stay */
     argv[n++] = address;
@@ -176,13 +182,19 @@ static int check(Render *render, const char **browser)
     char rest = 0;
     if (o->output == NULL) return complain(STATUS_INPUT, "render: -o FILE.png, FILE.mp4 or FOLDER/ is missing");
     const char *dot = strrchr(o->output, '.');
-    render->single = dot != NULL && strcmp(dot, ".png") == 0;
+    render->jpeg = dot != NULL && strcmp(dot, ".jpg") == 0;
+    render->single = dot != NULL && (render->jpeg || strcmp(dot, ".png") == 0);
     render->film = dot != NULL && strcmp(dot, ".mp4") == 0;
     render->width = 1280;
     render->height = 720;
     if (o->size != NULL && (sscanf(o->size, "%dx%d%c", &render->width, &render->height, &rest) != 2 ||
                             render->width < 16 || render->height < 16 || render->width > 8192 || render->height > 8192))
         return complain(STATUS_INPUT, "render: --size is \"%s\", must be like 1280x720, 16 to 8192", o->size);
+    if (o->look != NULL &&
+        (sscanf(o->look, "%lf,%lf,%lf%c", &render->eye[0], &render->eye[1], &render->eye[2], &rest) != 3 ||
+         !(fabs(render->eye[0]) + fabs(render->eye[1]) + fabs(render->eye[2]) > 0) ||
+         !isfinite(render->eye[0] + render->eye[1] + render->eye[2])))
+        return complain(STATUS_INPUT, "render: --look is \"%s\", must be a direction like 1,-1,0.5", o->look);
     if (o->theme != NULL && strcmp(o->theme, "light") != 0 && strcmp(o->theme, "dark") != 0)
         return complain(STATUS_INPUT, "render: --theme is \"%s\", must be light or dark", o->theme);
     if (render->film && (render->width % 2 != 0 || render->height % 2 != 0))

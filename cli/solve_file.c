@@ -59,7 +59,10 @@ static st_Status solve_once(Work *work, st_Error *err)
     if (work->solved->friction != NULL)
         return st_friction_solve(work->solved->friction, work->solver, &solution, &work->info, err);
     if (work->solver != NULL) return st_solver_solve_local(work->solver, &work->local, &solution, &work->info, err);
-    return st_lcp_solve(&work->solved->file->lcp, work->options->tolerance, work->r, &work->lcp_info, err);
+    st_LcpProblem lcp = work->solved->file->lcp;
+    lcp.cancel = deadline_passed;
+    lcp.cancel_ctx = &work->deadline;
+    return st_lcp_solve(&lcp, work->options->tolerance, work->r, &work->lcp_info, err);
 }
 
 static int by_size(const void *a, const void *b)

@@ -20,7 +20,12 @@ test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
 browser|nodejs|builds the page of the viewer again, to compare|command node
 browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm
 browser|chromium|the page of the viewer is tested in it|command chromium
+bench|g++|compiles the drivers of peers in C++|command c++
 bench|libode-dev|a peer to be measured against: ODE|header ode/ode.h ode
+bench|libbullet-dev|likewise: Bullet|header bullet/btBulletCollisionCommon.h LinearMath
+bench|libmujoco-dev|likewise: MuJoCo|header mujoco/mujoco.h mujoco
+bench|libsiconos-mechanics-dev|likewise: Siconos|header siconos/SiconosConfig.h siconos_kernel
+bench|libsimbody-dev|likewise: Simbody|header simbody/Simbody.h SimTKsimbody
 lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck
@@ -115,6 +120,17 @@ install_packages() {
     return 1
 }
 
+# Reads lines of $needs, writes those whose package there is; of the others, peers can be done without.
+available() {
+    while IFS='|' read -r group package why how; do
+        if [ "$group" = bench ] && ! apt-cache show "$package" >/dev/null 2>&1; then
+            say "$package is not in this release and is left out ($why)"
+        else
+            printf '%s|%s|%s|%s\n' "$group" "$package" "$why" "$how"
+        fi
+    done
+}
+
 # What is missing? Packages first, because that is quick; then by hand what no package brought.
 list=$(wanted "$@")
 apt=$(command -v apt-get || true)
@@ -126,6 +142,11 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 list=$(printf '%s\n' "$list" | missing)
 [ -n "$list" ] || exit 0
+if [ -n "$apt" ]; then
+    apt-cache show gcc >/dev/null 2>&1 || apt update # a new machine has no list of packages yet
+    list=$(printf '%s\n' "$list" | available)
+    [ -n "$list" ] || exit 0
+fi
 
 if [ -n "$apt" ]; then
     say "these Debian packages are missing:"

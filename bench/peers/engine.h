@@ -8,17 +8,27 @@
 extern "C" {
 #endif
 
+enum { SETTING_SIZE = 40 };
+
 /* key=value words of the command line. What an engine asks for, and what it got, is what the table states. */
 typedef struct Settings {
     int n;
     char *const *words; /* "key=value" */
     unsigned used;      /* bit k: words[k] was asked for */
+    const char *choice; /* "key=value key=value": what the engine's users would choose for the scene */
     char stated[400];   /* "iterations=20 erp=0.2" */
 } Settings;
 
+/* What users of an engine choose for a kind of scene: the first entry that the scene's name begins with counts, "" fits
+ * all. A word of the command line goes before the choice, and the choice before the usual value.                  */
+typedef struct Choice {
+    const char *scene, *settings;
+} Choice;
+
+void setting_choose(Settings *settings, const Scene *scene, const Choice *choices);
 double setting_number(Settings *settings, const char *key, double usual);
-const char *setting_word(Settings *settings, const char *key, const char *usual);
-void setting_state(Settings *settings, const char *key, const char *value); /* said, not asked for */
+/* False where the usual value is NULL and nobody said another. */
+bool setting_word(Settings *settings, const char *key, const char *usual, char value[SETTING_SIZE]);
 
 typedef struct BodyState {
     st_Pose pose;

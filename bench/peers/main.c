@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { PATIENCE = 10 }; /* a busy machine takes this much longer than the processor time */
+
 /* What a child tells its parent. */
 typedef struct Run {
     bool finished;
@@ -41,44 +43,53 @@ typedef struct Options {
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-void setting_state(Settings *settings, const char *key, const char *value)
+void setting_choose(Settings *settings, const Scene *scene, const Choice *choices)
+{
+    while (strncmp(scene->name, choices->scene, strlen(choices->scene)) != 0)
+        choices++;
+    settings->choice = choices->settings;
+}
+
+/* "key=" in a list of words, and what stands behind it up to a blank. */
+static bool find_in(const char *words, const char *key, char value[SETTING_SIZE])
+{
+    size_t length = strlen(key);
+    for (const char *at = words; at != NULL && *at != '\0'; at = strchr(at, ' '), at = at != NULL ? at + 1 : NULL)
+        if (strncmp(at, key, length) == 0 && at[length] == '=') {
+            snprintf(value, SETTING_SIZE, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
+            return true;
+        }
+    return false;
+}
+
+static void state_setting(Settings *settings, const char *key, const char *value)
 {
     size_t used = strlen(settings->stated);
     snprintf(settings->stated + used, sizeof settings->stated - used, "%s%s=%s", used > 0 ? " " : "", key, value);
 }
 
-/* The last word counts. */
-static const char *find(Settings *settings, const char *key)
+/* The last word of the command line counts. What is stated once is not stated again. */
+bool setting_word(Settings *settings, const char *key, const char *usual, char value[SETTING_SIZE])
 {
-    size_t length = strlen(key);
-    const char *found = NULL;
+    char stated[SETTING_SIZE];
+    bool found = find_in(settings->choice, key, value);
     for (int k = 0; k < settings->n; k++)
-        if (strncmp(settings->words[k], key, length) == 0 && settings->words[k][length] == '=') {
+        if (find_in(settings->words[k], key, value)) {
             settings->used |= 1u << k;
-            found = settings->words[k] + length + 1;
+            found = true;
         }
-    return found;
-}
-
-/* Where the usual value is NULL nothing is stated unless the word was given. */
-const char *setting_word(Settings *settings, const char *key, const char *usual)
-{
-    const char *value = find(settings, key);
-    char begin[80];
-    if (value == NULL) value = usual;
-    snprintf(begin, sizeof begin, "%s=", key);
-    if (value != NULL && strstr(settings->stated, begin) == NULL) setting_state(settings, key, value);
-    return value;
+    if (!found && usual == NULL) return false;
+    if (!found) snprintf(value, SETTING_SIZE, "%s", usual);
+    if (!find_in(settings->stated, key, stated)) state_setting(settings, key, value);
+    return true;
 }
 
 double setting_number(Settings *settings, const char *key, double usual)
 {
-    const char *value = find(settings, key);
-    char text[40];
-    double number = value != NULL ? strtod(value, NULL) : usual;
-    snprintf(text, sizeof text, "%g", number);
-    setting_state(settings, key, text);
-    return number;
+    char text[SETTING_SIZE], value[SETTING_SIZE];
+    snprintf(text, sizeof text, "%g", usual);
+    setting_word(settings, key, text, value);
+    return strtod(value, NULL);
 }
 
 /* ---- one run ---------------------------------------------------------------------------------- */
@@ -109,7 +120,7 @@ static void check(Checker *checker, void *world, const Scene *scene, BodyState *
 }
 
 /* All steps; the last tenth of them, at most 50, are "the end". */
-static bool run_steps(void *world, const Scene *scene, bool checked, Run *run)
+static bool run_steps(void *world, const Scene *scene, double limit, bool checked, Run *run)
 {
     Checker *checker = checked ? checker_create(scene) : NULL;
     BodyState *states = calloc((size_t)scene->n_bodies, sizeof *states);
@@ -124,6 +135,12 @@ static bool run_steps(void *world, const Scene *scene, bool checked, Run *run)
         run->worst = fmax(run->worst, took);
         if (k >= steps - tail) run->last += took / tail;
         if (checked && good) check(checker, world, scene, states, k, steps);
+        if (good && run->total > limit && k + 1 < steps) {
+            snprintf(run->message, sizeof run->message, "stopped after %d of %d steps: %g s are over", k + 1, steps,
+                     limit);
+            run->steps = k + 1;
+            good = false;
+        }
     }
     if (checked) run->accuracy = checker_result(checker);
     run->contacts = engine.contacts(world);
@@ -153,7 +170,7 @@ static void run_once(const Options *options, bool checked, Run *run)
             engine.destroy(world);
             world = NULL;
         }
-    run->finished = world != NULL && run_steps(world, scene, checked, run);
+    run->finished = world != NULL && run_steps(world, scene, options->limit, checked, run);
     engine.destroy(world);
     scene_destroy(scene);
 }
@@ -161,11 +178,11 @@ static void run_once(const Options *options, bool checked, Run *run)
 /* ---- processes -------------------------------------------------------------------------------- */
 
 /* A child that stops on its own terms says why; one that is ended is described by its end. */
-static void describe_end(int status, double limit, Run *run)
+static void describe_end(int status, Run *run)
 {
     run->finished = false;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(run->message, sizeof run->message, "not finished within %g s", limit);
+        snprintf(run->message, sizeof run->message, "a step hangs");
     else if (WIFSIGNALED(status))
         snprintf(run->message, sizeof run->message, "ended by signal %d", WTERMSIG(status));
     else
@@ -206,8 +223,9 @@ static void run_child(const Options *options, bool checked, Run *run)
     if (pipe(ends) != 0) return;
     pid_t child = fork();
     if (child == 0) {
-        alarm((unsigned)ceil(options->limit)); /* not RLIMIT_CPU: with it Linux reads the clock by ticks of 4 ms */
-        dup2(STDERR_FILENO, STDOUT_FILENO);    /* what an engine prints must not end in the row */
+        /* A step that hangs. Not RLIMIT_CPU: with it Linux reads the clock by ticks of 4 ms. */
+        alarm((unsigned)ceil(60 + PATIENCE * options->limit));
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* what an engine prints must not end in the row */
         run_once(options, checked, run);
         _exit(write_all(ends[1], run, sizeof *run) ? 0 : 1);
     }
@@ -217,9 +235,16 @@ static void run_child(const Options *options, bool checked, Run *run)
     if (child < 0 || wait4(child, &status, 0, &usage) < 0) return;
     if (got != sizeof *run) {
         *run = (Run){.finished = false};
-        describe_end(status, options->limit, run);
+        describe_end(status, run);
     }
     run->memory = (double)usage.ru_maxrss / 1024; /* Linux counts in kilobytes */
+}
+
+/* One line without quotes: it stands in a table. */
+static void clean(char *text)
+{
+    for (char *at = text; *at != '\0'; at++)
+        if (*at == '\n' || *at == '"' || *at == ',' || *at == '|') *at = ' ';
 }
 
 /* The first run of all with the least times of any; spread: the largest total over the least, less 1. */
@@ -238,6 +263,7 @@ static Run run_all(const Options *options, double *spread)
         best.worst = fmin(best.worst, next.worst);
         best.memory = fmin(best.memory, next.memory);
     }
+    clean(best.message);
     *spread = best.total > 0 ? most / best.total - 1 : 0;
     return best;
 }

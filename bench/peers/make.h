@@ -15,4 +15,25 @@ Joint *add_joint(Scene *scene, JointType type, int a, int b, st_Vec3 point, st_V
 Hull *add_hull(Scene *scene);
 double random_number(uint64_t *state);
 
+#define DENSITY 1000.0 /* [kg/m^3] */
+
+/* hulls.c */
+void make_hulls(Scene *scene, double number);
+
+/* bodies.c */
+void make_dominoes(Scene *scene, double number);
+void make_bowling(Scene *scene, double speed);
+void make_incline(Scene *scene, double part);
+void make_push(Scene *scene, double degrees);
+void make_bounce(Scene *scene, double e);
+
+/* mechanisms.c */
+void make_gripper(Scene *scene, double part);
+void make_chain(Scene *scene, double links);
+void make_whip(Scene *scene, double links);
+void make_springs(Scene *scene, double stiffness);
+void make_ring(Scene *scene, double stiffness);
+void make_slider(Scene *scene, double turns);
+void make_quadruped(Scene *scene, double speed);
+
 #endif

@@ -3,26 +3,63 @@
 option(ST_BENCH "build the drivers for other engines (Debian: scripts/setup.sh bench)" OFF)
 
 set(PEERS ${PROJECT_SOURCE_DIR}/bench/peers)
-add_library(bench_peers OBJECT ${PEERS}/main.c ${PEERS}/scenes.c ${PEERS}/check.c ${PEERS}/depth.c)
-target_include_directories(bench_peers PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_compile_definitions(bench_peers PRIVATE _DEFAULT_SOURCE) # wait4
-target_link_libraries(bench_peers PRIVATE st_flags)
+add_library(bench_scenes OBJECT ${PEERS}/scenes.c ${PEERS}/bodies.c ${PEERS}/hulls.c ${PEERS}/mechanisms.c)
+add_library(bench_check OBJECT ${PEERS}/check.c ${PEERS}/depth.c)
+add_library(bench_main OBJECT ${PEERS}/main.c)
+foreach(part bench_scenes bench_check bench_main)
+  target_include_directories(${part} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${part} PRIVATE _DEFAULT_SOURCE) # wait4
+  target_link_libraries(${part} PRIVATE st_flags)
+endforeach()
+
+add_executable(bench_table ${PEERS}/table.c $<TARGET_OBJECTS:bench_scenes>)
+set_target_properties(bench_table PROPERTIES OUTPUT_NAME table RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_link_libraries(bench_table PRIVATE st_flags ${MATH_LIBRARY})
 
 function(bench_engine name source)
-  add_executable(bench_${name} ${source} $<TARGET_OBJECTS:bench_peers>)
+  add_executable(bench_${name} ${source} $<TARGET_OBJECTS:bench_main> $<TARGET_OBJECTS:bench_check>
+                 $<TARGET_OBJECTS:bench_scenes>)
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME run-${name}
                                                  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(bench_${name} PRIVATE ${ARGN} ${MATH_LIBRARY})
 endfunction()
 
-# A driver in C is compiled as strictly as our own; C++ only as far as the peer's headers let it.
 bench_engine(stiction ${PEERS}/engines/stiction.c st_flags stiction_static)
-if(ST_BENCH)
-  pkg_check_modules(ODE IMPORTED_TARGET ode)
-  if(ODE_FOUND)
-    bench_engine(ode ${PEERS}/engines/ode.c st_flags PkgConfig::ODE)
-    target_compile_definitions(bench_ode PRIVATE PEER_VERSION="${ODE_VERSION}")
-  else()
-    message(WARNING "ODE was not found (Debian: libode-dev): run-ode is not built")
+if(ST_TESTS)
+  target_sources(test_judge PRIVATE $<TARGET_OBJECTS:bench_check> $<TARGET_OBJECTS:bench_scenes>)
+  add_test(NAME bench_run COMMAND bench_stiction bowling --csv --repeat 2)
+  set_tests_properties(bench_run PROPERTIES PASS_REGULAR_EXPRESSION "^bowling,stiction,[^,]*,\"[^\"]*\",1,480,")
+endif()
+if(NOT ST_BENCH)
+  return()
+endif()
+
+enable_language(CXX)
+set(CMAKE_CXX_STANDARD 17)
+
+# Engine, its source, the name of its package here, what Debian calls it.
+function(bench_peer name source module debian)
+  pkg_check_modules(${name}_PEER IMPORTED_TARGET ${module})
+  if(NOT ${name}_PEER_FOUND)
+    message(WARNING "${name} was not found (Debian: ${debian}): run-${name} is not built")
+    return()
   endif()
+  bench_engine(${name} ${PEERS}/engines/${source} PkgConfig::${name}_PEER)
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(bench_${name} PRIVATE PEER_VERSION="${${name}_PEER_VERSION}" _POSIX_C_SOURCE=200809L)
+endfunction()
+
+bench_peer(ode ode.c ode libode-dev)
+bench_peer(bullet bullet.cpp bullet-float64 libbullet-dev)
+
+# MuJoCo has no .pc file.
+find_library(MUJOCO_LIBRARY mujoco)
+find_path(MUJOCO_INCLUDE mujoco/mujoco.h)
+if(MUJOCO_LIBRARY AND MUJOCO_INCLUDE)
+  bench_engine(mujoco ${PEERS}/engines/mujoco.c ${MUJOCO_LIBRARY})
+  target_include_directories(bench_mujoco PRIVATE ${PROJECT_SOURCE_DIR}/include ${MUJOCO_INCLUDE})
+  target_compile_definitions(bench_mujoco PRIVATE _DEFAULT_SOURCE)
+else()
+  message(WARNING "MuJoCo was not found (Debian: libmujoco-dev): run-mujoco is not built")
 endif()

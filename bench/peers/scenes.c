@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DENSITY 1000.0 /* [kg/m^3] */
-
 /* ---- building blocks -------------------------------------------------------------------------- */
 
 /* Grows an array by one, with a capacity of the next power of two, and clears what is new. */
@@ -100,7 +98,7 @@ static void make_spheres(Scene *scene, double number)
     add_container(scene, side * spacing);
     for (; k < n; k++) {
         int i = k % side, j = k / side % side, l = k / (side * side);
-        st_Vec3 at = vec3((i - (side - 1) / 2.0) * spacing, (j - (side - 1) / 2.0) * spacing, 4 * r + l * spacing);
+        st_Vec3 at = vec3((i - (side - 1) / 2.0) * spacing, (j - (side - 1) / 2.0) * spacing, 8 * r + l * spacing);
         st_Vec3 jitter = {random_number(&seed), random_number(&seed), random_number(&seed)};
         add_sphere(scene, add(at, scale(0.15 * r, jitter)), r, DENSITY * 4.0 / 3 * M_PI * r * r * r);
     }
@@ -164,30 +162,26 @@ static void make_column(Scene *scene, double ratio)
     scene->measure = MEASURE_REST;
 }
 
-/* ---- one body --------------------------------------------------------------------------------- */
-
-/* A ball that slides, and then rolls at 5/7 of its speed. */
-static void make_bowling(Scene *scene, double speed)
-{
-    const double r = 0.1;
-    add_plane(scene, vec3(0, 0, 1), 0);
-    add_sphere(scene, vec3(0, 0, r), r, 5)->velocity = vec3(speed, 0, 0);
-    scene->length = r;
-    scene->mu = 0.2;
-    scene->end = 2;
-    scene->settled = 1;
-    scene->measure = MEASURE_SPEED;
-    scene->exact = 5.0 / 7 * speed;
-}
-
 /* ---- the table -------------------------------------------------------------------------------- */
 
 static const SceneKind kinds[] = {
     {"spheres", "spheres", "falling into a box", 666, make_spheres},
+    {"hulls", "hulls", "random convex hulls falling into a box", 200, make_hulls},
     {"wall", "bricks", "courses of ten at rest", 100, make_wall},
     {"tower", "courses", "planks crosswise in pairs, at rest", 20, make_tower},
     {"column", "ratio", "20 cubes at rest, the top one heavier by the ratio", 100, make_column},
+    {"dominoes", "dominoes", "a row that topples", 30, make_dominoes},
     {"bowling", "speed", "a ball slides, then rolls", 5, make_bowling},
+    {"incline", "part", "a box on a slope, at this part of the friction angle", 0.99, make_incline},
+    {"push", "degrees", "a box slides in this direction", 45, make_push},
+    {"bounce", "e", "a ball with this restitution", 0.5, make_bounce},
+    {"gripper", "part", "two fingers hold a box at this part of what friction can carry", 0.95, make_gripper},
+    {"chain", "links", "hanging aslant, let go", 100, make_chain},
+    {"whip", "links", "the same chain, let go horizontally", 100, make_whip},
+    {"springs", "stiffness", "five masses on springs in a row, damped, come to rest", 1e6, make_springs},
+    {"ring", "stiffness", "the same without damping", 1e2, make_ring},
+    {"slider", "turns", "slider-crank, its slider with clearance in the guide", 24, make_slider},
+    {"quadruped", "speed", "13 bodies, 12 sprung joints, dropped on its feet at this speed", 0.5, make_quadruped},
 };
 #define N_KINDS ((int)(sizeof kinds / sizeof kinds[0]))
 

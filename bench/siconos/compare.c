@@ -1,86 +1,46 @@
-/* bench/siconos/compare.c -- our `auto` against every solver of Siconos Numerics, on the same files in the same run.
+/* bench/siconos/compare.c -- our solvers and those of Siconos Numerics on the same files, in the same run.
  *
- *     compare TOLERANCE LIMIT FILE...
+ *     compare LIMIT FILE...        writes the tables of docs/solvers.md to stdout, progress to stderr
  *
- * Both get the problem in memory, r = 0 to start from, and one thread; both are judged by st_friction_error on the r
- * they return. Each solver of theirs runs in a child of its own with LIMIT seconds of processor time, options as
- * they come but for tolerance and number of iterations; where it ends with an error above TOLERANCE its own
- * tolerance is tightened, up to three times, and only the run that got there is timed. Solves below 10 ms: the
- * median of up to 21. Ratios count times below 50 microseconds as 50. (gfc2d has no driver in Siconos 4.4.)
+ * Everybody gets the problem in memory, r = 0 to start from, and one thread; everybody is judged by st_friction_error
+ * on the r returned, at 1e-4, 1e-8 and 1e-12. Each solver works on each problem in a child of its own with LIMIT
+ * seconds of processor time a solve. Where one of theirs ends with an error above the tolerance its own tolerance is
+ * tightened, up to three times, and only the run that got there is timed. Solves below 10 ms: the median of up to 21. A
+ * time at a tighter tolerance counts at a looser one if it is shorter; what fails after more than a second is not tried
+ * at tighter ones. Ratios count times below 50 microseconds as 50.
  */
+#include "siconos.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stiction/io.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-/* Siconos */
-#include <CSparseMatrix.h>
-#include <FrictionContactProblem.h>
-#include <Friction_cst.h>
-#include <GlobalFrictionContactProblem.h>
-#include <GlobalRollingFrictionContactProblem.h>
-#include <NonSmoothDrivers.h>
-#include <NumericsMatrix.h>
-#include <NumericsSparseMatrix.h>
-#include <RollingFrictionContactProblem.h>
-#include <SolverOptions.h>
-#include <SparseBlockMatrix.h>
 
-enum { MOST_REPEATS = 21, TIGHTENINGS = 3 };
-#define SHORT_SOLVE 0.01
-#define FLOOR       50e-6
-
-typedef enum Storage { DENSE, SPARSE, BLOCKS } Storage;
-
-typedef struct Theirs {
-    const char *name, *kinds; /* kinds it is for, each with a space on both sides */
-    int id;
-    Storage storage;
-    int largest; /* rows up to which it is run: the dense and the slow ones  */
-    int full;    /* NSGS: stop on the full error                              */
-} Theirs;
-
-static const Theirs theirs[] = {
-    {"NSGS", " fc3d ", SICONOS_FRICTION_3D_NSGS, BLOCKS, 1 << 30, 0},
-    {"NSGS-full", " fc3d ", SICONOS_FRICTION_3D_NSGS, BLOCKS, 1 << 30, 1},
-    {"NSGS-dense", " fc3d ", SICONOS_FRICTION_3D_NSGS, DENSE, 45, 0},
-    {"PROX", " fc3d ", SICONOS_FRICTION_3D_PROX, SPARSE, 1 << 30, 0},
-    {"NSN_AC", " fc3d ", SICONOS_FRICTION_3D_NSN_AC, SPARSE, 1 << 30, 0},
-    {"NSN_FB", " fc3d ", SICONOS_FRICTION_3D_NSN_FB, SPARSE, 1 << 30, 0},
-    {"VI_EG", " fc3d ", SICONOS_FRICTION_3D_VI_EG, BLOCKS, 1 << 30, 0},
-    {"VI_FPP", " fc3d ", SICONOS_FRICTION_3D_VI_FPP, BLOCKS, 1 << 30, 0},
-    {"ADMM", " fc3d ", SICONOS_FRICTION_3D_ADMM, SPARSE, 1 << 30, 0},
-    {"NSGS_WR", " gfc3d ", SICONOS_GLOBAL_FRICTION_3D_NSGS_WR, SPARSE, 600, 0},
-    {"NSN_AC_WR", " gfc3d ", SICONOS_GLOBAL_FRICTION_3D_NSN_AC_WR, SPARSE, 600, 0},
-    {"NSN_AC", " gfc3d ", SICONOS_GLOBAL_FRICTION_3D_NSN_AC, SPARSE, 1 << 30, 0},
-    {"ADMM", " gfc3d ", SICONOS_GLOBAL_FRICTION_3D_ADMM, SPARSE, 1 << 30, 0},
-    {"NSGS", " gfc3d ", SICONOS_GLOBAL_FRICTION_3D_NSGS, SPARSE, 600, 0},
-    {"VI_EG", " gfc3d ", SICONOS_GLOBAL_FRICTION_3D_VI_EG, SPARSE, 600, 0},
-    {"NSGS", " fc2d ", SICONOS_FRICTION_2D_NSGS, BLOCKS, 1 << 30, 0},
-    {"NSGS-dense", " fc2d ", SICONOS_FRICTION_2D_NSGS, DENSE, 1500, 0},
-    {"CPG", " fc2d ", SICONOS_FRICTION_2D_CPG, DENSE, 1500, 0},
-    {"LEMKE", " fc2d ", SICONOS_FRICTION_2D_LEMKE, DENSE, 1500, 0},
-    {"NSGS", " rfc3d ", SICONOS_ROLLING_FRICTION_3D_NSGS, DENSE, 1500, 0},
-    {"NSGS_WR", " grfc3d ", SICONOS_GLOBAL_ROLLING_FRICTION_3D_NSGS_WR, SPARSE, 1500, 0},
-};
-enum { N_THEIRS = sizeof theirs / sizeof theirs[0] };
+enum { MOST_REPEATS = 21, TIGHTENINGS = 3, N_TOLERANCES = 3, MOST_PROBLEMS = 1000, MOST_RUNS = 32 };
+static const double tolerances[N_TOLERANCES] = {1e-4, 1e-8, 1e-12};
+#define FLOOR 50e-6
 
 typedef struct Outcome {
     int solved;
     double seconds, error;
 } Outcome;
 
-static double clock_seconds(clockid_t clock)
-{
-    struct timespec now = {0};
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+/* One solver on one problem, at all tolerances. */
+typedef struct Run {
+    const char *solver;
+    int ours;
+    Outcome at[N_TOLERANCES];
+} Run;
+
+typedef struct Row {
+    char name[64], kind[16];
+    int contacts, n_runs;
+    Run run[MOST_RUNS];
+} Row;
 
 static int by_size(const void *a, const void *b)
 {
@@ -88,82 +48,16 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ------------------------------------------------------------------ their data */
-
-static NumericsMatrix *make_matrix(const st_Sparse *A, Storage storage, int dim)
-{
-    NumericsMatrix *out = NM_create(storage == DENSE ? NM_DENSE : NM_SPARSE, A->n_rows, A->n_cols);
-    if (storage == DENSE) {
-        memset(out->matrix0, 0, (size_t)A->n_rows * (size_t)A->n_cols * sizeof(double));
-    } else {
-        NM_triplet_alloc(out, (CS_INT)A->p[A->n_cols] + 1);
-        out->matrix2->origin = NSM_TRIPLET;
-    }
-    for (int j = 0; j < A->n_cols; j++)
-        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++)
-            NM_entry(out, A->i[e], j, A->x[e]);
-    if (storage != BLOCKS) {
-        if (storage == SPARSE) NM_csc(out);
-        return out;
-    }
-    SparseBlockStructuredMatrix *blocks = SBM_new();
-    SBM_from_csparse(dim, NM_csc(out), blocks);
-    return NM_new_SBM(A->n_rows, A->n_cols, blocks);
-}
-
-static double *copied(const double *x, int n)
-{
-    double *out = malloc((size_t)(n > 0 ? n : 1) * sizeof *out);
-    if (n > 0) memcpy(out, x, (size_t)n * sizeof *out);
-    return out;
-}
-
-typedef struct TheirProblem {
-    const char *kind;
-    void *problem;
-} TheirProblem;
-
-static TheirProblem make_problem(const st_ProblemFile *file, Storage storage)
-{
-    const st_FrictionProblem *p = &file->friction;
-    TheirProblem out = {.kind = file->kind};
-    double *mu = copied(p->mu, p->n_contacts), *mu_r = p->dim == 5 ? copied(p->mu_roll, p->n_contacts) : NULL;
-    if (p->form == ST_FORM_LOCAL && p->dim < 5) {
-        FrictionContactProblem *x = frictionContactProblem_new();
-        *x = (FrictionContactProblem){p->dim, p->n_contacts, make_matrix(&p->W, storage, p->dim), copied(p->q, file->n),
-                                      mu};
-        out.problem = x;
-    } else if (p->form == ST_FORM_LOCAL) {
-        RollingFrictionContactProblem *x = rollingFrictionContactProblem_new();
-        x->dimension = 5, x->numberOfContacts = p->n_contacts, x->mu = mu, x->mu_r = mu_r;
-        x->M = make_matrix(&p->W, storage, 5), x->q = copied(p->q, file->n);
-        out.problem = x;
-    } else if (p->dim < 5) {
-        GlobalFrictionContactProblem *x = globalFrictionContactProblem_new();
-        x->dimension = p->dim, x->numberOfContacts = p->n_contacts, x->mu = mu;
-        x->M = make_matrix(&p->M, SPARSE, p->dim), x->H = make_matrix(&p->H, SPARSE, p->dim);
-        x->q = copied(p->f, p->n_v), x->b = copied(p->w, file->n);
-        out.problem = x;
-    } else {
-        GlobalRollingFrictionContactProblem *x = globalRollingFrictionContactProblem_new();
-        x->dimension = 5, x->numberOfContacts = p->n_contacts, x->mu = mu, x->mu_r = mu_r;
-        x->M = make_matrix(&p->M, SPARSE, 5), x->H = make_matrix(&p->H, SPARSE, 5);
-        x->q = copied(p->f, p->n_v), x->b = copied(p->w, file->n);
-        out.problem = x;
-    }
-    return out;
-}
-
-static int drive(const TheirProblem *p, double *r, double *u, double *v, SolverOptions *options)
-{
-    if (strcmp(p->kind, "fc3d") == 0) return fc3d_driver(p->problem, r, u, options);
-    if (strcmp(p->kind, "fc2d") == 0) return fc2d_driver(p->problem, r, u, options);
-    if (strcmp(p->kind, "gfc3d") == 0) return gfc3d_driver(p->problem, r, u, v, options);
-    if (strcmp(p->kind, "rfc3d") == 0) return rolling_fc3d_driver(p->problem, r, u, options);
-    return g_rolling_fc3d_driver(p->problem, r, u, v, options);
-}
-
 /* ------------------------------------------------------------------ runs */
+
+/* What one child works on. */
+typedef struct Job {
+    st_Friction *friction;
+    const Siconos *siconos;
+    int n, solver;
+    const char *ours; /* or NULL: one of theirs */
+    double limit;
+} Job;
 
 static void limit_from_now(double seconds)
 {
@@ -171,29 +65,19 @@ static void limit_from_now(double seconds)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
-/* One solve with their own tolerance set to `own`; the problem is made anew, as some solvers change it. */
-static double solve_theirs(const st_ProblemFile *file, const Theirs *t, double own, double limit, double *r)
+static double solve_once(const Job *job, st_Solver *solver, double own, double *r)
 {
-    const size_t n = (size_t)file->n, n_v = (size_t)file->friction.n_v;
-    TheirProblem problem = make_problem(file, t->storage);
-    double *u = calloc(n + n_v + 2, sizeof *u);
-    SolverOptions *options = solver_options_create(t->id);
-    options->dparam[SICONOS_DPARAM_TOL] = own;
-    options->iparam[SICONOS_IPARAM_MAX_ITER] = strstr(t->name, "NSN") != NULL ? 1000 : 1000000;
-    if (t->full) {
-        options->iparam[SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION] = SICONOS_FRICTION_3D_NSGS_ERROR_EVALUATION_FULL;
-        options->iparam[SICONOS_FRICTION_3D_IPARAM_ERROR_EVALUATION_FREQUENCY] = 10;
+    double seconds = INFINITY;
+    limit_from_now(job->limit);
+    if (job->ours == NULL) {
+        seconds = siconos_solve(job->siconos, job->solver, own, r);
+    } else {
+        const Stopwatch start = stopwatch_start();
+        st_Solution solution = {.r = r};
+        if (st_friction_solve(job->friction, solver, &solution, NULL, NULL) == ST_OK) seconds = stopwatch_read(start);
     }
-    memset(r, 0, n * sizeof *r);
-    limit_from_now(limit);
-    const double wall = clock_seconds(CLOCK_MONOTONIC), busy = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    drive(&problem, r, u, u + n, options);
-    double seconds = clock_seconds(CLOCK_MONOTONIC) - wall;
-    if (seconds > SHORT_SOLVE) seconds = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - busy;
     limit_from_now(0);
-    solver_options_delete(options);
-    free(u);
-    return seconds; /* the problem leaks: this is a child of a few seconds */
+    return seconds;
 }
 
 static double error_of(st_Friction *friction, const double *r)
@@ -202,16 +86,21 @@ static double error_of(st_Friction *friction, const double *r)
     return st_friction_error(friction, r, NULL, NULL, &error, NULL) == ST_OK ? error.error : INFINITY;
 }
 
-static void run_child(const st_ProblemFile *file, st_Friction *friction, const Theirs *t, double tolerance,
-                      double limit, int out)
+static Outcome measure(const Job *job, double tolerance)
 {
     double own = tolerance, good = tolerance, sample[MOST_REPEATS] = {0};
-    double *r = calloc((size_t)file->n + 1, sizeof *r);
+    double *r = calloc((size_t)job->n + 1, sizeof *r);
     Outcome outcome = {0};
-    if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) _exit(1);
-    for (int k = 0; k <= TIGHTENINGS && !outcome.solved; k++) {
-        sample[0] = solve_theirs(file, t, own, limit, r);
-        outcome.error = error_of(friction, r);
+    st_SolverDef def = st_solver_def();
+    st_Solver *solver = NULL;
+    def.name = job->ours != NULL ? job->ours : "auto";
+    def.tolerance = tolerance;
+    def.max_iterations = 1000000;
+    def.all_errors = true;
+    if (r == NULL || st_solver_create(&def, &solver, NULL) != ST_OK) _exit(1);
+    for (int k = 0; k <= TIGHTENINGS && !outcome.solved && (k == 0 || job->ours == NULL); k++) {
+        sample[0] = solve_once(job, solver, own, r);
+        outcome.error = error_of(job->friction, r);
         outcome.solved = outcome.error <= tolerance;
         good = own;
         own *= outcome.error < INFINITY && outcome.error > 0 ? fmin(0.1, 0.5 * tolerance / outcome.error) : 0.1;
@@ -219,140 +108,261 @@ static void run_child(const st_ProblemFile *file, st_Friction *friction, const T
     int n = 1;
     double total = sample[0];
     for (; outcome.solved && n < MOST_REPEATS && sample[0] < SHORT_SOLVE && total < 0.2; n++) {
-        double *again = calloc((size_t)file->n + 1, sizeof *again);
-        sample[n] = solve_theirs(file, t, good, limit, again);
+        sample[n] = solve_once(job, solver, good, r);
         total += sample[n];
-        free(again);
     }
     qsort(sample, (size_t)n, sizeof sample[0], by_size);
     outcome.seconds = sample[n / 2];
-    if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome) _exit(1);
-    _exit(0);
-}
-
-static Outcome run_theirs(const st_ProblemFile *file, st_Friction *friction, const Theirs *t, double tolerance,
-                          double limit)
-{
-    Outcome outcome = {.error = INFINITY};
-    int ends[2];
-    if (pipe(ends) != 0) return outcome;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) run_child(file, friction, t, tolerance, limit, ends[1]);
-    close(ends[1]);
-    Outcome got;
-    if (child > 0 && read(ends[0], &got, sizeof got) == (ssize_t)sizeof got) outcome = got;
-    close(ends[0]);
-    if (child > 0) waitpid(child, NULL, 0);
-    return outcome;
-}
-
-static Outcome run_ours(const st_ProblemFile *file, st_Friction *friction, double tolerance)
-{
-    Outcome outcome = {.error = INFINITY};
-    double sample[MOST_REPEATS], total = 0, *r = calloc((size_t)file->n + 1, sizeof *r);
-    st_SolverDef def = st_solver_def();
-    st_Solver *solver = NULL;
-    def.tolerance = tolerance;
-    def.max_iterations = 1000000;
-    def.all_errors = true;
-    int n = 0;
-    if (r == NULL || st_solver_create(&def, &solver, NULL) != ST_OK) return outcome;
-    do {
-        st_Solution solution = {.r = r};
-        const double wall = clock_seconds(CLOCK_MONOTONIC), busy = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
-        if (st_friction_solve(friction, solver, &solution, NULL, NULL) != ST_OK) break;
-        sample[n] = clock_seconds(CLOCK_MONOTONIC) - wall;
-        if (sample[n] > SHORT_SOLVE) sample[n] = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - busy;
-        total += sample[n++];
-    } while (n < MOST_REPEATS && sample[0] < SHORT_SOLVE && total < 0.2);
-    if (n > 0) {
-        qsort(sample, (size_t)n, sizeof sample[0], by_size);
-        outcome.seconds = sample[n / 2];
-        outcome.error = error_of(friction, r);
-        outcome.solved = outcome.error <= tolerance;
-    }
     st_solver_destroy(solver);
     free(r);
     return outcome;
 }
 
-/* ------------------------------------------------------------------ the table */
-
-typedef struct Sum {
-    char kind[16];
-    int n, compared, slower, we_solved, they_solved;
-    double logarithms;
-} Sum;
-
-static Sum *sum_of(Sum *sums, int *n, const char *kind)
+static void run_child(const Job *job, int out)
 {
-    for (int k = 0; k < *n; k++)
-        if (strcmp(sums[k].kind, kind) == 0) return &sums[k];
-    snprintf(sums[*n].kind, sizeof sums[*n].kind, "%s", kind);
-    return &sums[(*n)++];
+    if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) _exit(1);
+    for (int k = 0; k < N_TOLERANCES; k++) {
+        const Outcome outcome = measure(job, tolerances[k]);
+        if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome) _exit(1);
+        if (!outcome.solved && outcome.seconds > 1.0) break;
+    }
+    _exit(0);
 }
 
-static void compare(const char *path, double tolerance, double limit, Sum *sums, int *n_sums)
+static void run(const Job *job, Run *to)
+{
+    int ends[2];
+    for (int k = 0; k < N_TOLERANCES; k++)
+        to->at[k] = (Outcome){.error = INFINITY};
+    if (pipe(ends) != 0) return;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) run_child(job, ends[1]);
+    close(ends[1]);
+    for (int k = 0; k < N_TOLERANCES && child > 0; k++) {
+        Outcome got;
+        if (read(ends[0], &got, sizeof got) != (ssize_t)sizeof got) break;
+        to->at[k] = got;
+    }
+    close(ends[0]);
+    if (child > 0) waitpid(child, NULL, 0);
+    for (int k = N_TOLERANCES - 2; k >= 0; k--) /* a tighter answer serves as well */
+        if (to->at[k + 1].solved && (!to->at[k].solved || to->at[k + 1].seconds < to->at[k].seconds))
+            to->at[k] = to->at[k + 1];
+}
+
+/* All solvers on one problem. `auto` comes first and once more at the end: the better of the two, as other work may be
+ * going on. */
+static void run_all(Job job, Row *row)
+{
+    Run again = {.solver = "auto", .ours = 1};
+    for (int k = 0; k < st_solver_count() && row->n_runs < MOST_RUNS; k++) {
+        job.ours = st_solver_name(k);
+        if (!st_friction_accepts(job.friction, job.ours)) continue;
+        Run *to = &row->run[row->n_runs++];
+        to->solver = job.ours;
+        to->ours = 1;
+        run(&job, to);
+    }
+    job.ours = NULL;
+    for (int k = 0; k < siconos_count() && row->n_runs < MOST_RUNS; k++) {
+        if (!siconos_takes(job.siconos, k)) continue;
+        Run *to = &row->run[row->n_runs++];
+        to->solver = siconos_name(k);
+        job.solver = k;
+        run(&job, to);
+    }
+    job.ours = "auto";
+    run(&job, &again);
+    for (int k = 0; k < N_TOLERANCES; k++)
+        if (again.at[k].solved && again.at[k].seconds < row->run[0].at[k].seconds) row->run[0].at[k] = again.at[k];
+}
+
+static int read_and_run(const char *path, double limit, Row *row)
 {
     st_Error err = {0};
     st_ProblemFile *file = NULL;
     st_Friction *friction = NULL;
-    if (st_problem_file_read(path, &file, &err) != ST_OK) {
+    st_Status status = st_problem_file_read(path, &file, &err);
+    if (status == ST_OK && file->is_lcp) {
+        st_problem_file_destroy(file);
+        return 0;
+    }
+    if (status == ST_OK) status = st_friction_create(&file->friction, &friction, &err);
+    if (status != ST_OK) {
         fprintf(stderr, "compare: %s\n", err.message);
-        return;
+        st_problem_file_destroy(file);
+        return 0;
     }
-    if (!file->is_lcp && st_friction_create(&file->friction, &friction, &err) == ST_OK) {
-        const char *slash = strrchr(path, '/'), *best_name = "-";
-        char kind[24];
-        Outcome best = {.error = INFINITY}, ours = run_ours(file, friction, tolerance);
-        snprintf(kind, sizeof kind, " %s ", file->kind);
-        for (int k = 0; k < N_THEIRS; k++) {
-            if (strstr(theirs[k].kinds, kind) == NULL || file->n > theirs[k].largest) continue;
-            const Outcome o = run_theirs(file, friction, &theirs[k], tolerance, limit);
-            if (o.solved && (!best.solved || o.seconds < best.seconds)) best = o, best_name = theirs[k].name;
-        }
-        Sum *sum = sum_of(sums, n_sums, file->kind);
-        const double ratio = fmax(ours.seconds, FLOOR) / fmax(best.seconds, FLOOR);
-        sum->n++;
-        sum->we_solved += ours.solved;
-        sum->they_solved += best.solved;
-        if (ours.solved && best.solved) {
-            sum->compared++;
-            sum->logarithms += log(ratio);
-            sum->slower += ratio > 2;
-        }
-        printf("%-7s %-46.46s %9.2e %9.3g s", file->kind, slash != NULL ? slash + 1 : path, ours.error, ours.seconds);
-        if (best.solved)
-            printf("  %9.3g s %-10s %8.3f\n", best.seconds, best_name, ratio);
-        else
-            printf("  %s\n", strcmp(file->kind, "gfc2d") == 0 ? "no driver" : "not in time");
-        fflush(stdout);
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    snprintf(row->name, sizeof row->name, "%.*s", (int)strcspn(name, "."), name);
+    snprintf(row->kind, sizeof row->kind, "%s", file->kind);
+    row->contacts = file->friction.n_contacts;
+    const double zero = error_of(friction, calloc((size_t)file->n + 1, sizeof(double)));
+    run_all((Job){.friction = friction, .siconos = siconos_new(file, friction), .n = file->n, .limit = limit}, row);
+    fprintf(stderr, "%-7s %-46.46s error of zero %.1e", row->kind, row->name, zero);
+    for (int k = 0; k < row->n_runs; k++) {
+        fprintf(stderr, "  %s", row->run[k].solver);
+        for (int t = 0; t < N_TOLERANCES; t++)
+            fprintf(stderr, "%c%.3g", t == 0 ? ' ' : '/', row->run[k].at[t].solved ? row->run[k].at[t].seconds : NAN);
     }
+    fprintf(stderr, "\n");
     st_friction_destroy(friction);
     st_problem_file_destroy(file);
+    return 1;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+static const Run *best_of_theirs(const Row *row, int t)
+{
+    const Run *best = NULL;
+    for (int k = 0; k < row->n_runs; k++)
+        if (!row->run[k].ours && row->run[k].at[t].solved &&
+            (best == NULL || row->run[k].at[t].seconds < best->at[t].seconds))
+            best = &row->run[k];
+    return best;
+}
+
+static double ratio_of(const Row *row, int t)
+{
+    return fmax(row->run[0].at[t].seconds, FLOOR) / fmax(best_of_theirs(row, t)->at[t].seconds, FLOOR);
+}
+
+/* One line of the summary: the problems of a kind, or of all (kind = NULL). */
+static void print_summary(const Row *rows, int n, int t, const char *kind, double limit)
+{
+    int problems = 0, ours = 0, theirs = 0, slower = 0, compared = 0;
+    double logarithms = 0, with_limit = 0, worst = 0;
+    for (int k = 0; k < n; k++) {
+        if (kind != NULL && strcmp(rows[k].kind, kind) != 0) continue;
+        const Outcome *auto_k = &rows[k].run[0].at[t];
+        const int they = best_of_theirs(&rows[k], t) != NULL;
+        problems++;
+        ours += auto_k->solved;
+        theirs += they;
+        if (!auto_k->solved) continue;
+        const double ratio = they ? ratio_of(&rows[k], t) : fmax(auto_k->seconds, FLOOR) / limit;
+        with_limit += log(ratio);
+        if (!they) continue;
+        compared++;
+        logarithms += log(ratio);
+        worst = fmax(worst, ratio);
+        slower += ratio > 2;
+    }
+    printf("| %.0e | %s | %d | %d | %d | %.3f | %.3f | %.2f | %d |\n", tolerances[t], kind != NULL ? kind : "all",
+           problems, ours, theirs, compared > 0 ? exp(logarithms / compared) : NAN,
+           ours > 0 ? exp(with_limit / ours) : NAN, worst, slower);
+}
+
+static int is_first_of_kind(const Row *rows, int k)
+{
+    for (int before = 0; before < k; before++)
+        if (strcmp(rows[before].kind, rows[k].kind) == 0) return 0;
+    return 1;
+}
+
+static void print_summaries(const Row *rows, int n, double limit)
+{
+    printf(
+        "| tolerance | kind | problems | `auto` solves | a Siconos solver does | geometric mean of auto / best Siconos "
+        "| with %g s where none does | worst | slower than 2x |\n|---|---|---|---|---|---|---|---|---|\n",
+        limit);
+    for (int t = 0; t < N_TOLERANCES; t++) {
+        for (int k = 0; k < n; k++)
+            if (is_first_of_kind(rows, k)) print_summary(rows, n, t, rows[k].kind, limit);
+        print_summary(rows, n, t, NULL, limit);
+    }
+    for (int t = 0; t < N_TOLERANCES; t++) {
+        int listed = 0;
+        for (int k = 0; k < n; k++)
+            if (best_of_theirs(&rows[k], t) == NULL)
+                printf("%s%s", listed++ == 0 ? "\nSolved by no Siconos solver: " : ", ", rows[k].name);
+        if (listed > 0) printf(" at %.0e.\n", tolerances[t]);
+    }
+}
+
+static void print_time(const Outcome *o)
+{
+    if (o->solved)
+        printf(" %.3g", 1e3 * o->seconds);
+    else
+        printf(" -");
+}
+
+static void print_problems(const Row *rows, int n)
+{
+    printf("\nMilliseconds at 1e-4 / 1e-8 / 1e-12; ratio at 1e-8.\n\n"
+           "| kind | problem | contacts | `auto` | best Siconos (1e-8: by) | ratio |\n|---|---|---|---|---|---|\n");
+    for (int k = 0; k < n; k++) {
+        const Row *row = &rows[k];
+        printf("| %s | %s | %d |", row->kind, row->name, row->contacts);
+        for (int t = 0; t < N_TOLERANCES; t++) {
+            print_time(&row->run[0].at[t]);
+            printf(t < N_TOLERANCES - 1 ? " /" : " |");
+        }
+        for (int t = 0; t < N_TOLERANCES; t++) {
+            const Run *best = best_of_theirs(row, t);
+            print_time(best != NULL ? &best->at[t] : &(Outcome){0});
+            printf(t < N_TOLERANCES - 1 ? " /" : "");
+        }
+        const Run *best = best_of_theirs(row, 1);
+        printf(" (%s) |", best != NULL ? best->solver : "none");
+        if (best != NULL && row->run[0].at[1].solved) printf(" %.3f", ratio_of(row, 1));
+        printf(" |\n");
+    }
+}
+
+/* Shares solved, solver by solver, within one kind. */
+static void print_solvers_of(const Row *rows, int n, const char *kind)
+{
+    const char *done[2 * MOST_RUNS] = {0};
+    int ours_of[2 * MOST_RUNS] = {0}, n_done = 0;
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < rows[k].n_runs && strcmp(rows[k].kind, kind) == 0; j++) {
+            const Run *run_k = &rows[k].run[j];
+            int seen = 0, problems = 0, solved[N_TOLERANCES] = {0};
+            for (int d = 0; d < n_done; d++)
+                seen |= ours_of[d] == run_k->ours && strcmp(done[d], run_k->solver) == 0;
+            if (seen || n_done == 2 * MOST_RUNS) continue;
+            ours_of[n_done] = run_k->ours;
+            done[n_done++] = run_k->solver;
+            for (int other = 0; other < n; other++) {
+                if (strcmp(rows[other].kind, kind) != 0) continue;
+                problems++;
+                for (int i = 0; i < rows[other].n_runs; i++)
+                    for (int t = 0; t < N_TOLERANCES; t++)
+                        if (rows[other].run[i].ours == run_k->ours &&
+                            strcmp(rows[other].run[i].solver, run_k->solver) == 0)
+                            solved[t] += rows[other].run[i].at[t].solved;
+            }
+            printf("| %s | %s%s%s | %d | %d | %d | %d |\n", kind, run_k->ours ? "`" : "", run_k->solver,
+                   run_k->ours ? "`" : "", problems, solved[0], solved[1], solved[2]);
+        }
+}
+
+static void print_solvers(const Row *rows, int n)
+{
+    printf("\nProblems solved, ours in `code`; what was not run on a problem for its size counts as unsolved.\n\n"
+           "| kind | solver | problems | 1e-4 | 1e-8 | 1e-12 |\n|---|---|---|---|---|---|\n");
+    for (int k = 0; k < n; k++)
+        if (is_first_of_kind(rows, k)) print_solvers_of(rows, n, rows[k].kind);
 }
 
 int main(int argc, char **argv)
 {
-    Sum sums[16] = {0};
-    int n_sums = 0, compared = 0;
-    double logarithms = 0;
-    if (argc < 4) {
-        fprintf(stderr, "usage: compare TOLERANCE LIMIT FILE...\n");
+    if (argc < 3) {
+        fprintf(stderr, "usage: compare LIMIT FILE...\n");
         return 2;
     }
-    printf("%-7s %-46s %9s %11s  %11s %-10s %8s\n", "kind", "problem", "our error", "auto", "Siconos", "by", "ratio");
-    for (int k = 3; k < argc; k++)
-        compare(argv[k], strtod(argv[1], NULL), strtod(argv[2], NULL), sums, &n_sums);
-    printf("\n%-7s %8s %11s %14s %16s %14s\n", "kind", "problems", "auto solves", "Siconos solves", "geometric mean",
-           "slower than 2x");
-    for (int k = 0; k < n_sums; k++) {
-        printf("%-7s %8d %11d %14d %16.3f %14d\n", sums[k].kind, sums[k].n, sums[k].we_solved, sums[k].they_solved,
-               sums[k].compared > 0 ? exp(sums[k].logarithms / sums[k].compared) : NAN, sums[k].slower);
-        compared += sums[k].compared;
-        logarithms += sums[k].logarithms;
-    }
-    if (compared > 0) printf("all     %8s %11s %14s %16.3f\n", "", "", "", exp(logarithms / compared));
-    return 0;
+    const double limit = strtod(argv[1], NULL);
+    Row *rows = calloc(MOST_PROBLEMS, sizeof *rows);
+    int n = 0;
+    for (int k = 2; k < argc && n < MOST_PROBLEMS && rows != NULL; k++)
+        n += read_and_run(argv[k], limit, &rows[n]);
+    print_summaries(rows, n, limit);
+    print_problems(rows, n);
+    print_solvers(rows, n);
+    free(rows);
+    return n > 0 ? 0 : 1;
 }

@@ -195,7 +195,9 @@ ST_API st_Status st_recording_restore(st_Recording *recording, const st_Recorded
 ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err);
 /* DIR/bodies.pvd, DIR/contacts.pvd and a .vtp a frame, for ParaView. */
 ST_API st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st_Error *err);
-/* Curves over time: "kinetic", "residual", "left.x", ...; every name is one curve, one chart a unit. */
+/* Curves over time: "kinetic", "left.x", "left/ground.force", "hinge.torque" ...; every name is one curve, one chart a
+ * unit. Which there are: st_recording_curve_names, a text to read, malloc'd; NULL: no memory.     */
+ST_API char *st_recording_curve_names(const st_Recording *recording);
 ST_API st_Status st_recording_write_plot(st_Recording *recording, const char *const *curves, int n_curves,
                                          const char *path, st_Error *err);
 

@@ -179,8 +179,10 @@ ST_API void st_solver_destroy(st_Solver *solver); /* NULL is fine */
 typedef struct st_LcpProblem {
     int n;
     st_Sparse M;
-    const double *q;  /* n                                                             */
-    const bool *free; /* n flags, or NULL: none                                        */
+    const double *q;           /* n                                                             */
+    const bool *free;          /* n flags, or NULL: none                                        */
+    bool (*cancel)(void *ctx); /* asked between pivots: true ends the solve with the best so far; NULL: never */
+    void *cancel_ctx;
 } st_LcpProblem;
 
 typedef enum st_LcpOutcome {

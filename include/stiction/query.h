@@ -1,5 +1,8 @@
 /* stiction/query.h -- asking a system about its shapes as they stand: rays, overlaps, distances.
  *
+ * Answers come from the tree of the broad phase: a look at every shape to see whether it has moved since the last
+ * question or step, then only what is near. Of equally near shapes the one with the lower id is named.
+ *
  * Shapes are seen where `groups` (bits, as in st_ShapeDef) has one of theirs; UINT32_MAX sees all. Points and
  * bars are thin: rays pass them by.
  */
@@ -24,6 +27,14 @@ typedef struct st_RayHit {
  * not seen. `direction` has any length but 0.                                                    */
 ST_API st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
                                st_RayHit *out, st_Error *err);
+
+/* Many rays at once, out[k] for rays[k]: the look at every shape is then made once. */
+typedef struct st_Ray {
+    st_Vec3 from, direction;
+    double length;
+} st_Ray;
+ST_API st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out,
+                                st_Error *err);
 
 /* Every shape that overlaps the probe, a def like any other at `pose` in the world, by increasing id. Writes up
  * to `room` ids; *count is how many there are.                                                    */

@@ -2,28 +2,33 @@
 
 #include <stdio.h>
 
-/* FNV-1a. */
-static uint64_t hash(const char *text)
+/* FNV-1a, the scope first. */
+static uint64_t hash(int scope, const char *text)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = (0xcbf29ce484222325u ^ (uint64_t)scope) * 0x100000001b3u;
     for (; *text != '\0'; text++)
         h = (h ^ (unsigned char)*text) * 0x100000001b3u;
     return h;
 }
 
-/* The slot that holds `name`, or the empty one where it would go. */
-static int64_t probe(const sti_Names *names, const char *name)
+static bool is_entry(const sti_Names *names, int index, int scope, const char *name)
 {
-    int64_t s = (int64_t)(hash(name) & (uint64_t)(names->n_slots - 1));
-    while (names->slot[s] != 0 && strcmp(names->name[names->slot[s] - 1], name) != 0)
+    return names->scope[index] == scope && strcmp(names->name[index], name) == 0;
+}
+
+/* The slot that holds `name`, or the empty one where it would go. */
+static int64_t probe(const sti_Names *names, int scope, const char *name)
+{
+    int64_t s = (int64_t)(hash(scope, name) & (uint64_t)(names->n_slots - 1));
+    while (names->slot[s] != 0 && !is_entry(names, names->slot[s] - 1, scope, name))
         s = (s + 1) & (names->n_slots - 1);
     return s;
 }
 
-int sti_names_find(const sti_Names *names, const char *name)
+int sti_names_find(const sti_Names *names, int scope, const char *name)
 {
     if (names->n_slots == 0 || name == NULL) return -1;
-    return names->slot[probe(names, name)] - 1;
+    return names->slot[probe(names, scope, name)] - 1;
 }
 
 static st_Status grow_slots(const st_Allocator *allocator, sti_Names *names, st_Error *err)
@@ -34,41 +39,43 @@ static st_Status grow_slots(const st_Allocator *allocator, sti_Names *names, st_
     larger.slot = sti_alloc(allocator, larger.n_slots, sizeof *larger.slot);
     if (larger.slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
     for (int k = 0; k < names->n; k++)
-        larger.slot[probe(&larger, names->name[k])] = k + 1;
+        larger.slot[probe(&larger, names->scope[k], names->name[k])] = k + 1;
     sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
     *names = larger;
     return ST_OK;
 }
 
 /* "<kind><number>", the first number that is free from `start` on. */
-static void invent(const sti_Names *names, const char *kind, int start, char *out, size_t size)
+static void invent(const sti_Names *names, const char *kind, int scope, int start, char *out, size_t size)
 {
     do
         snprintf(out, size, "%s%d", kind, start++);
-    while (sti_names_find(names, out) >= 0);
+    while (sti_names_find(names, scope, out) >= 0);
 }
 
-st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, const char *name,
+st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, int scope, const char *name,
                         st_Error *err)
 {
     char invented[64];
     if (name == NULL || name[0] == '\0') {
-        invent(names, kind, names->n + 1, invented, sizeof invented);
+        invent(names, kind, scope, names->n + 1, invented, sizeof invented);
         name = invented;
     }
     size_t length = strlen(name);
     if (length > STI_NAME_MAX)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%.40s...\": its name has %zu characters, at most %d are allowed",
                         kind, name, length, STI_NAME_MAX);
-    if (sti_names_find(names, name) >= 0)
+    if (sti_names_find(names, scope, name) >= 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%s\": there are two of this name", kind, name);
     STI_TRY(grow_slots(allocator, names, err));
     STI_TRY(STI_GROW(allocator, names->name, names->capacity, names->n + 1, err));
+    STI_TRY(STI_GROW(allocator, names->scope, names->scope_capacity, names->n + 1, err));
     char *copy = sti_alloc(allocator, (int64_t)length + 1, 1);
     if (copy == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for the name \"%s\"", name);
     memcpy(copy, name, length + 1);
     names->name[names->n] = copy;
-    names->slot[probe(names, copy)] = names->n + 1;
+    names->scope[names->n] = scope;
+    names->slot[probe(names, scope, copy)] = names->n + 1;
     names->n++;
     return ST_OK;
 }
@@ -76,7 +83,8 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
 void sti_names_remove_last(const st_Allocator *allocator, sti_Names *names)
 {
     char *name = names->name[--names->n];
-    names->slot[probe(names, name)] = 0; /* the last one added: no later probe runs through its slot */
+    names->slot[probe(names, names->scope[names->n], name)] =
+        0; /* the last one added: no later probe runs through its slot */
     sti_free(allocator, name, (int64_t)strlen(name) + 1, 1);
 }
 
@@ -85,6 +93,7 @@ void sti_names_free(const st_Allocator *allocator, sti_Names *names)
     for (int k = 0; k < names->n; k++)
         sti_free(allocator, names->name[k], (int64_t)strlen(names->name[k]) + 1, 1);
     sti_free(allocator, names->name, names->capacity, sizeof *names->name);
+    sti_free(allocator, names->scope, names->scope_capacity, sizeof *names->scope);
     sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
     *names = (sti_Names){0};
 }

@@ -1,4 +1,4 @@
-/* base/names.h -- names of objects of one kind: unique, found in constant time. */
+/* base/names.h -- names of objects of one kind, found in constant time: unique within a scope (shapes: their body). */
 #ifndef STI_NAMES_H
 #define STI_NAMES_H
 
@@ -8,18 +8,19 @@
 
 typedef struct sti_Names {
     char **name; /* n of them, owned                                               */
-    int64_t capacity;
+    int *scope;  /* n of them                                                      */
+    int64_t capacity, scope_capacity;
     int n;
     int *slot; /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n */
     int64_t n_slots;
 } sti_Names;
 
 /* Add a copy of `name`; NULL or "": "<kind><number>". `kind` also serves messages. */
-st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, const char *name,
+st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, int scope, const char *name,
                         st_Error *err);
 /* Take the last one back: what was added is undone when a later part of the same call fails. */
 void sti_names_remove_last(const st_Allocator *allocator, sti_Names *names);
-int sti_names_find(const sti_Names *names, const char *name); /* -1: not there */
+int sti_names_find(const sti_Names *names, int scope, const char *name); /* -1: not there */
 void sti_names_free(const st_Allocator *allocator, sti_Names *names);
 
 #endif

@@ -73,20 +73,23 @@ static void try_nearly_parallel(const Boxes *x, int i, int j, Axis *best)
 
 static void try_edges(const Boxes *x, Axis *best)
 {
-    double tie = 1e-12 * (x->a.size + x->b.size); /* a face that is as good is the better answer */
+    double size = x->a.size + x->b.size, rounding = 1e-14 * size;
+    double tie = 1e-12 * size; /* a face that is as good is the better answer */
     best->gap += tie;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
             double square = x->R[i1][j] * x->R[i1][j] + x->R[i2][j] * x->R[i2][j]; /* |A_i x B_j|^2 */
             if (square < 1e-20) continue;                                          /* parallel: the faces have it */
+            double along = x->t[i2] * x->R[i1][j] - x->t[i1] * x->R[i2][j], length = sqrt(square);
+            double reach =
+                x->ha[i1] * x->Q[i2][j] + x->ha[i2] * x->Q[i1][j] + x->hb[j1] * x->Q[i][j2] + x->hb[j2] * x->Q[i][j1];
+            /* clearly less than the best, whatever the rounding: most of them */
+            if (fabs(along) - reach + rounding < best->gap * length) continue;
             if (square < NEARLY_PARALLEL * NEARLY_PARALLEL) {
                 try_nearly_parallel(x, i, j, best);
                 continue;
             }
-            double along = x->t[i2] * x->R[i1][j] - x->t[i1] * x->R[i2][j], length = sqrt(square);
-            double reach =
-                x->ha[i1] * x->Q[i2][j] + x->ha[i2] * x->Q[i1][j] + x->hb[j1] * x->Q[i][j2] + x->hb[j2] * x->Q[i][j1];
             if (!((fabs(along) - reach) / length > best->gap)) continue;
             take(best, (fabs(along) - reach) / length, along, scale(1 / length, cross(x->a.axis[i], x->b.axis[j])), i,
                  j);

@@ -163,14 +163,6 @@ int sti_core_vertex_count(const sti_Core *core)
     return core->kind == STI_CORE_POINT ? 1 : core->kind == STI_CORE_SEGMENT ? 2 : 3;
 }
 
-st_Vec3 sti_core_vertex(const sti_Core *core, int k)
-{
-    if (core->facets == NULL) return core->kind == STI_CORE_POINT ? core->p : core->corner[k];
-    st_Vec3 v = core->facets->vertex[k];
-    if (core->kind == STI_CORE_BOX) v = vec3(core->half.x * v.x, core->half.y * v.y, core->half.z * v.z);
-    return add(core->p, core_to_world(core, v));
-}
-
 int sti_core_face_count(const sti_Core *core)
 {
     return core->facets != NULL ? core->facets->n_faces : core->kind == STI_CORE_TRIANGLE ? 2 : 0;

@@ -75,7 +75,12 @@ st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d);
 /* ---- polytopes: points, segments, triangles, boxes, hulls ---------------------------------------- */
 
 int sti_core_vertex_count(const sti_Core *core);
-st_Vec3 sti_core_vertex(const sti_Core *core, int k);
+static inline st_Vec3 sti_core_vertex(const sti_Core *core, int k)
+{
+    if (core->facets == NULL) return core->kind == STI_CORE_POINT ? core->p : core->corner[k];
+    st_Vec3 v = core->facets->vertex[k]; /* of a box in units of half, which is 1 for hulls */
+    return add(core->p, core_to_world(core, vec3(core->half.x * v.x, core->half.y * v.y, core->half.z * v.z)));
+}
 int sti_core_face_count(const sti_Core *core);
 /* Outward unit and one vertex of face k. A triangle has two faces. */
 void sti_core_face(const sti_Core *core, int k, st_Vec3 *normal, st_Vec3 *on);
@@ -105,8 +110,8 @@ typedef struct sti_Simplex {
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *simplex,
              sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes; exact where they overlap or touch. A unit `guess` near
- * that axis makes it fast, and changes nothing else.                                              */
+/* sat.c: the axis of largest separation of two polytopes that overlap or touch; apart, of two that are apart along
+ * the guess. A unit `guess` near that axis makes it fast, and changes nothing else.                */
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
 /* The pair of points of two lines, not parallel, that are nearest to each other. */
 void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);

@@ -51,19 +51,40 @@ static st_Vec3 way_out(const sti_Core *a, const sti_Core *b, const sti_Simplex *
     return core_separation(a, b, across) > core_separation(a, b, best) ? across : best;
 }
 
-/* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. */
+static bool is_inside(const sti_Core *core, st_Vec3 p, double slack)
+{
+    const sti_Facets *f = core->facets;
+    st_Vec3 local = core_to_local(core, sub(p, core->p)), h = core->half;
+    if (core->kind == STI_CORE_BOX)
+        return fabs(local.x) <= h.x + slack && fabs(local.y) <= h.y + slack && fabs(local.z) <= h.z + slack;
+    for (int k = 0; k < f->n_faces; k++)
+        if (dot(f->normal[k], local) > f->offset[k] + slack) return false;
+    return true;
+}
+
+/* Is one of the points found, or the one between them, in both cores? */
+static bool overlap_is_shown(const sti_Core *a, const sti_Core *b, const sti_Distance *d, double slack)
+{
+    const st_Vec3 point[3] = {d->b, d->a, scale(0.5, add(d->a, d->b))};
+    for (int k = 0; k < 3; k++)
+        if (is_inside(a, point[k], slack) && is_inside(b, point[k], slack)) return true;
+    return false;
+}
+
+/* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. The axes near the
+ * guess are all that count if they do overlap, which must be shown.                                */
 static bool known_from(st_Vec3 guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
                        sti_Distance *out)
 {
-    double separation = core_separation(a, b, guess);
-    if (core_is_beyond(separation, beyond, a->size + b->size)) {
+    double separation = core_separation(a, b, guess), size = a->size + b->size;
+    if (core_is_beyond(separation, beyond, size)) {
         *out = (sti_Distance){.gap = separation, .normal = guess, .beyond = true};
         return true;
     }
-    if (separation >= 0 || !core_is_polytope(a) || !core_is_polytope(b)) return false;
+    if (separation >= 0 || a->facets == NULL || b->facets == NULL) return false;
     *out = (sti_Distance){.rounds = 0};
     sti_sat(a, b, guess, out);
-    return out->gap < -4 * touching;
+    return out->gap < -4 * touching && overlap_is_shown(a, b, out, 1e-12 * size);
 }
 
 void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const st_Vec3 *guess, sti_Distance *out)

@@ -50,9 +50,11 @@ static void hull_edge_feature(const sti_Core *core, st_Vec3 local, sti_Feature *
 {
     const sti_Facets *f = core->facets;
     int top = 0, best = -1;
-    double least = FACING;
-    for (int k = 1; k < f->n_vertices; k++)
-        if (dot(f->vertex[k], local) > dot(f->vertex[top], local)) top = k;
+    double least = FACING, most = dot(f->vertex[0], local);
+    for (int k = 1; k < f->n_vertices; k++) {
+        double along = dot(f->vertex[k], local);
+        if (along > most) most = along, top = k;
+    }
     for (int k = 0; k < f->n_edges; k++) {
         const int *edge = f->edge + (ptrdiff_t)4 * k;
         if (edge[0] != top && edge[1] != top) continue;
@@ -71,9 +73,12 @@ static void hull_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
     const sti_Facets *f = core->facets;
     st_Vec3 local = core_to_local(core, n);
     int best = 0;
-    for (int k = 1; k < f->n_faces; k++)
-        if (dot(f->normal[k], local) > dot(f->normal[best], local)) best = k;
-    if (dot(f->normal[best], local) < 1 - 0.5 * FACING * FACING) {
+    double most = dot(f->normal[0], local);
+    for (int k = 1; k < f->n_faces; k++) {
+        double along = dot(f->normal[k], local);
+        if (along > most) most = along, best = k;
+    }
+    if (most < 1 - 0.5 * FACING * FACING) {
         hull_edge_feature(core, local, out);
         return;
     }

@@ -48,44 +48,58 @@ static void keep(sti_Clipped *out, st_Vec3 p, uint32_t id, int cut)
     out->n++;
 }
 
-/* Keep what is behind the plane through `on` with normal `out_normal` (Sutherland & Hodgman). */
-static void cut_by_plane(const sti_Clipped *in, st_Vec3 on, st_Vec3 outward, int edge, double slack, sti_Clipped *out)
+/* Keep what is behind the plane through `on` with normal `outward` (Sutherland & Hodgman). false: that is all of it,
+ * and `out` is not written.                                                                        */
+static bool cut_by_plane(const sti_Clipped *in, st_Vec3 on, st_Vec3 outward, int edge, double slack, sti_Clipped *out)
 {
+    double height[2 * STI_MAX_CORNERS + 4];
+    int n = in->n, beyond = 0;
+    for (int k = 0; k < n; k++) {
+        height[k] = dot(outward, sub(in->point[k], on));
+        beyond += height[k] > slack;
+    }
+    if (beyond == 0) return false;
     out->n = 0;
-    bool closed = in->n > 2;
-    for (int k = 0; k < in->n; k++) {
-        int next = (k + 1) % in->n;
-        double here = dot(outward, sub(in->point[k], on)), there = dot(outward, sub(in->point[next], on));
+    for (int k = 0; k < n; k++) {
+        int next = k + 1 < n ? k + 1 : 0;
+        double here = height[k], there = height[next];
         if (here <= slack) keep(out, in->point[k], in->id[k], in->cut[k]);
-        if (!closed && k == in->n - 1) break;
+        if (n <= 2 && next == 0) break; /* a segment is not closed */
         if ((here <= slack) == (there <= slack)) continue;
         double s = fmin(fmax(here / (here - there), 0), 1); /* both may be within the slack */
         st_Vec3 p = add(in->point[k], scale(s, sub(in->point[next], in->point[k])));
         keep(out, p, cut_id(edge, (int)(in->id[here <= slack ? next : k] >> 9)), edge);
     }
+    return true;
 }
 
 void sti_clip(const sti_Feature *reference, const sti_Feature *incident, sti_Clipped *out)
 {
     sti_Clipped other;
     sti_Clipped *from = out, *to = &other;
-    double size = 0;
+    double square = 0;
     out->n = 0;
     for (int k = 0; k < incident->n; k++)
         keep(out, incident->point[k], corner_id(incident->id[k]), -1);
-    for (int k = 0; k < reference->n; k++)
-        size = fmax(size, norm(sub(reference->point[k], reference->point[0])));
+    for (int k = 1; k < reference->n; k++) {
+        st_Vec3 d = sub(reference->point[k], reference->point[0]);
+        if (dot(d, d) > square) square = dot(d, d);
+    }
+    double slack = 1e-12 * sqrt(square);
     for (int k = 0; k < reference->n && from->n > 0; k++) {
-        st_Vec3 way = sub(reference->point[(k + 1) % reference->n], reference->point[k]);
+        st_Vec3 way = sub(reference->point[k + 1 < reference->n ? k + 1 : 0], reference->point[k]);
         st_Vec3 outward = cross(way, reference->normal);
         double length = norm(outward);
         if (!(length > 0)) continue;
         /* a corner that stands on the side plane up to rounding is inside: no cut beside it */
-        cut_by_plane(from, reference->point[k], scale(1 / length, outward), k, 1e-12 * size, to);
+        if (!cut_by_plane(from, reference->point[k], scale(1 / length, outward), k, slack, to)) continue;
         sti_Clipped *swap = from;
         from = to, to = swap;
     }
-    if (from != out) *out = *from;
+    if (from == out) return;
+    out->n = 0;
+    for (int k = 0; k < from->n; k++)
+        keep(out, from->point[k], from->id[k], from->cut[k]);
 }
 
 /* ---- patches ------------------------------------------------------------------------------------- */
@@ -104,8 +118,9 @@ typedef struct Patch {
 static st_Status add_point(Patch *patch, double core_gap, st_Vec3 core_point, st_Vec3 n, double shift, uint32_t feature)
 {
     double radii = patch->a->radius + patch->b->radius;
-    double gap = fmax(core_gap, patch->distance->gap) - radii;
-    if (norm(sub(n, patch->distance->normal)) <= SAME_NORMAL) patch->least = fmin(patch->least, gap);
+    double gap = (core_gap > patch->distance->gap ? core_gap : patch->distance->gap) - radii;
+    st_Vec3 turn = sub(n, patch->distance->normal);
+    if (dot(turn, turn) <= SAME_NORMAL * SAME_NORMAL && gap < patch->least) patch->least = gap;
     if (!(gap < patch->how->margin)) return ST_OK;
     st_Vec3 p = add(patch->origin, add(core_point, scale(shift, n)));
     return sti_points_add(patch->out, (sti_ContactPoint){gap, p, n, feature}, patch->err);

@@ -53,7 +53,7 @@ static st_Status try_round(const Against *plane, const sti_Core *core)
     int first = plane->out->n;
     for (int k = 0; k < feature.n; k++)
         STI_TRY(try_point(plane, feature.point[k], (uint32_t)(2 + 8 * (dot(z, down) > 0) + feature.id[k])));
-    sti_reduce_points(plane->out, first);
+    if (!plane->how->keep_all) sti_reduce_points(plane->out, first);
     sti_order_features(plane->out, first);
     return ST_OK;
 }

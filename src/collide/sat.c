@@ -16,7 +16,8 @@
  *     n.a >= n.b - |p| >= min n.b - d = max n.a - 2 d,      and likewise   n.b <= min n.b + 2 d:
  *
  * faces and edges count that reach into a slab of twice the depth under either surface, a few where the overlap is
- * shallow. What n was does not change the answer: ties are kept.
+ * shallow. What n was does not change the answer: ties are kept. (This holds where they do overlap: the face that
+ * separates two polytopes can be anywhere.)
  */
 #include "collide/core.h"
 
@@ -34,20 +35,22 @@ typedef struct Best {
 } Best;
 
 /* Points of a and b deep in the other. No axis separates a and b more than them: clearly less than the best so far,
- * and the axis need not be looked at any further.                                                  */
+ * or than the guess, and the axis need not be looked at any further.                               */
 typedef struct Probes {
     st_Vec3 a, b;
+    double least; /* a separation that the best axis does not fall below                           */
     double slack; /* clearly: rounding does not decide                                             */
 } Probes;
 
-static bool is_hopeless(const Probes *probes, st_Vec3 n, const Best *best)
+static bool is_hopeless(const Probes *probes, double separation, const Best *best)
 {
-    return dot(n, sub(probes->b, probes->a)) < best->gap - probes->slack;
+    return separation < (best->gap > probes->least ? best->gap : probes->least) - probes->slack;
 }
 
 /* The part of a core that can lie on the best face: vertices x with along . x >= level, in its axes. */
 typedef struct Slab {
     bool all;
+    uint64_t within; /* bit k: vertex k is, of the first 64                                        */
     st_Vec3 along;
     double level;
 } Slab;
@@ -55,19 +58,25 @@ typedef struct Slab {
 /* Of the surface that looks along m; the depth is that of the pair. */
 static Slab slab_under(const sti_Core *core, st_Vec3 m, double depth, double slack)
 {
-    if (core->facets == NULL || !(depth > 0)) return (Slab){.all = true};
+    const sti_Facets *f = core->facets;
+    if (f == NULL || !(depth > 0)) return (Slab){.all = true};
     st_Vec3 local = core_to_local(core, m);
     st_Vec3 along = vec3(core->half.x * local.x, core->half.y * local.y, core->half.z * local.z);
-    double top = dot(core->facets->vertex[0], along);
-    for (int k = 1; k < core->facets->n_vertices; k++) {
-        double height = dot(core->facets->vertex[k], along);
-        if (height > top) top = height;
+    double height[64], top = -INFINITY;
+    for (int k = 0; k < f->n_vertices; k++) {
+        double h = dot(f->vertex[k], along);
+        if (k < 64) height[k] = h;
+        if (h > top) top = h;
     }
-    return (Slab){.along = along, .level = top - 2 * depth - slack};
+    Slab slab = {.along = along, .level = top - 2 * depth - slack};
+    for (int k = 0; k < f->n_vertices && k < 64; k++)
+        slab.within |= (uint64_t)(height[k] >= slab.level) << k;
+    return slab;
 }
 
 static bool vertex_counts(const Slab *slab, const sti_Core *core, int k)
 {
+    if (k < 64) return (slab->within >> k & 1) != 0;
     return dot(core->facets->vertex[k], slab->along) >= slab->level;
 }
 
@@ -80,13 +89,6 @@ static bool face_counts(const Slab *slab, const sti_Core *core, int face)
     return false;
 }
 
-static bool edge_counts(const Slab *slab, const sti_Core *core, int edge)
-{
-    if (slab->all) return true;
-    const int *end = core->facets->edge + (ptrdiff_t)4 * edge;
-    return vertex_counts(slab, core, end[0]) || vertex_counts(slab, core, end[1]);
-}
-
 /* Faces of a against b; AXIS_FACE_B where a is the second of the pair. */
 static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
                       Best *best)
@@ -96,24 +98,47 @@ static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, co
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);
         st_Vec3 normal = axis == AXIS_FACE_A ? n : scale(-1, n);
-        if (is_hopeless(probes, normal, best)) continue;
+        if (is_hopeless(probes, dot(normal, sub(probes->b, probes->a)), best)) continue;
         double gap = dot(n, sub(sti_core_support(b, scale(-1, n)), on));
         if (gap > best->gap) *best = (Best){.gap = gap, .normal = normal, .axis = axis};
     }
 }
 
+/* An edge that counts. Only its part in the slab can touch, which a ball about `middle` holds. */
 typedef struct Edge {
+    int index;
+    st_Vec3 middle;
+    double reach;
+    bool made; /* what follows is there                                                            */
     st_Vec3 end[2], beside[2], way;
     double length;
 } Edge;
 
-static Edge edge_of(const sti_Core *core, int k)
+static void make_edge(const sti_Core *core, Edge *e)
 {
-    Edge e = {.length = 0};
-    sti_core_edge(core, k, e.end, e.beside);
-    e.way = sub(e.end[1], e.end[0]);
-    e.length = norm(e.way);
-    return e;
+    if (e->made) return;
+    sti_core_edge(core, e->index, e->end, e->beside);
+    e->way = sub(e->end[1], e->end[0]);
+    e->length = norm(e->way);
+    e->made = true;
+}
+
+/* Edge k, if it reaches into the slab. */
+static bool find_edge(const sti_Core *core, const Slab *slab, int k, Edge *e)
+{
+    e->index = k;
+    e->made = false;
+    if (slab->all) return true;
+    const int *end = core->facets->edge + (ptrdiff_t)4 * k;
+    if (!vertex_counts(slab, core, end[0]) && !vertex_counts(slab, core, end[1])) return false;
+    st_Vec3 p = core->facets->vertex[end[0]], q = core->facets->vertex[end[1]];
+    double over_p = dot(p, slab->along) - slab->level, over_q = dot(q, slab->along) - slab->level;
+    double from = over_p < 0 ? over_p / (over_p - over_q) : 0, to = over_q < 0 ? over_p / (over_p - over_q) : 1;
+    st_Vec3 way = sub(q, p), middle = add(p, scale(0.5 * (from + to), way)), h = core->half;
+    way = vec3(h.x * way.x, h.y * way.y, h.z * way.z);
+    e->middle = add(core->p, core_to_world(core, vec3(h.x * middle.x, h.y * middle.y, h.z * middle.z)));
+    e->reach = 0.5 * (to - from) * norm(way);
+    return true;
 }
 
 /* Do the arcs of the two edges cross? Then their common normal is a face of A - B. Arcs that only touch
@@ -124,8 +149,7 @@ static bool arcs_cross(const Edge *a, const Edge *b)
     double cba = -dot(b->beside[0], a->way), dba = -dot(b->beside[1], a->way);
     double adc = dot(a->beside[0], b->way), bdc = dot(a->beside[1], b->way);
     double small_a = 1e-12 * a->length, small_b = 1e-12 * b->length;
-    if (cba * dba > small_a * small_a || adc * bdc > small_b * small_b) return false;
-    return true;
+    return !((cba * dba > small_a * small_a) | (adc * bdc > small_b * small_b)); /* no way to guess either */
 }
 
 static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b,
@@ -139,9 +163,9 @@ static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, 
     /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The lines'
      * own separation bounds what the axis can give from above: most pairs end here.               */
     for (int sign = -1; sign <= 1; sign += 2) {
-        if (sign * along <= best->gap) continue;
         st_Vec3 m = scale(sign, n);
-        if (is_hopeless(probes, m, best)) continue;
+        if (sign * along <= best->gap || is_hopeless(probes, sign * along, best)) continue;
+        if (is_hopeless(probes, dot(m, sub(probes->b, probes->a)), best)) continue;
         double gap = core_separation(core_a, core_b, m);
         /* only the edges that are farthest out: parallel ones behind them give the same axis */
         if (gap > best->gap && sign * along <= gap + 1e-10 * (core_a->size + core_b->size))
@@ -176,27 +200,39 @@ static void try_across(const sti_Core *a, const sti_Core *b, Best *best)
     best->b[0] = add(b->p, scale(0.5 * (lo + hi) - at, axis));
 }
 
-/* Edges of b that count, from edge `first` on; returns where to go on. */
-static int gather_edges(const sti_Core *b, const Slab *slab, int first, Edge *edge, int *n)
+/* Can the two be as near as the points of the best axis are? */
+static bool edges_are_near(const Edge *a, const Edge *b, double within)
 {
-    *n = 0;
-    for (; first < sti_core_edge_count(b) && *n < GATHERED; first++)
-        if (edge_counts(slab, b, first)) edge[(*n)++] = edge_of(b, first);
-    return first;
+    st_Vec3 d = sub(b->middle, a->middle);
+    double reach = a->reach + b->reach + within;
+    return dot(d, d) <= reach * reach;
 }
 
-static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b,
+/* Edges of b that count among `most` from edge `first` on. */
+static int gather_edges(const sti_Core *b, const Slab *slab, int first, int most, Edge *edge)
+{
+    int n = 0;
+    for (int k = first; k < first + most && k < sti_core_edge_count(b); k++)
+        n += find_edge(b, slab, k, &edge[n]);
+    return n;
+}
+
+/* In an order that does not depend on which ones count: of equally good axes the first is taken. */
+static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, double within,
                       const Probes *probes, Best *best)
 {
-    Edge edge[GATHERED];
-    bool prune = a->facets != NULL && b->facets != NULL;
-    for (int next = 0, n = 0; next < sti_core_edge_count(b);) {
-        next = gather_edges(b, slab_b, next, edge, &n);
-        for (int i = 0; i < sti_core_edge_count(a); i++) {
-            if (!edge_counts(slab_a, a, i)) continue;
-            Edge p = edge_of(a, i);
-            for (int j = 0; j < n; j++)
+    Edge edge[GATHERED], p;
+    bool prune = a->facets != NULL && b->facets != NULL, all = slab_a->all || slab_b->all;
+    for (int first = 0; first < sti_core_edge_count(b); first += GATHERED) {
+        int n = gather_edges(b, slab_b, first, GATHERED, edge);
+        for (int i = 0; n > 0 && i < sti_core_edge_count(a); i++) {
+            if (!find_edge(a, slab_a, i, &p)) continue;
+            for (int j = 0; j < n; j++) {
+                if (!all && !edges_are_near(&p, &edge[j], within)) continue;
+                make_edge(a, &p);
+                make_edge(b, &edge[j]);
                 if (!prune || arcs_cross(&p, &edge[j])) try_edge_pair(&p, &edge[j], a, b, probes, best);
+            }
         }
     }
 }
@@ -205,16 +241,18 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
 {
     Best best = {.gap = -INFINITY};
     double size = a->size + b->size, slack = 1e-9 * size;
-    Probes probes = {sti_core_support(a, guess), sti_core_support(b, scale(-1, guess)), 1e-12 * size};
+    Probes probes = {sti_core_support(a, guess), sti_core_support(b, scale(-1, guess)), -INFINITY, 1e-12 * size};
     double depth = -dot(guess, sub(probes.b, probes.a));
+    if (depth > 0) probes.least = -depth;
     Slab slab_a = slab_under(a, guess, depth, slack), slab_b = slab_under(b, scale(-1, guess), depth, slack);
     try_faces(a, b, &slab_a, &probes, AXIS_FACE_A, &best);
     try_faces(b, a, &slab_b, &probes, AXIS_FACE_B, &best);
     if (-best.gap < depth) { /* the faces know a better direction to look from */
-        slab_a = slab_under(a, best.normal, -best.gap, slack);
-        slab_b = slab_under(b, scale(-1, best.normal), -best.gap, slack);
+        depth = -best.gap;
+        slab_a = slab_under(a, best.normal, depth, slack);
+        slab_b = slab_under(b, scale(-1, best.normal), depth, slack);
     }
-    try_edges(a, b, &slab_a, &slab_b, &probes, &best);
+    try_edges(a, b, &slab_a, &slab_b, depth + slack, &probes, &best);
     if (!isfinite(best.gap)) try_across(a, b, &best);
     *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
     out->a = sti_core_support(a, best.normal);

@@ -159,6 +159,40 @@ void sti_tree_query(const sti_Tree *tree, const sti_Bounds *bounds, sti_TreeVisi
     }
 }
 
+/* Square of the distance of two boxes. */
+static double apart2(const sti_Bounds *a, const sti_Bounds *b)
+{
+    double x = fmax(0, fmax(a->lo.x - b->hi.x, b->lo.x - a->hi.x));
+    double y = fmax(0, fmax(a->lo.y - b->hi.y, b->lo.y - a->hi.y));
+    double z = fmax(0, fmax(a->lo.z - b->hi.z, b->lo.z - a->hi.z));
+    return x * x + y * y + z * z;
+}
+
+void sti_tree_near(const sti_Tree *tree, const sti_Bounds *bounds, const double *within, sti_TreeVisit *visit,
+                   void *ctx)
+{
+    int stack[MAX_DEPTH], depth = 0;
+    if (tree->n_nodes == 0) return;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const sti_TreeNode *node = &tree->node[stack[--depth]];
+        double reach = fmax(*within, 0) * (1 + 1e-12); /* squares are rounded */
+        if (apart2(&node->bounds, bounds) > reach * reach) continue;
+        if (node->left >= 0) {
+            int left = node->left;
+            bool right_first = apart2(&tree->node[left + 1].bounds, bounds) < apart2(&tree->node[left].bounds, bounds);
+            stack[depth++] = right_first ? left : left + 1;
+            stack[depth++] = right_first ? left + 1 : left;
+            continue;
+        }
+        for (int k = node->first; k < node->first + node->count; k++) {
+            int item = tree->item[k];
+            reach = fmax(*within, 0) * (1 + 1e-12);
+            if (apart2(&tree->bounds[item], bounds) <= reach * reach && !visit(ctx, item)) return;
+        }
+    }
+}
+
 /* Does from + s way, 0 <= s <= limit, meet the box? Slab by slab. */
 static bool ray_meets(const sti_Bounds *b, st_Vec3 from, st_Vec3 way, double limit)
 {

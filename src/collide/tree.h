@@ -62,6 +62,9 @@ void sti_tree_free(const st_Allocator *allocator, sti_Tree *tree);
 /* Every item whose bounds overlap, in no order: `visit` returns false to stop. */
 typedef bool sti_TreeVisit(void *ctx, int item);
 void sti_tree_query(const sti_Tree *tree, const sti_Bounds *bounds, sti_TreeVisit *visit, void *ctx);
+/* Items whose bounds are at most *within away, nearer branches first; visit may lower *within. */
+void sti_tree_near(const sti_Tree *tree, const sti_Bounds *bounds, const double *within, sti_TreeVisit *visit,
+                   void *ctx);
 /* Items along a segment from + s way, 0 <= s <= *limit; visit may lower *limit. */
 void sti_tree_ray(const sti_Tree *tree, st_Vec3 from, st_Vec3 way, double *limit, sti_TreeVisit *visit, void *ctx);
 

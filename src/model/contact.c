@@ -94,11 +94,11 @@ static void put_rows(const Task *task, const st_Vec3 lever[2], int dim, bool tur
 /* Levers overflow only for bodies that are lost in space. */
 static st_Status check_point(const Task *task, const sti_ContactPoint *point, const st_Vec3 lever[2])
 {
-    const st_ShapeDef *shape = task->world->scene->shape;
+    const st_Scene *scene = task->world->scene;
     if (isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1]))) return ST_OK;
-    return sti_fail(task->err, ST_ERR_NUMERIC, "shapes \"%s\" and \"%s\" touch at (%g, %g, %g) with a gap of %g",
-                    shape[task->pair.i].name, shape[task->pair.j].name, point->point.x, point->point.y, point->point.z,
-                    point->gap);
+    return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
+                    sti_shape_label(scene, task->pair.i).text, sti_shape_label(scene, task->pair.j).text,
+                    point->point.x, point->point.y, point->point.z, point->gap);
 }
 
 static bool same_vector(st_Vec3 a, st_Vec3 b)
@@ -178,6 +178,22 @@ static void merge_across(sti_Points *points, int axis)
     points->n = n;
 }
 
+/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for who looks at it. */
+static void centre_across(const Task *task, sti_Points *points)
+{
+    const sti_Collider *c = &task->world->collider;
+    const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
+    st_Vec3 e = vec3_axis(task->how.planar);
+    double lo = dot(e, b->lo), hi = dot(e, b->hi);
+    if (c->class[task->pair.i] != STI_CLASS_PLANE) {
+        lo = fmax(lo, dot(e, a->lo));
+        hi = fmin(hi, dot(e, a->hi));
+    }
+    double middle = 0.5 * (lo + hi);
+    for (int k = 0; k < points->n && isfinite(middle); k++)
+        points->point[k].point = add(points->point[k].point, scale(middle - dot(e, points->point[k].point), e));
+}
+
 /* Can a plane and a box be nearer than the margin? */
 static bool plane_is_near(const Task *task, int plane, int other, double margin)
 {
@@ -229,7 +245,7 @@ static st_Status push_points(Task *task, uint32_t *hint)
 {
     sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
-    const st_ShapeDef *shape = task->world->scene->shape;
+    const st_Scene *scene = task->world->scene;
     c->points.n = 0;
     task->how.hint = hint;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
@@ -238,10 +254,13 @@ static st_Status push_points(Task *task, uint32_t *hint)
         sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, &c->points, task->err);
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
-        return sti_fail(task->err, status, "shapes \"%s\" and \"%s\": %.300s", shape[i].name, shape[j].name,
-                        why.message);
+        return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
+                        sti_shape_label(scene, j).text, why.message);
     }
-    if (task->how.planar >= 0) merge_across(&c->points, task->how.planar);
+    if (task->how.planar >= 0) {
+        merge_across(&c->points, task->how.planar);
+        centre_across(task, &c->points);
+    }
     if (c->points.n > 0) begin_points(task);
     for (int p = 0; p < c->points.n; p++)
         STI_TRY(push_point(task, &c->points.point[p]));

@@ -29,7 +29,7 @@ st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_M
     STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
     STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
     STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
-    STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, def->name, &material.name, err));
+    STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, 0, def->name, &material.name, err));
     scene->material[scene->n_materials++] = material;
     if (out != NULL) out->index1 = scene->n_materials;
     return ST_OK;
@@ -101,7 +101,7 @@ st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_Material
 
 st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name)
 {
-    return (st_MaterialId){sti_names_find(&scene->names[STI_MATERIAL], name) + 1};
+    return (st_MaterialId){sti_names_find(&scene->names[STI_MATERIAL], 0, name) + 1};
 }
 
 st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)

@@ -4,6 +4,8 @@
 
 #include "collide/shape.h"
 
+#include <stdio.h>
+
 /* ---- defaults --------------------------------------------------------------------------------- */
 
 static const st_Pose identity = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -347,10 +349,11 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
 
 /* ---- adding ----------------------------------------------------------------------------------- */
 
-st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored, st_Error *err)
+st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,
+                             st_Error *err)
 {
     sti_Names *names = &scene->names[kind];
-    STI_TRY(sti_names_add(&scene->allocator, names, sti_kind_name(kind), name, err));
+    STI_TRY(sti_names_add(&scene->allocator, names, sti_kind_name(kind), scope, name, err));
     *stored = names->name[names->n - 1];
     return ST_OK;
 }
@@ -363,7 +366,7 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
     STI_TRY(STI_GROW(&scene->allocator, scene->body, scene->body_capacity, scene->n_bodies + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->first_shape, scene->first_shape_capacity, scene->n_bodies + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->last_shape, scene->last_shape_capacity, scene->n_bodies + 1, err));
-    STI_TRY(sti_scene_add_name(scene, STI_BODY, def->name, &body.name, err));
+    STI_TRY(sti_scene_add_name(scene, STI_BODY, 0, def->name, &body.name, err));
     scene->body[scene->n_bodies] = body;
     scene->first_shape[scene->n_bodies] = scene->last_shape[scene->n_bodies] = -1;
     if (out != NULL) out->index1 = scene->n_bodies;
@@ -420,7 +423,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
     STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->next_shape, scene->next_shape_capacity, scene->n_shapes + 1, err));
     STI_TRY(own_arrays(&scene->allocator, &shape, err));
-    st_Status status = sti_scene_add_name(scene, STI_SHAPE, def->name, &shape.name, err);
+    st_Status status = sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err);
     if (status != ST_OK) {
         free_arrays(&scene->allocator, &shape);
         return status;
@@ -452,7 +455,7 @@ st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *
 static st_Status add_name_and_table(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored,
                                     st_Profile *profile, st_Error *err)
 {
-    STI_TRY(sti_scene_add_name(scene, kind, name, stored, err));
+    STI_TRY(sti_scene_add_name(scene, kind, 0, name, stored, err));
     st_Status status = sti_profile_copy(&scene->allocator, profile, err);
     if (status != ST_OK) sti_names_remove_last(&scene->allocator, &scene->names[kind]);
     return status;
@@ -476,7 +479,7 @@ st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_Sprin
     st_SpringDef spring = *def;
     STI_TRY(sti_check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
     STI_TRY(STI_GROW(&scene->allocator, scene->spring, scene->spring_capacity, scene->n_springs + 1, err));
-    STI_TRY(sti_scene_add_name(scene, STI_SPRING, def->name, &spring.name, err));
+    STI_TRY(sti_scene_add_name(scene, STI_SPRING, 0, def->name, &spring.name, err));
     scene->spring[scene->n_springs++] = spring;
     if (out != NULL) out->index1 = scene->n_springs;
     return ST_OK;
@@ -597,13 +600,25 @@ st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out)
     return ST_OK;
 }
 
+sti_Label sti_shape_label(const st_Scene *scene, int shape)
+{
+    sti_Label label;
+    int body = scene->shape_body[shape];
+    if (body == 0)
+        snprintf(label.text, sizeof label.text, "\"%s\" of the ground", scene->shape[shape].name);
+    else
+        snprintf(label.text, sizeof label.text, "\"%s\" of body \"%s\"", scene->shape[shape].name,
+                 scene->body[body].name);
+    return label;
+}
+
 st_BodyId st_scene_find_body(const st_Scene *scene, const char *name)
 {
-    int index = sti_names_find(&scene->names[STI_BODY], name);
+    int index = sti_names_find(&scene->names[STI_BODY], 0, name);
     return (st_BodyId){index > 0 ? index : 0};
 }
 
 st_JointId st_scene_find_joint(const st_Scene *scene, const char *name)
 {
-    return (st_JointId){sti_names_find(&scene->names[STI_JOINT], name) + 1};
+    return (st_JointId){sti_names_find(&scene->names[STI_JOINT], 0, name) + 1};
 }

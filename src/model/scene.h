@@ -44,8 +44,14 @@ struct st_Scene {
 
 const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
 /* Objects of a kind first, its name last: a refusal leaves the scene as it was. */
-st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, const char *name, const char **stored,
+st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,
                              st_Error *err);
+
+/* How messages call a shape, whose name is unique in its body only: "foot" of body "left". */
+typedef struct sti_Label {
+    char text[2 * STI_NAME_MAX + 32];
+} sti_Label;
+sti_Label sti_shape_label(const st_Scene *scene, int shape);
 /* What the materials of shapes a and b do together, all of it said. */
 st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b);
 

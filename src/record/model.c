@@ -72,8 +72,12 @@ static json_t *triangles_of(const st_ShapeDef *shape)
 /* Kinds the page draws itself; all others come as triangles. */
 static bool drawn_by_page(st_ShapeType type)
 {
-    return type == ST_SHAPE_POINT || type == ST_SHAPE_BAR || type == ST_SHAPE_SPHERE || type == ST_SHAPE_BOX ||
-           type == ST_SHAPE_PLANE;
+    static const st_ShapeType known[] = {ST_SHAPE_POINT,    ST_SHAPE_BAR,   ST_SHAPE_SPHERE,
+                                         ST_SHAPE_BOX,      ST_SHAPE_PLANE, ST_SHAPE_CAPSULE,
+                                         ST_SHAPE_CYLINDER, ST_SHAPE_CONE,  ST_SHAPE_ELLIPSOID};
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+        if (type == known[k]) return true;
+    return false;
 }
 
 static json_t *shapes(const st_Scene *scene)
@@ -100,7 +104,7 @@ static json_t *joints(const st_Scene *scene)
     for (int i = 1; i <= st_scene_joint_count(scene); i++) {
         st_JointDef joint;
         if (st_scene_joint(scene, (st_JointId){i}, &joint) != ST_OK) continue;
-        st_Vec3 second = joint.type == ST_JOINT_DISTANCE ? joint.point_b : joint.point;
+        st_Vec3 second = joint.type == ST_JOINT_DISTANCE || joint.type == ST_JOINT_FREE ? joint.point_b : joint.point;
         json_array_append_new(
             list, json_pack("{ss ss si si so so so}", "name", joint.name, "type", st_joint_type_name(joint.type), "a",
                             joint.a.index1, "b", joint.b.index1, "pa", anchor(scene, joint.a, joint.point), "pb",

@@ -134,23 +134,30 @@ static st_Status pack_times(Packer *p, st_Error *err)
     return status;
 }
 
-/* The size of the force in every joint, where there are not too many of them. */
+/* The force in every joint, as 16 bits of the largest in its frame, where there are not too many of them. */
 static st_Status pack_joints(Packer *p, int64_t limit, st_Error *err)
 {
     int n = p->info->n_joints;
-    int64_t count = n * p->n_kept;
-    if (n == 0 || count > limit) return ST_OK;
-    double *force = sti_alloc(&p->allocator, count + 1, sizeof *force);
+    int64_t count = 3 * n * p->n_kept;
+    if (n == 0 || count > 3 * limit) return ST_OK;
+    int16_t *force = sti_alloc(&p->allocator, count + 1, sizeof *force);
+    double *scale = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *scale);
     st_RecordedJoint *row = sti_alloc(&p->allocator, n, sizeof *row);
-    st_Status status = force != NULL && row != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for joints");
+    bool ok = force != NULL && scale != NULL && row != NULL;
+    st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for joints");
     for (int64_t k = 0; k < p->n_kept && status == ST_OK; k++) {
+        double largest = 0;
         status = st_recording_joints(p->recording, frame_at(p, k), row, err);
-        for (int j = 0; j < n && status == ST_OK; j++)
-            force[k * n + j] = sqrt(row[j].force[0] * row[j].force[0] + row[j].force[1] * row[j].force[1] +
-                                    row[j].force[2] * row[j].force[2]);
+        for (int i = 0; i < 3 * n && status == ST_OK; i++)
+            largest = fmax(largest, fabs(row[i / 3].force[i % 3]));
+        scale[k] = largest / 32767;
+        for (int i = 0; i < 3 * n && status == ST_OK; i++)
+            force[3 * n * k + i] = (int16_t)(largest > 0 ? lround(row[i / 3].force[i % 3] / largest * 32767) : 0);
     }
-    if (status == ST_OK) status = sti_pack_doubles(&p->pack, "joint_force", force, count, err);
+    if (status == ST_OK) status = sti_pack_doubles(&p->pack, "joint_scale", scale, p->n_kept, err);
+    if (status == ST_OK) status = sti_pack_shorts(&p->pack, "joint_force", "i16", force, count, err);
     sti_free(&p->allocator, row, n, sizeof *row);
+    sti_free(&p->allocator, scale, p->n_kept + 1, sizeof *scale);
     sti_free(&p->allocator, force, count + 1, sizeof *force);
     return status;
 }

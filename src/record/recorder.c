@@ -14,6 +14,7 @@
  */
 #include "record/hdf.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,8 @@ typedef struct Stream {
 
 struct st_Recorder {
     st_Allocator allocator;
-    char *path;
-    int64_t path_size;
+    char *path, *making; /* where it belongs; its name until it has the start in it, then "" */
+    int64_t path_size, making_size;
     hid_t file, committed, summary, summary_type;
     Stream stream[STI_N_TABLES];
     int n_bodies, n_joints;
@@ -304,7 +305,7 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     hid_t how = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(how, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     H5Pset_fclose_degree(how, H5F_CLOSE_STRONG);
-    recorder->file = H5Fcreate(recorder->path, H5F_ACC_TRUNC, H5P_DEFAULT, how);
+    recorder->file = H5Fcreate(recorder->making, H5F_ACC_TRUNC, H5P_DEFAULT, how);
     H5Pclose(how);
     if (recorder->file < 0) {
         char reason[200];
@@ -323,6 +324,16 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
         STI_TRY(stream_open(recorder, (sti_Table)k, err));
     if (H5Fstart_swmr_write(recorder->file) < 0) return failed(recorder, "starting", err);
     return commit(recorder, err);
+}
+
+/* From now on it has its name: so that whatever stands there can be opened, and has the start of the run at least. */
+static st_Status appear(st_Recorder *recorder, st_Error *err)
+{
+    if (recorder->making[0] == '\0') return ST_OK;
+    if (rename(recorder->making, recorder->path) != 0)
+        return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(errno));
+    recorder->making[0] = '\0';
+    return ST_OK;
 }
 
 /* After a write failed HDF5 cannot close the file: it tries to write the rest again, fails again, and may crash when
@@ -353,10 +364,12 @@ static bool release(st_Recorder *recorder)
     if (recorder->summary > 0) H5Dclose(recorder->summary);
     if (recorder->summary_type > 0) H5Tclose(recorder->summary_type);
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
+    if (recorder->file > 0 && recorder->making[0] != '\0') unlink(recorder->making);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
     sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
+    sti_free(&allocator, recorder->making, recorder->making_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
     return ok;
 }
@@ -393,13 +406,16 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->began = seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
+    recorder->making_size = recorder->path_size + (int64_t)strlen(".new");
+    recorder->making = sti_alloc(&allocator, recorder->making_size, 1);
     recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
     recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
-    if (recorder->path == NULL || recorder->row == NULL || recorder->joint == NULL) {
+    if (recorder->path == NULL || recorder->making == NULL || recorder->row == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     } else {
         memcpy(recorder->path, path, (size_t)recorder->path_size);
+        snprintf(recorder->making, (size_t)recorder->making_size, "%s.new", path);
         sti_Quiet quiet = sti_quiet_begin();
         status = make_file(recorder, def, scene, choices, err);
         if (status != ST_OK) release(recorder);
@@ -578,7 +594,7 @@ static st_Status add(st_Recorder *recorder, const st_System *system, const st_St
     double now = seconds_now(), wait = recorder->flush > 0 ? fmax(recorder->flush, 0.01 * (now - recorder->began)) : 0;
     if (!recorder->started || now - recorder->flushed >= wait) STI_TRY(commit(recorder, err));
     recorder->started = true;
-    return ST_OK;
+    return appear(recorder, err);
 }
 
 st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
@@ -610,7 +626,8 @@ static st_Status write_end(st_Recorder *recorder, const st_System *system, const
     if (system != NULL && recorder->n_steps > 1) STI_TRY(add_checkpoint(recorder, system, err));
     if (H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &summary) < 0)
         return failed(recorder, "writing", err);
-    return commit(recorder, err);
+    STI_TRY(commit(recorder, err));
+    return appear(recorder, err);
 }
 
 st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, const char *outcome, const char *message,

@@ -25,7 +25,7 @@
 
 static const sti_Key shape_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Shape, type), "", "the shape", NULL, NULL},
-    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Shape, name), "", "unique among all shapes",
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Shape, name), "", "unique among the shapes of its body",
      "shape1, shape2, ...", NULL},
     {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, pose.p), "m", "of its middle, in the body",
      NULL, NULL},

@@ -7,9 +7,9 @@
  * Otherwise sweeps and factorisations take turns, each from the best impulses so far, with longer turns each
  * time round. A few sweeps of nsgs are all that an easy problem or a good warm start needs; they also find most of
  * the contacts that stick, slide and open, which is what newton has to guess; and newton finishes in a few steps
- * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. What one of them
- * cannot improve, a turn of another usually can: ipm is slower, but ends inside the set of solutions, from where
- * newton has no corners to get stuck in; and a path that has led nowhere is left for one from 0.
+ * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. Where newton is stuck,
+ * homotopy goes round what it is stuck at: slower, and nearly always to the end. ipm does the same for the cone law,
+ * which is monotone. What is left, if anything, gets other starts and longer turns.
  *
  * No decision depends on the clock: turns are counted in sweeps and steps.
  */
@@ -35,16 +35,18 @@ typedef struct Turn {
     enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
 } Turn;
 
-enum { LEMKE, NSGS, NEWTON, IPM, N_SOLVERS };
-static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton, &sti_ipm};
+enum { LEMKE, NSGS, NEWTON, IPM, HOMOTOPY, N_SOLVERS };
+static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton, &sti_ipm, &sti_homotopy};
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
 static const Turn turns[] = {
-    {NSGS, 24, 0, BEST},    {NEWTON, 60, 0, BEST}, /* nearly always enough */
-    {IPM, 60, 0, ZERO},     {NEWTON, 60, 1, LAST}, /* from inside the set of solutions */
-    {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},   {NEWTON, 60, 1, BEST}, {IPM, 100, 1, ZERO},
-    {NEWTON, 100, 1, LAST}, {NEWTON, 200, 3, ZERO}, {NSGS, 600, 0, BEST},  {NEWTON, 150, 2, BEST},
-    {NEWTON, 300, 1, ZERO}, {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST}, {NEWTON, 3000, 2, BEST},
+    {NSGS, 24, 0, BEST},      {NEWTON, 60, 0, BEST}, /* nearly always enough */
+    {HOMOTOPY, 300, 0, ZERO}, {NEWTON, 60, 1, LAST}, /* round the folds; newton ends what rounding left */
+    {IPM, 60, 0, ZERO},       {NEWTON, 60, 1, LAST}, /* cone, pyramid: no rounded form */
+    {HOMOTOPY, 900, 1, ZERO}, {NEWTON, 60, 1, LAST},  {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},
+    {NEWTON, 60, 1, BEST},    {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST}, {HOMOTOPY, 1200, 4, ZERO},
+    {NEWTON, 60, 1, LAST},    {NEWTON, 200, 3, ZERO}, {NSGS, 600, 0, BEST},   {NEWTON, 150, 2, BEST},
+    {NEWTON, 300, 1, ZERO},   {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST},  {NEWTON, 3000, 2, BEST},
     {NSGS, 10000, 0, BEST},
 };
 
@@ -127,6 +129,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
     const int64_t n = problem->n_r;
     const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
+    const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
@@ -135,7 +138,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
         const int left = task->max_iterations - a->iterations;
         Turn turn = turns[k];
         const bool factors = turn.who != NSGS;
-        if ((turn.who == IPM && !conic) || (factors && n > MOST_ROWS)) continue;
+        if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (factors && n > MOST_ROWS)) continue;
         if (k == 0 && n > LARGE_ROWS) turn.iterations *= 4;
         if (factors && turn.iterations > most_work / n) turn.iterations = (int)(most_work / n);
         if (turn.iterations > left) turn.iterations = left;
@@ -207,7 +210,8 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
 
 const sti_SolverKind sti_auto = {
     .name = "auto",
-    .help = "picks by law and size: lemke for small linear laws, else nsgs and newton in turns; says who answered",
+    .help = "picks by law and size: lemke for small linear laws, else nsgs, newton and homotopy in turns; says who "
+            "answered",
     .accepts = accepts,
     .create = create,
     .solve = solve,

@@ -2,7 +2,8 @@
  *
  *     z >= 0,  w = M z + q >= 0,  z'w = 0;    free rows: w_i = 0, z_i of any sign
  *
- * Lemke's method first (lcp.h). M need not be copositive here, so that its ray proves nothing by itself.
+ * Lemke's method first (lcp.h). M need not be copositive here, so that its ray proves nothing by itself, and where
+ * M is none of the classes it is made for, homotopy (homotopy.c) and newton are tried last.
  * Where it finds no solution and the problem is small, every complementary basis is looked at: for a set S
  * of the rows that are not free, z_S from w_S = 0 with the rest of z at 0. A set whose matrix is
  * singular and whose equations contradict each other holds no solution; when all sets were looked at, none
@@ -15,6 +16,8 @@
 
 /* Rows that are not free up to which all sets are looked at: 2^12 eliminations of that size. */
 enum { ENUMERATE = 12 };
+/* Steps of homotopy and of newton. */
+enum { FOLLOW_STEPS = 1800 };
 /* A pivot this small against the largest entry of the matrix is rounding. */
 static const double singular = 1e-12;
 /* Equations of a singular set that disagree by more than this, against |q|, contradict each other. */
@@ -24,7 +27,8 @@ typedef struct Work {
     double *M;      /* n x n, row-major                                                            */
     double *matrix; /* of the equations of one set, with the right-hand side: n x (n + 1)           */
     double *z;
-    int *rows; /* of the set                                                                        */
+    int *rows;              /* of the set                                                          */
+    st_ContactLaw *contact; /* the rows as contacts                                                */
     int n;
 } Work;
 
@@ -72,6 +76,14 @@ static double error_of(const st_LcpProblem *p, const double *z, double *w)
         scale += p->q[i] * p->q[i];
     }
     return scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
+}
+
+static void keep_better(const st_LcpProblem *p, const double *trial, double *z, double *w, st_LcpInfo *info)
+{
+    const double error = error_of(p, trial, w);
+    if (!(error < info->error)) return;
+    info->error = error;
+    memcpy(z, trial, (size_t)p->n * sizeof *z);
 }
 
 /* Elimination with full row pivoting of the k equations in work->matrix (k x (k + 1)); the answer in its
@@ -138,25 +150,56 @@ static void enumerate(const st_LcpProblem *p, const Work *work, double tolerance
     }
     if (pairs > ENUMERATE) return;
     for (uint32_t set = 0; set < 1u << pairs; set++) {
+        if (p->cancel != NULL && p->cancel(p->cancel_ctx)) return;
         const Verdict verdict = try_set(p, work, set, size, q_size);
         info->pivots++;
         if (verdict == UNDECIDED) proved = false;
         if (verdict != SOLVES) continue;
-        const double error = error_of(p, work->z, w);
-        if (error < info->error) {
-            info->error = error;
-            memcpy(z, work->z, (size_t)p->n * sizeof *z);
-        }
-        if (error <= tolerance) return;
+        keep_better(p, work->z, z, w, info);
+        if (info->error <= tolerance) return;
     }
     if (proved) info->outcome = ST_LCP_NO_SOLUTION;
+}
+
+/* The problem as contacts of one row: frictionless, and free ones bounded by nothing. Solvers that need no definite
+ * W take it as it is: homotopy, then newton from where that ended. z and info keep the best.       */
+static st_Status follow(const st_LcpProblem *p, st_ContactLaw *contact, double tolerance, double *z, double *trial,
+                        double *w, st_LcpInfo *info, st_Error *err)
+{
+    static const char *const solvers[] = {"homotopy", "newton"};
+    const st_LocalProblem local = {.n_r = p->n, .n_contacts = p->n, .W = p->M, .b = p->q, .contact = contact};
+    for (int i = 0; i < p->n; i++)
+        contact[i] = is_free(p, i)
+                         ? (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = i, .lo = -INFINITY, .hi = INFINITY}
+                         : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = i};
+    memset(trial, 0, (size_t)p->n * sizeof *trial);
+    for (int k = 0; k < 2 && !(info->error <= tolerance); k++) {
+        st_SolverDef def = st_solver_def();
+        st_Solver *solver = NULL;
+        st_SolveInfo solved = {0};
+        def.name = solvers[k];
+        def.tolerance = 0.1 * tolerance;
+        def.max_iterations = FOLLOW_STEPS;
+        def.warm_start = k > 0;
+        def.all_errors = true;
+        def.cancel = p->cancel;
+        def.cancel_ctx = p->cancel_ctx;
+        STI_TRY(st_solver_create(&def, &solver, err));
+        const st_Status status = st_solver_solve_local(solver, &local, &(st_Solution){.r = trial}, &solved, err);
+        st_solver_destroy(solver);
+        if (status != ST_OK) return status;
+        info->pivots += solved.iterations;
+        keep_better(p, trial, z, w, info);
+    }
+    return ST_OK;
 }
 
 static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, const Work *work, double tolerance, double *z,
                        st_LcpInfo *info, st_Error *err)
 {
     sti_LcpInfo lemke;
-    const sti_LcpProblem dense = {.n = p->n, .M = work->M, .q = p->q, .free = p->free};
+    const sti_LcpProblem dense = {
+        .n = p->n, .M = work->M, .q = p->q, .free = p->free, .cancel = p->cancel, .cancel_ctx = p->cancel_ctx};
     double *w = work->matrix; /* free between uses */
     for (int j = 0; j < p->n; j++)
         for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
@@ -165,7 +208,10 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, const Work *work, d
     info->pivots = lemke.pivots;
     info->error = error_of(p, z, w);
     info->outcome = ST_LCP_FAILED;
-    if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, work->matrix + (int64_t)p->n * (p->n + 1), info);
+    w = work->matrix + (int64_t)p->n * (p->n + 1);
+    if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, w, info);
+    if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION)
+        STI_TRY(follow(p, work->contact, tolerance, z, work->z, w, info, err));
     if (info->error <= tolerance) info->outcome = ST_LCP_SOLVED;
     return ST_OK;
 }
@@ -184,12 +230,15 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
     work.matrix = sti_alloc(&allocator, n * (n + 2) + 1, sizeof *work.matrix);
     work.z = sti_alloc(&allocator, n + 1, sizeof *work.z);
     work.rows = sti_alloc(&allocator, n + 1, sizeof *work.rows);
+    work.contact = sti_alloc(&allocator, n + 1, sizeof *work.contact);
     st_Status status = sti_lcp_create(&allocator, &lcp, err);
-    if (status == ST_OK && (work.M == NULL || work.matrix == NULL || work.z == NULL || work.rows == NULL))
+    if (status == ST_OK &&
+        (work.M == NULL || work.matrix == NULL || work.z == NULL || work.rows == NULL || work.contact == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: a complementarity problem of size %d", problem->n);
     if (status == ST_OK && n > 0) status = solve(problem, lcp, &work, tolerance, z, &found, err);
     if (status == ST_OK && info != NULL) *info = found;
     sti_lcp_destroy(lcp);
+    sti_free(&allocator, work.contact, n + 1, sizeof *work.contact);
     sti_free(&allocator, work.rows, n + 1, sizeof *work.rows);
     sti_free(&allocator, work.z, n + 1, sizeof *work.z);
     sti_free(&allocator, work.matrix, n * (n + 2) + 1, sizeof *work.matrix);

@@ -19,8 +19,9 @@
  *     near 1e-17, and that much makes it copositive again. Once the basis is known the exact M is used.
  *
  * Free rows (w_i = 0, z_i of any sign) are pivoted into the basis before the start and never looked at again
- * by the ratio test: the block pivot that eliminates them. Rows of theirs that depend on others stay
- * out, with z_i = 0.
+ * by the ratio test: the block pivot that eliminates them. Which free variable goes in for which free row does not
+ * matter. Where their own block is singular (circuits: a node that only diodes hold) complementary variables
+ * help them in. Those that still depend on others stay out, with z_i = 0.
  */
 #include "solve/lcp.h"
 
@@ -51,7 +52,8 @@ struct sti_Lcp {
     int n;
     sti_LcpBasis basis;
     Tolerances tolerances;
-    const bool *free; /* n, or NULL                                                                 */
+    const bool *free;              /* n, or NULL                                                    */
+    const sti_LcpProblem *problem; /* while it is solved                                            */
 
     double *numbers;          /* the vectors below, n + 1 padded as in the basis                     */
     double *q, *scale;        /* the exact scaled q; the scaling                                     */
@@ -99,6 +101,11 @@ static st_Status resize(sti_Lcp *lcp, int n, st_Error *err)
 static bool is_free(const sti_Lcp *lcp, int index)
 {
     return lcp->free != NULL && index < lcp->n && lcp->free[index];
+}
+
+static bool is_cancelled(const sti_LcpProblem *problem)
+{
+    return problem->cancel != NULL && problem->cancel(problem->cancel_ctx);
 }
 
 /* ---- the ratio test -------------------------------------------------------------------------- */
@@ -172,16 +179,57 @@ static int choose_leaving(sti_Lcp *lcp, int count)
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* All w basic, then the free rows out of the way: z_i in, w_i out, one after another. */
+/* Of the rows, free or not, whose w is basic: the one that the entering variable moves most, -1: none above rounding.
+ * Of equals nearly, `own`.                                                                        */
+static int most_moved(const sti_Lcp *lcp, bool free_rows, int own)
+{
+    const sti_LcpBasis *basis = &lcp->basis;
+    double most = DEPENDENT;
+    int best = -1;
+    for (int l = 0; l < lcp->n; l++) {
+        if (basis->row_slot[l] >= 0 || is_free(lcp, l) != free_rows) continue;
+        if (!free_rows && basis->column_slot[l] >= 0) continue; /* its z has been used already */
+        const double rate = fabs(basis->w_rate[l]) * (l == own ? 10.0 : 1.0);
+        if (rate > most) {
+            most = rate;
+            best = l;
+        }
+    }
+    return best;
+}
+
+/* The free z_i into the basis for a free row, or, where it moves none of them, for a w_k whose z_k then goes in for a
+ * free row: a block pivot on i and k, after which the basis is complementary again. False: singular.  */
+static bool enter_free(sti_Lcp *lcp, int i, bool through_others)
+{
+    sti_LcpBasis *basis = &lcp->basis;
+    const int w = lcp->n + 1;
+    if (!sti_lcp_basis_column(basis, i)) return false;
+    const int row = most_moved(lcp, true, i);
+    if (row >= 0) {
+        sti_lcp_basis_exchange(basis, i, w + row);
+        return true;
+    }
+    const int k = through_others ? most_moved(lcp, false, -1) : -1;
+    if (k < 0) return true; /* it stays out, z_i = 0 */
+    sti_lcp_basis_exchange(basis, i, w + k);
+    if (!sti_lcp_basis_column(basis, k)) return false;
+    const int rest = most_moved(lcp, true, -1);
+    if (rest >= 0)
+        sti_lcp_basis_exchange(basis, k, w + rest);
+    else
+        sti_lcp_basis_exchange(basis, w + k, i); /* as it was */
+    return true;
+}
+
+/* All w basic, then the free rows out of the way: those that free variables move first. */
 static bool start_basis(sti_Lcp *lcp)
 {
     sti_LcpBasis *basis = &lcp->basis;
     sti_lcp_basis_clear(basis);
-    for (int i = 0; i < lcp->n; i++) {
-        if (!is_free(lcp, i)) continue;
-        if (!sti_lcp_basis_column(basis, i)) return false;
-        if (fabs(basis->w_rate[i]) > DEPENDENT) sti_lcp_basis_exchange(basis, i, lcp->n + 1 + i);
-    }
+    for (int pass = 0; pass < 2 && lcp->free != NULL; pass++)
+        for (int i = 0; i < lcp->n; i++)
+            if (is_free(lcp, i) && basis->column_slot[i] < 0 && !enter_free(lcp, i, pass == 1)) return false;
     return sti_lcp_basis_values(basis);
 }
 
@@ -273,7 +321,7 @@ static sti_LcpOutcome run(sti_Lcp *lcp, int attempt, sti_LcpInfo *info)
     double cover = NEGLIGIBLE_COVER;
     if (least_value(lcp) >= 0.0) return STI_LCP_SOLVED;
     make_cover(lcp, attempt);
-    for (int count = 0; count < limit; count++) {
+    for (int count = 0; count < limit && !is_cancelled(lcp->problem); count++) {
         if (count > 0 && count % refresh == 0 && !sti_lcp_basis_values(basis)) return STI_LCP_LIMIT;
         if (!sti_lcp_basis_column(basis, entering)) return STI_LCP_LIMIT;
         int leaving = choose_leaving(lcp, collect_candidates(lcp, count == 0 ? 1.0 : -1.0));
@@ -388,11 +436,12 @@ st_Status sti_lcp_solve(sti_Lcp *lcp, const sti_LcpProblem *problem, int first, 
         return sti_fail(err, ST_ERR_NUMERIC, "a complementarity problem of size %d has a NaN or Inf", n);
     STI_TRY(resize(lcp, n, err));
     lcp->free = problem->free;
+    lcp->problem = problem;
     double size = load(lcp, problem);
     memset(lcp->best_z, 0, (size_t)n * sizeof *lcp->best_z);
     info->error = INFINITY;
     bool good = false;
-    for (int attempt = first; attempt <= last && !good; attempt++) {
+    for (int attempt = first; attempt <= last && !good && !is_cancelled(problem); attempt++) {
         sti_LcpOutcome outcome = attempt_once(lcp, attempt, info, &good);
         if (info->attempts++ == 0 || outcome == STI_LCP_RAY) info->outcome = outcome;
     }

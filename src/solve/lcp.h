@@ -25,10 +25,12 @@ typedef struct sti_LcpInfo {
 /* The data are the caller's and are not changed. */
 typedef struct sti_LcpProblem {
     int n;
-    const double *M;     /* n x n, row-major                                                       */
-    const double *q;     /* n                                                                      */
-    const bool *free;    /* n flags: rows that ask for w_i = 0; NULL: none                         */
-    const double *scale; /* n, > 0: z = scale z~, powers of two lest they round; NULL: chosen here */
+    const double *M;           /* n x n, row-major                                                       */
+    const double *q;           /* n                                                                      */
+    const bool *free;          /* n flags: rows that ask for w_i = 0; NULL: none                         */
+    const double *scale;       /* n, > 0: z = scale z~, powers of two lest they round; NULL: chosen here */
+    bool (*cancel)(void *ctx); /* asked before every pivot; NULL, or true: come to an end          */
+    void *cancel_ctx;
 } sti_LcpProblem;
 
 /* How often a problem may be tried, each time with another tolerance or covering vector. */

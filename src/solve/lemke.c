@@ -371,10 +371,15 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
     STI_TRY(prepare(lemke, task, err));
-    const sti_LcpProblem problem = {
-        .n = lemke->n, .M = lemke->M, .q = lemke->q, .free = lemke->free, .scale = lemke->scale};
+    const sti_LcpProblem problem = {.n = lemke->n,
+                                    .M = lemke->M,
+                                    .q = lemke->q,
+                                    .free = lemke->free,
+                                    .scale = lemke->scale,
+                                    .cancel = task->cancel,
+                                    .cancel_ctx = task->cancel_ctx};
     double best = INFINITY, reference = reference_of(task), good = fmin(GOOD_RESIDUAL, task->tolerance);
-    for (int attempt = 0, corrections = 0; attempt < STI_LCP_ATTEMPTS;) {
+    for (int attempt = 0, corrections = 0; attempt < STI_LCP_ATTEMPTS && !sti_cancelled(task);) {
         sti_LcpInfo info;
         st_Residual judged;
         STI_TRY(sti_lcp_solve(lemke->lcp, &problem, attempt, attempt, lemke->z, &info, err));

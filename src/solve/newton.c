@@ -104,31 +104,6 @@ static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
     return sti_sparse_lu_reserve(s->lu, &s->W.rows, err);
 }
 
-/* The rho of slope.h: normal, sliding, rolling and spinning each by their own part of W_cc, whose units differ; of the
- * cone law, which projects them together, by all of it.                                           */
-static void choose_rho(Newton *s, const sti_Task *task)
-{
-    const st_Problem *p = task->problem;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const st_ContactLaw *contact = &p->contact[c];
-        const double *W = task->reduction->W_diagonal + task->reduction->W_start[c];
-        const int dim = contact->dim;
-        sti_Group group[1 + STI_MAX_GROUPS] = {{0, 1, 0.0}}; /* the normal first */
-        const int n = contact->law == ST_LAW_CONE ? 0 : 1 + sti_law_groups(contact, group + 1);
-        double *rho = s->rho + contact->first;
-        for (int d = 0; d < dim; d++)
-            rho[d] = task->reduction->rho[c];
-        for (int g = 0; g < n; g++) {
-            const int end = group[g].first + group[g].count;
-            double trace = 0.0;
-            for (int d = group[g].first; d < end; d++)
-                trace += W[d * dim + d];
-            for (int d = group[g].first; d < end && trace > 1e-6 / rho[d]; d++)
-                rho[d] = group[g].count / trace;
-        }
-    }
-}
-
 /* F of (1) at r with u = W r + b; returns sum |F_i|^2 / rho_i. With `slopes`, A, B and the active set, too. */
 static double evaluate(Newton *s, const sti_Task *task, const double *r, const double *u, bool slopes)
 {
@@ -154,18 +129,6 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
     return merit;
 }
 
-/* out (+)= B X: B n x n, X n x m. */
-static void multiply(const double *B, const double *X, int n, int m, double *out)
-{
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < m; k++) {
-            double sum = 0.0;
-            for (int l = 0; l < n; l++)
-                sum += B[i * n + l] * X[l * m + k];
-            out[i * m + k] = sum;
-        }
-}
-
 /* Block row of contact c in (2), and its right-hand side. */
 static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *side)
 {
@@ -184,7 +147,7 @@ static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *
             continue;
         }
         double *x = s->x + *at;
-        multiply(B, W, dim, columns, x);
+        sti_slope_multiply(B, W, dim, columns, x);
         for (int i = 0; i < dim * dim && o == c; i++)
             x[i] += A[i] + s->alpha / rho[i % dim] * B[i];
         s->j[*entry] = s->place[o];
@@ -341,7 +304,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(make_room(s, p, err));
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
-    choose_rho(s, task);
+    sti_slope_rho(task->reduction, s->rho);
     judge(s, task, &least);
     memcpy(s->best, task->r, bytes);
     STI_TRY(iterate(s, task, &least, err));

@@ -174,3 +174,37 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, c
     }
     return active;
 }
+
+void sti_slope_rho(const sti_Reduction *reduction, double *rho_out)
+{
+    const st_Problem *p = reduction->problem;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const double *W = reduction->W_diagonal + reduction->W_start[c];
+        const int dim = contact->dim;
+        sti_Group group[1 + STI_MAX_GROUPS] = {{0, 1, 0.0}}; /* the normal first */
+        const int n = contact->law == ST_LAW_CONE ? 0 : 1 + sti_law_groups(contact, group + 1);
+        double *rho = rho_out + contact->first;
+        for (int d = 0; d < dim; d++)
+            rho[d] = reduction->rho[c];
+        for (int g = 0; g < n; g++) {
+            const int end = group[g].first + group[g].count;
+            double trace = 0.0;
+            for (int d = group[g].first; d < end; d++)
+                trace += W[d * dim + d];
+            for (int d = group[g].first; d < end && trace > 1e-6 / rho[d]; d++)
+                rho[d] = group[g].count / trace;
+        }
+    }
+}
+
+void sti_slope_multiply(const double *B, const double *X, int n, int m, double *out)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < m; k++) {
+            double sum = 0.0;
+            for (int l = 0; l < n; l++)
+                sum += B[i * n + l] * X[l * m + k];
+            out[i * m + k] = sum;
+        }
+}

@@ -12,14 +12,19 @@
 #ifndef STI_SLOPE_H
 #define STI_SLOPE_H
 
-#include "base/base.h"
-
-#include <stiction/problem.h>
+#include "solve/reduce.h"
 
 /* rho has one entry a component, the same for those that are projected together (the whole of the cone law).
  * F, and A = dF/dr at fixed u, B = dF/du at fixed r (dim x dim, row-major); A and B may both be NULL. Returns
  * whether B is not zero: whether the contact takes part in the linear system.                      */
 bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
                double *B);
+
+/* rho by row (n_r): normal, sliding, rolling and spinning each by their own part of W_cc, whose units differ; of the
+ * cone law, which projects them together, by all of it.                                                     */
+void sti_slope_rho(const sti_Reduction *reduction, double *rho);
+
+/* out = B X: B n x n, X n x m, row-major. */
+void sti_slope_multiply(const double *B, const double *X, int n, int m, double *out);
 
 #endif

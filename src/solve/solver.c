@@ -10,8 +10,8 @@
 
 #include "solve/residual.h"
 
-static const sti_SolverKind *const kinds[] = {&sti_auto, &sti_lemke, &sti_nsgs, &sti_newton,
-                                              &sti_ipm,  &sti_admm,  &sti_apgd};
+static const sti_SolverKind *const kinds[] = {&sti_auto,     &sti_lemke, &sti_nsgs, &sti_newton,
+                                              &sti_homotopy, &sti_ipm,   &sti_admm, &sti_apgd};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 struct st_Solver {

@@ -37,13 +37,15 @@ typedef struct sti_SolverKind {
     void (*destroy)(void *workspace);
 } sti_SolverKind;
 
-extern const sti_SolverKind sti_auto;   /* auto.c  */
-extern const sti_SolverKind sti_lemke;  /* lemke.c */
-extern const sti_SolverKind sti_nsgs;   /* nsgs.c  */
-extern const sti_SolverKind sti_newton; /* newton.c */
-extern const sti_SolverKind sti_ipm;    /* ipm.c */
-extern const sti_SolverKind sti_admm;   /* admm.c */
-extern const sti_SolverKind sti_apgd;   /* apgd.c */
+extern const sti_SolverKind sti_auto;     /* auto.c  */
+extern const sti_SolverKind sti_lemke;    /* lemke.c */
+extern const sti_SolverKind sti_nsgs;     /* nsgs.c  */
+extern const sti_SolverKind sti_newton;   /* newton.c */
+extern const sti_SolverKind sti_homotopy; /* homotopy.c */
+extern const sti_SolverKind sti_ipm;      /* ipm.c */
+extern const sti_SolverKind sti_admm;     /* admm.c */
+extern const sti_SolverKind sti_apgd;     /* apgd.c */
+extern const sti_SolverKind sti_homotopy; /* homotopy.c */
 
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);

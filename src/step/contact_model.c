@@ -42,9 +42,9 @@ static st_Status check_forces(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
-static const char *shape_name(const sti_World *world, int shape)
+static sti_Label label(const sti_World *world, int shape)
 {
-    return world->scene->shape[shape].name;
+    return sti_shape_label(world->scene, shape);
 }
 
 /* Rolling and spinning friction are part of two laws, and make contacts of other dimensions. */
@@ -70,10 +70,10 @@ static st_Status check_turning(const st_SystemDef *def, const char *who, double 
 
 static st_Status check_surfaces(const st_SystemDef *def, const st_Scene *scene, st_Error *err)
 {
-    char who[256];
+    char who[2 * STI_NAME_MAX + 64];
     for (int k = 0; k < scene->n_shapes; k++) {
         const st_ShapeDef *shape = &scene->shape[k];
-        snprintf(who, sizeof who, "shape \"%s\"", shape->name);
+        snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
         STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
     }
     for (int k = 0; k < scene->n_material_pairs; k++) {
@@ -106,13 +106,13 @@ static st_Status check_patch(const st_SystemDef *def, const sti_World *world, in
     if (s->type == ST_SHAPE_PLANE) return ST_OK;
     if (diameter == 0)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "shape \"%s\": contact \"compliant\" serves smooth shapes on planes and on each other, not a "
+                        "shape %s: contact \"compliant\" serves smooth shapes on planes and on each other, not a "
                         "%s",
-                        s->name, st_shape_type_name(s->type));
+                        label(world, shape).text, st_shape_type_name(s->type));
     if (side > diameter)
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "shape \"%s\": a patch of %d elements %g m apart is larger than the body, %g m", s->name,
-                        def->patch_elements, def->patch_spacing, diameter);
+                        "shape %s: a patch of %d elements %g m apart is larger than the body, %g m",
+                        label(world, shape).text, def->patch_elements, def->patch_spacing, diameter);
     return ST_OK;
 }
 
@@ -121,11 +121,10 @@ static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti
     STI_TRY(check_patch(def, world, pair.i, err));
     STI_TRY(check_patch(def, world, pair.j, err));
     if (world->scene->shape[pair.i].young > 0 || world->scene->shape[pair.j].young > 0) return ST_OK;
-    return sti_fail(
-        err, ST_ERR_ARGUMENT,
-        "shapes \"%s\" and \"%s\" can touch and both are rigid: contact \"compliant\" needs Young's modulus "
-        "(young) of one of them",
-        shape_name(world, pair.i), shape_name(world, pair.j));
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+                    "(young) of one of them",
+                    label(world, pair.i).text, label(world, pair.j).text);
 }
 
 static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)

@@ -2,15 +2,19 @@
 #include "collide/ray.h"
 #include "step/system.h"
 
+#include <stdlib.h>
 #include <stiction/query.h>
 
-/* The world with its shapes where the state says. */
+/* The world with its shapes where the state says, and the tree of the broad phase around them. */
 static st_Status placed_world(st_System *system, sti_World **world, st_Error *err)
 {
     *world = system->world;
     if (system->world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no shapes to ask about");
-    return sti_collider_place(system->world, system->q, err);
+    sti_Collider *c = &system->world->collider;
+    STI_TRY(sti_collider_place(system->world, system->q, err));
+    /* with the margin it has: the boxes stay, and what they tell the next step */
+    return sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0, err);
 }
 
 static st_BodyId body_of(const sti_World *world, int shape)
@@ -25,31 +29,66 @@ static bool is_seen(const sti_World *world, int shape, uint32_t groups)
 
 /* ---- rays ---------------------------------------------------------------------------------------- */
 
-st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
-                        st_RayHit *out, st_Error *err)
+typedef struct Cast {
+    const sti_World *world;
+    st_Vec3 from, way;
+    uint32_t groups;
+    double limit;
+    st_RayHit *hit;
+} Cast;
+
+/* Equally far: the lower id, in whatever order they are met. */
+static bool cast_at(void *ctx, int shape)
 {
-    sti_World *world;
-    *out = (st_RayHit){.distance = INFINITY};
+    Cast *cast = ctx;
+    const sti_World *world = cast->world;
+    double s;
+    st_Vec3 normal;
+    if (!is_seen(world, shape, cast->groups) ||
+        !sti_ray_shape(&world->collider.shape[shape], world->collider.pose[shape], cast->from, cast->way, cast->limit,
+                       &s, &normal))
+        return true;
+    st_RayHit *hit = cast->hit;
+    if (hit->shape.index1 != 0 && (s > hit->distance || (s == hit->distance && shape + 1 > hit->shape.index1)))
+        return true;
+    cast->limit = s;
+    *hit = (st_RayHit){{shape + 1}, body_of(world, shape), s, add(cast->from, scale(s, cast->way)), normal};
+    return true;
+}
+
+static st_Status cast_ray(const sti_World *world, const st_Ray *ray, uint32_t groups, st_RayHit *hit, st_Error *err)
+{
+    st_Vec3 from = ray->from, direction = ray->direction;
     double size = norm(direction);
-    if (!vec3_finite(from) || !isfinite(size) || !(size > 0) || !(length >= 0))
+    *hit = (st_RayHit){.distance = INFINITY};
+    if (!vec3_finite(from) || !isfinite(size) || !(size > 0) || !(ray->length >= 0))
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "a ray from (%g, %g, %g) along (%g, %g, %g) for %g m: must be finite, with a direction and a "
                         "length >= 0",
-                        from.x, from.y, from.z, direction.x, direction.y, direction.z, length);
-    STI_TRY(placed_world(system, &world, err));
-    st_Vec3 way = scale(1 / size, direction);
-    double limit = length;
-    for (int k = 0; k < world->collider.n_shapes; k++) {
-        double s;
-        st_Vec3 normal;
-        if (!is_seen(world, k, groups) ||
-            !sti_ray_shape(&world->collider.shape[k], world->collider.pose[k], from, way, limit, &s, &normal))
-            continue;
-        if (out->shape.index1 != 0 && !(s < out->distance)) continue; /* equally far: the lower id */
-        limit = s;
-        *out = (st_RayHit){{k + 1}, body_of(world, k), s, add(from, scale(s, way)), normal};
-    }
+                        from.x, from.y, from.z, direction.x, direction.y, direction.z, ray->length);
+    Cast cast = {world, from, scale(1 / size, direction), groups, ray->length, hit};
+    const sti_Pairs *pairs = &world->collider.pairs;
+    for (int k = 0; k < pairs->n_planes; k++)
+        (void)cast_at(&cast, pairs->plane[k].shape);
+    sti_tree_ray(&pairs->tree, from, cast.way, &cast.limit, cast_at, &cast);
     return ST_OK;
+}
+
+st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out, st_Error *err)
+{
+    sti_World *world;
+    STI_TRY(placed_world(system, &world, err));
+    for (int k = 0; k < n; k++)
+        STI_TRY(cast_ray(world, &rays[k], groups, &out[k], err));
+    return ST_OK;
+}
+
+st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
+                        st_RayHit *out, st_Error *err)
+{
+    st_Ray ray = {from, direction, length};
+    *out = (st_RayHit){.distance = INFINITY};
+    return st_system_rays(system, &ray, 1, groups, out, err);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
@@ -103,80 +142,119 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
 
 /* ---- probes -------------------------------------------------------------------------------------- */
 
-typedef st_Status Visit(void *ctx, const sti_World *world, int shape, const st_Closest *closest);
-
-/* Every shape nearer to the probe than `within`, which visits may lower. */
-static st_Status probe_all(st_System *system, const st_ShapeDef *def, st_Pose pose, double *within, uint32_t groups,
-                           Visit *visit, void *ctx, st_Error *err)
-{
+/* A shape that is not of the scene, placed, and what is near it. */
+typedef struct Probe {
     sti_World *world;
-    sti_Shape probe;
+    sti_Shape shape;
+    st_Pose pose;
+    uint32_t groups;
+    double within; /* overlaps: 0; closest: the gap of the nearest so far                          */
+    bool in_tree;  /* where planes have places, too: they have been seen before                    */
+    st_Closest *closest;
+    int *list; /* overlaps                                                                         */
+    int n_list;
+    int64_t list_capacity;
+    st_Status status;
+    st_Error *err;
+} Probe;
+
+static st_Status place_probe(st_System *system, const st_ShapeDef *def, st_Pose pose, uint32_t groups, double within,
+                             Probe *probe, st_Error *err)
+{
+    *probe = (Probe){.groups = groups, .within = within, .err = err};
     STI_CHECK_DEF(def, "st_sphere_def, st_box_def or another of the shapes", err);
     double length = quat_norm(pose.q);
     if (!vec3_finite(pose.p) || !(fabs(length - 1) <= 1e-3))
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the probe's pose has position (%g, %g, %g) and a quaternion of length %g", pose.p.x, pose.p.y,
                         pose.p.z, length);
-    pose.q = quat_unit(pose.q);
-    STI_TRY(placed_world(system, &world, err));
-    sti_Collider *c = &world->collider;
-    st_Status status = sti_shape_compile(def, &world->allocator, &probe, err);
-    sti_Bounds bounds = status == ST_OK ? sti_shape_bounds(&probe, pose) : (sti_Bounds){{0, 0, 0}, {0, 0, 0}};
-    for (int k = 0; k < c->n_shapes && status == ST_OK; k++) {
-        sti_Bounds grown = bounds_grown(bounds, fmax(*within, 0));
-        bool bounded = isfinite(c->shape[k].reach) && isfinite(probe.reach), found = false;
-        st_Closest closest;
-        if (!is_seen(world, k, groups) || (bounded && !bounds_overlap(&grown, &c->bounds[k]))) continue;
-        status = least_gap(&probe, pose, &c->shape[k], c->pose[k], *within, &c->points, &closest, &found, err);
-        if (status == ST_OK && found) status = visit(ctx, world, k, &closest);
-    }
-    sti_shape_free(&world->allocator, &probe);
+    probe->pose = (st_Pose){pose.p, quat_unit(pose.q)};
+    STI_TRY(placed_world(system, &probe->world, err));
+    return sti_shape_compile(def, &probe->world->allocator, &probe->shape, err);
+}
+
+static bool gap_to(Probe *probe, int shape, double within, st_Closest *closest)
+{
+    sti_Collider *c = &probe->world->collider;
+    bool found = false;
+    if (probe->in_tree && c->pairs.extent[shape] == STI_EXTENT_PLANE) return false;
+    if (!is_seen(probe->world, shape, probe->groups)) return false;
+    probe->status = least_gap(&probe->shape, probe->pose, &c->shape[shape], c->pose[shape], within, &c->points, closest,
+                              &found, probe->err);
+    return found && probe->status == ST_OK;
+}
+
+static bool note_overlap(void *ctx, int shape)
+{
+    Probe *probe = ctx;
+    st_Closest closest;
+    if (!gap_to(probe, shape, 0, &closest)) return probe->status == ST_OK;
+    probe->status =
+        STI_GROW(&probe->world->allocator, probe->list, probe->list_capacity, probe->n_list + 1, probe->err);
+    if (probe->status == ST_OK) probe->list[probe->n_list++] = shape;
+    return probe->status == ST_OK;
+}
+
+/* Equally near: the lower id, so shapes as near as the best are looked at, too. */
+static bool note_closest(void *ctx, int shape)
+{
+    Probe *probe = ctx;
+    st_Closest closest, *best = probe->closest;
+    bool any = best->shape.index1 != 0;
+    if (!gap_to(probe, shape, any ? nextafter(probe->within, INFINITY) : probe->within, &closest))
+        return probe->status == ST_OK;
+    if (any && closest.gap == best->gap && shape + 1 > best->shape.index1) return true;
+    closest.shape = (st_ShapeId){shape + 1};
+    closest.body = body_of(probe->world, shape);
+    *best = closest;
+    probe->within = closest.gap; /* only nearer ones from now on */
+    return true;
+}
+
+/* Everything near the probe; a plane is near everything. */
+static st_Status visit_near(Probe *probe, sti_TreeVisit *visit)
+{
+    const sti_Collider *c = &probe->world->collider;
+    const sti_Pairs *pairs = &c->pairs;
+    for (int k = 0; k < pairs->n_planes && probe->status == ST_OK; k++)
+        (void)visit(probe, pairs->plane[k].shape);
+    if (probe->status != ST_OK) return probe->status;
+    sti_Bounds bounds = sti_shape_bounds(&probe->shape, probe->pose);
+    if (!isfinite(probe->shape.reach)) bounds = bounds_grown((sti_Bounds){{0, 0, 0}, {0, 0, 0}}, INFINITY);
+    probe->in_tree = true;
+    sti_tree_near(&pairs->tree, &bounds, &probe->within, visit, probe);
+    return probe->status;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    int a = *(const int *)x, b = *(const int *)y;
+    return a < b ? -1 : a > b;
+}
+
+st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose pose, uint32_t groups, st_ShapeId *out,
+                             int room, int *count, st_Error *err)
+{
+    Probe probe;
+    STI_TRY(place_probe(system, def, pose, groups, 0, &probe, err));
+    st_Status status = visit_near(&probe, note_overlap);
+    if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_number);
+    for (int k = 0; status == ST_OK && out != NULL && k < probe.n_list && k < room; k++)
+        out[k] = (st_ShapeId){probe.list[k] + 1};
+    if (status == ST_OK) *count = probe.n_list;
+    STI_RELEASE(&probe.world->allocator, probe.list, probe.list_capacity);
+    sti_shape_free(&probe.world->allocator, &probe.shape);
     return status;
 }
 
-typedef struct List {
-    st_ShapeId *out;
-    int room, count;
-} List;
-
-static st_Status note_shape(void *ctx, const sti_World *world, int shape, const st_Closest *closest)
-{
-    (void)world, (void)closest;
-    List *list = ctx;
-    if (list->count < list->room && list->out != NULL) list->out[list->count] = (st_ShapeId){shape + 1};
-    list->count++;
-    return ST_OK;
-}
-
-st_Status st_system_overlaps(st_System *system, const st_ShapeDef *probe, st_Pose pose, uint32_t groups,
-                             st_ShapeId *out, int room, int *count, st_Error *err)
-{
-    List list = {out, room, 0};
-    double within = 0;
-    STI_TRY(probe_all(system, probe, pose, &within, groups, note_shape, &list, err));
-    *count = list.count;
-    return ST_OK;
-}
-
-typedef struct Best {
-    st_Closest *out;
-    double *within;
-} Best;
-
-static st_Status note_closest(void *ctx, const sti_World *world, int shape, const st_Closest *closest)
-{
-    Best *best = ctx;
-    *best->out = *closest;
-    best->out->shape = (st_ShapeId){shape + 1};
-    best->out->body = body_of(world, shape);
-    *best->within = closest->gap; /* only nearer ones from now on */
-    return ST_OK;
-}
-
-st_Status st_system_closest(st_System *system, const st_ShapeDef *probe, st_Pose pose, double within, uint32_t groups,
+st_Status st_system_closest(st_System *system, const st_ShapeDef *def, st_Pose pose, double within, uint32_t groups,
                             st_Closest *out, st_Error *err)
 {
+    Probe probe;
     *out = (st_Closest){.gap = INFINITY};
-    Best best = {out, &within};
-    return probe_all(system, probe, pose, &within, groups, note_closest, &best, err);
+    STI_TRY(place_probe(system, def, pose, groups, within, &probe, err));
+    probe.closest = out;
+    st_Status status = visit_near(&probe, note_closest);
+    sti_shape_free(&probe.world->allocator, &probe.shape);
+    return status;
 }

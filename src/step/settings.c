@@ -114,6 +114,7 @@ st_SystemDef st_system_def(void)
                         .tolerance = 1e-9,
                         .max_iterations = 10000,
                         .margin = 0.01,
+                        .all_points = false,
                         .correction_speed = 1.0,
                         .active_gap = 1e-8,
                         .keep_springs = false,
@@ -148,7 +149,7 @@ static const char *const impact_words[] = {"inelastic", "poisson", "newton", NUL
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const forces_words[] = {"any", "least_norm", NULL};
-static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd", NULL};
+static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
 
 typedef struct Entry {
     st_Setting setting;
@@ -207,6 +208,11 @@ static const Entry entries[] = {
      NULL,
      0},
     NUMBER(margin, "m", 0.0, LARGEST, "drift gap: contacts closer than this enter the step problem"),
+    {{"all_points", ST_SETTING_BOOLEAN, "", "every point of a contact patch, not only the few that span it", NULL, 0,
+      1},
+     AT(all_points),
+     NULL,
+     0},
     NUMBER(correction_speed, "m/s", 0.0, LARGEST, "drift gap: cap on the speed that removes overlap"),
     NUMBER(active_gap, "m", 0.0, LARGEST, "drift velocity and projection: a contact is active below this gap"),
     {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,

@@ -204,6 +204,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(sti_world_create(scene, def->gravity, &def->allocator, &world, err));
+    world->collider.keep_all = def->all_points;
     st_Status status;
     if (world->n_v == 0) {
         status =

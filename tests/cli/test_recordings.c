@@ -180,8 +180,12 @@ static void files_are_made_of_it(void **state)
     RUN(p, "plot", out, "-y", "nonsense", "-o", text);
     check_status(p, 2);
     check_contains(p->err, "nonsense");
+    check_contains(p->err, "iterations"); /* the message has the names */
     RUN(p, "plot", out, "-o", text);
     check_status(p, 2);
+    RUN(p, "plot", out);
+    check_status(p, 0);
+    check_contains(p->out, "b1");
 
     RUN(p, "export", out, "--vtk", in_folder(p, "vtk"));
     check_status(p, 0);

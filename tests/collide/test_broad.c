@@ -13,7 +13,7 @@ static st_Vec3 random_vec(check_Random *random, double size)
     return vec3(x, y, check_random(random, -size, size));
 }
 
-/* Bodies of sizes over three decades, some of two shapes, on a plane and a large fixed box. */
+/* Bodies of sizes over two decades, some of two shapes, on a plane and a large fixed box. */
 static st_Scene *random_scene(check_Random *random)
 {
     st_Scene *scene;
@@ -31,8 +31,12 @@ static st_Scene *random_scene(check_Random *random)
         body.mass = 1;
         body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
         check_ok(st_scene_add_body(scene, &body, &id, &err), err);
-        st_ShapeDef shape = k % 3 == 0   ? st_sphere_def(size)
-                            : k % 3 == 1 ? st_box_def(size, size / 2, size / 3)
+        st_Vec3 corner[12];
+        for (int c = 0; c < 12; c++)
+            corner[c] = random_vec(random, size);
+        st_ShapeDef shape = k % 4 == 0   ? st_sphere_def(size)
+                            : k % 4 == 1 ? st_box_def(size, size / 2, size / 3)
+                            : k % 4 == 2 ? st_hull_def(corner, 12)
                                          : st_capsule_def(size / 2, size);
         check_ok(st_scene_add_shape(scene, id, &shape, NULL, &err), err);
         shape.pose.p = vec3(size, 0, 0);

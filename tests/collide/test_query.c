@@ -1,6 +1,8 @@
 /* Rays against sphere tracing by distances; overlaps and closest shapes against brute force over all pairs. */
 #include "check.h"
+#include "collide/ray.h"
 #include "math/quat.h"
+#include "step/system.h"
 
 #include <stiction/stiction.h>
 
@@ -136,6 +138,109 @@ static void overlaps_and_closest_agree_with_distances(void **state)
     end_zoo(&zoo);
 }
 
+/* ---- a crowd -------------------------------------------------------------------------------------- */
+
+#define CROWD 4000
+
+/* Thousands of shapes of sizes over two decades, most apart, in two groups, on bodies of their own. */
+static void make_crowd(Zoo *zoo, check_Random *random)
+{
+    *zoo = (Zoo){.n = CROWD};
+    check_ok(st_scene_create(&zoo->scene, &zoo->err), zoo->err);
+    for (int k = 0; k < CROWD; k++) {
+        double size = pow(10, check_random(random, -1.5, 0));
+        const st_ShapeDef shapes[] = {st_sphere_def(size), st_box_def(size, size / 2, size / 3),
+                                      st_capsule_def(size / 3, size), st_cylinder_def(size / 2, size), st_point_def()};
+        st_ShapeDef shape = shapes[k % 5];
+        shape.groups = k % 3 == 0 ? 2 : 1;
+        st_BodyDef body = st_body_def();
+        body.pose.p = random_vec(random, 20);
+        body.pose.q = quat_exp(random_vec(random, 2));
+        body.fixed = k % 7 == 0;
+        body.mass = 1;
+        body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        st_Vec3 velocity = random_vec(random, 30);
+        if (!body.fixed) body.velocity = velocity;
+        st_BodyId id;
+        check_ok(st_scene_add_body(zoo->scene, &body, &id, &zoo->err), zoo->err);
+        check_ok(st_scene_add_shape(zoo->scene, id, &shape, NULL, &zoo->err), zoo->err);
+    }
+    st_ShapeDef plane = st_plane_def();
+    plane.pose.p.z = -19;
+    check_ok(st_scene_add_shape(zoo->scene, ST_GROUND, &plane, NULL, &zoo->err), zoo->err);
+    st_SystemDef def = st_system_def();
+    check_ok(st_system_create(zoo->scene, &def, &zoo->system, &zoo->err), zoo->err);
+}
+
+/* The same questions put to one shape after the other. */
+static void answers_by_brute_force(const Zoo *zoo, const st_Ray *ray, const sti_Shape *probe, st_Pose pose,
+                                   uint32_t groups, st_RayHit *hit, double *closest, int *overlaps)
+{
+    const sti_World *world = zoo->system->world;
+    const sti_Collider *c = &world->collider;
+    sti_Points points = {.allocator = st_default_allocator()};
+    sti_Collide how = {.margin = INFINITY, .planar = -1};
+    st_Vec3 way = scale(1 / norm(ray->direction), ray->direction);
+    *hit = (st_RayHit){.distance = INFINITY};
+    *closest = INFINITY, *overlaps = 0;
+    for (int k = 0; k < c->n_shapes; k++) {
+        double s, gap = INFINITY;
+        st_Vec3 normal;
+        st_Error err = {0};
+        if ((world->scene->shape[k].groups & groups) == 0) continue;
+        if (sti_ray_shape(&c->shape[k], c->pose[k], ray->from, way, ray->length, &s, &normal) && s < hit->distance)
+            *hit = (st_RayHit){.shape = {k + 1}, .distance = s, .normal = normal};
+        bool turned = !sti_collide_supports(probe->type, c->shape[k].type);
+        points.n = 0;
+        check_ok(turned ? sti_collide(&c->shape[k], c->pose[k], probe, pose, &how, &points, &err)
+                        : sti_collide(probe, pose, &c->shape[k], c->pose[k], &how, &points, &err),
+                 err);
+        for (int i = 0; i < points.n; i++)
+            gap = fmin(gap, points.point[i].gap);
+        *closest = fmin(*closest, gap);
+        *overlaps += gap < 0;
+    }
+    sti_points_free(&points);
+}
+
+/* The tree answers what all shapes one by one would, before and between steps. */
+static void crowds_are_asked_through_the_tree(void **state)
+{
+    (void)state;
+    check_Random random = {34};
+    st_Allocator allocator = st_default_allocator();
+    Zoo zoo;
+    make_crowd(&zoo, &random);
+    int hits = 0, met = 0;
+    for (int k = 0; k < 60; k++) {
+        if (k % 10 == 9) check_ok(st_system_step(zoo.system, 0.01, NULL, &zoo.err), zoo.err);
+        st_ShapeDef def = k % 2 == 0 ? st_sphere_def(1) : st_box_def(1, 0.4, 2);
+        sti_Shape probe;
+        check_ok(sti_shape_compile(&def, &allocator, &probe, &zoo.err), zoo.err);
+        st_Vec3 from = random_vec(&random, 20), place = random_vec(&random, 20);
+        st_Pose pose = {place, quat_exp(random_vec(&random, 2))};
+        st_Ray ray = {from, random_vec(&random, 1), k % 2 == 0 ? INFINITY : 10};
+        uint32_t groups = k % 3 == 0 ? 2 : UINT32_MAX;
+        st_RayHit hit, expected;
+        st_Closest closest;
+        double nearest;
+        int count, overlaps;
+        check_ok(st_system_rays(zoo.system, &ray, 1, groups, &hit, &zoo.err), zoo.err);
+        check_ok(st_system_overlaps(zoo.system, &def, pose, groups, NULL, 0, &count, &zoo.err), zoo.err);
+        check_ok(st_system_closest(zoo.system, &def, pose, INFINITY, groups, &closest, &zoo.err), zoo.err);
+        answers_by_brute_force(&zoo, &ray, &probe, pose, groups, &expected, &nearest, &overlaps);
+        assert_int_equal(hit.shape.index1, expected.shape.index1);
+        assert_true(hit.distance == expected.distance);
+        check_close(closest.gap, nearest, 1e-13); /* the probe's quaternion is made a unit once more */
+        assert_int_equal(count, overlaps);
+        hits += hit.shape.index1 != 0, met += count > 0;
+        sti_shape_free(&allocator, &probe);
+    }
+    print_message("of 60 rays %d hit, of 60 probes %d overlap\n", hits, met);
+    assert_true(hits > 10 && met > 10); /* something was asked */
+    end_zoo(&zoo);
+}
+
 static void bad_questions_are_refused(void **state)
 {
     (void)state;
@@ -161,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rays_meet_what_marching_meets),
         cmocka_unit_test(overlaps_and_closest_agree_with_distances),
+        cmocka_unit_test(crowds_are_asked_through_the_tree),
         cmocka_unit_test(bad_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,10 +78,49 @@ static void guesses_change_nothing(void **state)
     assert_true(tried > 150);
 }
 
+/* The signed distance, from deep overlap to far apart, with guesses that are good, stale and wrong. */
+static void distances_do_not_depend_on_guesses(void **state)
+{
+    (void)state;
+    check_Random random = {72};
+    st_Allocator allocator = st_default_allocator();
+    int apart = 0, beyond = 0, overlapping = 0;
+    int rounds = getenv("ST_TEST_FULL") != NULL ? 20000 : 400;
+    for (int round = 0; round < rounds; round++) {
+        sti_Shape a = random_shape(&random), b = random_shape(&random);
+        st_Pose pose_a = {{0, 0, 0}, {1, 0, 0, 0}}, pose_b = pose_a;
+        pose_b.q = quat_exp(scale(check_random(&random, 0, 3), random_unit(&random)));
+        sti_Core core_a = sti_core(&a, pose_a), core_b = sti_core(&b, pose_b);
+        st_Vec3 way = random_unit(&random), stale = way;
+        double reach = -core_separation(&core_a, &core_b, way);
+        for (int step = 0; step < 12; step++) { /* on its way out, past touching */
+            sti_Distance alone = {0}, guessed = {0};
+            double margin = 0.05 * reach;
+            core_b.p = scale(reach * 0.1 * (step + check_random(&random, 0, 1)), way);
+            sti_core_distance(&core_a, &core_b, margin, NULL, &alone);
+            for (int k = 0; k < 3; k++) {
+                st_Vec3 guess = k == 0 ? stale : k == 1 ? alone.normal : random_unit(&random);
+                sti_core_distance(&core_a, &core_b, margin, &guess, &guessed);
+                assert_int_equal(guessed.beyond, alone.beyond);
+                if (alone.beyond) continue;
+                assert_true(guessed.gap == alone.gap && same(guessed.normal, alone.normal));
+                assert_true(same(guessed.a, alone.a) && same(guessed.b, alone.b));
+            }
+            stale = alone.normal;
+            beyond += alone.beyond;
+            apart += !alone.beyond && alone.gap > 0;
+            overlapping += alone.gap < 0;
+        }
+        sti_shape_free(&allocator, &a), sti_shape_free(&allocator, &b);
+    }
+    assert_true(apart > 100 && beyond > 100 && overlapping > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(guesses_change_nothing),
+        cmocka_unit_test(distances_do_not_depend_on_guesses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

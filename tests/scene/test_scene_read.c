@@ -50,6 +50,7 @@ static void test_settings(void **state)
     check_close(def.tolerance, 1e-6, EXACT);
     assert_int_equal(def.max_iterations, 77);
     check_close(def.margin, 0.25, EXACT);
+    assert_true(def.all_points);
     check_close(def.correction_speed, 0.5, EXACT);
     check_close(def.active_gap, 1e-4, EXACT);
     assert_true(def.keep_springs);
@@ -590,6 +591,15 @@ static void test_names_and_references(void **state)
                   ", \"springs\": [\n{\"name\": \"s\", \"a\": \"a\", \"point_b\": [1, 1, 1], \"damping\": 1},\n"
                   "{\"name\": \"s\", \"a\": \"a\", \"point_b\": [1, 1, 1], \"damping\": 1}]}",
                   3, "spring \"s\"", "twice", "line 2");
+    /* shapes: in one body, two of a name are refused; in two bodies they are not */
+    check_refused("{\"bodies\": [{\"name\": \"left\", \"mass\": 1, \"inertia\": 1, \"shapes\": [\n"
+                  "{\"name\": \"foot\", \"type\": \"point\"},\n{\"name\": \"foot\", \"type\": \"point\"}]}]}",
+                  3, "shape \"foot\"", "two of this name");
+    st_SystemDef def;
+    const char *text = "{\"ground\": [{\"name\": \"foot\", \"type\": \"plane\"}], \"bodies\": ["
+                       "{\"mass\": 1, \"inertia\": 1, \"shapes\": [{\"name\": \"foot\", \"type\": \"point\"}]},"
+                       "{\"mass\": 1, \"inertia\": 1, \"shapes\": [{\"name\": \"foot\", \"type\": \"point\"}]}]}";
+    st_scene_destroy(scene_of(text, &def, NULL));
     check_refused("{\"bodies\": [{\"name\": \"bar1\", \"mass\": 1, \"inertia\": 1}], \"joints\": [\n"
                   "{\"name\": \"hinge\", \"type\": \"ball\", \"point\": [0, 0, 0],\n\"a\": \"bar2\"}]}",
                   3, "joint \"hinge\"", "a is \"bar2\"", "no body of that name", "did you mean \"bar1\"?");

@@ -3,6 +3,8 @@
 #include "check.h"
 #include "solve/lcp.h"
 
+#include <stiction/problem.h>
+
 #include <string.h>
 
 #define MAX_N 60
@@ -283,6 +285,91 @@ static void test_free_rows(void **state)
     sti_lcp_destroy(lcp);
 }
 
+/* Circuits: free rows (nodes) whose own block is singular because only complementary elements hold them, and which
+ * belong to their variables in no particular order and sign. M is monotone, built backwards from a solution. */
+static void test_free_rows_of_circuits(void **state)
+{
+    (void)state;
+    check_Random random = {.state = 11};
+    enum { MOST = 40 };
+    for (int trial = 0; trial < 200; trial++) {
+        const int n_free = check_random_int(&random, 2, 12), n = n_free + check_random_int(&random, n_free, 25);
+        static double M[MOST * MOST], z[MOST], q[MOST], x[MOST * MOST];
+        static int i_of[MOST * MOST];
+        int64_t p[MOST + 1];
+        bool free_row[MOST] = {false};
+        double answer[MOST];
+        memset(M, 0, sizeof M);
+        for (int a = 0; a < n; a++) /* skew: nodes and elements; elements have a little resistance, or none */
+            for (int b = n_free; b < n && a < n_free; b++) {
+                const int sign = check_random_int(&random, -1, 1);
+                M[a * n + b] = sign;
+                M[b * n + a] = -sign;
+            }
+        for (int b = n_free; b < n; b++)
+            M[b * n + b] = b % 3 == 0 ? 0.1 : 0.0;
+        for (int a = 0; a < n; a++) {
+            free_row[a] = a < n_free;
+            const bool flows = a < n_free || check_random(&random, 0.0, 1.0) < 0.5;
+            z[a] = flows ? check_random(&random, a < n_free ? -1.0 : 0.1, 1.0) : 0.0;
+            q[a] = a < n_free || flows ? 0.0 : check_random(&random, 0.1, 1.0); /* w, for now */
+        }
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++)
+                q[a] -= M[a * n + b] * z[b];
+        for (int a = n_free - 1; a > 0; a--) { /* shuffle the free rows, and turn some round */
+            const int other = check_random_int(&random, 0, a);
+            const double sign = check_random_int(&random, 0, 1) == 0 ? -1.0 : 1.0;
+            for (int b = 0; b <= n; b++) {
+                double *one = b < n ? &M[a * n + b] : &q[a], *two = b < n ? &M[other * n + b] : &q[other], t = *one;
+                *one = sign * *two;
+                if (other != a) *two = t;
+            }
+        }
+        p[0] = 0;
+        for (int b = 0; b < n; b++) {
+            p[b + 1] = p[b];
+            for (int a = 0; a < n; a++)
+                if (M[a * n + b] != 0.0) {
+                    i_of[p[b + 1]] = a;
+                    x[p[b + 1]++] = M[a * n + b];
+                }
+        }
+        st_Error err = {0};
+        st_LcpInfo info;
+        const st_LcpProblem problem = {.n = n, .M = {n, n, p, i_of, x}, .q = q, .free = free_row};
+        check_ok(st_lcp_solve(&problem, 1e-10, answer, &info, &err), err);
+        assert_int_equal(info.outcome, ST_LCP_SOLVED); /* monotone and solvable: Lemke's method must get there */
+        double error = 1.0;
+        check_ok(st_lcp_residual(&problem, answer, &error, &err), err);
+        check_below(error, 1e-10);
+    }
+}
+
+static bool at_once(void *ctx)
+{
+    ++*(int *)ctx;
+    return true;
+}
+
+/* A callback that says stop is asked, and obeyed: no pivot is made. */
+static void test_cancel(void **state)
+{
+    (void)state;
+    int asked = 0;
+    double z[2];
+    st_LcpInfo info;
+    st_Error err = {0};
+    const int64_t p[] = {0, 2, 4};
+    const int i[] = {0, 1, 0, 1};
+    const double x[] = {2, 1, 1, 2}, q[] = {-5, -6};
+    const st_LcpProblem problem = {.n = 2, .M = {2, 2, p, i, x}, .q = q, .cancel = at_once, .cancel_ctx = &asked};
+    check_ok(st_lcp_solve(&problem, 1e-10, z, &info, &err), err);
+    assert_int_equal(info.outcome, ST_LCP_FAILED);
+    assert_int_equal(info.pivots, 0);
+    assert_true(asked > 0);
+}
+
 static void random_large(check_Random *random, int n, double *M, double *q)
 {
     static double B[MAX_N * MAX_N];
@@ -373,6 +460,8 @@ int main(void)
         cmocka_unit_test(test_no_solution),
         cmocka_unit_test(test_against_enumeration),
         cmocka_unit_test(test_free_rows),
+        cmocka_unit_test(test_free_rows_of_circuits),
+        cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_no_allocation_after_the_first),
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_not_finite),

@@ -22,7 +22,7 @@ static const st_ContactLaw pyramid = {.law = ST_LAW_PYRAMID, .dim = 3, .mu = 0.5
 static void test_names(void **state)
 {
     (void)state;
-    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "ipm", "admm", "apgd"};
+    const char *const expected[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd"};
     const int n = (int)(sizeof expected / sizeof expected[0]);
     assert_int_equal(st_solver_count(), n);
     for (int k = 0; k < st_solver_count(); k++) {
@@ -310,6 +310,7 @@ static void counted_free(void *ctx, void *memory, size_t size, size_t align)
 static Made *mixed_problem(const char *solver)
 {
     const bool linear = strcmp(solver, "lemke") == 0, polygons = st_solver_accepts(solver, ST_LAW_PYRAMID, 3, true);
+    const bool cones = st_solver_accepts(solver, ST_LAW_CONE, 2, true);
     check_Random random = {.state = 8};
     Made *m = made_new();
     for (int k = 0; k < 3; k++)
@@ -318,9 +319,9 @@ static Made *mixed_problem(const char *solver)
     made_add_contact(m, linear ? pyramid : coulomb, 0, -1, &random);
     made_add_contact(m, (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1}, 1, 2, &random);
     made_add_contact(m,
-                     linear     ? (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3}
-                     : polygons ? pyramid
-                                : (st_ContactLaw){.law = ST_LAW_CONE, .dim = 2, .mu = 0.3},
+                     polygons && !linear ? pyramid
+                     : cones             ? (st_ContactLaw){.law = ST_LAW_CONE, .dim = 2, .mu = 0.3}
+                                         : (st_ContactLaw){.law = ST_LAW_BOX, .dim = 2, .mu = 0.3},
                      1, 2, &random);
     made_diagonal_blocks(m->n_r, &m->n_c, m->c_first);
     for (int i = 0; i < m->n_r; i++)

@@ -10,7 +10,7 @@ import { Live } from "./live.js";
 import { renderFrames } from "./render.js";
 
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-const KEYS = [["Space", "play, pause"], ["← →", "a frame back, on (with Shift: ten)"], ["Home End", "first, last frame"], ["− +", "slower, faster"], ["C A", "contact points, force arrows"], ["[ ]", "shorter, longer arrows"], ["T J W", "trails, joints, wireframe"], ["F", "follow the selected body"], ["N P", "next, previous body"], ["Esc", "nothing selected"], ["R", "view as at first"], ["D", "light, dark"]];
+const KEYS = [["Space", "play, pause"], ["← →", "a frame back, on (with Shift: ten)"], ["Home End", "first, last frame"], ["− +", "slower, faster"], ["C A Q", "contact points, their forces, forces in joints"], ["[ ]", "shorter, longer arrows"], ["T J W", "trails, joints, wireframe"], ["F", "follow the selected body"], ["N P", "next, previous body"], ["Esc", "nothing selected"], ["R", "view as at first"], ["D", "light, dark"]];
 
 class App {
   constructor(run) {
@@ -61,7 +61,7 @@ class App {
     this.toggles = {};
     this.followButton = el("button.icon", { type: "button", title: "Follow the selected body (F)", "aria-pressed": false, onclick: () => this.setFollow(!this.picture.follow) }, "follow");
     const colours = el("select", { "aria-label": "Colour of bodies", onchange: (e) => this.picture.setColouring(e.target.value) }, ...[["body", "own colours"], ["speed", "by speed"], ["load", "by contact force"]].filter(([v]) => !(this.run.live && v === "speed")).map(([v, t]) => el("option", { value: v }, t)));
-    return el("div.tools", { role: "toolbar", "aria-label": "What is shown" }, this.button("home", "View as at first (R)", () => this.picture.resetView()), toggle("contacts", "contacts", "C"), toggle("forces", "forces", "A"), this.run.live ? null : toggle("trails", "trails", "T"), this.run.model.joints.length + this.run.model.springs.length ? toggle("joints", "joints", "J") : null, toggle("wireframe", "wire", "W"), this.followButton, colours);
+    return el("div.tools", { role: "toolbar", "aria-label": "What is shown" }, this.button("home", "View as at first (R)", () => this.picture.resetView()), toggle("contacts", "contacts", "C"), toggle("forces", "forces", "A"), this.run.live ? null : toggle("trails", "trails", "T"), this.run.model.joints.length ? toggle("reactions", "reactions", "Q") : null, this.run.model.joints.length + this.run.model.springs.length ? toggle("joints", "joints", "J") : null, toggle("wireframe", "wire", "W"), this.followButton, colours);
   }
 
   buildTransport() {
@@ -231,7 +231,7 @@ class App {
       ArrowLeft: () => !live && this.stepFrames(-nudge), ArrowRight: () => (live ? this.live.send({ do: "step" }) : this.stepFrames(nudge)),
       Home: () => !live && this.setTime(this.run.first), End: () => !live && this.setTime(this.run.last),
       "+": () => this.faster(1), "=": () => this.faster(1), "-": () => this.faster(-1),
-      c: () => this.toggle("contacts"), a: () => this.toggle("forces"), t: () => this.toggle("trails"), j: () => this.toggle("joints"), w: () => this.toggle("wireframe"),
+      c: () => this.toggle("contacts"), a: () => this.toggle("forces"), q: () => this.toggle("reactions"), t: () => this.toggle("trails"), j: () => this.toggle("joints"), w: () => this.toggle("wireframe"),
       "[": () => this.scaleForces(0.8), "]": () => this.scaleForces(1.25),
       f: () => this.setFollow(!p.follow), n: () => this.select((p.selected % n) + 1), p: () => this.select(p.selected > 1 ? p.selected - 1 : n),
       Escape: () => this.select(0), r: () => p.resetView(), d: () => this.setTheme(!this.dark, true), "?": () => this.help.showModal(),

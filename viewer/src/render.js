@@ -1,5 +1,7 @@
 // render.js -- frames for `stiction render`: the page draws, the program that serves it keeps the pictures.
 
+import { Vector3 } from "three";
+
 // ?render&from=..&to=..&fps=..&speed=..&theme=..: pictures go to /frame, then /done.
 export async function renderFrames(app, wanted) {
   const number = (key, otherwise) => (wanted.has(key) ? Number(wanted.get(key)) : otherwise);
@@ -12,7 +14,9 @@ export async function renderFrames(app, wanted) {
   canvas.width = width, canvas.height = height;
   picture.renderer.setPixelRatio(1);
   picture.resize(width, height);
-  picture.resetView();
+  app.setTime(from);
+  picture.measure(from, to);
+  picture.resetView(wanted.has("look") ? new Vector3(...wanted.get("look").split(",").map(Number)) : undefined);
   const send = (path, body) => fetch(path, { method: "POST", body, headers: { "X-Stiction": wanted.get("key") } });
   for (let k = 0; k < count; k++) {
     app.setTime(Math.min(to, from + k * step));
@@ -22,8 +26,8 @@ export async function renderFrames(app, wanted) {
     ctx.fillStyle = sky;
     ctx.fillRect(0, 0, width, height);
     ctx.drawImage(picture.canvas, 0, 0, width, height);
-    const png = await new Promise((done) => canvas.toBlob(done, "image/png"));
-    const answer = await send(`frame?n=${k}&of=${count}`, png);
+    const file = await new Promise((done) => canvas.toBlob(done, wanted.get("kind") === "jpg" ? "image/jpeg" : "image/png", 0.86));
+    const answer = await send(`frame?n=${k}&of=${count}`, file);
     if (!answer.ok) return;
   }
   await send("done", "");

@@ -56,6 +56,7 @@ export class Run {
     this.series = block; // time, kinetic, ... of the steps
     this.unpackPoses(block.poses);
     this.unpackContacts(block);
+    this.unpackReactions(block);
   }
 
   get nFrames() { return this.time.length; }
@@ -86,6 +87,12 @@ export class Run {
         point[k] = origin[k % 3] + (size * block.contact_point[k]) / 65535;
         force[k] = block.contact_scale[f] * block.contact_force[k];
       }
+  }
+
+  unpackReactions(block) {
+    if (!block.joint_force?.length) return;
+    const row = 3 * this.model.joints.length;
+    this.reaction = Float32Array.from(block.joint_force, (x, k) => x * block.joint_scale[Math.floor(k / row)]);
   }
 
   // The frame at or before t.
@@ -137,8 +144,14 @@ export class Run {
 
   // The size of the force in a joint over the frames; 0-based.
   jointForce(k) {
-    const n = this.model.joints.length, all = this.series.joint_force ?? [];
-    return Array.from(this.time, (_, f) => all[f * n + k] ?? null);
+    const n = this.model.joints.length, all = this.reaction;
+    return Array.from(this.time, (_, f) => (all ? Math.hypot(all[3 * (f * n + k)], all[3 * (f * n + k) + 1], all[3 * (f * n + k) + 2]) : null));
+  }
+
+  // Forces in the joints at t, three numbers each; null: left out of the page.
+  reactionsAt(t) {
+    const n = 3 * this.model.joints.length, f = this.frameAt(t);
+    return this.reaction ? this.reaction.subarray(n * f, n * (f + 1)) : null;
   }
 
   // Contact force on a body, by partner: sizes over the frames that kept contacts. The largest partners first.
@@ -206,6 +219,7 @@ export class LiveRun {
       contacts.force.set(c.subarray(8 * k + 5, 8 * k + 8), 3 * k);
     }
     this.contacts = contacts;
+    this.reaction = new Float32Array(bytesOfBase64(state.joints).buffer);
     const s = this.series;
     if (s.time.length === 0 || state.t > s.time[s.time.length - 1]) {
       s.time.push(state.t);
@@ -216,5 +230,6 @@ export class LiveRun {
 
   sample(_, position, turn) { position.set(this.position); turn.set(this.turn); }
   contactsAt() { return this.contacts; }
+  reactionsAt() { return this.reaction; }
   name(body) { return Run.prototype.name.call(this, body); }
 }

@@ -14,7 +14,7 @@ export function bodyColour(body, count) {
   return new THREE.Color().setHSL(0.53 + 0.14 * Math.sin(6.2832 * k), 0.42 + 0.2 * k, 0.5 + 0.14 * Math.cos(21 * k));
 }
 
-// Surfaces that show how a body turns: octants on round shapes, edges on boxes.
+// Surfaces that show how a body turns: octants and sectors on round shapes, edges on boxes.
 function surface(pattern, many) {
   const material = many ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
   material.onBeforeCompile = (shader) => {
@@ -23,6 +23,7 @@ function surface(pattern, many) {
       .replace("#include <begin_vertex>", "#include <begin_vertex>\nvLocal = position; vFace = uv;");
     const ink = {
       octants: "float o = vLocal.x * vLocal.y * vLocal.z; diffuseColor.rgb *= mix(0.72, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
+      sectors: "float o = vLocal.x * vLocal.y; diffuseColor.rgb *= mix(0.78, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
       edges: "vec2 e = min(vFace, 1.0 - vFace) / fwidth(vFace); diffuseColor.rgb *= mix(0.55, 1.0, smoothstep(0.3, 1.6, min(e.x, e.y)));",
       plain: "",
     }[pattern];
@@ -69,6 +70,45 @@ function helix() {
   return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), 320, 0.012, 5);
 }
 
+// Arrows as instances: a shaft and a head each.
+class Arrows {
+  constructor(picture, colour) {
+    this.picture = picture;
+    this.material = new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.92, depthTest: picture.n > 150 });
+    this.room = 0;
+  }
+
+  grow(count) {
+    if (count <= this.room) return;
+    for (const mesh of this.meshes ?? []) this.picture.scene.remove(mesh), mesh.dispose();
+    this.room = Math.max(count, 2 * this.room);
+    const shaft = new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0);
+    this.meshes = [shaft, head].map((g) => this.picture.instances(g, this.material, this.room));
+    this.meshes.forEach((m) => (m.renderOrder = 10));
+  }
+
+  turn = new THREE.Quaternion();
+  size = new THREE.Vector3();
+  matrix = new THREE.Matrix4();
+
+  // Both vectors are used up.
+  place(k, at, force) {
+    const p = this.picture, thick = 0.55 * p.dot, length = Math.min(0.6 * p.radius, force.length() * p.perNewton * p.forceScale), tip = Math.min(0.45 * length, 5 * thick);
+    force.normalize();
+    this.turn.setFromUnitVectors(UP, force);
+    this.matrix.compose(at, this.turn, this.size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(this.meshes[0].instanceMatrix.array, 16 * k);
+    at.addScaledVector(force, length - tip);
+    this.matrix.compose(at, this.turn, this.size.set(0.42 * tip, tip, 0.42 * tip)).toArray(this.meshes[1].instanceMatrix.array, 16 * k);
+  }
+
+  show(count) {
+    for (const mesh of this.meshes ?? []) {
+      mesh.count = count;
+      if (count > 0) mesh.instanceMatrix.needsUpdate = true;
+    }
+  }
+}
+
 export class Picture {
   constructor(run, canvas, onChange) {
     this.run = run;
@@ -79,7 +119,7 @@ export class Picture {
     this.position = new Float32Array(3 * this.n);
     this.turn = new Float32Array(4 * this.n);
     this.time = run.first;
-    this.show = { contacts: true, forces: true, trails: false, joints: true, wireframe: false };
+    this.show = { contacts: true, forces: true, reactions: false, trails: false, joints: true, wireframe: false };
     this.colouring = "body";
     this.forceScale = 1;
     this.selected = 0;
@@ -91,6 +131,7 @@ export class Picture {
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
     run.sample(run.first, this.position, this.turn);
+    this.addSticks();
     this.measure();
     this.placeLights();
     this.addShapes();
@@ -107,39 +148,80 @@ export class Picture {
 
   // ---- where things are
 
-  measure() {
-    const g = v(this.model.gravity);
+  // Half extents of a shape in its own axes, and the middle of them.
+  outline(s) {
+    if (s.mesh) {
+      const lo = [Infinity, Infinity, Infinity], hi = [-Infinity, -Infinity, -Infinity], p = s.mesh.points;
+      for (let k = 0; k < p.length; k++) lo[k % 3] = Math.min(lo[k % 3], p[k]), hi[k % 3] = Math.max(hi[k % 3], p[k]);
+      return new THREE.Box3(v(lo), v(hi));
+    }
+    const r = s.radius ?? 0, l = (s.length ?? 0) / 2;
+    if (s.half) return new THREE.Box3(v(s.half).negate(), v(s.half));
+    if (s.type === "bar") return new THREE.Box3(new THREE.Vector3(-l, 0, 0), new THREE.Vector3(l, 0, 0));
+    if (s.type === "cone") return new THREE.Box3(new THREE.Vector3(-r, -r, -l / 2), new THREE.Vector3(r, r, 1.5 * l));
+    const z = s.type === "cylinder" ? l : s.type === "capsule" ? l + r : r;
+    return new THREE.Box3(new THREE.Vector3(-r, -r, -z), new THREE.Vector3(r, r, z));
+  }
+
+  // Bodies that have no shape, or only points, are drawn as sticks from their middles to what holds them.
+  addSticks() {
+    const plain = new Set(this.model.shapes.filter((s) => s.type !== "point").map((s) => s.body)), ends = new Map();
+    const add = (body, p) => body > 0 && !plain.has(body) && ends.set(body, [...(ends.get(body) ?? []), v(p)]);
+    for (const j of this.model.joints) add(j.a, j.pa), add(j.b, j.pb);
+    for (const s of this.model.springs) add(s.a, s.pa), add(s.b, s.pb);
+    for (const s of this.model.shapes) if (s.type === "point") add(s.body, s.p);
+    const longest = [...ends.values()].map((list) => Math.max(...list.map((p) => p.length()))).filter((l) => l > 0).sort((a, b) => a - b);
+    const radius = 0.035 * (longest[longest.length >> 1] ?? 0);
+    for (let body = 1; body <= this.n && radius > 0; body++) {
+      if (plain.has(body)) continue;
+      const list = ends.get(body) ?? [];
+      for (const p of list) {
+        const length = p.length();
+        if (length < radius) continue;
+        const q = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), p.clone().divideScalar(length));
+        this.model.shapes.push({ body, type: "capsule", radius, length, p: p.clone().multiplyScalar(0.5).toArray(), q: [q.w, q.x, q.y, q.z] });
+      }
+      this.model.shapes.push({ body, type: "sphere", radius: 2 * radius, p: [0, 0, 0], q: [1, 0, 0, 0] });
+    }
+  }
+
+  // What is seen in the frames from..to: the box that the view must hold.
+  measure(from = this.run.first, to = this.run.last) {
+    const g = v(this.model.gravity), ground = [], local = Array.from({ length: this.n + 1 }, () => new THREE.Box3());
     this.up = g.length() > 0 ? g.normalize().negate() : new THREE.Vector3(0, 0, 1);
-    const extent = new Float32Array(this.n + 1);
     for (const s of this.model.shapes) {
-      const own = s.type === "plane" ? 0 : s.half ? Math.hypot(...s.half) : (s.radius ?? 0) + (s.length ?? 0) / 2;
-      let reach = own;
-      if (s.mesh) for (let k = 0; k < s.mesh.points.length; k += 3) reach = Math.max(reach, Math.hypot(s.mesh.points[k], s.mesh.points[k + 1], s.mesh.points[k + 2]));
-      if (s.type !== "plane") extent[s.body] = Math.max(extent[s.body], Math.hypot(...s.p) + reach);
+      if (s.type === "plane") continue;
+      const box = this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one));
+      s.body === 0 ? ground.push(box) : local[s.body].union(box);
     }
-    this.extent = extent;
     // Most of what is seen in the run: one body that flies away must not make the rest a dot.
-    const axes = [[], [], []], frames = this.run.live ? 1 : this.run.nFrames, all = this.n > 20;
-    const stride = Math.max(1, Math.floor((frames * this.n) / 60000));
-    const p = this.run.live ? this.position : this.run.positions;
-    for (let k = 0; k < frames * this.n; k += stride) {
-      const e = extent[1 + (k % this.n)];
-      for (let i = 0; i < 3; i++) axes[i].push(p[3 * k + i] - e, p[3 * k + i] + e);
-    }
-    const lo = [], hi = [];
+    const axes = [[], [], []], live = this.run.live, first = live ? 0 : this.run.frameAt(from), last = live ? 0 : this.run.frameAt(to);
+    const stride = Math.max(1, Math.floor(((last - first + 1) * this.n) / 30000)), around = new THREE.Box3();
+    const note = (position, turn, k, body) => {
+      around.copy(local[body].isEmpty() ? new THREE.Box3(new THREE.Vector3(), new THREE.Vector3()) : local[body]);
+      around.applyMatrix4(this.m0.compose(this.p0.fromArray(position, 3 * k), this.q0.fromArray(turn, 4 * k), this.one));
+      axes.forEach((list, i) => list.push(around.min.getComponent(i), around.max.getComponent(i)));
+    };
+    if (live) for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1);
+    else for (let k = first * this.n; k < (last + 1) * this.n; k += stride) note(this.run.positions, this.run.turns, k, 1 + (k % this.n));
+    this.box = new THREE.Box3();
     for (let i = 0; i < 3; i++) {
       axes[i].sort((a, b) => a - b);
-      const cut = all ? Math.floor(0.1 * axes[i].length) : 0;
-      lo.push(axes[i][cut] ?? -1), hi.push(axes[i][axes[i].length - 1 - cut] ?? 1);
+      const cut = this.n > 20 ? Math.floor(0.1 * axes[i].length) : 0;
+      this.box.min.setComponent(i, axes[i][cut] ?? -1), this.box.max.setComponent(i, axes[i][axes[i].length - 1 - cut] ?? 1);
     }
-    for (let k = 0; k < this.n; k++) // and all of the start
-      for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], this.position[3 * k + i] - extent[k + 1]), hi[i] = Math.max(hi[i], this.position[3 * k + i] + extent[k + 1]);
-    for (const s of this.model.shapes)
-      if (s.body === 0 && s.type !== "plane" && s.half) for (let i = 0; i < 3; i++) lo[i] = Math.min(lo[i], s.p[i] - s.half[i]), hi[i] = Math.max(hi[i], s.p[i] + s.half[i]);
-    this.box = new THREE.Box3(v(lo), v(hi));
+    for (const list of axes) list.length = 0;
+    for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1); // and all of the moment
+    axes.forEach((list, i) => list.forEach((x) => (this.box.min.setComponent(i, Math.min(x, this.box.min.getComponent(i))), this.box.max.setComponent(i, Math.max(x, this.box.max.getComponent(i))))));
+    for (const j of [...this.model.joints, ...this.model.springs]) for (const [body, p] of [[j.a, j.pa], [j.b, j.pb]]) if (body === 0) this.box.expandByPoint(v(p));
+    // What of the ground is near it, but not a floor as wide as the world; and room for arrows over what is flat.
+    const size = this.box.getSize(new THREE.Vector3()).length(), near = this.box.clone().expandByScalar(0.35 * size);
+    for (const box of ground) if (box.getSize(new THREE.Vector3()).length() < 3 * size && box.intersectsBox(near)) this.box.union(box);
+    const tall = this.box.getSize(new THREE.Vector3()), least = 0.25 * tall.length(), high = Math.abs(tall.dot(this.up));
+    if (high < least) this.box.expandByPoint(this.box.getCenter(new THREE.Vector3()).addScaledVector(this.up, least - high / 2));
     this.centre = this.box.getCenter(new THREE.Vector3());
     this.radius = Math.max(1e-6, this.box.getSize(new THREE.Vector3()).length() / 2);
-    const sizes = [...extent.subarray(1)].filter((e) => e > 0).sort((a, b) => a - b);
+    const sizes = local.slice(1).filter((b) => !b.isEmpty()).map((b) => b.getSize(new THREE.Vector3()).length() / 2).filter((e) => e > 0).sort((a, b) => a - b);
     this.bodySize = sizes[sizes.length >> 1] || 0.1 * this.radius;
     this.thin = Math.min(0.012 * this.radius, 0.06 * this.bodySize) || 0.01 * this.radius;
   }
@@ -154,9 +236,12 @@ export class Picture {
     return -1;
   }
 
-  resetView() {
+  // From `look`, or from where such a scene is best seen: a planar one from its side.
+  resetView(look) {
     const e = this.planarAxis(), up = this.up, view = new THREE.Vector3();
-    if (e >= 0 && Math.abs(up.getComponent(e)) < 0.5) {
+    if (look) {
+      view.copy(look).normalize();
+    } else if (e >= 0 && Math.abs(up.getComponent(e)) < 0.5) {
       view.setComponent(e, 1);
       const right = new THREE.Vector3().crossVectors(up, view);
       if (right.dot(X) < -0.5 || (Math.abs(right.x) < 0.5 && right.y < -0.5)) view.negate();
@@ -168,17 +253,38 @@ export class Picture {
       view.addScaledVector(other, -1).addScaledVector(side, 0.55).addScaledVector(up, 0.5).normalize();
     }
     this.camera.up.copy(up);
-    const fov = (this.camera.fov * Math.PI) / 360, narrow = Math.min(1, this.camera.aspect || 1);
-    const distance = (0.86 * this.radius) / Math.sin(Math.atan(Math.tan(fov) * narrow));
-    this.camera.position.copy(this.centre).addScaledVector(view, distance);
+    const target = this.centre.clone(), distance = this.fit(view, target);
+    this.camera.position.copy(target).addScaledVector(view, distance);
     this.camera.near = distance / 500;
     this.camera.far = distance + 60 * this.radius;
     this.camera.updateProjectionMatrix();
     if (this.controls) {
-      this.controls.target.copy(this.centre);
+      this.controls.target.copy(target);
       this.controls.update();
     }
     this.onChange();
+  }
+
+  // How far back along `view` the whole box is in the picture; `target` is moved to its middle as it is seen.
+  fit(view, target) {
+    const tall = Math.tan((this.camera.fov * Math.PI) / 360), wide = tall * (this.camera.aspect || 1);
+    const right = new THREE.Vector3().crossVectors(this.up, view).normalize(), top = new THREE.Vector3().crossVectors(view, right);
+    const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? this.box.min.x : this.box.max.x, k & 2 ? this.box.min.y : this.box.max.y, k & 4 ? this.box.min.z : this.box.max.z));
+    let distance = 3 * this.radius;
+    for (let round = 0; round < 4; round++) { // what is nearer looks larger: the middle depends on the distance
+      const lo = [Infinity, Infinity], hi = [-Infinity, -Infinity];
+      for (const c of corners) {
+        const d = c.clone().sub(target), deep = distance - d.dot(view);
+        [d.dot(right) / deep, d.dot(top) / deep].forEach((x, i) => ((lo[i] = Math.min(lo[i], x)), (hi[i] = Math.max(hi[i], x))));
+      }
+      target.addScaledVector(right, (0.5 * (lo[0] + hi[0])) * distance).addScaledVector(top, (0.5 * (lo[1] + hi[1])) * distance);
+      distance = 0;
+      for (const c of corners) {
+        const d = c.clone().sub(target);
+        distance = Math.max(distance, d.dot(view) + 1.1 * Math.abs(d.dot(right)) / wide, d.dot(view) + 1.16 * Math.abs(d.dot(top)) / tall);
+      }
+    }
+    return Math.max(distance, 1e-6);
   }
 
   placeLights() {
@@ -205,12 +311,16 @@ export class Picture {
     const fine = many > 4000 ? [8, 6] : many > 600 ? [18, 12] : [40, 28];
     if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: () => new THREE.SphereGeometry(1, ...fine), size: [s.radius, s.radius, s.radius], pattern: "octants" };
+    if (s.type === "ellipsoid") return { key: "sphere", make: () => new THREE.SphereGeometry(1, ...fine), size: s.half, pattern: "octants" };
+    if (s.type === "cylinder") return { key: "cylinder", make: () => new THREE.CylinderGeometry(1, 1, 1, fine[0] + 8).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.length], pattern: "sectors" };
+    if (s.type === "cone") return { key: "cone", make: () => new THREE.ConeGeometry(1, 1, fine[0] + 8).rotateX(Math.PI / 2).translate(0, 0, 0.25), size: [s.radius, s.radius, s.length], pattern: "sectors" };
+    if (s.type === "capsule") return { key: `capsule${s.length / s.radius}`, make: () => new THREE.CapsuleGeometry(1, s.length / s.radius, fine[1] >> 1, fine[0]).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.radius], pattern: "sectors" };
     if (s.type === "box") return { key: "box", make: () => new THREE.BoxGeometry(2, 2, 2), size: s.half, pattern: "edges" };
     if (s.type === "bar") {
       const r = 1.6 * this.thin;
       return { key: `bar${s.length}`, make: () => new THREE.CapsuleGeometry(r, s.length, 6, 16).rotateZ(-Math.PI / 2), size: [1, 1, 1], pattern: "plain" };
     }
-    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill(2.5 * this.thin), pattern: "plain" };
+    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill((this.only.has(s.body) ? 2.5 : 0.8) * this.thin), pattern: "plain" };
     return null;
   }
 
@@ -226,6 +336,8 @@ export class Picture {
 
   addShapes() {
     const groups = new Map();
+    this.only = new Set(this.model.shapes.map((s) => s.body)); // bodies made of points only: drawn larger
+    for (const s of this.model.shapes) if (s.type !== "point") this.only.delete(s.body);
     this.floors = [];
     for (const s of this.model.shapes) {
       if (s.type === "plane") { this.addFloor(s); continue; }
@@ -238,9 +350,10 @@ export class Picture {
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
       const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 1500), items.length);
-      if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false }), (mesh.renderOrder = 1);
+      if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
-      mesh.castShadow = mesh.receiveShadow = this.renderer.shadowMap.enabled;
+      mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
+      mesh.receiveShadow = this.renderer.shadowMap.enabled;
       mesh.frustumCulled = false;
       mesh.userData.items = items;
       // Most shapes sit in the middle of their bodies, upright: then only a scale is left of the matrix.
@@ -253,9 +366,18 @@ export class Picture {
     }
   }
 
-  // A wall of the ground that reaches above the middle of the scene: it would hide what it holds, so it is glass.
+  // A wall of the ground that reaches above the middle of the scene, or a vessel: it would hide what it holds, so it is glass.
   hides(s) {
-    if (s.body !== 0 || s.type !== "box") return false;
+    if (s.body !== 0) return false;
+    if (s.type === "mesh") {
+      const box = this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one));
+      let inside = 0;
+      for (let k = 0; k < this.n; k++) inside += box.containsPoint(this.bodyPosition(k + 1));
+      return 2 * inside > this.n;
+    }
+    if (s.type !== "box") return false;
+    const sides = [...s.half].sort((a, b) => a - b);
+    if (sides[0] > 0.3 * sides[1]) return false; // a block or a post, not a wall
     const q = quat(s.q), axes = [0, 1, 2].map((i) => new THREE.Vector3().setComponent(i, s.half[i]).applyQuaternion(q));
     const top = v(s.p).dot(this.up) + axes.reduce((sum, a) => sum + Math.abs(a.dot(this.up)), 0);
     return top > this.centre.dot(this.up);
@@ -289,9 +411,10 @@ export class Picture {
   }
 
   addContacts() {
-    const ink = (colour, order) => Object.assign(new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.92, depthTest: this.n <= 150 ? false : true }), { userData: { order } });
-    this.contactRoom = 0;
-    this.contactMaterial = [ink("#e4572e"), ink("#e4572e"), ink("#ffffff")];
+    this.arrows = new Arrows(this, "#e4572e");
+    this.dotMaterial = new THREE.MeshBasicMaterial({ color: "#ffffff", transparent: true, opacity: 0.92, depthTest: this.n > 150 });
+    this.dotRoom = 0;
+    this.dot = Math.min(0.06 * this.bodySize, 0.012 * this.radius);
     this.growContacts(256);
     // Forces are drawn so that a common one is about as long as a body.
     let common = 0;
@@ -305,22 +428,26 @@ export class Picture {
       const masses = this.model.bodies.filter((b) => !b.fixed).map((b) => b.mass).sort((a, b) => a - b);
       common = (masses[masses.length >> 1] || 1) * (Math.hypot(...this.model.gravity) || 9.81);
     }
-    this.perNewton = Math.max(1.4 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
+    this.perNewton = Math.max(1.0 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
   }
 
   growContacts(count) {
-    if (count <= this.contactRoom) return;
-    const room = Math.max(count, 2 * this.contactRoom);
-    for (const mesh of this.contactMeshes ?? []) this.scene.remove(mesh), mesh.dispose();
-    const shaft = new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0);
-    this.contactMeshes = [shaft, head, new THREE.SphereGeometry(1, 10, 8)].map((g, k) => this.instances(g, this.contactMaterial[k], room));
-    this.contactMeshes.forEach((m, k) => (m.renderOrder = 10 + k));
-    this.contactRoom = room;
+    this.arrows.grow(count);
+    if (count <= this.dotRoom) return;
+    if (this.dots) this.scene.remove(this.dots), this.dots.dispose();
+    this.dotRoom = Math.max(count, 2 * this.dotRoom);
+    this.dots = this.instances(new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
+    this.dots.renderOrder = 12;
   }
 
   addJoints() {
     this.jointMesh = this.instances(new THREE.SphereGeometry(1, 16, 12), new THREE.MeshStandardMaterial({ color: "#f4f4f1", roughness: 0.4 }), this.model.joints.length);
     this.jointMesh.count = this.model.joints.length;
+    this.strings = this.model.joints.filter((j) => j.type === "distance" || j.type === "free");
+    this.stringMesh = this.instances(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), new THREE.MeshStandardMaterial({ color: "#b9b3a4", roughness: 0.8 }), this.strings.length);
+    this.stringMesh.count = this.strings.length;
+    this.reactions = new Arrows(this, "#1fa39a");
+    this.reactions.grow(this.model.joints.length);
   }
 
   addSprings() {
@@ -369,6 +496,7 @@ export class Picture {
   }
 
   p0 = new THREE.Vector3();
+  d0 = new THREE.Vector3();
   q0 = new THREE.Quaternion();
   one = new THREE.Vector3(1, 1, 1);
   m0 = new THREE.Matrix4();
@@ -420,27 +548,18 @@ export class Picture {
   }
 
   placeContacts() {
-    const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces;
+    const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces, dot = this.dot;
     const n = on ? c.end - c.begin : 0;
     this.growContacts(n);
-    const [shafts, heads, dots] = this.contactMeshes, dir = new THREE.Vector3(), at = new THREE.Vector3(), size = new THREE.Vector3(), turn = new THREE.Quaternion();
-    const dot = Math.min(0.09 * this.bodySize, 0.018 * this.radius), thick = 0.55 * dot, longest = 1.5 * this.radius;
     for (let k = 0; k < n; k++) {
       const i = 3 * (c.begin + k);
-      at.fromArray(c.point, i);
-      dir.fromArray(c.force, i);
-      const length = Math.min(longest, dir.length() * this.perNewton * this.forceScale), tip = Math.min(0.45 * length, 5 * thick);
-      dir.normalize();
-      turn.setFromUnitVectors(UP, dir);
-      this.m0.compose(at, turn, size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(shafts.instanceMatrix.array, 16 * k);
-      at.addScaledVector(dir, length - tip);
-      this.m0.compose(at, turn, size.set(0.42 * tip, tip, 0.42 * tip)).toArray(heads.instanceMatrix.array, 16 * k);
-      this.m0.makeScale(dot, dot, dot).setPosition(c.point[i], c.point[i + 1], c.point[i + 2]).toArray(dots.instanceMatrix.array, 16 * k);
+      if (this.show.forces) this.arrows.place(k, this.p0.fromArray(c.point, i), this.d0.fromArray(c.force, i));
+      if (this.show.contacts) this.m0.makeScale(dot, dot, dot).setPosition(c.point[i], c.point[i + 1], c.point[i + 2]).toArray(this.dots.instanceMatrix.array, 16 * k);
     }
-    shafts.count = heads.count = this.show.forces ? n : 0;
-    dots.count = this.show.contacts ? n : 0;
+    this.arrows.show(this.show.forces ? n : 0);
+    this.dots.count = this.show.contacts ? n : 0;
+    if (this.dots.count > 0) this.dots.instanceMatrix.needsUpdate = true;
     this.nContacts = n;
-    for (const m of this.contactMeshes) m.instanceMatrix.needsUpdate = true;
   }
 
   placeJoints() {
@@ -451,6 +570,24 @@ export class Picture {
     });
     this.jointMesh.visible = this.show.joints && this.model.joints.length > 0;
     this.jointMesh.instanceMatrix.needsUpdate = true;
+    this.strings.forEach((j, k) => {
+      const a = v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), d = v(j.pb).applyMatrix4(this.bodyMatrix(j.b, this.m0)).sub(a), length = Math.max(1e-9, d.length());
+      this.q0.setFromUnitVectors(UP, d.divideScalar(length));
+      this.m1.compose(a, this.q0, new THREE.Vector3(0.35 * r, length, 0.35 * r)).toArray(this.stringMesh.instanceMatrix.array, 16 * k);
+    });
+    this.stringMesh.visible = this.show.joints && this.strings.length > 0;
+    this.stringMesh.instanceMatrix.needsUpdate = true;
+    this.placeReactions();
+  }
+
+  // What each joint does to its body b, at the joint.
+  placeReactions() {
+    const force = this.show.reactions ? this.run.reactionsAt(this.time) : null, n = force ? this.model.joints.length : 0;
+    for (let k = 0; k < n; k++) {
+      const j = this.model.joints[k];
+      this.reactions.place(k, v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), this.d0.fromArray(force, 3 * k));
+    }
+    this.reactions.show(n);
   }
 
   placeSprings() {
@@ -523,7 +660,7 @@ export class Picture {
       floor.material.color.set(dark ? "#2b3138" : "#e6e8e6");
       floor.material.userData.line.value.set(dark ? "#59636f" : "#a9b0b3");
     }
-    this.contactMaterial[2].color.set(dark ? "#ffffff" : "#1d242b");
+    this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b");
     this.sky.intensity = dark ? 1.25 : 1.7;
     this.paint();
     this.onChange();

@@ -5,6 +5,7 @@
  * which mu is a coefficient and friction a pyramid along two directions.
  */
 #include "../engine.h"
+#include "math/vec3.h"
 
 #include <ode/ode.h>
 #include <stdio.h>
@@ -13,15 +14,19 @@
 
 enum { MOST_POINTS = 16 };
 
+/* A hull as dCreateConvex takes it. */
+typedef struct HullData {
+    dReal *planes, *points;
+    unsigned *polygons;
+} HullData;
+
 typedef struct World {
     const Scene *scene;
     dWorldID world;
     dSpaceID space;
     dJointGroupID group;
     dBodyID *bodies;
-    dReal *planes; /* of all hulls */
-    dReal *points;
-    unsigned *polygons;
+    HullData *hulls; /* n_hulls: ODE keeps pointers to these */
     bool quick;
     int n_contacts, most_points;
 } World;
@@ -30,6 +35,12 @@ static const char *version(void)
 {
     return PEER_VERSION;
 }
+
+/* Mechanisms want the exact solver: they are small, and what they are used for is not a game. */
+static const Choice choices[] = {{"chain", "stepper=world"},   {"whip", "stepper=world"},
+                                 {"springs", "stepper=world"}, {"ring", "stepper=world"},
+                                 {"slider", "stepper=world"},  {"quadruped", "stepper=world"},
+                                 {"gripper", "stepper=world"}, {"", ""}};
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
@@ -55,6 +66,30 @@ static void near(void *opaque, dGeomID a, dGeomID b)
 
 /* ---- the scene -------------------------------------------------------------------------------- */
 
+static dGeomID make_hull(World *world, int index)
+{
+    const Hull *hull = &world->scene->hulls[index];
+    HullData *data = &world->hulls[index];
+    data->planes = calloc(4 * (size_t)hull->n_triangles, sizeof(dReal));
+    data->points = calloc(3 * (size_t)hull->n_points, sizeof(dReal));
+    data->polygons = calloc(4 * (size_t)hull->n_triangles, sizeof(unsigned));
+    if (data->planes == NULL || data->points == NULL || data->polygons == NULL) return NULL;
+    for (int k = 0; k < hull->n_points; k++)
+        vec3_store(&data->points[3 * k], hull->points[k]);
+    for (int t = 0; t < hull->n_triangles; t++) {
+        const int *c = &hull->triangles[3 * t];
+        st_Vec3 a = hull->points[c[0]], n = cross(sub(hull->points[c[1]], a), sub(hull->points[c[2]], a));
+        n = scale(1 / norm(n), n);
+        vec3_store(&data->planes[4 * t], n);
+        data->planes[4 * t + 3] = dot(n, a);
+        data->polygons[4 * t] = 3;
+        for (int k = 0; k < 3; k++)
+            data->polygons[4 * t + 1 + k] = (unsigned)c[k];
+    }
+    return dCreateConvex(world->space, data->planes, (unsigned)hull->n_triangles, data->points,
+                         (unsigned)hull->n_points, data->polygons);
+}
+
 static dGeomID make_geom(World *world, const Shape *shape)
 {
     switch (shape->type) {
@@ -63,6 +98,7 @@ static dGeomID make_geom(World *world, const Shape *shape)
     case SHAPE_BOX:
         return dCreateBox(world->space, 2 * shape->half.x, 2 * shape->half.y, 2 * shape->half.z);
     case SHAPE_HULL:
+        return make_hull(world, shape->hull);
     case SHAPE_NONE:
         break;
     }
@@ -89,6 +125,41 @@ static void add_body(World *world, int k)
     dGeomSetOffsetPosition(geom, body->shape.offset.x, body->shape.offset.y, body->shape.offset.z);
 }
 
+/* A spring is a pair of stops at 0 that give way: ODE's manual, "how to use ERP and CFM", h k/(h k + d), 1/(h k + d).
+ */
+static void add_joint(World *world, const Joint *joint)
+{
+    dBodyID a = joint->a >= 0 ? world->bodies[joint->a] : NULL, b = world->bodies[joint->b];
+    double k = joint->stiffness, d = joint->damping, h = world->scene->h;
+    dReal erp = k > 0 ? h * k / (h * k + d) : 0, cfm = k > 0 ? 1 / (h * k + d) : 0;
+    dJointID id;
+    switch (joint->type) {
+    case JOINT_BALL:
+        dJointAttach(id = dJointCreateBall(world->world, NULL), b, a);
+        dJointSetBallAnchor(id, joint->point.x, joint->point.y, joint->point.z);
+        break;
+    case JOINT_REVOLUTE:
+        dJointAttach(id = dJointCreateHinge(world->world, NULL), b, a);
+        dJointSetHingeAnchor(id, joint->point.x, joint->point.y, joint->point.z);
+        dJointSetHingeAxis(id, joint->axis.x, joint->axis.y, joint->axis.z);
+        if (k == 0) break;
+        dJointSetHingeParam(id, dParamLoStop, 0);
+        dJointSetHingeParam(id, dParamHiStop, 0);
+        dJointSetHingeParam(id, dParamStopERP, erp);
+        dJointSetHingeParam(id, dParamStopCFM, cfm);
+        break;
+    case JOINT_PRISMATIC:
+        dJointAttach(id = dJointCreateSlider(world->world, NULL), b, a);
+        dJointSetSliderAxis(id, joint->axis.x, joint->axis.y, joint->axis.z);
+        if (k == 0) break;
+        dJointSetSliderParam(id, dParamLoStop, 0);
+        dJointSetSliderParam(id, dParamHiStop, 0);
+        dJointSetSliderParam(id, dParamStopERP, erp);
+        dJointSetSliderParam(id, dParamStopCFM, cfm);
+        break;
+    }
+}
+
 /* ---- the interface ---------------------------------------------------------------------------- */
 
 static void destroy(void *opaque)
@@ -100,15 +171,21 @@ static void destroy(void *opaque)
     dWorldDestroy(world->world);
     dCloseODE();
     free(world->bodies);
-    free(world->planes);
-    free(world->points);
-    free(world->polygons);
+    for (int k = 0; k < world->scene->n_hulls; k++) {
+        free(world->hulls[k].planes);
+        free(world->hulls[k].points);
+        free(world->hulls[k].polygons);
+    }
+    free(world->hulls);
     free(world);
 }
 
 static void apply_settings(World *world, Settings *settings)
 {
-    world->quick = strcmp(setting_word(settings, "stepper", "quick"), "quick") == 0;
+    char stepper[SETTING_SIZE];
+    setting_choose(settings, world->scene, choices);
+    setting_word(settings, "stepper", "quick", stepper);
+    world->quick = strcmp(stepper, "quick") == 0;
     if (world->quick) {
         dWorldSetQuickStepNumIterations(world->world, (int)setting_number(settings, "iterations", 20));
         dWorldSetQuickStepW(world->world, setting_number(settings, "sor", 1.3));
@@ -130,6 +207,7 @@ static void *create(const Scene *scene, Settings *settings, char message[200])
     world->space = dHashSpaceCreate(NULL);
     world->group = dJointGroupCreate(0);
     world->bodies = calloc((size_t)scene->n_bodies, sizeof(dBodyID));
+    world->hulls = calloc((size_t)scene->n_hulls + 1, sizeof *world->hulls);
     apply_settings(world, settings);
     dWorldSetGravity(world->world, scene->gravity.x, scene->gravity.y, scene->gravity.z);
     dWorldSetAutoDisableFlag(world->world, 0);
@@ -139,6 +217,8 @@ static void *create(const Scene *scene, Settings *settings, char message[200])
     }
     for (int k = 0; k < scene->n_bodies; k++)
         add_body(world, k);
+    for (int k = 0; k < scene->n_joints; k++)
+        add_joint(world, &scene->joints[k]);
     return world;
 }
 

@@ -25,13 +25,10 @@ static const char *version(void)
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-typedef struct Choice {
-    const char *scene, *settings;
-} Choice;
-
-/* What a user would choose for a kind of scene; the first kind that the name begins with counts. */
 static const Choice choices[] = {
     {"spheres", "tolerance=1e-3 max_iterations=50"},
+    {"bounce", "preset=accurate"},
+    {"ring", "integrator=sdirk2"},
     {"", ""},
 };
 
@@ -39,27 +36,23 @@ static bool set(st_SystemDef *def, const char *key, const char *text, st_Error *
 {
     const st_Setting *setting = st_setting_find(key);
     st_SettingValue value = {.word = text, .number = strtod(text, NULL)};
-    if (setting != NULL && setting->kind == ST_SETTING_BOOLEAN) value.number = strcmp(text, "true") == 0;
+    if (setting->kind == ST_SETTING_BOOLEAN) value.number = strcmp(text, "true") == 0;
     return st_setting_set(def, key, &value, err) == ST_OK;
 }
 
-/* The scene's own choice as key=value words first, each of them open to the command line; then what else is there. */
 static bool choose(st_SystemDef *def, const Scene *bench, Settings *settings, st_Error *err)
 {
-    char words[200], *rest = words;
-    const Choice *choice = choices;
-    while (strncmp(bench->name, choice->scene, strlen(choice->scene)) != 0)
-        choice++;
-    snprintf(words, sizeof words, "%s", choice->settings);
-    for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
-        char *value = strchr(word, '=');
-        *value++ = '\0';
-        if (!set(def, word, setting_word(settings, word, value), err)) return false;
-    }
+    char value[SETTING_SIZE];
+    setting_choose(settings, bench, choices);
+    if (setting_word(settings, "preset", NULL, value) && st_preset_apply(def, value, err) != ST_OK) return false;
+    if (bench->e > 0) def->impact = ST_IMPACT_POISSON;
     for (int k = 0; k < st_setting_count(); k++) {
-        const char *key = st_setting(k)->key, *value = setting_word(settings, key, NULL);
-        if (value != NULL && !set(def, key, value, err)) return false;
+        const char *key = st_setting(k)->key;
+        if (setting_word(settings, key, NULL, value) && !set(def, key, value, err)) return false;
     }
+    def->h = bench->h;
+    def->end = bench->end;
+    def->gravity = bench->gravity;
     return true;
 }
 
@@ -161,16 +154,10 @@ static void *create(const Scene *bench, Settings *settings, char message[200])
     st_Error err = {.status = ST_OK};
     st_SystemDef def = st_system_def();
     World *world = calloc(1, sizeof *world);
-    const char *preset = setting_word(settings, "preset", NULL);
     if (world == NULL || (world->ids = calloc((size_t)bench->n_bodies, sizeof *world->ids)) == NULL) goto failed;
     world->bench = bench;
     world->h = bench->h;
-    if (preset != NULL && st_preset_apply(&def, preset, &err) != ST_OK) goto failed;
-    if (bench->e > 0) def.impact = ST_IMPACT_POISSON;
     if (!choose(&def, bench, settings, &err)) goto failed;
-    def.h = bench->h;
-    def.end = bench->end;
-    def.gravity = bench->gravity;
     if (st_scene_create(&world->scene, &err) != ST_OK || !add_planes(world, &err) || !add_bodies(world, &err) ||
         !add_joints(world, &err) || st_system_create(world->scene, &def, &world->system, &err) != ST_OK)
         goto failed;

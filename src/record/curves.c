@@ -1,0 +1,294 @@
+/* record/curves.c -- curves of a recording: of the steps ("kinetic"), of a body ("left.x", its contact forces
+ * "left.fz"), between two bodies ("left/ground.force") and of a joint ("hinge.torque").
+ *
+ * Contact forces are impulses over the length of the step. A step that ended in a collision has an impact for it, no
+ * force: the curve is not drawn there.
+ */
+#include "record/curves.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#define BATCH 4096 /* steps read at once */
+
+typedef struct Field {
+    const char *name, *unit;
+} Field;
+
+static const Field step_field[] = {{"kinetic", "J"},     {"potential", "J"},   {"total", "J"},     {"residual", ""},
+                                   {"penetration", "m"}, {"joint_error", "m"}, {"iterations", ""}, {"contacts", ""},
+                                   {"collisions", ""},   {"h", "s"},           {NULL, NULL}};
+#define FORCE_FIELDS                                                                                                   \
+    {"fx", "N"}, {"fy", "N"}, {"fz", "N"},                                                                             \
+    {                                                                                                                  \
+        "force", "N"                                                                                                   \
+    }
+static const Field body_field[] = {FORCE_FIELDS,    {"x", "m"},      {"y", "m"},       {"z", "m"},
+                                   {"qw", ""},      {"qx", ""},      {"qy", ""},       {"qz", ""},
+                                   {"vx", "m/s"},   {"vy", "m/s"},   {"vz", "m/s"},    {"wx", "rad/s"},
+                                   {"wy", "rad/s"}, {"wz", "rad/s"}, {"speed", "m/s"}, {NULL, NULL}};
+static const Field pair_field[] = {FORCE_FIELDS, {NULL, NULL}};
+static const Field joint_field[] = {
+    FORCE_FIELDS,     {"tx", "N m"},       {"ty", "N m"},  {"tz", "N m"}, {"torque", "N m"}, {"coordinate", "m or rad"},
+    {"speed", "1/s"}, {"motor", "N, N m"}, {"error", "m"}, {NULL, NULL}};
+#define N_FORCE_FIELDS 4
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+static int find_field(const Field *fields, const char *name)
+{
+    for (int k = 0; fields[k].name != NULL; k++)
+        if (strcmp(fields[k].name, name) == 0) return k;
+    return -1;
+}
+
+/* The place of a name in a list of the model; -1: it is not there. */
+static int find_name(const json_t *list, const char *name, size_t length)
+{
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        const char *text = json_string_value(json_object_get(json_array_get(list, k), "name"));
+        if (text != NULL && strlen(text) == length && strncmp(text, name, length) == 0) return (int)k;
+    }
+    return -1;
+}
+
+/* A body's number; 0: the ground; -1: there is none. */
+static int find_body(const json_t *model, const char *name, size_t length)
+{
+    if (length == strlen("ground") && strncmp(name, "ground", length) == 0) return 0;
+    int place = find_name(json_object_get(model, "bodies"), name, length);
+    return place < 0 ? -1 : place + 1;
+}
+
+/* Is `name` up to its last dot a thing of this kind, with such a field? */
+static bool take(sti_Curve *curve, sti_CurveKind kind, const Field *fields, const char *field, int a, int b)
+{
+    int k = a >= 0 && b >= 0 ? find_field(fields, field) : -1;
+    if (k < 0) return false;
+    curve->kind = kind;
+    curve->field = k;
+    curve->unit = fields[k].unit;
+    curve->a = a;
+    curve->b = b;
+    return true;
+}
+
+static bool find_thing(const json_t *model, const char *name, const char *dot, sti_Curve *curve)
+{
+    size_t length = (size_t)(dot - name);
+    int body = find_body(model, name, length);
+    if (body > 0 && take(curve, STI_CURVE_BODY, body_field, dot + 1, body, 0)) return true;
+    if (take(curve, STI_CURVE_JOINT, joint_field, dot + 1, find_name(json_object_get(model, "joints"), name, length),
+             0))
+        return true;
+    for (const char *cut = name; cut < dot; cut++)
+        if (*cut == '/' &&
+            take(curve, STI_CURVE_PAIR, pair_field, dot + 1, find_body(model, name, (size_t)(cut - name)),
+                 find_body(model, cut + 1, (size_t)(dot - cut - 1))))
+            return true;
+    return false;
+}
+
+static int list_fields(char *out, size_t size, const Field *fields)
+{
+    int n = 0;
+    for (int k = 0; fields[k].name != NULL; k++)
+        n += snprintf(out + n, size - (size_t)n, "%s%s", k > 0 ? " " : "", fields[k].name);
+    return n;
+}
+
+st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Curve *out, st_Error *err)
+{
+    const char *dot = strrchr(name, '.');
+    *out = (sti_Curve){.name = name};
+    if (take(out, STI_CURVE_STEP, step_field, name, 0, 0)) return ST_OK;
+    json_t *model = json_loads(info->model, 0, NULL);
+    bool found = dot != NULL && find_thing(model, name, dot, out);
+    json_decref(model);
+    if (found) return ST_OK;
+    char steps[120], bodies[120], joints[120];
+    list_fields(steps, sizeof steps, step_field);
+    list_fields(bodies, sizeof bodies, body_field);
+    list_fields(joints, sizeof joints, joint_field);
+    return sti_fail(
+        err, ST_ERR_ARGUMENT,
+        "there is no curve \"%.80s\"; of steps: %s; BODY. with %s; BODY/BODY. with fx fy fz force; JOINT. with %s",
+        name, steps, bodies, joints);
+}
+
+/* ---- the list of all ---------------------------------------------------------------------------- */
+
+static void list_names(FILE *out, const json_t *list, const char *title, const Field *fields)
+{
+    char text[200];
+    size_t n = json_array_size(list), most = 24;
+    if (n == 0) return;
+    list_fields(text, sizeof text, fields);
+    fprintf(out, "%s. with %s\n ", title, text);
+    for (size_t k = 0; k < n && k < most; k++)
+        fprintf(out, "%s%s", k > 0 ? ", " : " ", json_string_value(json_object_get(json_array_get(list, k), "name")));
+    if (n > most) fprintf(out, ", and %zu more", n - most);
+    fputc('\n', out);
+}
+
+char *st_recording_curve_names(const st_Recording *recording)
+{
+    char *text = NULL, steps[200];
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    json_t *model = json_loads(st_recording_info(recording)->model, 0, NULL);
+    if (out == NULL) return NULL;
+    list_fields(steps, sizeof steps, step_field);
+    fprintf(out, "of the steps\n  %s\n", steps);
+    list_names(out, json_object_get(model, "bodies"), "BODY", body_field);
+    fputs("BODY/BODY. with fx fy fz force: what the first does to the second by contact; \"ground\" is one, too\n",
+          out);
+    list_names(out, json_object_get(model, "joints"), "JOINT", joint_field);
+    fclose(out);
+    json_decref(model);
+    return text;
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
+
+static double step_value(const st_RecordedStep *s, int field)
+{
+    const double value[] = {s->kinetic,    s->potential,   s->kinetic + s->potential,
+                            s->residual,   s->penetration, s->joint_error,
+                            s->iterations, s->contacts,    s->collisions,
+                            s->h};
+    return value[field];
+}
+
+static double size_of(const double *v)
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+/* One of fx fy fz force. */
+static double force_value(const double *force, int field)
+{
+    return field < 3 ? force[field] : size_of(force);
+}
+
+static double joint_value(const st_RecordedJoint *j, int field)
+{
+    const double value[] = {j->force[0],   j->force[1],  j->force[2],  size_of(j->force),
+                            j->torque[0],  j->torque[1], j->torque[2], size_of(j->torque),
+                            j->coordinate, j->speed,     j->motor,     j->error};
+    return value[field];
+}
+
+typedef struct Frame {
+    st_RecordedFrame row;
+    double h; /* of the step that ended in it; 0: it was an impact, or the start */
+    st_Vec3 *position, *velocity, *spin;
+    st_Quat *orientation;
+    st_RecordedJoint *joint;
+    st_RecordedContact *contact;
+    int64_t contact_capacity;
+} Frame;
+
+static double body_value(const Frame *f, int body, int field)
+{
+    st_Vec3 p = f->position[body - 1], v = f->velocity[body - 1], w = f->spin[body - 1];
+    st_Quat q = f->orientation[body - 1];
+    const double value[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z,
+                            v.x, v.y, v.z, w.x, w.y, w.z, sqrt(v.x * v.x + v.y * v.y + v.z * v.z)};
+    return value[field - N_FORCE_FIELDS];
+}
+
+/* On b of a pair, or on the body. */
+static double contact_value(const Frame *f, const sti_Curve *curve)
+{
+    double force[3] = {0};
+    bool pair = curve->kind == STI_CURVE_PAIR;
+    int on = pair ? curve->b : curve->a;
+    if (!(f->h > 0)) return NAN;
+    for (int c = 0; c < f->row.n_contacts; c++) {
+        const st_RecordedContact *contact = &f->contact[c];
+        int other = contact->b == on ? contact->a : contact->b;
+        if ((contact->a != on && contact->b != on) || (pair && other != curve->a)) continue;
+        for (int i = 0; i < 3; i++)
+            force[i] += (contact->b == on ? 1 : -1) * contact->impulse[i] / f->h;
+    }
+    return force_value(force, curve->field);
+}
+
+static double frame_value(const Frame *f, const sti_Curve *curve)
+{
+    if (curve->kind == STI_CURVE_JOINT) return joint_value(&f->joint[curve->a], curve->field);
+    if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) return contact_value(f, curve);
+    return body_value(f, curve->a, curve->field);
+}
+
+static st_Status read_steps(st_Recording *recording, const sti_Curve *curves, int n, double *time, st_Error *err)
+{
+    st_Allocator allocator = st_default_allocator();
+    int64_t all = st_recording_info(recording)->n_steps;
+    st_RecordedStep *batch = sti_alloc(&allocator, BATCH, sizeof *batch);
+    st_Status status = batch != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
+    for (int64_t first = 0; first < all && status == ST_OK; first += BATCH) {
+        int64_t count = all - first < BATCH ? all - first : BATCH;
+        status = st_recording_steps(recording, first, count, batch, err);
+        for (int64_t k = 0; k < count && status == ST_OK; k++) {
+            time[first + k] = batch[k].time;
+            for (int c = 0; c < n; c++)
+                if (curves[c].kind == STI_CURVE_STEP)
+                    curves[c].value[first + k] = step_value(&batch[k], curves[c].field);
+        }
+    }
+    sti_free(&allocator, batch, BATCH, sizeof *batch);
+    return status;
+}
+
+static st_Status read_frame(st_Recording *recording, int64_t k, Frame *f, const st_Allocator *allocator, st_Error *err)
+{
+    st_RecordedStep step;
+    STI_TRY(st_recording_frames(recording, k, 1, &f->row, err));
+    STI_TRY(st_recording_steps(recording, f->row.step, 1, &step, err));
+    f->h = step.collisions > 0 ? 0 : step.h;
+    STI_TRY(st_recording_bodies(recording, k, f->position, f->orientation, f->velocity, f->spin, err));
+    if (st_recording_info(recording)->n_joints > 0) STI_TRY(st_recording_joints(recording, k, f->joint, err));
+    STI_TRY(STI_GROW(allocator, f->contact, f->contact_capacity, f->row.n_contacts, err));
+    return st_recording_contacts(recording, f->row.first_contact, f->row.n_contacts, f->contact, err);
+}
+
+static st_Status read_frames(st_Recording *recording, const sti_Curve *curves, int n, double *time, st_Error *err)
+{
+    const st_RecordingInfo *info = st_recording_info(recording);
+    st_Allocator allocator = st_default_allocator();
+    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1;
+    Frame f = {.position = sti_alloc(&allocator, bodies, sizeof *f.position),
+               .velocity = sti_alloc(&allocator, bodies, sizeof *f.velocity),
+               .spin = sti_alloc(&allocator, bodies, sizeof *f.spin),
+               .orientation = sti_alloc(&allocator, bodies, sizeof *f.orientation),
+               .joint = sti_alloc(&allocator, joints, sizeof *f.joint)};
+    bool ok = f.position != NULL && f.velocity != NULL && f.spin != NULL && f.orientation != NULL && f.joint != NULL;
+    st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
+    for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++) {
+        status = read_frame(recording, k, &f, &allocator, err);
+        time[k] = f.row.time;
+        for (int c = 0; c < n && status == ST_OK; c++)
+            if (curves[c].kind != STI_CURVE_STEP) curves[c].value[k] = frame_value(&f, &curves[c]);
+    }
+    sti_free(&allocator, f.position, bodies, sizeof *f.position);
+    sti_free(&allocator, f.velocity, bodies, sizeof *f.velocity);
+    sti_free(&allocator, f.spin, bodies, sizeof *f.spin);
+    sti_free(&allocator, f.orientation, bodies, sizeof *f.orientation);
+    sti_free(&allocator, f.joint, joints, sizeof *f.joint);
+    STI_RELEASE(&allocator, f.contact, f.contact_capacity);
+    return status;
+}
+
+st_Status sti_curves_read(st_Recording *recording, const sti_Curve *curves, int n, double *step_time,
+                          double *frame_time, st_Error *err)
+{
+    bool frames = false, steps = false;
+    for (int c = 0; c < n; c++) {
+        steps = steps || curves[c].kind == STI_CURVE_STEP;
+        frames = frames || curves[c].kind != STI_CURVE_STEP;
+    }
+    if (steps) STI_TRY(read_steps(recording, curves, n, step_time, err));
+    return frames ? read_frames(recording, curves, n, frame_time, err) : ST_OK;
+}

@@ -1,0 +1,110 @@
+/* Curves of a recording by name: a lamp of 2 kg hangs welded to the ground, a block of 3 kg rests on a table, another
+ * of 1 kg on it. What the joint and the contacts carry is known.
+ */
+#include "record/curves.h"
+
+#include "check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define G       9.81
+#define N_STEPS 20
+
+static const char scene_text[] =
+    "{ \"simulation\": { \"h\": 0.01, \"end\": 0.2 }, \"ground\": [{ \"type\": \"plane\" }], \"bodies\": [\n"
+    "  { \"name\": \"lamp\", \"mass\": 2, \"inertia\": 1, \"position\": [5, 0, 3] },\n"
+    "  { \"name\": \"lower\", \"position\": [0, 0, 0.5], \"mass\": 3, \"inertia\": 0.5, \"shapes\": [{ \"type\": "
+    "\"box\", "
+    "\"size\": [1, 1, 1] }] },\n"
+    "  { \"name\": \"upper\", \"position\": [0, 0, 1.5], \"mass\": 1, \"inertia\": 0.2, \"shapes\": [{ \"type\": "
+    "\"box\", "
+    "\"size\": [1, 1, 1] }] } ],\n"
+    "  \"joints\": [{ \"name\": \"weld\", \"type\": \"fixed\", \"b\": \"lamp\", \"point\": [5.5, 0, 3] }] }";
+
+static void record(const char *path)
+{
+    st_Error err = {0};
+    st_Scene *scene = NULL;
+    st_System *system = NULL;
+    st_Recorder *recorder = NULL;
+    st_SystemDef def;
+    st_RecorderDef recorder_def = st_recorder_def();
+    check_ok(st_scene_parse(scene_text, strlen(scene_text), "text", NULL, 0, &scene, &def, &err), err);
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    recorder_def.rate = 0; /* every step */
+    check_ok(st_recorder_open(path, &recorder_def, scene, &def, system, &recorder, &err), err);
+    st_StepInfo info = st_step_info();
+    for (int k = 0; k <= N_STEPS; k++) {
+        if (k > 0) check_ok(st_system_step(system, def.h, &info, &err), err);
+        check_ok(st_recorder_add(recorder, system, &info, &err), err);
+    }
+    check_ok(st_recorder_close(recorder, system, "finished", "", &err), err);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
+static void curves_have_the_forces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *unit;
+        double value;
+    } expected[] = {{"weld.fz", "N", 2 * G},
+                    {"weld.force", "N", 2 * G},
+                    {"weld.torque", "N m", 2 * G * 0.5},
+                    {"upper.fz", "N", G},
+                    {"lower.fz", "N", 3 * G},
+                    {"lower/upper.fz", "N", G},
+                    {"upper/lower.fz", "N", -G},
+                    {"ground/lower.fz", "N", 4 * G},
+                    {"lower/ground.force", "N", 4 * G},
+                    {"upper/ground.force", "N", 0},
+                    {"lamp.x", "m", 5},
+                    {"upper.speed", "m/s", 0},
+                    {"potential", "J", G * (6 + 1.5 + 1.5)}};
+    const int n = (int)(sizeof expected / sizeof expected[0]);
+    char path[] = "/tmp/stiction-curves-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    record(path);
+    st_Error err = {0};
+    st_Recording *recording = NULL;
+    sti_Curve curve[13];
+    double value[13][N_STEPS + 1], steps[N_STEPS + 1], frames[N_STEPS + 1];
+    check_ok(st_recording_open(path, &recording, &err), err);
+    const st_RecordingInfo *info = st_recording_info(recording);
+    assert_int_equal(info->n_frames, N_STEPS + 1);
+    for (int k = 0; k < n; k++) {
+        check_ok(sti_curve_find(info, expected[k].name, &curve[k], &err), err);
+        assert_string_equal(curve[k].unit, expected[k].unit);
+        curve[k].value = value[k];
+    }
+    check_ok(sti_curves_read(recording, curve, n, steps, frames, &err), err);
+    check_close(frames[N_STEPS], 0.2, 1e-12);
+    for (int k = 0; k < n; k++) /* at rest from the first step on, to the solver's tolerance of 1e-9 */
+        check_close(value[k][N_STEPS], expected[k].value, 1e-6);
+    assert_true(isnan(value[3][0])); /* the start has no step, and so no force */
+    static const char *const wrong[] = {"kinetc",        "lamp.a", "lamp/nobody.fz", "nobody.x",
+                                        "lower/upper.x", ".",      "lamp."};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        assert_int_equal(sti_curve_find(info, wrong[k], &curve[0], &err), ST_ERR_ARGUMENT);
+        assert_non_null(strstr(err.message, wrong[k]));
+        assert_non_null(strstr(err.message, "kinetic"));
+        assert_non_null(strstr(err.message, "coordinate")); /* all of the list fits */
+    }
+    char *names = st_recording_curve_names(recording);
+    assert_non_null(names);
+    assert_non_null(strstr(names, "lamp, lower, upper"));
+    assert_non_null(strstr(names, "weld"));
+    free(names);
+    st_recording_close(recording);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_have_the_forces)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
