@@ -264,6 +264,14 @@ static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_Co
     return ST_OK;
 }
 
+/* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
+ * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
+ * load explains, anew in every step.                                                              */
+static double beyond(double gap, double slop)
+{
+    return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);
+}
+
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
 static double gap_drift(const Work *work, const sti_ContactEntry *entry)
 {
@@ -272,6 +280,7 @@ static double gap_drift(const Work *work, const sti_ContactEntry *entry)
     const st_Sink *from = work->stage->drift_from;
     int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, entry->first_row);
+    gap = beyond(gap, work->system->def.slop);
     if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
     return fmax(gap / reach, -cap);
 }
