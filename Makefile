@@ -19,7 +19,7 @@ unexport MAKEFLAGS MFLAGS
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
 
-demo: all ## run the main example; leaves a table and a picture in demo/
+demo: all ## run two scenes; leaves a table, a picture and a report to look at in demo/
 	@scripts/demo.sh $(BUILD)/bin/stiction
 
 test: TIMEOUT := 120

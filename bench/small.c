@@ -301,14 +301,14 @@ static st_Status ringing(st_Error *err)
 /* ---- chain and whip --------------------------------------------------------------------------- */
 
 /* n links of 0.1 m and 0.1 kg from the origin, at an angle from straight down. */
-static st_Status build_chain(Bench *b, int n, double angle, st_Error *err)
+static st_Status build_chain(Bench *b, int n, double angle, st_JointType type, st_Error *err)
 {
     st_BodyId last = ST_GROUND;
     double length = 0.1;
     st_Vec3 along = {sin(angle), 0, -cos(angle)};
     for (int k = 0; k < n; k++) {
         st_BodyDef link = st_body_def();
-        st_JointDef joint = st_joint_def(ST_JOINT_BALL);
+        st_JointDef joint = st_joint_def(type);
         st_BodyId id;
         double s = length * (k + 0.5);
         link.pose.p = (st_Vec3){s * along.x, 0, s * along.z};
@@ -319,6 +319,7 @@ static st_Status build_chain(Bench *b, int n, double angle, st_Error *err)
         TRY(st_scene_add_body(b->scene, &link, &id, err));
         joint.a = last;
         joint.b = id;
+        joint.axis = (st_Vec3){0, 1, 0};
         joint.point = (st_Vec3){length * k * along.x, 0, length * k * along.z};
         TRY(st_scene_add_joint(b->scene, &joint, NULL, err));
         last = id;
@@ -327,7 +328,9 @@ static st_Status build_chain(Bench *b, int n, double angle, st_Error *err)
 }
 
 typedef struct ChainCase {
-    const char *name, *integrator, *drift;
+    const char *name;
+    st_JointType type;
+    const char *integrator, *drift;
     double angle, end;
     int substeps;
 } ChainCase;
@@ -339,7 +342,7 @@ static st_Status chain_of(const ChainCase *c, st_Error *err)
     const int n = 100;
     double available = n * 0.1 * 9.81 * 0.05 * n * (1 - cos(c->angle)), h = 1.0 / 240 / c->substeps;
     TRY(begin(&b, err));
-    TRY(build_chain(&b, n, c->angle, err));
+    TRY(build_chain(&b, n, c->angle, c->type, err));
     TRY(st_setting_set(&b.def, "integrator", &(st_SettingValue){.word = c->integrator}, err));
     TRY(st_setting_set(&b.def, "drift", &(st_SettingValue){.word = c->drift}, err));
     b.def.form = ST_FORM_II;
@@ -355,12 +358,22 @@ static st_Status chain_of(const ChainCase *c, st_Error *err)
     return ST_OK;
 }
 
+/* Let go at 10 degrees; and a whip, let go horizontally. Energies in parts of what the chain has above hanging still.
+ */
+#define GENTLE (PI / 18)
+#define LEVEL  (PI / 2)
+
 static st_Status chain(st_Error *err)
 {
     static const ChainCase cases[] = {
-        {"chain", "implicit", "gap", 0.1, 5, 1},   {"chain", "trapezoid", "gap", 0.1, 5, 1},
-        {"chain", "sdirk2", "gap", 0.1, 5, 1},     {"chain", "trapezoid", "projection", 0.1, 5, 1},
-        {"chain", "bdf2", "gap", 0.1, 5, 1},       {"chain", "sdirk2", "projection", 0.1, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "implicit", "gap", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "trapezoid", "gap", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "bdf2", "gap", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "sdirk2", "gap", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "trapezoid", "projection", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "sdirk2", "projection", GENTLE, 5, 1},
+        {"chain of hinges", ST_JOINT_REVOLUTE, "trapezoid", "gap", GENTLE, 5, 1},
+        {"chain of hinges", ST_JOINT_REVOLUTE, "sdirk2", "gap", GENTLE, 5, 1},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         TRY(chain_of(&cases[k], err));
@@ -370,12 +383,191 @@ static st_Status chain(st_Error *err)
 static st_Status whip(st_Error *err)
 {
     static const ChainCase cases[] = {
-        {"whip", "trapezoid", "gap", 0.5 * PI, 4, 1},        {"whip", "trapezoid", "gap", 0.5 * PI, 4, 4},
-        {"whip", "trapezoid", "projection", 0.5 * PI, 4, 1}, {"whip", "trapezoid", "projection", 0.5 * PI, 4, 4},
-        {"whip", "sdirk2", "gap", 0.5 * PI, 4, 1},           {"whip", "sdirk2", "gap", 0.5 * PI, 4, 4},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "gap", LEVEL, 5, 4},
+        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 1},
+        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 2},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 4},
+        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "gap", LEVEL, 5, 4},
+        {"whip of hinges", ST_JOINT_REVOLUTE, "sdirk2", "gap", LEVEL, 5, 2},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         TRY(chain_of(&cases[k], err));
+    return ST_OK;
+}
+
+/* ---- bounce ----------------------------------------------------------------------------------- */
+
+/* From 1 m; the height of each bounce is e^2 of the one before. After 3 s, by the energy left. */
+static st_Status bounce(st_Error *err)
+{
+    static const double restitutions[] = {1, 0.5};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        st_BodyDef ball = st_body_def();
+        st_ShapeDef sphere = st_sphere_def(0.1);
+        st_BodyId id;
+        Run run;
+        double e = restitutions[k], kinetic, potential;
+        char name[64];
+        TRY(begin(&b, err));
+        ball.pose.p = (st_Vec3){0, 0, 1.1};
+        ball.mass = 1;
+        ball.inertia = diagonal(0.004, 0.004, 0.004);
+        sphere.mu = 0.3;
+        sphere.restitution = e;
+        TRY(add_floor(b.scene, 0.3, e, err));
+        TRY(st_scene_add_body(b.scene, &ball, &id, err));
+        TRY(st_scene_add_shape(b.scene, id, &sphere, NULL, err));
+        TRY(st_preset_apply(&b.def, "accurate", err));
+        TRY(start(&b, err));
+        double first = sqrt(2 / 9.81), second = first * (1 + 2 * e); /* times of the impacts */
+        int n = (int)((e == 1 ? 10.0 : 0.5 * (first + second)) * 240);
+        TRY(run_steps(b.system, 1.0 / 240, n, &run, err));
+        TRY(st_system_energy(b.system, &kinetic, &potential, err));
+        double height = (kinetic + potential) / 9.81 - 0.1;
+        snprintf(name, sizeof name, "bounce, e = %g", e);
+        print(name, &run, "height off by %.1e of %.4f m", fabs(height - e * e) / (e * e), e * e);
+        end(&b);
+    }
+    return ST_OK;
+}
+
+/* ---- incline ---------------------------------------------------------------------------------- */
+
+/* A box on a plane under gravity that leans by `part` of the friction angle, towards `degrees` in the plane; or level,
+ * and the box slides that way at 2 m/s.                                                            */
+static st_Status incline_of(double part, double degrees, st_Error *err)
+{
+    Bench b;
+    st_BodyId id;
+    st_Pose pose;
+    st_Vec3 v, w;
+    Run run;
+    char name[64];
+    double mu = 0.5, toward = degrees * PI / 180, slope = atan(part * mu);
+    TRY(begin(&b, err));
+    TRY(add_floor(b.scene, mu, 0, err));
+    TRY(add_box(b.scene, (st_Vec3){0, 0, 0.1}, (st_Vec3){0.2, 0.2, 0.1}, 1, mu, &id, err));
+    b.def.gravity = (st_Vec3){9.81 * sin(slope) * cos(toward), 9.81 * sin(slope) * sin(toward), -9.81 * cos(slope)};
+    TRY(start(&b, err));
+    TRY(run_steps(b.system, 1.0 / 240, 2400, &run, err));
+    TRY(st_system_pose(b.system, id, &pose));
+    snprintf(name, sizeof name, "incline, %g degrees", degrees);
+    print(name, &run, "crept %.1e m in 10 s", hypot(pose.p.x, pose.p.y), 0);
+    end(&b);
+
+    TRY(begin(&b, err));
+    TRY(add_floor(b.scene, mu, 0, err));
+    TRY(add_box(b.scene, (st_Vec3){0, 0, 0.1}, (st_Vec3){0.2, 0.2, 0.1}, 1, mu, &id, err));
+    TRY(start(&b, err));
+    double q[7] = {0, 0, 0.1, 1, 0, 0, 0}, fast[6] = {2 * cos(toward), 2 * sin(toward), 0, 0, 0, 0};
+    TRY(st_system_set_state(b.system, 0, q, fast, err));
+    TRY(run_steps(b.system, 1.0 / 240, 48, &run, err));
+    TRY(st_system_velocity(b.system, id, &v, &w));
+    snprintf(name, sizeof name, "sliding, %g degrees", degrees);
+    print(name, &run, "friction %.6f of the weight, turned by %.1e rad", (2 - hypot(v.x, v.y)) / (9.81 * 0.2),
+          fabs(atan2(v.y, v.x) - toward));
+    end(&b);
+    return ST_OK;
+}
+
+static st_Status incline(st_Error *err)
+{
+    TRY(incline_of(0.99, 0, err));
+    TRY(incline_of(0.99, 30, err));
+    return incline_of(0.99, 45, err);
+}
+
+/* ---- mechanisms on the floor ------------------------------------------------------------------ */
+
+/* A link that hangs from `parent` at `top`, its joint held by a position motor. */
+static st_Status add_leg_link(st_Scene *scene, st_BodyId parent, st_Vec3 top, st_Vec3 axis, double length, double mass,
+                              const st_Profile *gait, double swing, st_BodyId *id, st_Error *err)
+{
+    st_BodyDef body = st_body_def();
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    body.pose.p = (st_Vec3){top.x, top.y, top.z - 0.5 * length};
+    body.mass = mass;
+    body.inertia = diagonal(mass * length * length / 12, mass * length * length / 12, 2e-4 * mass);
+    TRY(st_scene_add_body(scene, &body, id, err));
+    joint.a = parent;
+    joint.b = *id;
+    joint.point = top;
+    joint.axis = axis;
+    joint.motor = (st_MotorDef){
+        .type = ST_MOTOR_POSITION, .target = swing, .profile = *gait, .max_force = 60, .stiffness = 300, .damping = 6};
+    return st_scene_add_joint(scene, &joint, NULL, err);
+}
+
+/* Trunk of 12 kg, four legs of hip, thigh and shank with a ball for a foot; diagonal legs swing together. */
+static st_Status build_quadruped(st_Scene *scene, double swing, st_Error *err)
+{
+    const double hip = 0.06, thigh = 0.25, shank = 0.25, foot = 0.03, top = hip + thigh + shank + foot;
+    st_BodyId trunk, upper, middle, lower;
+    st_ShapeDef ball = st_sphere_def(foot);
+    TRY(add_floor(scene, 0.6, 0, err));
+    TRY(add_box(scene, (st_Vec3){0, 0, top}, (st_Vec3){0.3, 0.12, 0.05}, 12, 0.6, &trunk, err));
+    for (int leg = 0; leg < 4; leg++) {
+        double x = (leg & 1) != 0 ? 0.25 : -0.25, y = (leg & 2) != 0 ? 0.15 : -0.15;
+        st_Profile still = {.type = ST_PROFILE_CONSTANT};
+        st_Profile gait = {.type = ST_PROFILE_HARMONIC, .frequency = 4 * PI, .phase = leg == 0 || leg == 3 ? 0 : PI};
+        st_Vec3 at_hip = {x, y, top}, at_thigh = {x, y, top - hip}, at_knee = {x, y, top - hip - thigh};
+        TRY(add_leg_link(scene, trunk, at_hip, (st_Vec3){1, 0, 0}, hip, 0.6, &still, 0, &upper, err));
+        TRY(add_leg_link(scene, upper, at_thigh, (st_Vec3){0, 1, 0}, thigh, 1, &gait, swing, &middle, err));
+        TRY(add_leg_link(scene, middle, at_knee, (st_Vec3){0, 1, 0}, shank, 0.3, &gait, -2 * swing, &lower, err));
+        ball.pose.p = (st_Vec3){0, 0, -0.5 * shank};
+        ball.mu = 0.6;
+        TRY(st_scene_add_shape(scene, lower, &ball, NULL, err));
+    }
+    return ST_OK;
+}
+
+static st_Status quadruped(st_Error *err)
+{
+    for (int trots = 0; trots < 2; trots++) {
+        Bench b;
+        Run run;
+        st_Pose pose;
+        TRY(begin(&b, err));
+        TRY(build_quadruped(b.scene, trots != 0 ? 0.25 : 0, err));
+        TRY(start(&b, err));
+        TRY(run_steps(b.system, 1.0 / 500, 1500, &run, err));
+        TRY(st_system_pose(b.system, (st_BodyId){1}, &pose));
+        print(trots != 0 ? "quadruped, trotting" : "quadruped, standing", &run, "joints %.1e m, trunk at %.4f m",
+              run.joint_error, pose.p.z);
+        end(&b);
+    }
+    return ST_OK;
+}
+
+/* Two fingers on slides press a cube between them, which gravity pulls down at 0.95 of what friction holds. */
+static st_Status gripper(st_Error *err)
+{
+    Bench b;
+    Run run;
+    st_BodyId box, finger;
+    st_Pose pose;
+    const double half = 0.05, mu = 0.5, press = 9.81 / (2 * mu * 0.95);
+    TRY(begin(&b, err));
+    TRY(add_box(b.scene, (st_Vec3){0, 0, 0}, (st_Vec3){half, half, half}, 1, mu, &box, err));
+    for (int side = -1; side <= 1; side += 2) {
+        st_JointDef slide = st_joint_def(ST_JOINT_PRISMATIC);
+        st_ForceDef force = st_force_def();
+        st_Vec3 at = {side * (half + 0.02), 0, 0};
+        TRY(add_box(b.scene, at, (st_Vec3){0.02, 0.03, 0.03}, 0.2, mu, &finger, err));
+        slide.b = finger;
+        slide.point = at;
+        slide.axis = (st_Vec3){1, 0, 0};
+        TRY(st_scene_add_joint(b.scene, &slide, NULL, err));
+        force.body = finger;
+        force.force = (st_Vec3){-side * press, 0, 0};
+        TRY(st_scene_add_force(b.scene, &force, NULL, err));
+    }
+    TRY(start(&b, err));
+    TRY(run_steps(b.system, 1.0 / 240, 1200, &run, err));
+    TRY(st_system_pose(b.system, box, &pose));
+    print("gripper", &run, "crept %.1e m, penetration %.1e m", -pose.p.z, run.penetration);
+    end(&b);
     return ST_OK;
 }
 
@@ -387,7 +579,8 @@ typedef struct Scene {
 } Scene;
 
 static const Scene scenes[] = {
-    {"bowling", bowling}, {"column", column}, {"springs", springs}, {"ringing", ringing}, {"chain", chain}, {"whip", whip},
+    {"bowling", bowling}, {"column", column}, {"springs", springs}, {"ringing", ringing},     {"chain", chain},
+    {"whip", whip},       {"bounce", bounce}, {"incline", incline}, {"quadruped", quadruped}, {"gripper", gripper},
 };
 
 int main(int argc, char **argv)

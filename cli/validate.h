@@ -18,6 +18,14 @@ typedef struct Case {
 
 extern const Case validate_cases[]; /* ends with an id of NULL */
 
+/* validate_mechanisms.c */
+void andrews_squeezer(Check *check);
+void bricard_linkage(Check *check);
+void flyball_governor(Check *check);
+void crank_with_clearance(Check *check);
+void eulers_disk(Check *check);
+void spinning_friction(Check *check);
+
 /* |got - expected| <= tolerance, absolutely, is a pass. */
 void expect(Check *check, const char *what, double expected, double got, double tolerance);
 bool check_full(const Check *check); /* longer versions are wanted */

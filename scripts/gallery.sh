@@ -1,6 +1,6 @@
 #!/bin/sh
 # gallery.sh PROGRAM [NAME...] -- docs/gallery.md and a picture of each example, drawn by `stiction render`. With names, only those
-# pictures are made again.
+# pictures are made again. All of them take a few minutes, most of it for starting a browser each time.
 set -eu
 cd "$(dirname "$0")/.."
 program=$1
@@ -9,28 +9,88 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p docs/gallery
 
-{
-    echo "# Gallery"
-    echo
-    echo "Every example scene, as \`stiction view\` shows it. Made by \`scripts/gallery.sh\`; run one with"
-    echo "\`stiction run NAME -o NAME.h5\` and look at it with \`stiction view NAME.h5\`, or push it about with"
-    echo "\`stiction view --live NAME\`."
-} >"$folder/gallery.md"
+# When, and from where: a scene that is not named here is seen at half time, from where `stiction view` looks.
+view() {
+    case $1 in
+    newtons-cradle) echo "--at 0.44" ;;
+    woodpecker) echo "--at 0.42 --look 0.35,-1,0.15" ;;
+    tippe-top) echo "--at 1.25 --look 0.4,-1,0.15" ;;
+    rattleback) echo "--at 1.95 --look 0.2,-1,0.55" ;;
+    eulers-disk) echo "--at 1.3" ;;
+    walker) echo "--at 2.62 --look 0.75,-1,0.3" ;;
+    gripper) echo "--at 3 --look 0.5,-1,0.2" ;;
+    hourglass) echo "--at 0.42" ;;
+    stone-arch) echo "--at 1.25 --look 0.35,-1,0.25" ;;
+    chain-on-peg) echo "--at 0.5 --look 0.3,-1,0.1" ;;
+    card-house) echo "--at 1 --look 0.45,-1,0.4" ;;
+    dominoes) echo "--at 0.36 --look 0.5,-1,0.35" ;;
+    wall) echo "--at 0.42" ;;
+    poured) echo "--at 0.95" ;;
+    terrain) echo "--at 0.8" ;;
+    free-box) echo "--at 1.17" ;;
+    gear_train) echo "--look 0.35,0.3,1" ;;
+    double-pendulum) echo "--look 0.5,0.2,1" ;;
+    b_g100_explicit) echo "--at 0.1 --look 0.1,0.5,1" ;;
+    b_* | two-carts*) echo "--look 0.1,0.5,1" ;;
+    esac
+}
 
-find examples -name '*.json' | sort | while read -r scene; do
+for scene in $(find examples -name '*.json' | sort); do
     name=$(basename "$scene" .json)
     wanted=no
     [ $# -gt 0 ] || wanted=yes
     for one in "$@"; do [ "$one" != "$name" ] || wanted=yes; done
-    picture=docs/gallery/$name.png
-    if [ $wanted = yes ]; then
-        # A run that is meant to diverge has a picture, too.
-        "$program" run "$scene" -q -o "$folder/run.h5" 2>/dev/null || true
-        "$program" render "$folder/run.h5" -o "$picture" --size 480x300 --theme light ||
-            { echo "gallery: no picture of $name" >&2; continue; }
-    fi
-    [ -e "$picture" ] || continue
-    printf '\n## %s\n\n![%s](gallery/%s.png)\n\n' "$name" "$name" "$name"
-    python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get("description", ""))' "$scene"
-done >>"$folder/gallery.md"
+    [ $wanted = yes ] || continue
+    # A run that is meant to diverge has a picture, too.
+    "$program" run "$scene" -q -o "$folder/run.h5" 2>/dev/null || true
+    # shellcheck disable=SC2046 # words
+    "$program" render "$folder/run.h5" -o "docs/gallery/$name.jpg" --size 480x300 --theme light $(view "$name") ||
+        echo "gallery: no picture of $name" >&2
+    rm -f "$folder/run.h5"
+done
+
+python3 - >"$folder/gallery.md" <<'PYTHON'
+import glob
+import json
+import os
+
+THEMES = [
+    ("Toys", ["toys"], "What each is known for is a test: `tests/scene/test_toys.c`, `tests/scene/test_held.c`."),
+    ("Piles, walls, terrain", ["world"], "Many shapes, many contacts."),
+    ("Mechanisms", ["mechanisms"], "Joints, motors, limits, gears, springs; benchmarks of the multibody community among them ([joints.md](joints.md))."),
+    ("Known answers, second order", ["accuracy", "potra-2006"], "For `stiction converge`: errors and orders ([methods.md](methods.md))."),
+    ("Stiff springs and dampers", ["anitescu-potra-2002"], "The experiments of Anitescu & Potra (2002), sections 3.2 and 3.3."),
+    ("Contact laws", ["negrut-2017", "song-2004", "preclik-2011"], "Convex cones, patches of compliant elements, regularised contact and its limit."),
+]
+
+
+def anchor(title):
+    return title.lower().replace(",", "").replace(" ", "-")
+
+
+scenes = {}
+for path in sorted(glob.glob("examples/*/*.json")):
+    scenes.setdefault(path.split("/")[1], []).append(path)
+known = [folder for _, folders, _ in THEMES for folder in folders]
+THEMES.append(("Others", sorted(set(scenes) - set(known)), ""))
+
+print("""# Gallery
+
+Every example scene, as `stiction view` shows it. Run one with `stiction run NAME -o NAME.h5` and look at it with
+`stiction view NAME.h5`; push it about with `stiction view --live NAME`; make a film of it with `stiction render NAME.h5 -o
+NAME.mp4`. Orange arrows are contact forces. This page and its pictures are made by `scripts/gallery.sh`.
+""")
+shown = [(title, folders, text) for title, folders, text in THEMES if any(f in scenes for f in folders)]
+for title, folders, _ in shown:
+    names = [os.path.basename(p)[:-5] for f in folders for p in scenes.get(f, [])]
+    print(f"- [{title}](#{anchor(title)}): {', '.join(names)}")
+for title, folders, text in shown:
+    print(f"\n## {title}\n\n{text}\n\n| | |\n|---|---|")
+    for path in (p for f in folders for p in scenes.get(f, [])):
+        name = os.path.basename(path)[:-5]
+        with open(path, encoding="utf-8") as file:
+            about = json.load(file).get("description", "").replace("|", "\\|").replace("Look for: ", "<br>**Look for** ")
+        picture = f"![{name}](gallery/{name}.jpg)" if os.path.exists(f"docs/gallery/{name}.jpg") else ""
+        print(f"| {picture} | **{name}**<br>{about} |")
+PYTHON
 mv "$folder/gallery.md" docs/gallery.md

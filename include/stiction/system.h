@@ -170,7 +170,7 @@ typedef struct st_StepInfo {
     double joint_error; /* largest joint value after the step [m or rad]               */
     double impact_gain; /* kinetic energy that impact laws added [J], 0: none did      */
     double kinetic;     /* [J]                                                         */
-    double potential;   /* gravity and springs [J]                                     */
+    double potential;   /* gravity, springs, and what compliant and regularized contacts store [J] */
     double friction;    /* work of friction since the start, contacts and joints, <= 0 [J] */
     st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
 } st_StepInfo;

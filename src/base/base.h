@@ -25,6 +25,12 @@ st_Status sti_fail(st_Error *err, st_Status status, const char *format, ...) STI
         if (sti_status_ != ST_OK) return sti_status_;                                                                  \
     } while (0)
 
+/* The larger of two without a call: fmax() is one, for the sake of NaN and signed zeros. A NaN x leaves m. */
+static inline double sti_larger(double x, double m)
+{
+    return x > m ? x : m;
+}
+
 /* All memory is aligned for vector code and cache lines. */
 #define STI_ALIGN 64
 

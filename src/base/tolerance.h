@@ -58,6 +58,7 @@
  * 10. 3 rounds are usual. What is not CLOSED after the rounds of a pass is tried straight; what is worse
  * than FAILED after that has constraints that contradict.                                           */
 #define STI_PROJECTION_ERROR  2e-15
+#define STI_PROJECTION_NEAR   1e-6 /* of the first error: from there straight to the constraints (project.c) */
 #define STI_PROJECTION_ROUNDS 20
 #define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10

@@ -21,11 +21,12 @@ static int64_t ldl(const double *a, int64_t n, double *l, double *pivot)
     return -1;
 }
 
-static bool is_diagonal(const double *a, int64_t n)
+/* Of a symmetric block one half tells. */
+static bool is_diagonal(const double *a, int64_t n, bool symmetric)
 {
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            if (a[i * n + j] != 0.0 || a[j * n + i] != 0.0) return false;
+        for (int64_t j = symmetric ? i + 1 : 0; j < n; j++)
+            if (i != j && a[i * n + j] != 0.0) return false;
     return true;
 }
 
@@ -58,7 +59,7 @@ static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 /* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
 static int64_t factor_block(const sti_BlockFactor *factor, int k, const double *a, int64_t n, double *f, double *pivot)
 {
-    factor->single[k] = is_diagonal(a, n);
+    factor->single[k] = is_diagonal(a, n, factor->symmetric);
     if (factor->single[k]) return copy_diagonal(a, n, f, pivot);
     if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)

@@ -32,6 +32,7 @@ struct sti_BlockLdl {
     st_Allocator allocator;
     int n;                       /* blocks; -1: nothing analysed                                    */
     int n_scalar;                /* unknowns                                                        */
+    double least_pivot;          /* of those kept, relative to its own entry of S                   */
     ARRAY(int, first);           /* the pattern analysed: first, p, i of sti_BlockPattern           */
     ARRAY(int64_t, p);           /*                                                                 */
     ARRAY(int, i);               /*                                                                 */
@@ -363,8 +364,8 @@ static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const doub
         }
 }
 
-/* The loops below are written once for all sizes, and called with 3 and 6 as constants where that is the size:
- * balls and whole joints, the usual ones, which the compiler unrolls.                              */
+/* The loops below are written once for all sizes, and called with 3 and 5 as constants where that is the size:
+ * balls and hinges, the usual ones, which the compiler unrolls.                              */
 
 /* C -= L M', L rows x inner, M cols x inner, all row-major. */
 static inline void take_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
@@ -382,6 +383,8 @@ static void subtract_product(double *c, const double *l, const double *m, int ro
 {
     if (rows == 3 && cols == 3 && inner == 3)
         take_product(c, l, m, 3, 3, 3);
+    else if (rows == 5 && cols == 5 && inner == 5)
+        take_product(c, l, m, 5, 5, 5);
     else
         take_product(c, l, m, rows, cols, inner);
 }
@@ -428,7 +431,9 @@ static inline int factor_block(double *b, int size, const double *own, double *p
 
 static int factor_diagonal(double *b, int size, const double *own, double *pivot, double *inverse)
 {
-    return size == 3 ? factor_block(b, 3, own, pivot, inverse) : factor_block(b, size, own, pivot, inverse);
+    if (size == 3) return factor_block(b, 3, own, pivot, inverse);
+    if (size == 5) return factor_block(b, 5, own, pivot, inverse);
+    return factor_block(b, size, own, pivot, inverse);
 }
 
 /* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
@@ -451,6 +456,8 @@ static void divide_block(double *b, int rows, const double *diagonal, int size, 
 {
     if (size == 3)
         divide_rows(b, rows, diagonal, 3, pivot, inverse);
+    else if (size == 5)
+        divide_rows(b, rows, diagonal, 5, pivot, inverse);
     else
         divide_rows(b, rows, diagonal, size, pivot, inverse);
 }
@@ -465,6 +472,7 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
     }
     if (!same_pattern(ldl, pattern)) STI_TRY(analyse(ldl, pattern, err));
     load_values(ldl, pattern, x);
+    ldl->least_pivot = 1.0;
     int skipped = 0;
     for (int j = 0; j < ldl->n; j++) {
         const int size = block_size(ldl, j);
@@ -474,16 +482,23 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
             own[c] = diagonal[c * size + c];
         update_column(ldl, j);
         skipped += factor_diagonal(diagonal, size, own, pivot, inverse);
-        for (int c = 0; c < size; c++)
+        for (int c = 0; c < size; c++) {
             if (!isfinite(pivot[c]))
                 return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g",
                                 pattern->first[ldl->order[j]] + c, pivot[c]);
+            if (pivot[c] > 0.0 && pivot[c] < ldl->least_pivot * own[c]) ldl->least_pivot = pivot[c] / own[c];
+        }
         for (int64_t e = ldl->column[j] + 1; e < ldl->column[j + 1]; e++)
             divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), diagonal, size, pivot,
                          inverse);
     }
     if (redundant_rows != NULL) *redundant_rows = skipped;
     return ST_OK;
+}
+
+double sti_block_ldl_least_pivot(const sti_BlockLdl *ldl)
+{
+    return ldl->least_pivot;
 }
 
 /* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */
@@ -514,6 +529,8 @@ static void solve_forward(const sti_BlockLdl *ldl, int begin, int end)
         const int size = block_size(ldl, k);
         if (size == 3)
             forward_column(ldl, k, 3);
+        else if (size == 5)
+            forward_column(ldl, k, 5);
         else
             forward_column(ldl, k, size);
     }
@@ -544,6 +561,8 @@ static void solve_backward(const sti_BlockLdl *ldl, int begin, int end)
         const int size = block_size(ldl, k);
         if (size == 3)
             backward_column(ldl, k, 3);
+        else if (size == 5)
+            backward_column(ldl, k, 5);
         else
             backward_column(ldl, k, size);
     }

@@ -12,6 +12,7 @@
 
 #include "model/profile.h"
 #include "model/world.h"
+#include "step/sink.h"
 
 /* What a joint is made of: the frames' axes are 0, 1, 2 = x, y, z (the joint's axis). */
 typedef struct Recipe {
@@ -246,13 +247,6 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-static st_Status push(const sti_Rows *rows, double value, double rate, st_Sink *sink, st_Error *err)
-{
-    st_JointRow row = {
-        .value = value, .rate = rate, .count = rows->count, .index = rows->index, .gradient = rows->gradient};
-    return st_push_joint(sink, &row, err);
-}
-
 /* x_a - ratio x_b and its row, on up to four bodies. */
 static st_Status gear_row(const sti_World *world, const sti_Joint *gear, const double *q, double *value, sti_Rows *rows,
                           st_Error *err)
@@ -282,23 +276,48 @@ void sti_gears_compile(sti_World *world)
     }
 }
 
+/* All rows of a joint other than a gear, which touch the same two bodies. */
+static st_Status push_joint(const sti_World *world, int index, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    const sti_Joint *joint = &world->joint[index];
+    const sti_Body *a = &world->body[joint->a], *b = &world->body[joint->b];
+    st_Quat of_a = sti_pose(q, joint->a).q, of_b = sti_pose(q, joint->b).q;
+    sti_Measure measure[7];
+    sti_JointEntry *entry;
+    double *gradient;
+    int touched[12];
+    if (joint->n_rows == 0) return ST_OK;
+    STI_TRY(sti_joint_measures(world, index, t, q, measure, err));
+    int count = sti_rows_index(world, joint->a, joint->b, touched);
+    STI_TRY(sti_sink_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));
+    for (int k = 0; k < joint->n_rows; k++) {
+        const sti_Measure *m = &measure[k];
+        entry[k] = (sti_JointEntry){m->value, m->rate};
+        /* angular velocities are in body axes */
+        gradient = sti_put_half(a, m->on_a.linear, rotate_back(of_a, m->on_a.angular), gradient);
+        gradient = sti_put_half(b, m->on_b.linear, rotate_back(of_b, m->on_b.angular), gradient);
+    }
+    return ST_OK;
+}
+
+static st_Status push_gear(const sti_World *world, const sti_Joint *gear, const double *q, st_Sink *sink, st_Error *err)
+{
+    sti_Rows rows;
+    double value;
+    STI_TRY(gear_row(world, gear, q, &value, &rows, err));
+    st_JointRow row = {
+        .value = value - gear->offset, .count = rows.count, .index = rows.index, .gradient = rows.gradient};
+    return st_push_joint(sink, &row, err);
+}
+
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     for (int index = 0; index < world->n_joints; index++) {
         const sti_Joint *joint = &world->joint[index];
-        sti_Measure measure[7];
-        sti_Rows rows;
-        double value;
-        if (recipes[joint->type].gear) {
-            STI_TRY(gear_row(world, joint, q, &value, &rows, err));
-            STI_TRY(push(&rows, value - joint->offset, 0, sink, err));
-            continue;
-        }
-        STI_TRY(sti_joint_measures(world, index, t, q, measure, err));
-        for (int k = 0; k < joint->n_rows; k++) {
-            sti_rows_measure(world, q, joint->a, joint->b, &measure[k], &rows);
-            STI_TRY(push(&rows, measure[k].value, measure[k].rate, sink, err));
-        }
+        if (recipes[joint->type].gear)
+            STI_TRY(push_gear(world, joint, q, sink, err));
+        else
+            STI_TRY(push_joint(world, index, t, q, sink, err));
     }
     return ST_OK;
 }

@@ -8,10 +8,14 @@ static int append_dofs(const sti_Body *body, int count, int *index)
     return count;
 }
 
+int sti_rows_index(const sti_World *world, int a, int b, int *index)
+{
+    return append_dofs(&world->body[b], append_dofs(&world->body[a], 0, index), index);
+}
+
 void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows)
 {
-    rows->count = append_dofs(&world->body[a], 0, rows->index);
-    rows->count = append_dofs(&world->body[b], rows->count, rows->index);
+    rows->count = sti_rows_index(world, a, b, rows->index);
 }
 
 void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,

@@ -191,6 +191,11 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
 static void full_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *angular)
 {
     double full[6] = {0};
+    if (body->n_dofs == 6) {
+        *linear = vec3_load(v + body->v_first);
+        *angular = vec3_load(v + body->v_first + 3);
+        return;
+    }
     for (int k = 0; k < body->n_dofs; k++)
         full[body->dof[k]] = v[body->v_first + k];
     *linear = vec3_load(full);
@@ -308,6 +313,18 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
         fastest = fmax(fastest, norm(linear) + turning);
     }
     return 2 * h * fastest;
+}
+
+double sti_world_kinetic(const sti_World *world, const double *v)
+{
+    double sum = 0;
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        st_Vec3 linear, w;
+        full_velocity(body, v, &linear, &w);
+        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
+    }
+    return sum;
 }
 
 static double world_potential(void *ctx, double t, const double *q)

@@ -138,6 +138,7 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
                            st_Error *err);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
+double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */
 st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Error *err);
@@ -228,6 +229,7 @@ static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3
     return gradient;
 }
 
+int sti_rows_index(const sti_World *world, int a, int b, int *index); /* how many; index has room for 12 */
 void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);
 void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
                   sti_Rows *rows);

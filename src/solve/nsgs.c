@@ -285,7 +285,10 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 
     double due = task->tolerance, least = INFINITY; /* a change as small as `due` calls for the judge */
     memcpy(s->best, task->r, bytes);
-    judge(s, task, &least); /* a warm start may be the answer already; v is set, too */
+    if (task->problem->n_contacts == 1) /* one sweep is the answer: exact, and to be judged once */
+        sti_reduction_apply(task->reduction, task->r, s->v, s->u);
+    else
+        judge(s, task, &least); /* a warm start may be the answer already; v is set, too */
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);

@@ -33,7 +33,8 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, y_value);
     STI_ARRAY(double, v_free);
     STI_ARRAY(double, l_free);
-    double joint_free; /* largest residual of the joint rows at v_free                          */
+    double joint_free; /* largest residual of the joint rows at v_free                           */
+    bool free_known;   /* v_free and l_free are those of this problem                            */
     sti_Judged judged;
     STI_ARRAY(double, w);
     STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
@@ -453,8 +454,11 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(w, problem->n_r);
     GROW(held, problem->n_r);
     GROW(b, problem->n_r);
+    m->saddle->rough = reduction->rough;
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
+    m->free_known = false;
     m->joint_free = sti_reduction_velocity(reduction, NULL, m->v_free, m->l_free);
+    m->free_known = true;
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
@@ -665,7 +669,7 @@ double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, d
 {
     const Memory *m = reduction->memory;
     const st_Problem *p = m->problem;
-    if (r != NULL && m->local == NULL && is_zero(r, p->n_r)) {
+    if (m->local == NULL && m->free_known && (r == NULL || is_zero(r, p->n_r))) {
         if (p->n_v > 0) memcpy(v, m->v_free, (size_t)p->n_v * sizeof *v);
         if (l != NULL && p->n_l > 0) memcpy(l, m->l_free, (size_t)p->n_l * sizeof *l);
         return m->joint_free;

@@ -16,7 +16,9 @@
  *
  * Refinement: a light body between heavy ones makes S nearly singular (pivots of 1e-8 at a mass ratio
  * of 1e8) and v the small difference of inv(A) a and Z l. A step on the residuals of (1) and (2), not on
- * S, returns the lost digits, because those residuals see neither cancellation.
+ * S, returns the lost digits, because those residuals see neither cancellation. The response of one mechanism to
+ * one contact is not refined where the pivots show that three digits at most are lost: it makes up W, with which
+ * solvers search; what they find is judged through the whole system.
  */
 #include "solve/saddle.h"
 
@@ -25,6 +27,7 @@
 
 #define MAX_REFINEMENTS 3
 #define REFINED_ENOUGH  1e-9
+#define STEADY_PIVOT    1e-3
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
@@ -34,6 +37,7 @@ typedef struct sti_SaddleMemory {
     sti_Net net;                  /* joint rows and mechanisms                                      */
     sti_BlockFactor mass;         /* A                                                              */
     sti_BlockLdl *ldl;            /* scaled S, A symmetric                                          */
+    bool steady;                  /* its pivots are all far from 0 */
     STI_ARRAY(double, dense);     /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
     int64_t version;              /* of the net that what follows was laid out for; 0: none         */
     STI_ARRAY(int64_t, entry_at); /* by entry of the problem's G: where it stands in ours          */
@@ -151,8 +155,8 @@ static void fill_links(Memory *m)
 
 /* ------------------------------------------------------------------ small dense blocks
  *
- * X is rows x size, row-major: a link's G or Z. Most are three rows on a body in space, and the compiler unrolls
- * what it knows the sizes of.                                                                     */
+ * X is rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in space,
+ * and the compiler unrolls what it knows the sizes of. */
 
 static inline void take_rows(const double *X, int rows, int size, const double *v, double *out)
 {
@@ -171,18 +175,18 @@ static void subtract_rows(const double *X, int rows, int size, const double *v, 
         take_rows(X, rows, size, v, out);
     else if (rows == 3)
         take_rows(X, 3, 6, v, out);
+    else if (rows == 5)
+        take_rows(X, 5, 6, v, out);
     else
         take_rows(X, rows, 6, v, out);
 }
 
-static inline void give_columns(const double *X, int rows, int size, const double *l, double *v)
+static inline void give_columns(const double *restrict X, int rows, int size, const double *restrict l,
+                                double *restrict v)
 {
-    for (int k = 0; k < size; k++) {
-        double sum = v[k];
-        for (int a = 0; a < rows; a++)
-            sum += X[a * size + k] * l[a];
-        v[k] = sum;
-    }
+    for (int a = 0; a < rows; a++)
+        for (int k = 0; k < size; k++)
+            v[k] += X[a * size + k] * l[a];
 }
 
 /* v += X' l */
@@ -192,6 +196,8 @@ static void add_columns(const double *X, int rows, int size, const double *l, do
         give_columns(X, rows, size, l, v);
     else if (rows == 3)
         give_columns(X, 3, 6, l, v);
+    else if (rows == 5)
+        give_columns(X, 5, 6, l, v);
     else
         give_columns(X, rows, 6, l, v);
 }
@@ -207,13 +213,30 @@ static inline void multiply(const double *X, int rows, const double *Y, int cols
         }
 }
 
+/* The same for three rows and three columns, in nine registers. */
+static void multiply_balls(const double *X, const double *Y, double *out, int64_t stride)
+{
+    double a0 = 0, a1 = 0, a2 = 0, b0 = 0, b1 = 0, b2 = 0, c0 = 0, c1 = 0, c2 = 0;
+    for (int k = 0; k < 6; k++) {
+        const double x0 = X[k], x1 = X[6 + k], x2 = X[12 + k], y0 = Y[k], y1 = Y[6 + k], y2 = Y[12 + k];
+        a0 += x0 * y0, a1 += x0 * y1, a2 += x0 * y2;
+        b0 += x1 * y0, b1 += x1 * y1, b2 += x1 * y2;
+        c0 += x2 * y0, c1 += x2 * y1, c2 += x2 * y2;
+    }
+    out[0] += a0, out[1] += a1, out[2] += a2;
+    out[stride] += b0, out[stride + 1] += b1, out[stride + 2] += b2;
+    out[2 * stride] += c0, out[2 * stride + 1] += c1, out[2 * stride + 2] += c2;
+}
+
 /* out += X Y', rows x cols of row length stride */
 static void add_product(const double *X, int rows, const double *Y, int cols, int size, double *out, int64_t stride)
 {
     if (size != 6)
         multiply(X, rows, Y, cols, size, out, stride);
     else if (rows == 3 && cols == 3)
-        multiply(X, 3, Y, 3, 6, out, stride);
+        multiply_balls(X, Y, out, stride);
+    else if (rows == 5 && cols == 5)
+        multiply(X, 5, Y, 5, 6, out, stride);
     else
         multiply(X, rows, Y, cols, 6, out, stride);
 }
@@ -323,7 +346,9 @@ static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
     scale_S(m);
     const sti_BlockPattern pattern = {
         .n_blocks = m->net.n_groups, .first = m->net.row_first, .p = m->s_p, .i = m->s_i, .start = m->s_start};
-    return sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err);
+    STI_TRY(sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err));
+    m->steady = sti_block_ldl_least_pivot(m->ldl) >= STEADY_PIVOT;
+    return ST_OK;
 }
 
 /* S in full, for an A that is not symmetric. */
@@ -394,6 +419,7 @@ static void solve_dense(const Memory *m, double *y)
 static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
 {
     *redundant_rows = 0;
+    m->steady = false;
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
     STI_TRY(sti_net_build(&m->net, p, err));
     if (m->version != m->net.version) {
@@ -506,6 +532,11 @@ static void residuals(const Memory *m, const Part *part, const double *a, const 
         const int block = part->block[k], first = m->net.problem->A.first[block];
         const int64_t size = block_size(m, block);
         const double *A = m->net.problem->A.x + m->mass.start[block];
+        if (m->mass.single[block]) {
+            for (int64_t i = 0; i < size; i++)
+                m->rest_v[first + i] -= A[i * size + i] * v[first + i];
+            continue;
+        }
         for (int64_t i = 0; i < size; i++)
             for (int64_t j = 0; j < size; j++)
                 m->rest_v[first + i] -= A[i * size + j] * v[first + j];
@@ -527,8 +558,8 @@ static double correct(const Memory *m, const Part *part, double *v, double *l)
         for (int row = m->net.problem->A.first[part->block[k]]; row < m->net.problem->A.first[part->block[k] + 1];
              row++) {
             v[row] += m->step_v[row];
-            step = fmax(step, fabs(m->step_v[row]));
-            size = fmax(size, fabs(v[row]));
+            step = sti_larger(fabs(m->step_v[row]), step);
+            size = sti_larger(fabs(v[row]), size);
         }
     for (int k = 0; k < part->n_groups; k++)
         for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
@@ -541,14 +572,16 @@ void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, 
     const Memory *m = saddle->memory;
     const Part part = part_of(m, mechanism);
     solve_once(m, &part, a, c, v, l);
-    if (part.n_groups == 0) return;
+    if (part.n_groups == 0 || saddle->rough || (mechanism != STI_WHOLE && m->steady)) return;
     /* A correction of relative size e leaves an error of about e^2: mostly one step is enough. */
-    double moved = 1.0;
-    for (int step = 0; step < MAX_REFINEMENTS && moved > REFINED_ENOUGH; step++) {
+    double moved = INFINITY, before;
+    int step = 0;
+    do { /* where v is 0 but for rounding, relative steps stay large: they no longer fall */
+        before = moved;
         residuals(m, &part, a, c, v, l);
         solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l);
         moved = correct(m, &part, v, l);
-    }
+    } while (++step < MAX_REFINEMENTS && moved > REFINED_ENOUGH && moved < 0.1 * before);
 }
 
 void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x)
@@ -574,7 +607,7 @@ double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, cons
             double rest = m->net.problem->g[row] - m->rest_l[row];
             for (int64_t e = m->net.cb_first[row]; e < m->net.cb_first[row + 1]; e++)
                 rest += m->net.cb_value[e] * l[m->net.cb_column[e]];
-            worst = fmax(worst, fabs(rest));
+            worst = sti_larger(fabs(rest), worst);
         }
     }
     return worst;

@@ -17,6 +17,7 @@
 typedef struct sti_Saddle {
     const sti_Net *net; /* who touches whom; the mechanisms */
     int redundant_rows;
+    bool rough; /* set by its owner: no refinement                                                */
     struct sti_SaddleMemory *memory;
 } sti_Saddle;
 

@@ -123,6 +123,11 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     return ST_OK;
 }
 
+void sti_solver_be_rough(st_Solver *solver)
+{
+    solver->reduction->rough = true;
+}
+
 void st_solver_destroy(st_Solver *solver)
 {
     if (solver == NULL) return;

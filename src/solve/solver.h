@@ -47,6 +47,9 @@ extern const sti_SolverKind sti_admm;     /* admm.c */
 extern const sti_SolverKind sti_apgd;     /* apgd.c */
 extern const sti_SolverKind sti_homotopy; /* homotopy.c */
 
+/* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
+void sti_solver_be_rough(st_Solver *solver);
+
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
 

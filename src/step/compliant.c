@@ -355,6 +355,26 @@ void sti_patches_accept(st_System *system)
     system->patches_new = old;
 }
 
+/* delta'K delta/2 of every patch: in the eigenvectors of Xi, sum (V'delta)_i^2/x_i /2. */
+double sti_patches_energy(const st_System *system)
+{
+    const sti_Patches *patches = &system->patches;
+    double sum = 0;
+    for (int p = 0; p < patches->n; p++) {
+        const sti_Patch *patch = &patches->patch[p];
+        if (patch->kind >= system->n_patch_kinds) continue; /* restored, and not yet met in a step */
+        const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+        const double *delta = patches->delta + patch->first;
+        for (int i = 0; i < kind->size; i++) {
+            double along = 0;
+            for (int j = 0; j < kind->size; j++)
+                along += kind->V[j * kind->size + i] * delta[j];
+            sum += 0.5 * along * along / kind->x[i];
+        }
+    }
+    return sum;
+}
+
 static void free_patches(const st_Allocator *allocator, sti_Patches *patches)
 {
     STI_RELEASE(allocator, patches->patch, patches->patch_capacity);

@@ -17,6 +17,8 @@ st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *worl
  * joints of the step problem. */
 void sti_contact_stiffness(const st_SystemDef *def, const sti_ContactEntry *entry, double *k, double *gamma);
 void sti_regularize(st_System *system, const sti_Stage *stage);
+/* What the springs of contacts and joints hold [J]; nothing where they stand for rigid ones. */
+double sti_regularized_energy(const st_System *system, const st_Sink *sink);
 /* The solution again and again with smaller compliances, to the rigid limit; from and to the problem's solution. */
 st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
                           st_Error *err);
@@ -35,6 +37,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
                         st_Error *err);
 void sti_patches_follow(st_System *system);
 void sti_patches_accept(st_System *system);
+double sti_patches_energy(const st_System *system); /* of their deformations [J] */
 void sti_patches_free(st_System *system);
 
 /* stage.c: the law of a contact; a zeroed block of C for `size` rows from `first` on, in the order of rows. */

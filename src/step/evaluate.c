@@ -1,5 +1,5 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
-#include "step/system.h"
+#include "step/contact_model.h"
 
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
@@ -19,7 +19,7 @@ double sti_sink_joint_error(const st_Sink *sink)
 {
     double worst = 0;
     for (int k = 0; k < sink->joint_rows.n_rows; k++)
-        worst = fmax(worst, fabs(sink->joint[k].value));
+        worst = sti_larger(fabs(sink->joint[k].value), worst);
     return worst;
 }
 
@@ -27,7 +27,7 @@ double sti_sink_penetration(const st_Sink *sink)
 {
     double worst = 0;
     for (int k = 0; k < sink->n_contacts; k++)
-        worst = fmax(worst, -sink->contact[k].gap);
+        worst = sti_larger(-sink->contact[k].gap, worst);
     return worst;
 }
 
@@ -44,6 +44,7 @@ double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
     const st_Model *model = &system->model;
     const double *M = system->projection.M;
+    if (system->world != NULL) return sti_world_kinetic(system->world, v);
     if (sti_mass(system, &system->projection, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
@@ -59,6 +60,8 @@ double sti_energy_potential(const st_System *system, const st_Sink *sink, double
     double sum = model->potential != NULL ? model->potential(model->ctx, t, q) : 0.0;
     for (int k = 0; k < sink->soft_rows.n_rows; k++)
         sum += 0.5 * sink->soft[k].stiffness * sink->soft[k].value * sink->soft[k].value;
+    if (system->def.contact == ST_CONTACT_REGULARIZED) sum += sti_regularized_energy(system, sink);
+    if (system->def.contact == ST_CONTACT_COMPLIANT) sum += sti_patches_energy(system);
     return sum;
 }
 

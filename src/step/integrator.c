@@ -57,7 +57,7 @@ static double largest_speed(const st_System *system)
 {
     double largest = 0;
     for (int i = 0; i < system->model.n_v; i++)
-        largest = fmax(largest, fabs(system->v[i]));
+        largest = sti_larger(fabs(system->v[i]), largest);
     return largest;
 }
 

@@ -8,8 +8,11 @@
  *
  *     M d = M e + J' l,     J' d + c = 0,     q <- q + d.
  *
- * Far from the constraints (a light bar that turned by a radian in the step) this converges linearly, by the
- * curvature left out; a second pass drops e and goes straight to the constraints, quadratically.
+ * This converges linearly, by the curvature left out, at a rate of about the distance that the position moves. So
+ * where a millionth of the first error is left, e is dropped and the rest is gone straight to the constraints,
+ * quadratically: the position found differs from the nearest one by a millionth of a second-order term. Far from
+ * the constraints (a light bar that turned by a radian in the step) a second pass goes straight from the best
+ * position met.
  *
  * Redundant constraints are harmless (the solver leaves them out). Where equalities contradict each other
  * (more corners touch than can), the gaps are tried as inequalities: frictionless contacts with w = gap.
@@ -25,6 +28,8 @@ typedef struct Work {
     bool unilateral; /* gaps >= 0 instead of = 0                                                   */
     const double *spring_target;
     bool straight; /* e = 0: to the constraints, no longer to the nearest point                   */
+    bool fresh;    /* `trial` is evaluated at q_best                                              */
+    bool looked;   /* `trial` is evaluated at q_new: the caller did it                            */
     double error;  /* largest violation at the current position                                    */
     st_Error *err;
 } Work;
@@ -46,6 +51,21 @@ static st_Status add_equality(Work *work, const sti_RowList *from, int k, double
     STI_TRY(add_row(work, &out->G, from, k));
     out->g[row] = value;
     work->error = fmax(work->error, fabs(value));
+    return ST_OK;
+}
+
+static st_Status add_joints(Work *work, const st_Sink *sink)
+{
+    sti_Assembly *out = work->out;
+    const st_Allocator *a = &work->system->allocator;
+    int n = sink->joint_rows.n_rows;
+    STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, work->err));
+    STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, work->err));
+    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
+    for (int k = 0; k < n; k++) {
+        out->g[k] = sink->joint[k].value;
+        work->error = sti_larger(fabs(out->g[k]), work->error);
+    }
     return ST_OK;
 }
 
@@ -71,11 +91,11 @@ static st_Status linearise(Work *work)
     st_System *s = work->system;
     st_Sink *sink = &s->trial;
     sti_Assembly *out = work->out;
-    STI_TRY(sti_evaluate(s, sink, work->t, s->q_new, fmax(s->def.margin, s->def.active_gap), work->err));
+    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->q_new, sti_margin(s), work->err));
+    work->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
     work->error = 0;
-    for (int k = 0; k < sink->joint_rows.n_rows; k++)
-        STI_TRY(add_equality(work, &sink->joint_rows, k, sink->joint[k].value));
+    STI_TRY(add_joints(work, sink));
     for (int k = 0; work->spring_target != NULL && k < sink->soft_rows.n_rows; k++)
         if (sink->soft[k].stiffness > 0)
             STI_TRY(add_equality(work, &sink->soft_rows, k, sink->soft[k].value - work->spring_target[k]));
@@ -90,24 +110,35 @@ static st_Status linearise(Work *work)
     return ST_OK;
 }
 
+/* f = M e, M having been filled in. */
+static void momentum_of(const Work *work, double *f)
+{
+    const st_System *s = work->system;
+    const st_Model *model = &s->model;
+    const double *M = work->out->M;
+    double *e = s->work_k;
+    sti_difference(s, s->q_new, s->q_target, e);
+    for (int b = 0; b < model->n_blocks; b++)
+        for (int i = model->first[b]; i < model->first[b + 1]; i++) {
+            f[i] = 0;
+            for (int j = model->first[b]; j < model->first[b + 1]; j++, M++)
+                f[i] += *M * e[j];
+        }
+}
+
 /* d of one Newton step, into work_v. */
 static st_Status newton_step(Work *work)
 {
     st_System *s = work->system;
     const st_Model *model = &s->model;
     sti_Assembly *out = work->out;
-    double *e = s->work_k;
     STI_TRY(STI_GROW(&s->allocator, out->G.p, out->G.p_capacity, 1, work->err));
     STI_TRY(STI_GROW(&s->allocator, out->H.p, out->H.p_capacity, 1, work->err));
     STI_TRY(sti_mass(s, out, s->q_new, work->err));
-    sti_difference(s, s->q_new, s->q_target, e);
-    const double *M = out->M;
-    for (int b = 0; b < model->n_blocks; b++)
-        for (int i = model->first[b]; i < model->first[b + 1]; i++) {
-            out->f[i] = 0;
-            for (int j = model->first[b]; j < model->first[b + 1]; j++, M++)
-                out->f[i] += work->straight ? 0.0 : *M * e[j];
-        }
+    if (work->straight)
+        memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
+    else
+        momentum_of(work, out->f);
     st_Problem problem = {.n_v = model->n_v,
                           .n_l = out->G.n_rows,
                           .n_r = out->H.n_rows,
@@ -122,7 +153,7 @@ static st_Status newton_step(Work *work)
                           .contact = out->law};
     st_Solution solution = {.v = s->work_v, .l = out->l, .r = out->r};
     st_SolveInfo info;
-    return st_solver_solve(s->projector, &problem, &solution, &info, work->err);
+    return sti_solve_problem(s, s->projector, &problem, &solution, &info, work->err);
 }
 
 /* Newton steps from q_target, or straight ones from the best position so far, halved while they do not
@@ -131,10 +162,15 @@ static st_Status iterate(Work *work, double *best)
 {
     st_System *s = work->system;
     size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    double first = INFINITY;
     for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
         STI_TRY(linearise(work));
+        if (round == 0) first = work->error;
+        if (work->error <= STI_PROJECTION_NEAR * first) work->straight = true;
+        work->fresh = false;
         if (work->error < *best) {
             *best = work->error;
+            work->fresh = true;
             idle = 0;
             memcpy(s->q_best, s->q_new, size);
         } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
@@ -165,7 +201,7 @@ static st_Status close_constraints(Work *work)
         if (best <= STI_PROJECTION_CLOSED) break;
         best = INFINITY; /* the second pass starts with a look at where it is */
     }
-    return linearise(work);
+    return work->fresh ? ST_OK : linearise(work);
 }
 
 /* phi(q_l) + h a' v+, from the rows at q_l. */
@@ -184,7 +220,7 @@ static st_Status spring_targets(Work *work, double h)
 
 st_Status sti_project(st_System *system, double t, double h, st_Error *err)
 {
-    Work work = {.system = system, .out = &system->projection, .t = t, .err = err};
+    Work work = {.system = system, .out = &system->projection, .t = t, .looked = true, .err = err};
     STI_TRY(spring_targets(&work, h));
     memcpy(system->q_target, system->q_new, (size_t)system->model.n_q * sizeof *system->q_new);
     STI_TRY(close_constraints(&work));

@@ -58,6 +58,20 @@ void sti_regularize(st_System *system, const sti_Stage *stage)
     system->step.compliant = true;
 }
 
+double sti_regularized_energy(const st_System *system, const st_Sink *sink)
+{
+    double sum = 0, k, gamma;
+    if (system->def.rigid_limit || system->least_norm != NULL) return 0;
+    for (int c = 0; c < sink->n_contacts; c++) {
+        sti_contact_stiffness(&system->def, &sink->contact[c], &k, &gamma);
+        double depth = fmin(0, sink->contact[c].gap);
+        sum += 0.5 * k * depth * depth;
+    }
+    for (int j = 0; j < sink->joint_rows.n_rows; j++)
+        sum += 0.5 * system->def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
+    return sum;
+}
+
 /* The largest of all compliances relative to what an impulse moves: what is left to go. */
 static double softness(const st_System *system)
 {
@@ -98,7 +112,7 @@ st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution
         scale_compliances(system, stage, s);
         left *= s;
         int before = info->iterations;
-        STI_TRY(st_solver_solve(system->solver, &system->step.problem, solution, info, err));
+        STI_TRY(sti_solve_problem(system, system->solver, &system->step.problem, solution, info, err));
         info->iterations += before;
     }
     return ST_OK;

@@ -16,13 +16,39 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
     return ST_OK;
 }
 
+/* Room for more rows and entries: asked for once, not row by row. */
+static st_Status reserve(const st_Allocator *allocator, sti_RowList *rows, int n_rows, int64_t n_entries, st_Error *err)
+{
+    if (rows->n_rows + n_rows < rows->p_capacity && n_entries <= rows->i_capacity && n_entries <= rows->x_capacity)
+        return ST_OK;
+    STI_TRY(STI_GROW(allocator, rows->p, rows->p_capacity, rows->n_rows + n_rows + 1, err));
+    STI_TRY(STI_GROW(allocator, rows->i, rows->i_capacity, n_entries, err));
+    return STI_GROW(allocator, rows->x, rows->x_capacity, n_entries, err);
+}
+
+/* n_rows more, for which there is room, that all touch the same velocities. */
+static void add_indices(sti_RowList *rows, int n_rows, int count, const int *index)
+{
+    int first_row = rows->n_rows;
+    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
+    rows->p[first_row] = start;
+    for (int k = 1; k <= n_rows; k++) {
+        if (count == 12) /* two free bodies: no call to copy so little */
+            memcpy(rows->i + start, index, 12 * sizeof *index);
+        else if (count > 0)
+            memcpy(rows->i + start, index, (size_t)count * sizeof *index);
+        start += count;
+        rows->p[first_row + k] = start;
+    }
+    rows->n_rows = first_row + n_rows;
+}
+
 st_Status sti_rows_append_rows(const st_Allocator *allocator, sti_RowList *to, const sti_RowList *from, int first,
                                int n, st_Error *err)
 {
+    if (n == 0) return ST_OK;
     int64_t start = to->n_rows > 0 ? to->p[to->n_rows] : 0, begin = from->p[first], count = from->p[first + n] - begin;
-    STI_TRY(STI_GROW(allocator, to->p, to->p_capacity, to->n_rows + n + 1, err));
-    STI_TRY(STI_GROW(allocator, to->i, to->i_capacity, start + count, err));
-    STI_TRY(STI_GROW(allocator, to->x, to->x_capacity, start + count, err));
+    STI_TRY(reserve(allocator, to, n, start + count, err));
     if (count > 0) {
         memcpy(to->i + start, from->i + begin, (size_t)count * sizeof *to->i);
         memcpy(to->x + start, from->x + begin, (size_t)count * sizeof *to->x);
@@ -133,13 +159,25 @@ st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err
     return ST_OK;
 }
 
+st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
+                             double **gradient, st_Error *err)
+{
+    sti_RowList *rows = &sink->joint_rows;
+    int first_row = rows->n_rows;
+    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
+    STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, first_row + n_rows, err));
+    STI_TRY(reserve(&sink->allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
+    *entry = sink->joint + first_row;
+    *gradient = rows->x + start;
+    add_indices(rows, n_rows, count, index);
+    return ST_OK;
+}
+
 static st_Status grow_contacts(st_Sink *sink, int most_rows, int64_t n_entries, st_Error *err)
 {
     sti_RowList *rows = &sink->contact_rows;
     STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
-    STI_TRY(STI_GROW(&sink->allocator, rows->p, rows->p_capacity, rows->n_rows + most_rows + 1, err));
-    STI_TRY(STI_GROW(&sink->allocator, rows->i, rows->i_capacity, n_entries, err));
-    return STI_GROW(&sink->allocator, rows->x, rows->x_capacity, n_entries, err);
+    return reserve(&sink->allocator, rows, most_rows, n_entries, err);
 }
 
 st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradient, st_Error *err)
@@ -155,19 +193,8 @@ st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradie
 
 sti_ContactEntry *sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
 {
-    sti_RowList *rows = &sink->contact_rows;
-    int first_row = rows->n_rows;
-    int64_t start = first_row > 0 ? rows->p[first_row] : 0;
-    rows->p[first_row] = start;
-    for (int k = 1; k <= n_rows; k++) {
-        if (count == 12) /* two free bodies: no call to copy so little */
-            memcpy(rows->i + start, index, 12 * sizeof *index);
-        else
-            memcpy(rows->i + start, index, (size_t)count * sizeof *index);
-        start += count;
-        rows->p[first_row + k] = start;
-    }
-    rows->n_rows = first_row + n_rows;
+    int first_row = sink->contact_rows.n_rows;
+    add_indices(&sink->contact_rows, n_rows, count, index);
     sti_ContactEntry *entry = &sink->contact[sink->n_contacts++];
     entry->first_row = first_row;
     return entry;

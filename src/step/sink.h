@@ -70,6 +70,11 @@ void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradient, st_Error *err);
 sti_ContactEntry *sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
+/* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
+ * gradients are to be written.                                                                    */
+st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
+                             double **gradient, st_Error *err);
+
 /* gradient . v of row k. */
 static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v)
 {

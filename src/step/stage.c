@@ -52,8 +52,8 @@ static void note_speeds(Work *work, const double *v, const double *k)
     if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
         double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
-        s->speed = fmax(s->speed, fabs(v[i]) + work->stage->eta * pull);
-        if (!work->impact) s->pull = fmax(s->pull, pull);
+        s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
+        if (!work->impact) s->pull = sti_larger(pull, s->pull);
     }
 }
 
@@ -152,8 +152,8 @@ static st_Status joints(Work *work)
 {
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
+    STI_TRY(sti_rows_append_rows(work->allocator, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
-        STI_TRY(append_row(work, &out->G, &sink->joint_rows, k));
         out->g[k] = sink->joint[k].rate;
         if (work->gap_drift) out->g[k] += joint_drift(work, k);
         out->Cb[k] = 0;
@@ -174,12 +174,13 @@ static st_Status soft_rows(Work *work)
     const st_Sink *sink = work->stage->rows;
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
+    int first = out->G.n_rows;
+    STI_TRY(sti_rows_append_rows(work->allocator, &out->G, &sink->soft_rows, 0, sink->soft_rows.n_rows, work->err));
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
-        int row = out->G.n_rows;
+        int row = first + k;
         double resistance = resistance_of(work, soft->stiffness, soft->damping);
         double phi = shifted(work, soft->value, &sink->soft_rows, k);
-        STI_TRY(append_row(work, &out->G, &sink->soft_rows, k));
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
         if (work->stage->mean) out->g[row] += base_speed(work, &sink->soft_rows, k);
@@ -519,13 +520,20 @@ static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
     return sum;
 }
 
+st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    if (system->world == NULL) return st_solver_solve(solver, problem, solution, info, err);
+    return sti_solver_solve(solver, problem, solution, info, err);
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->step;
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    STI_TRY(sti_solver_solve(system->solver, &out->problem, &solution, info, err));
+    STI_TRY(sti_solve_problem(system, system->solver, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

@@ -1,4 +1,5 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
+#include "solve/solver.h"
 #include "step/contact_model.h"
 
 #include <stdio.h>
@@ -172,6 +173,7 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     s->here.n_v = s->trial.n_v = s->middle.n_v = s->model.n_v;
     STI_TRY(create_solver(&s->def, s->def.solver, &s->solver, err));
     STI_TRY(create_solver(&s->def, "auto", &s->projector, err));
+    sti_solver_be_rough(s->projector);
     if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
     return st_system_set_state(s, 0.0, q0, v0, err);
 }

@@ -189,6 +189,9 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
 void sti_warm_start(st_System *system, double eta);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
+/* A problem made by this library; of a user's own model it is checked. */
+st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
 /* Velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
 
@@ -259,8 +262,8 @@ void sti_exchange_active(st_System *system);
  * `here`.                                                                                         */
 st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
 
-/* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is left
- * evaluated there. h and v_new serve eq. 46 (keep_springs).                                        */
+/* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
+ * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
 st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 
 /* system.c: the state to go back to, and back to it. */

@@ -101,7 +101,7 @@ static void wedge(st_Vec3 *point, double inner, double outer)
 static double sunk(double thickness)
 {
     Run run;
-    char name[16];
+    char name[32];
     st_Vec3 point[8];
     make_own(&run);
     run.def.h = 0.005;
@@ -252,7 +252,7 @@ static int passed(const Run *run, int grains)
 {
     int n = 0;
     for (int k = 1; k <= grains; k++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "grain %d", k);
         st_Vec3 p = run_position(run, name);
         double wide = fabs(p.z) < 0.1 ? 0.016 + 0.039 * fmax(0, fabs(p.z) - 0.008) / 0.092 : 0.055;

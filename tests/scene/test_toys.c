@@ -53,7 +53,7 @@ static void the_cradle_passes_on_what_came_in(void **state)
 {
     (void)state;
     const double length = 0.2, start = 0.8, gap = 1e-4, pitch = 0.0401, T = pendulum_period(length, start);
-    char name[16];
+    char name[32];
     Run run;
     run_open(&run, "examples/toys/newtons-cradle.json", NULL);
     for (int half = 1; half <= 4; half++) {

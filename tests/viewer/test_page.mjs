@@ -183,6 +183,26 @@ await t.close();
   await phone.close();
   console.log("ok: fits a phone");
 }
+{ // joints: Newton's cradle has ten strings, and two of them carry a ball that hangs still
+  stiction(program, "run", new URL("../../examples/toys/newtons-cradle.json", import.meta.url).pathname, "-o", file("cradle.h5"), "-q", "--set", "simulation/end=0.2");
+  stiction(program, "report", file("cradle.h5"), "-o", file("cradle.html"));
+  const cradle = await open(browser, url("cradle.html")), { page } = cradle;
+  await page.evaluate(() => { stiction.setPlaying(false); stiction.setTime(0.15); });
+  await keep(page, "without");
+  await page.locator("canvas").first().press("q");
+  await keep(page, "with");
+  assert.ok((await differing(page, "without", "with")) > 0.001, "reactions are seen");
+  const got = await page.evaluate(() => {
+    const { model } = stiction.run, ball = model.bodies.findIndex((b) => b.name === "ball 3") + 1, f = stiction.run.reactionsAt(0.15), sum = [0, 0, 0];
+    model.joints.forEach((j, k) => { if (j.b === ball) for (let i = 0; i < 3; i++) sum[i] += f[3 * k + i]; });
+    return { sum, weight: 9.81 * model.bodies[ball - 1].mass, strings: stiction.picture.stringMesh.count };
+  });
+  assert.equal(got.strings, 10);
+  assert.ok(Math.abs(got.sum[2] / got.weight - 1) < 1e-3 && Math.abs(got.sum[0]) < 1e-3 * got.weight, JSON.stringify(got));
+  assert.deepEqual(cradle.noise, []);
+  await cradle.close();
+  console.log("ok: joints and their reactions");
+}
 { // a run too large for the page says so
   stiction(program, "report", file("run.h5"), "-o", file("thin.html"), "--poses", "600");
   const thin = await open(browser, url("thin.html"));

@@ -269,7 +269,7 @@ class App {
   tick(now) {
     if (this.playing) {
       this.slow = now - (this.before ?? now) > 200 ? (this.slow ?? 0) + 1 : 0;
-      if (this.slow >= 4) this.slow = 0, this.picture.lowerQuality();
+      if (this.slow >= 2) this.slow = 0, this.picture.lowerQuality();
       const t = this.time + this.speed * Math.min(0.1, (now - (this.before ?? now)) / 1000);
       this.setTime(t);
       if (t >= this.run.last) this.setPlaying(false);

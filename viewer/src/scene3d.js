@@ -1,5 +1,6 @@
 // scene3d.js -- the picture: bodies as instances, contacts and forces, joints, springs, trails.
 import * as THREE from "three";
+import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 const PALETTE = ["#4f7fd9", "#e69f00", "#2a9d78", "#cc5f9a", "#56b4e9", "#d9622b", "#8f7ad6", "#b5a429"];
@@ -37,7 +38,7 @@ function surface(pattern, many) {
 
 // A floor without an end: lines every `step`, thicker every ten, fading away.
 function floorMaterial(step, reach) {
-  const material = new THREE.MeshLambertMaterial({ transparent: true, side: THREE.DoubleSide, depthWrite: false }); // it fills the screen: cheap
+  const material = new THREE.MeshLambertMaterial({ transparent: true, depthWrite: false }); // it fills the screen: cheap; from inside it is not seen
   material.userData.line = { value: new THREE.Color("#000000") };
   material.onBeforeCompile = (shader) => {
     shader.uniforms.lineColour = material.userData.line;
@@ -59,6 +60,15 @@ function floorMaterial(step, reach) {
         diffuseColor.a *= 1.0 - smoothstep(0.25, 1.0, length(vGround) / reach);`);
   };
   return material;
+}
+
+// 18 corners, for ten thousand balls of ten pixels each.
+function coarseBall() {
+  const g = new THREE.OctahedronGeometry(1, 1);
+  g.deleteAttribute("uv");
+  const ball = mergeVertices(g);
+  ball.setAttribute("uv", new THREE.BufferAttribute(new Float32Array(2 * ball.attributes.position.count), 2));
+  return ball;
 }
 
 function helix() {
@@ -93,7 +103,7 @@ class Arrows {
 
   // Both vectors are used up.
   place(k, at, force) {
-    const p = this.picture, thick = 0.55 * p.dot, length = Math.min(0.6 * p.radius, force.length() * p.perNewton * p.forceScale), tip = Math.min(0.45 * length, 5 * thick);
+    const p = this.picture, thick = 0.45 * p.dot, length = Math.min(0.6 * p.radius, force.length() * p.perNewton * p.forceScale), tip = Math.min(0.45 * length, 5 * thick);
     force.normalize();
     this.turn.setFromUnitVectors(UP, force);
     this.matrix.compose(at, this.turn, this.size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(this.meshes[0].instanceMatrix.array, 16 * k);
@@ -126,7 +136,7 @@ export class Picture {
     this.follow = false;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: false });
     this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
-    this.renderer.shadowMap.enabled = this.n <= 3000;
+    this.renderer.shadowMap.enabled = this.n <= 2000;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
@@ -171,7 +181,8 @@ export class Picture {
     for (const s of this.model.springs) add(s.a, s.pa), add(s.b, s.pb);
     for (const s of this.model.shapes) if (s.type === "point") add(s.body, s.p);
     const longest = [...ends.values()].map((list) => Math.max(...list.map((p) => p.length()))).filter((l) => l > 0).sort((a, b) => a - b);
-    const radius = 0.035 * (longest[longest.length >> 1] ?? 0);
+    const rods = this.model.joints.filter((j) => j.type === "distance").map((j) => v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)).distanceTo(v(j.pb).applyMatrix4(this.bodyMatrix(j.b, this.m1))));
+    const radius = 0.035 * (longest[longest.length >> 1] ?? Math.max(0, ...rods));
     for (let body = 1; body <= this.n && radius > 0; body++) {
       if (plain.has(body)) continue;
       const list = ends.get(body) ?? [];
@@ -214,6 +225,9 @@ export class Picture {
     for (let k = 0; k < this.n; k++) note(this.position, this.turn, k, k + 1); // and all of the moment
     axes.forEach((list, i) => list.forEach((x) => (this.box.min.setComponent(i, Math.min(x, this.box.min.getComponent(i))), this.box.max.setComponent(i, Math.max(x, this.box.max.getComponent(i))))));
     for (const j of [...this.model.joints, ...this.model.springs]) for (const [body, p] of [[j.a, j.pa], [j.b, j.pb]]) if (body === 0) this.box.expandByPoint(v(p));
+    // A moment in which there is little to see is shown with some of its surroundings.
+    const whole = first === 0 && (live || last === this.run.nFrames - 1) ? 0 : this.whole ?? 0;
+    this.box.expandByScalar(Math.max(0, 0.08 * whole - this.box.getSize(new THREE.Vector3()).length() / 2));
     // What of the ground is near it, but not a floor as wide as the world; and room for arrows over what is flat.
     const size = this.box.getSize(new THREE.Vector3()).length(), near = this.box.clone().expandByScalar(0.35 * size);
     for (const box of ground) if (box.getSize(new THREE.Vector3()).length() < 3 * size && box.intersectsBox(near)) this.box.union(box);
@@ -221,6 +235,8 @@ export class Picture {
     if (high < least) this.box.expandByPoint(this.box.getCenter(new THREE.Vector3()).addScaledVector(this.up, least - high / 2));
     this.centre = this.box.getCenter(new THREE.Vector3());
     this.radius = Math.max(1e-6, this.box.getSize(new THREE.Vector3()).length() / 2);
+    if (this.radius < 1e-5) this.box.expandByScalar(0.5), (this.radius = 0.87); // one point that never moves
+    this.whole ??= this.radius;
     const sizes = local.slice(1).filter((b) => !b.isEmpty()).map((b) => b.getSize(new THREE.Vector3()).length() / 2).filter((e) => e > 0).sort((a, b) => a - b);
     this.bodySize = sizes[sizes.length >> 1] || 0.1 * this.radius;
     this.thin = Math.min(0.012 * this.radius, 0.06 * this.bodySize) || 0.01 * this.radius;
@@ -308,10 +324,11 @@ export class Picture {
   // Geometry, its size and its pattern; shapes of one key are instances of one mesh.
   part(s) {
     const many = this.model.shapes.length;
-    const fine = many > 4000 ? [8, 6] : many > 600 ? [18, 12] : [40, 28];
+    const fine = many > 4000 ? [6, 4] : many > 600 ? [12, 9] : [40, 28];
+    const ball = () => (many > 4000 ? coarseBall() : new THREE.SphereGeometry(1, ...fine));
     if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
-    if (s.type === "sphere") return { key: "sphere", make: () => new THREE.SphereGeometry(1, ...fine), size: [s.radius, s.radius, s.radius], pattern: "octants" };
-    if (s.type === "ellipsoid") return { key: "sphere", make: () => new THREE.SphereGeometry(1, ...fine), size: s.half, pattern: "octants" };
+    if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
+    if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
     if (s.type === "cylinder") return { key: "cylinder", make: () => new THREE.CylinderGeometry(1, 1, 1, fine[0] + 8).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.length], pattern: "sectors" };
     if (s.type === "cone") return { key: "cone", make: () => new THREE.ConeGeometry(1, 1, fine[0] + 8).rotateX(Math.PI / 2).translate(0, 0, 0.25), size: [s.radius, s.radius, s.length], pattern: "sectors" };
     if (s.type === "capsule") return { key: `capsule${s.length / s.radius}`, make: () => new THREE.CapsuleGeometry(1, s.length / s.radius, fine[1] >> 1, fine[0]).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.radius], pattern: "sectors" };
@@ -349,7 +366,7 @@ export class Picture {
     }
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 1500), items.length);
+      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600), items.length);
       if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
@@ -727,11 +744,12 @@ export class Picture {
 
   // Without a graphics card frames take long: first shadows go, then every other pixel.
   lowerQuality() {
+    if (this.level === 2) return;
     this.level = (this.level ?? 0) + 1;
     if (this.level === 1 && this.sun.castShadow) {
       this.sun.castShadow = this.renderer.shadowMap.enabled = false;
       for (const mesh of [...this.groups, ...this.floors]) mesh.receiveShadow = false, (mesh.material.needsUpdate = true);
-    } else if (this.level <= 2) {
+    } else {
       this.level = 2;
       this.renderer.setPixelRatio(0.5 * this.renderer.getPixelRatio());
     }
