@@ -383,12 +383,11 @@ static st_Status chain(st_Error *err)
 static st_Status whip(st_Error *err)
 {
     static const ChainCase cases[] = {
-        {"whip of balls", ST_JOINT_BALL, "trapezoid", "gap", LEVEL, 5, 4},
-        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 1},
-        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 2},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 2},
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 4},
-        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "gap", LEVEL, 5, 4},
-        {"whip of hinges", ST_JOINT_REVOLUTE, "sdirk2", "gap", LEVEL, 5, 2},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "gap", LEVEL, 4, 4}, /* and no longer: see docs/performance.md */
+        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 2},
+        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "projection", LEVEL, 5, 2},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         TRY(chain_of(&cases[k], err));

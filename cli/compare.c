@@ -202,23 +202,40 @@ static double difference(const Compare *c, const Run *a, const Run *b)
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
+/* The reason without the file's name, which the reader has just typed; with a line number it stays. */
+static const char *reason(const char *message)
+{
+    const char *end = strstr(message, ".json: ");
+    return end != NULL ? end + strlen(".json: ") : message;
+}
+
+/* In 12 columns: fewer digits where a number is nothing but rounding (-4.584e-17). */
+static void print_coordinate(double x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.7g", x);
+    if (strlen(text) > 12) snprintf(text, sizeof text, "%.4g", x);
+    printf(" %12s", text);
+}
+
 static void print_table(const Compare *c, const Run *first)
 {
     printf("%s, end states under %d presets; %s is the body shown, differences are to %s\n", c->name, c->n_runs,
            c->body_name != NULL && c->body >= 0 ? c->body_name[c->body] : "none",
            first != NULL ? first->preset : "none");
-    printf("  %-20s %11s %11s %11s %10s %9s %11s %8s %10s %8s\n", "preset", "x", "y", "z", "difference", "worst gap",
+    printf("  %-20s %12s %12s %12s %10s %9s %11s %8s %10s %8s\n", "preset", "x", "y", "z", "difference", "worst gap",
            "energy [J]", "steps", "iterations", "CPU [s]");
     for (int k = 0; k < c->n_runs; k++) {
         const Run *run = &c->run[k];
         if (run->refused[0] != '\0') {
-            printf("  %-20s cannot run it: %s\n", run->preset, run->refused);
+            printf("  %-20s cannot run it: %s\n", run->preset, reason(run->refused));
             continue;
         }
         st_Vec3 p = run->position[c->body];
-        printf("  %-20s %11.7g %11.7g %11.7g %10.3g %9.3g %11.6g %8lld %10lld %8.3g\n", run->preset, p.x, p.y, p.z,
-               run->difference, run->tally.worst_gap, run->tally.kinetic + run->tally.potential, run->tally.steps,
-               run->iterations, run->tally.cpu);
+        printf("  %-20s", run->preset);
+        print_coordinate(p.x), print_coordinate(p.y), print_coordinate(p.z);
+        printf(" %10.3g %9.3g %11.6g %8lld %10lld %8.3g\n", run->difference, run->tally.worst_gap,
+               run->tally.kinetic + run->tally.potential, run->tally.steps, run->iterations, run->tally.cpu);
         if (run->tally.outcome != RUN_FINISHED)
             printf("  %-20s ended at t = %g s: %s\n", "", run->time, run->tally.message);
         if (run->tally.failures > 0) printf("  %-20s %lld steps not converged\n", "", run->tally.failures);

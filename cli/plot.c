@@ -10,7 +10,7 @@
 
 typedef struct PlotOptions {
     TextList curves;
-    const char *output;
+    const char *over, *output;
 } PlotOptions;
 
 static const Option options[] = {
@@ -18,6 +18,7 @@ static const Option options[] = {
      "kinetic, BODY.z, BODY/BODY.force, JOINT.torque ...: as often as\n"
      "needed, or with commas; left out: lists all there are",
      offsetof(PlotOptions, curves)},
+    {"x", 'x', OPTION_TEXT, "CURVE", "draw them over this one, not over time", offsetof(PlotOptions, over)},
     {"output", 'o', OPTION_TEXT, "FILE", "FILE.svg, or FILE.png where rsvg-convert or Chromium is installed",
      offsetof(PlotOptions, output)},
 };
@@ -111,18 +112,18 @@ static int to_png(const char *svg, const char *png, const char *folder)
                                                     : complain(STATUS_FAILED, "%s could not make %s", browser, png);
 }
 
-static int draw(st_Recording *recording, const char *const *curve, int n, const char *path)
+static int draw(st_Recording *recording, const char *over, const char *const *curve, int n, const char *path)
 {
     st_Error err = {0};
     const char *dot = path != NULL ? strrchr(path, '.') : NULL;
     if (dot == NULL || strcmp(dot, ".png") != 0)
-        return st_recording_write_plot(recording, curve, n, path, &err) == ST_OK
+        return st_recording_write_plot(recording, over, curve, n, path, &err) == ST_OK
                    ? STATUS_OK
                    : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
     char folder[] = "/tmp/stiction-plot-XXXXXX", svg[64], clean[64];
     if (mkdtemp(folder) == NULL) return complain(STATUS_FAILED, "no temporary folder in /tmp");
     snprintf(svg, sizeof svg, "%s/plot.svg", folder);
-    int status = st_recording_write_plot(recording, curve, n, svg, &err) == ST_OK
+    int status = st_recording_write_plot(recording, over, curve, n, svg, &err) == ST_OK
                      ? to_png(svg, path, folder)
                      : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
     snprintf(clean, sizeof clean, "%s", folder);
@@ -146,7 +147,7 @@ static int plot_main(int argc, char *const *argv)
     if (status < 0 && o.output != NULL && !output_possible(o.output)) status = STATUS_INPUT;
     if (status < 0 && st_recording_open(words[0], &recording, &err) != ST_OK)
         status = complain(STATUS_INPUT, "%s", err.message);
-    if (status < 0) status = n > 0 ? draw(recording, curve, n, o.output) : list(recording);
+    if (status < 0) status = n > 0 ? draw(recording, o.over, curve, n, o.output) : list(recording);
     st_recording_close(recording);
     free(text);
     free((void *)o.curves.item);

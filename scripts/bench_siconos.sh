@@ -1,9 +1,10 @@
 #!/bin/sh
-# bench_siconos.sh FOLDER [TOLERANCE] [LIMIT] -- our auto against every solver of Siconos Numerics on the friction
-# problems of a folder, in one run. Needs Debian's libsiconos-numerics-dev; says so where it is missing.
+# bench_siconos.sh FOLDER [LIMIT] [--race] -- our solvers against every solver of Siconos Numerics on the friction
+# problems of a folder, in one run; the tables of docs/solvers.md. LIMIT: seconds a solve, 10. --race: minutes instead
+# of hours, only the best of theirs matters. Needs Debian's libsiconos-numerics-dev; says so where it is missing.
 set -eu
 
-folder=${1:?usage: bench_siconos.sh FOLDER [TOLERANCE] [LIMIT in seconds]}
+folder=${1:?usage: bench_siconos.sh FOLDER [LIMIT in seconds] [--race]}
 root=$(dirname "$0")/..
 cmake --log-level=WARNING -S "$root" -B "$root/build-bench" -DST_TESTS=OFF -DST_BENCH_SICONOS=ON >/dev/null
 cmake --build "$root/build-bench" >/dev/null
@@ -13,4 +14,4 @@ if [ ! -x "$root/build-bench/bin/compare-siconos" ]; then
 fi
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 find "$folder" \( -name '*.hdf5' -o -name '*.h5' \) -print0 | sort -z |
-    xargs -0 "$root/build-bench/bin/compare-siconos" "${2:-1e-8}" "${3:-10}"
+    xargs -0 "$root/build-bench/bin/compare-siconos" ${3:-} "${2:-10}"

@@ -30,7 +30,6 @@ struct Checker {
     double energy_low;          /* so far */
     double energy_start, energy_scale;
     double depth_sum; /* of the last check */
-    int n_checks;
     Grid grid;
     Accuracy result;
 };

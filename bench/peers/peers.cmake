@@ -52,6 +52,7 @@ endfunction()
 
 bench_peer(ode ode.c ode libode-dev)
 bench_peer(bullet bullet.cpp bullet-float64 libbullet-dev)
+bench_peer(simbody simbody.cpp simbody libsimbody-dev)
 
 # MuJoCo has no .pc file.
 find_library(MUJOCO_LIBRARY mujoco)
@@ -62,4 +63,22 @@ if(MUJOCO_LIBRARY AND MUJOCO_INCLUDE)
   target_compile_definitions(bench_mujoco PRIVATE _DEFAULT_SOURCE)
 else()
   message(WARNING "MuJoCo was not found (Debian: libmujoco-dev): run-mujoco is not built")
+endif()
+
+# Siconos: its own package description asks for more than its libraries.
+find_library(SICONOS_MECHANICS siconos_mechanics)
+find_library(SICONOS_KERNEL siconos_kernel)
+find_library(SICONOS_NUMERICS_LIBRARY siconos_numerics)
+find_path(SICONOS_MECHANICS_INCLUDE SiconosBulletCollisionManager.hpp PATH_SUFFIXES siconos/mechanics)
+if(SICONOS_MECHANICS AND SICONOS_KERNEL AND SICONOS_NUMERICS_LIBRARY AND SICONOS_MECHANICS_INCLUDE)
+  get_filename_component(SICONOS_ROOT ${SICONOS_MECHANICS_INCLUDE} DIRECTORY)
+  execute_process(COMMAND dpkg-query -W -f "\${source:Upstream-Version}" libsiconos-mechanics-dev # no header says it
+                  OUTPUT_VARIABLE siconos_version ERROR_QUIET)
+  bench_engine(siconos ${PEERS}/engines/siconos.cpp ${SICONOS_MECHANICS} ${SICONOS_KERNEL} ${SICONOS_NUMERICS_LIBRARY})
+  target_include_directories(bench_siconos PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(bench_siconos SYSTEM PRIVATE ${SICONOS_ROOT} ${SICONOS_ROOT}/mechanics ${SICONOS_ROOT}/kernel
+                                                          ${SICONOS_ROOT}/numerics /usr/include/bullet)
+  target_compile_definitions(bench_siconos PRIVATE PEER_VERSION="${siconos_version}")
+else()
+  message(WARNING "Siconos was not found (Debian: libsiconos-mechanics-dev): run-siconos is not built")
 endif()

@@ -196,10 +196,11 @@ ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *pat
 /* DIR/bodies.pvd, DIR/contacts.pvd and a .vtp a frame, for ParaView. */
 ST_API st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st_Error *err);
 /* Curves over time: "kinetic", "left.x", "left/ground.force", "hinge.torque" ...; every name is one curve, one chart a
- * unit. Which there are: st_recording_curve_names, a text to read, malloc'd; NULL: no memory.     */
+ * unit. over: one more, to draw them over in place of time; NULL: time. Which there are: st_recording_curve_names, a
+ * text to read, malloc'd; NULL: no memory.     */
 ST_API char *st_recording_curve_names(const st_Recording *recording);
-ST_API st_Status st_recording_write_plot(st_Recording *recording, const char *const *curves, int n_curves,
-                                         const char *path, st_Error *err);
+ST_API st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves,
+                                         int n_curves, const char *path, st_Error *err);
 
 /* The run as the page of viewer/ wants it: a JSON header and compressed arrays, malloc'd. `limit` is the most
  * body poses (and contacts) to hold; 0: a default that browsers bear. More are thinned, and the header

@@ -15,6 +15,7 @@
  * nothing is cut at their edge. Features are numbered by the shape's corners: they stay the same as a box
  * slides from triangle to triangle.
  */
+#include "collide/inside.h"
 #include "collide/manifold.h"
 #include "collide/pair.h"
 
@@ -320,6 +321,43 @@ static st_Status near_triangles(const sti_Mesh *mesh, const sti_Bounds *bounds, 
     return found.status;
 }
 
+/* ---- wholly inside ------------------------------------------------------------------------------- */
+
+/* Farthest point of a convex core or of a mesh along d. */
+static st_Vec3 farthest(const sti_Core *core, const sti_Mesh *mesh, st_Pose pose, st_Vec3 d)
+{
+    if (mesh == NULL) return sti_core_support(core, d);
+    st_Vec3 local = rotate_back(pose.q, d);
+    int best = mesh->triangle[0].vertex[0];
+    for (int t = 0; t < mesh->n_triangles; t++)
+        for (int k = 0; k < 3; k++)
+            if (dot(local, sub(mesh->vertex[mesh->triangle[t].vertex[k]], mesh->vertex[best])) > 0)
+                best = mesh->triangle[t].vertex[k];
+    return pose_point(pose, mesh->vertex[best]);
+}
+
+/* What may be wholly inside a solid mesh: a core, or another mesh. */
+typedef struct Guest {
+    const sti_Shape *shape;
+    st_Pose pose, in_solid; /* about the same origin as the solid's; in the solid's axes           */
+    const sti_Core *core;   /* NULL: a mesh                                                        */
+} Guest;
+
+/* What touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its middle. The
+ * normal is out of the solid. False: it is not inside.                                            */
+static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest, sti_ContactPoint *out)
+{
+    sti_Bounds bounds = sti_shape_bounds(guest->shape, guest->in_solid);
+    st_Vec3 p = pose_point(guest->in_solid, guest->shape->middle), on, n;
+    if (!solid->solid || !bounds_hold(&solid->tree.node[0].bounds, &bounds)) return false;
+    if (!sti_mesh_way_out(solid, p, &on, &n)) return false;
+    n = rotate(pose.q, n), on = pose_point(pose, on);
+    st_Vec3 last = farthest(guest->core, guest->shape->mesh, guest->pose, scale(-1, n));
+    double radius = guest->core != NULL ? guest->core->radius : 0;
+    *out = (sti_ContactPoint){dot(n, sub(last, on)) - radius, sub(last, scale(radius, n)), n, 0};
+    return true;
+}
+
 /* A ball whose middle is inside the solid leaves through the nearest face: the others are no contacts. */
 static void keep_nearest_way_out(const Side *side)
 {
@@ -384,7 +422,8 @@ static st_Status finish(sti_Points *out, int first, const sti_Collide *how, st_S
 st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                           const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    sti_Bounds bounds = bounds_grown(sti_shape_bounds(b, pose_product(inverse(pose_a), pose_b)), fmax(how->margin, 0));
+    st_Pose in_mesh = pose_product(inverse(pose_a), pose_b);
+    sti_Bounds bounds = bounds_grown(sti_shape_bounds(b, in_mesh), fmax(how->margin, 0));
     st_Vec3 origin = pose_b.p; /* everything about the shape's place */
     pose_a.p = sub(pose_a.p, origin);
     pose_b.p = vec3(0, 0, 0);
@@ -392,6 +431,12 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     Side side = {a->mesh, pose_a, &core, b->reach > 0 ? b->reach : a->reach, origin, how, out, out->n, err};
     st_Status status = collide_core(&side, &bounds);
     keep_nearest_way_out(&side);
+    sti_ContactPoint way_out;
+    Guest guest = {b, pose_b, in_mesh, &core};
+    if (status == ST_OK && out->n == side.first && is_swallowed(a->mesh, pose_a, &guest, &way_out)) {
+        way_out.point = add(way_out.point, origin);
+        status = sti_points_add(out, way_out, err);
+    }
     return finish(out, side.first, how, status);
 }
 
@@ -423,5 +468,14 @@ st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, 
         status = collide_core(&side, &near);
     }
     out->n_list = 0;
+    sti_ContactPoint way_out = {.gap = 0};
+    Guest guest_a = {a, pose_a, to_b, NULL}, guest_b = {b, pose_b, to_a, NULL};
+    if (status == ST_OK && out->n == first) {
+        bool b_inside = is_swallowed(a->mesh, pose_a, &guest_b, &way_out);
+        bool a_inside = !b_inside && is_swallowed(b->mesh, pose_b, &guest_a, &way_out);
+        if (a_inside) way_out.normal = scale(-1, way_out.normal); /* from a to b; the point is a's */
+        way_out.point = add(way_out.point, origin);
+        if (a_inside || b_inside) status = sti_points_add(out, way_out, err);
+    }
     return finish(out, first, how, status);
 }

@@ -6,6 +6,8 @@
 #define SKIN 0.1
 /* A shape on its way gets room for this many calls more of the same motion, but not for more than its size. */
 #define AHEAD 8
+/* Fat boxes allow for a margin larger by this factor than what was asked for: it grows with speed, step by step. */
+#define HEADROOM 1.25
 /* After this many calls with a margin four times smaller the fat boxes are made anew. */
 #define PATIENCE 64
 
@@ -66,7 +68,7 @@ static bool meet(void *ctx, int other)
 {
     Search *search = ctx;
     const sti_Pairs *p = search->pairs;
-    if (other == search->shape || p->extent[other] == STI_EXTENT_PLANE || (p->moved[other] && other < search->shape))
+    if (other == search->shape || p->extent[other] == STI_EXTENT_PLANE || (other < search->shape && p->moved[other]))
         return true;
     return add_fresh(search, other);
 }
@@ -187,7 +189,7 @@ static bool move_planes(sti_Pairs *p, const st_Pose *pose)
 /* Everything anew: the first time, and when the margin has changed. */
 static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
 {
-    p->margin = margin;
+    p->margin = HEADROOM * margin;
     p->small_calls = p->calls = 0;
     (void)move_planes(p, pose);
     for (int i = 0; i < p->n_shapes; i++) {

@@ -62,7 +62,7 @@ static Slab slab_under(const sti_Core *core, st_Vec3 m, double depth, double sla
     if (f == NULL || !(depth > 0)) return (Slab){.all = true};
     st_Vec3 local = core_to_local(core, m);
     st_Vec3 along = vec3(core->half.x * local.x, core->half.y * local.y, core->half.z * local.z);
-    double height[64], top = -INFINITY;
+    double height[64] = {0}, top = -INFINITY;
     for (int k = 0; k < f->n_vertices; k++) {
         double h = dot(f->vertex[k], along);
         if (k < 64) height[k] = h;

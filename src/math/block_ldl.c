@@ -32,7 +32,6 @@ struct sti_BlockLdl {
     st_Allocator allocator;
     int n;                       /* blocks; -1: nothing analysed                                    */
     int n_scalar;                /* unknowns                                                        */
-    double least_pivot;          /* of those kept, relative to its own entry of S                   */
     ARRAY(int, first);           /* the pattern analysed: first, p, i of sti_BlockPattern           */
     ARRAY(int64_t, p);           /*                                                                 */
     ARRAY(int, i);               /*                                                                 */
@@ -472,7 +471,6 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
     }
     if (!same_pattern(ldl, pattern)) STI_TRY(analyse(ldl, pattern, err));
     load_values(ldl, pattern, x);
-    ldl->least_pivot = 1.0;
     int skipped = 0;
     for (int j = 0; j < ldl->n; j++) {
         const int size = block_size(ldl, j);
@@ -482,23 +480,16 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
             own[c] = diagonal[c * size + c];
         update_column(ldl, j);
         skipped += factor_diagonal(diagonal, size, own, pivot, inverse);
-        for (int c = 0; c < size; c++) {
+        for (int c = 0; c < size; c++)
             if (!isfinite(pivot[c]))
                 return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g",
                                 pattern->first[ldl->order[j]] + c, pivot[c]);
-            if (pivot[c] > 0.0 && pivot[c] < ldl->least_pivot * own[c]) ldl->least_pivot = pivot[c] / own[c];
-        }
         for (int64_t e = ldl->column[j] + 1; e < ldl->column[j + 1]; e++)
             divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), diagonal, size, pivot,
                          inverse);
     }
     if (redundant_rows != NULL) *redundant_rows = skipped;
     return ST_OK;
-}
-
-double sti_block_ldl_least_pivot(const sti_BlockLdl *ldl)
-{
-    return ldl->least_pivot;
 }
 
 /* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */

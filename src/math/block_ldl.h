@@ -27,8 +27,6 @@ void sti_block_ldl_destroy(sti_BlockLdl *ldl);
 /* Factorise. The analysis is redone only when the pattern differs from the last one. */
 st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *pattern, const double *x, int *redundant_rows,
                                st_Error *err);
-/* The smallest pivot that was kept, relative to its own entry of S: the fewer digits it has, the more are lost. */
-double sti_block_ldl_least_pivot(const sti_BlockLdl *ldl);
 /* Solve S y = y in place. */
 void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y);
 /* The same for the unknowns connected with `block` only; the rest of y is neither read nor changed.

@@ -47,16 +47,29 @@ static void tiles(double *C, int64_t c_stride, const double *A, int64_t a_stride
     }
 }
 
+/* y -= factor x, n numbers. */
+static inline void subtract_multiple(double *y, double factor, const double *x, int n)
+{
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        Lane a, b;
+        memcpy(&a, y + j, sizeof a);
+        memcpy(&b, x + j, sizeof b);
+        a -= factor * b;
+        memcpy(y + j, &a, sizeof a);
+    }
+    for (; j < n; j++)
+        y[j] -= factor * x[j];
+}
+
 /* What the tiles leave over: rows at the bottom, columns at the right. */
+STI_CLONES
 static void edges(double *C, int64_t c_stride, const double *A, int64_t a_stride, const double *B, int64_t b_stride,
                   int m, int n, int k)
 {
     for (int i = 0; i < m; i++)
-        for (int p = 0; p < k; p++) {
-            const double a = A[i * a_stride + p];
-            for (int j = 0; j < n; j++)
-                C[i * c_stride + j] -= a * B[p * b_stride + j];
-        }
+        for (int p = 0; p < k; p++)
+            subtract_multiple(C + i * c_stride, A[i * a_stride + p], B + p * b_stride, n);
 }
 
 void sti_dense_subtract(double *C, int64_t c_stride, const double *A, int64_t a_stride, const double *B,
@@ -89,6 +102,7 @@ static void swap_rows(double *a, double *b, int n)
 }
 
 /* Columns begin .. end-1 of all rows below, one at a time. */
+STI_CLONES
 static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int end, double tiny, int *pivot)
 {
     int replaced = 0;
@@ -108,11 +122,21 @@ static int factor_panel(double *F, int n, int k, int64_t stride, int begin, int 
             double *other = F + i * stride;
             if (other[j] == 0.0) continue;
             const double factor = other[j] *= inverse;
-            for (int c = j + 1; c < end; c++)
-                other[c] -= factor * row[c];
+            subtract_multiple(other + j + 1, factor, row + j + 1, end - j - 1);
         }
     }
     return replaced;
+}
+
+/* Rows begin .. end-1 right of the panel: inv(L11) A12. */
+STI_CLONES
+static void solve_panel(double *F, int n, int64_t stride, int begin, int end)
+{
+    for (int i = begin + 1; i < end; i++)
+        for (int p = begin; p < i; p++) {
+            const double factor = F[i * stride + p];
+            if (factor != 0.0) subtract_multiple(F + i * stride + end, factor, F + p * stride + end, n - end);
+        }
 }
 
 int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivot)
@@ -122,13 +146,7 @@ int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivo
         const int end = k - begin < PANEL ? k : begin + PANEL;
         replaced += factor_panel(F, n, k, stride, begin, end, tiny, pivot);
         if (end == n) break;
-        for (int i = begin + 1; i < end; i++) /* U12 of the panel */
-            for (int p = begin; p < i; p++) {
-                const double factor = F[i * stride + p], *upper = F + p * stride;
-                double *row = F + i * stride;
-                for (int c = end; c < n && factor != 0.0; c++)
-                    row[c] -= factor * upper[c];
-            }
+        solve_panel(F, n, stride, begin, end);
         sti_dense_subtract(F + end * stride + end, stride, F + end * stride + begin, stride, F + begin * stride + end,
                            stride, n - end, n - end, end - begin);
     }

@@ -57,7 +57,7 @@ static inline st_Vec3 vec3_axis(int k)
 static inline st_Vec3 orthogonal(st_Vec3 n)
 {
     double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-    int on_x = (x <= y) & (x <= z), on_y = (y <= z) & !on_x;
+    int on_x = (x <= y) & (x <= z), on_y = (y <= z) & (on_x == 0);
     double a = on_x, b = on_y, c = 1 - on_x - on_y;
     st_Vec3 t = vec3(c * n.y - b * n.z, a * n.z - c * n.x, b * n.x - a * n.y);
     return scale(1.0 / norm(t), t);

@@ -178,7 +178,7 @@ static void merge_across(sti_Points *points, int axis)
     points->n = n;
 }
 
-/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for who looks at it. */
+/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for the eye. */
 static void centre_across(const Task *task, sti_Points *points)
 {
     const sti_Collider *c = &task->world->collider;

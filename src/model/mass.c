@@ -44,7 +44,7 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
         sti_MassProperties shape;
         st_Error why = {0};
         st_Status status = sti_shape_mass(def, &scene->allocator, &shape, &why);
-        if (status != ST_OK) return sti_fail(err, status, "shape %s: %s", sti_shape_label(scene, k).text, why.message);
+        if (status != ST_OK) return sti_fail(err, status, "shape \"%s\": %s", def->name, why.message);
         add_shape(inertia, def->pose, &shape);
         st_Vec3 at = pose_point(def->pose, shape.centre);
         *centre = add(*centre, scale(shape.mass, at));

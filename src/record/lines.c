@@ -41,15 +41,21 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
     if (open) fputs("\"/>\n", file);
 }
 
-static void draw_legend(FILE *file, const st_PlotPanel *panel)
+/* In as many lines as it needs; returns the height of those after the first. file NULL: only that. */
+static double draw_legend(FILE *file, const st_PlotPanel *panel)
 {
-    double x = LEFT;
+    double x = LEFT, y = 44;
     for (int c = 0; c < panel->n_curves; c++) {
         const char *name = panel->curves[c].name != NULL ? panel->curves[c].name : "";
-        sti_svg_line(file, x, 44, x + 18, 44, sti_colour(c), 2.5);
-        sti_svg_text(file, x + 23, 48, 11, STI_START, STI_INK, name);
-        x += 34 + 6.2 * (double)strlen(name);
+        double width = 34 + 6.2 * (double)strlen(name);
+        if (x > LEFT && x + width > WIDTH) x = LEFT, y += 18;
+        if (file != NULL) {
+            sti_svg_line(file, x, y, x + 18, y, sti_colour(c), 2.5);
+            sti_svg_text(file, x + 23, y + 4, 11, STI_START, STI_INK, name);
+        }
+        x += width;
     }
+    return y - 44;
 }
 
 st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
@@ -59,7 +65,7 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
     if (path == NULL || panels == NULL || n_panels < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_lines: a path and at least one panel must be given");
     STI_TRY(sti_file_open(path, &file, err));
-    double height = TOP + n_panels * (PANEL_H + GAP);
+    double top = TOP + draw_legend(NULL, &panels[0]), height = top + n_panels * (PANEL_H + GAP);
     sti_svg(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
             "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
@@ -67,7 +73,7 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
     sti_svg_text(file, 20, 26, 15, STI_START, STI_INK, title != NULL ? title : "");
     draw_legend(file, &panels[0]);
     for (int p = 0; p < n_panels; p++) {
-        sti_Window window = {.box = {LEFT, TOP + 20 + p * (PANEL_H + GAP), WIDTH - LEFT - RIGHT, PANEL_H}};
+        sti_Window window = {.box = {LEFT, top + 20 + p * (PANEL_H + GAP), WIDTH - LEFT - RIGHT, PANEL_H}};
         range(&panels[p], true, &window.x0, &window.x1);
         range(&panels[p], false, &window.y0, &window.y1);
         sti_svg_axes(file, &window, x_label != NULL ? x_label : "", panels[p].label != NULL ? panels[p].label : "");

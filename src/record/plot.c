@@ -1,5 +1,5 @@
-/* record/plot.c -- curves of a recording (record/curves.c) as SVG, for papers. Curves of one unit share a chart; charts
- * stand below one another.
+/* record/plot.c -- curves of a recording (record/curves.c) as SVG, for papers, over time or over one of them. Curves of
+ * one unit share a chart; charts stand below one another.
  */
 #include "record/curves.h"
 #include "record/svg.h"
@@ -12,8 +12,9 @@ typedef struct Plot {
     st_Recording *recording;
     const st_RecordingInfo *info;
     st_Allocator allocator;
-    sti_Curve curve[MOST_CURVES];
-    int n;
+    sti_Curve curve[MOST_CURVES + 1]; /* the last one is drawn over, if any */
+    int n, n_read;
+    char over[80];
     double *step_time, *frame_time;
     const sti_Curve *chart[MOST_CURVES]; /* of the chart being drawn */
 } Plot;
@@ -26,6 +27,7 @@ static bool of_frames(const sti_Curve *curve)
 static double chart_time(const void *ctx, int sample)
 {
     const Plot *plot = ctx;
+    if (plot->n_read > plot->n) return plot->curve[plot->n].value[sample];
     return of_frames(plot->chart[0]) ? plot->frame_time[sample] : plot->step_time[sample];
 }
 
@@ -75,6 +77,7 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
                          .samples = samples < INT32_MAX ? (int)samples : INT32_MAX,
                          .ctx = plot,
                          .time = chart_time,
+                         .over = plot->over[0] != '\0' ? plot->over : NULL,
                          .value = chart_value};
     sti_svg_chart(file, (sti_Rect){64, 34 + 260.0 * row, 640, 190}, &curves);
 }
@@ -104,7 +107,7 @@ static st_Status allocate(Plot *plot, st_Error *err)
     plot->step_time = sti_alloc(&plot->allocator, steps, sizeof(double));
     plot->frame_time = sti_alloc(&plot->allocator, frames, sizeof(double));
     bool ok = plot->step_time != NULL && plot->frame_time != NULL;
-    for (int c = 0; c < plot->n; c++) {
+    for (int c = 0; c < plot->n_read; c++) {
         sti_Curve *curve = &plot->curve[c];
         curve->value = sti_alloc(&plot->allocator, of_frames(curve) ? frames : steps, sizeof(double));
         ok = ok && curve->value != NULL;
@@ -118,12 +121,28 @@ static void release(Plot *plot)
     int64_t steps = plot->info->n_steps + 1, frames = plot->info->n_frames + 1;
     sti_free(a, plot->step_time, steps, sizeof(double));
     sti_free(a, plot->frame_time, frames, sizeof(double));
-    for (int c = 0; c < plot->n; c++)
+    for (int c = 0; c < plot->n_read; c++)
         sti_free(a, plot->curve[c].value, of_frames(&plot->curve[c]) ? frames : steps, sizeof(double));
 }
 
-st_Status st_recording_write_plot(st_Recording *recording, const char *const *curves, int n_curves, const char *path,
-                                  st_Error *err)
+/* What the curves are drawn over. Some are known once a step, others once a frame: not one over the other. */
+static st_Status find_over(Plot *plot, const char *over, st_Error *err)
+{
+    sti_Curve *x = &plot->curve[plot->n];
+    if (over == NULL) return ST_OK;
+    STI_TRY(sti_curve_find(plot->info, over, x, err));
+    for (int k = 0; k < plot->n; k++)
+        if (of_frames(x) != of_frames(&plot->curve[k]))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "\"%s\" is known once a %s, \"%s\" is not: no curve of one over the other",
+                            plot->curve[k].name, of_frames(x) ? "step" : "frame", over);
+    snprintf(plot->over, sizeof plot->over, "%.60s [%s]", over, x->unit);
+    plot->n_read = plot->n + 1;
+    return ST_OK;
+}
+
+st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves, int n_curves,
+                                  const char *path, st_Error *err)
 {
     if (recording == NULL || curves == NULL || path == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_plot: recording, curves and path must be given");
@@ -132,9 +151,11 @@ st_Status st_recording_write_plot(st_Recording *recording, const char *const *cu
     Plot plot = {.recording = recording, .info = st_recording_info(recording), .allocator = st_default_allocator()};
     for (int k = 0; k < n_curves; k++)
         STI_TRY(sti_curve_find(plot.info, curves[k], &plot.curve[k], err));
-    plot.n = n_curves;
+    plot.n = plot.n_read = n_curves;
+    STI_TRY(find_over(&plot, over, err));
     st_Status status = allocate(&plot, err);
-    if (status == ST_OK) status = sti_curves_read(recording, plot.curve, plot.n, plot.step_time, plot.frame_time, err);
+    if (status == ST_OK)
+        status = sti_curves_read(recording, plot.curve, plot.n_read, plot.step_time, plot.frame_time, err);
     if (status == ST_OK) status = draw(&plot, path, err);
     release(&plot);
     return status;

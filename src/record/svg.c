@@ -151,9 +151,11 @@ static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
             window.y1 = fmax(window.y1, value);
         }
     sti_round_range(&window.y0, &window.y1);
-    if (curves->samples > 0) {
-        window.x0 = curves->time(curves->ctx, 0);
-        window.x1 = curves->time(curves->ctx, curves->samples - 1);
+    for (int i = 0; i < curves->samples; i++) {
+        double x = curves->time(curves->ctx, i);
+        if (i == 0) window.x0 = window.x1 = x;
+        window.x0 = fmin(window.x0, x);
+        window.x1 = fmax(window.x1, x);
     }
     if (!(window.x1 > window.x0)) window.x1 = window.x0 + 1;
     return window;
@@ -194,7 +196,7 @@ void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
 {
     sti_Window window = chart_window(panel, curves);
     fputs("<g class=\"chart\">\n", file);
-    sti_svg_axes(file, &window, "t [s]", curves->title);
+    sti_svg_axes(file, &window, curves->over != NULL ? curves->over : "t [s]", curves->title);
     for (int c = 0; c < curves->n; c++)
         draw_curve(file, &window, curves, c);
     draw_legend(file, panel, curves);

@@ -48,7 +48,8 @@ typedef struct sti_Curves {
     int dashed;                /* curve drawn with dashes, over the others; -1: none         */
     int samples;               /* points a curve                                       */
     const void *ctx;
-    double (*time)(const void *ctx, int sample);
+    double (*time)(const void *ctx, int sample); /* or what else the curves are drawn over             */
+    const char *over;                            /* its title; NULL: "t [s]"                           */
     double (*value)(const void *ctx, int curve, int sample);
 } sti_Curves;
 

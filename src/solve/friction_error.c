@@ -37,7 +37,9 @@ static Contact contact_of(const st_FrictionProblem *p, int c)
 }
 
 /* The normal component of the projection of x, whose parts are `length` long: minimise
- * (a - x_n)^2 + sum max(0, length - mu a)^2 over a >= 0, by trying which terms are active.         */
+ * (a - x_n)^2 + sum max(0, length - mu a)^2 over a >= 0, by trying which terms are active. The right set is the one
+ * whose terms are those above 0, up to rounding. (To compare the values of the minimum would not do: it is flat, and
+ * sets whose a differ by 1e-8 have the same.)                                                       */
 static double nearest_normal(const Contact *contact, double x_n, const double *length)
 {
     double best = 0.0, least = HUGE_VAL;
@@ -49,13 +51,13 @@ static double nearest_normal(const Contact *contact, double x_n, const double *l
                 share += contact->part[k].mu * contact->part[k].mu;
             }
         const double a = fmax(0.0, sum / share);
-        double value = (a - x_n) * (a - x_n); /* convex: the right set gives the least */
+        double wrong = 0.0;
         for (int k = 0; k < contact->n; k++) {
-            const double over = fmax(0.0, length[k] - contact->part[k].mu * a);
-            value += over * over;
+            const double over = length[k] - contact->part[k].mu * a;
+            wrong = fmax(wrong, (active >> k & 1) != 0 ? -over : over);
         }
-        if (value < least) {
-            least = value;
+        if (wrong < least) {
+            least = wrong;
             best = a;
         }
     }

@@ -217,7 +217,7 @@ static void qr_with_pivots(Active *a)
 static void null_space(Active *a)
 {
     const int64_t m = a->open->n_moved;
-    memset(a->N, 0, (size_t)(a->n - a->rank) * (size_t)a->n * sizeof *a->N);
+    if (a->n > a->rank) memset(a->N, 0, (size_t)(a->n - a->rank) * (size_t)a->n * sizeof *a->N);
     for (int j = a->rank; j < a->n; j++) {
         double *N = a->N + (int64_t)(j - a->rank) * a->n;
         const double *column = a->A + a->order[j] * m;
@@ -426,7 +426,7 @@ st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *d
     st_Determined found;
     find_determined(a, determined, &found);
     if (out != NULL) *out = found;
-    memcpy(a->k, a->z0, (size_t)a->n * sizeof *a->k);
+    if (a->n > 0) memcpy(a->k, a->z0, (size_t)a->n * sizeof *a->k);
     if (n_null > 0 && least != NULL) find_least(a);
     if (least != NULL) write_least(a, least);
     return ST_OK;

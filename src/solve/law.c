@@ -201,18 +201,25 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
     shifted[0] += shift;
 }
 
+/* Where r is the larger of the two, r - P(x) is taken as rho u^ + (x - P(x)), x = r - rho u^: the same number without
+ * the loss of u^ in r, lest an r of 1e17 solves everything.                                        */
 void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out)
 {
-    double x[ST_MAX_DIM] = {0};
-    sti_law_shift(contact, u, x);
-    for (int k = 0; k < contact->dim; k++)
-        x[k] = r[k] - rho * x[k];
+    const int dim = contact->dim;
+    double shifted[ST_MAX_DIM] = {0}, x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, of_r = 0.0, of_u = 0.0;
+    sti_law_shift(contact, u, shifted);
+    for (int k = 0; k < dim; k++) {
+        shifted[k] *= rho;
+        P[k] = x[k] = r[k] - shifted[k];
+        of_r += r[k] * r[k];
+        of_u += shifted[k] * shifted[k];
+    }
     if (contact->law == ST_LAW_BOX)
-        clip_box(contact, fmax(0.0, r[0]), x); /* the bound on friction is mu times r_n itself */
+        clip_box(contact, fmax(0.0, r[0]), P); /* the bound on friction is mu times r_n itself */
     else
-        sti_law_project(contact, x);
-    for (int k = 0; k < contact->dim; k++)
-        out[k] = r[k] - x[k];
+        sti_law_project(contact, P);
+    for (int k = 0; k < dim; k++)
+        out[k] = of_r > of_u ? shifted[k] + (x[k] - P[k]) : r[k] - P[k];
 }
 
 bool sti_law_has_dim(st_Law law, int dim)

@@ -16,9 +16,7 @@
  *
  * Refinement: a light body between heavy ones makes S nearly singular (pivots of 1e-8 at a mass ratio
  * of 1e8) and v the small difference of inv(A) a and Z l. A step on the residuals of (1) and (2), not on
- * S, returns the lost digits, because those residuals see neither cancellation. The response of one mechanism to
- * one contact is not refined where the pivots show that three digits at most are lost: it makes up W, with which
- * solvers search; what they find is judged through the whole system.
+ * S, returns the lost digits, because those residuals see neither cancellation.
  */
 #include "solve/saddle.h"
 
@@ -27,7 +25,6 @@
 
 #define MAX_REFINEMENTS 3
 #define REFINED_ENOUGH  1e-9
-#define STEADY_PIVOT    1e-3
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
@@ -37,7 +34,6 @@ typedef struct sti_SaddleMemory {
     sti_Net net;                  /* joint rows and mechanisms                                      */
     sti_BlockFactor mass;         /* A                                                              */
     sti_BlockLdl *ldl;            /* scaled S, A symmetric                                          */
-    bool steady;                  /* its pivots are all far from 0 */
     STI_ARRAY(double, dense);     /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
     int64_t version;              /* of the net that what follows was laid out for; 0: none         */
     STI_ARRAY(int64_t, entry_at); /* by entry of the problem's G: where it stands in ours          */
@@ -346,9 +342,7 @@ static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
     scale_S(m);
     const sti_BlockPattern pattern = {
         .n_blocks = m->net.n_groups, .first = m->net.row_first, .p = m->s_p, .i = m->s_i, .start = m->s_start};
-    STI_TRY(sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err));
-    m->steady = sti_block_ldl_least_pivot(m->ldl) >= STEADY_PIVOT;
-    return ST_OK;
+    return sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err);
 }
 
 /* S in full, for an A that is not symmetric. */
@@ -419,7 +413,6 @@ static void solve_dense(const Memory *m, double *y)
 static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
 {
     *redundant_rows = 0;
-    m->steady = false;
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
     STI_TRY(sti_net_build(&m->net, p, err));
     if (m->version != m->net.version) {
@@ -572,7 +565,7 @@ void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, 
     const Memory *m = saddle->memory;
     const Part part = part_of(m, mechanism);
     solve_once(m, &part, a, c, v, l);
-    if (part.n_groups == 0 || saddle->rough || (mechanism != STI_WHOLE && m->steady)) return;
+    if (part.n_groups == 0 || saddle->rough) return;
     /* A correction of relative size e leaves an error of about e^2: mostly one step is enough. */
     double moved = INFINITY, before;
     int step = 0;
@@ -581,7 +574,7 @@ void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, 
         residuals(m, &part, a, c, v, l);
         solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l);
         moved = correct(m, &part, v, l);
-    } while (++step < MAX_REFINEMENTS && moved > REFINED_ENOUGH && moved < 0.1 * before);
+    } while (++step < MAX_REFINEMENTS && moved > REFINED_ENOUGH && moved < 0.5 * before);
 }
 
 void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x)

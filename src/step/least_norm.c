@@ -97,9 +97,10 @@ static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *
     STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->weight, least->weight_capacity, (int64_t)n_r + n_joints, err));
-    memcpy(least->law, step->law, (size_t)n * sizeof *least->law);
-    memcpy(least->r, step->r, (size_t)n_r * sizeof *least->r);
-    memcpy(least->u, step->u, (size_t)n_r * sizeof *least->u);
+    for (int c = 0; c < n; c++)
+        least->law[c] = step->law[c];
+    for (int k = 0; k < n_r; k++)
+        least->r[k] = step->r[k], least->u[k] = step->u[k];
     for (int c = 0; c < step->n_gaps; c++)
         weigh_contact(system, h, c, least->weight + step->law[c].first);
     for (int c = step->n_gaps; c < n; c++) {
@@ -142,8 +143,10 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                      .moves = moves,
                      .ctx = system};
     STI_TRY(sti_hyperstatic_find(least->hyperstatic, &open, NULL, least->r, &found, err));
-    memcpy(step->r, least->r, (size_t)step->H.n_rows * sizeof *step->r);
-    memcpy(step->l, least->r + step->H.n_rows, (size_t)n_joints * sizeof *step->l);
+    for (int k = 0; k < step->H.n_rows; k++)
+        step->r[k] = least->r[k];
+    for (int k = 0; k < n_joints; k++)
+        step->l[k] = least->r[step->H.n_rows + k];
     step->undetermined = found.undetermined_contacts;
     return ST_OK;
 }

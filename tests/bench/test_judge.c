@@ -89,7 +89,8 @@ static void hull_inertia_by_counting(void **state)
     double mass = 0;
     st_Vec3 first = {0, 0, 0}, inertia = {0, 0, 0}, products = {0, 0, 0};
     for (int k = 0; k < 50 * 50 * 50; k++) {
-        st_Vec3 p = scale(cell, vec3(k % 50 - 24.5, k / 50 % 50 - 24.5, k / 2500 - 24.5));
+        int layer = k / 2500;
+        st_Vec3 p = scale(cell, vec3(k % 50 - 24.5, k / 50 % 50 - 24.5, layer - 24.5));
         bool inside = true;
         for (int t = 0; t < hull->n_triangles && inside; t++) {
             const int *c = &hull->triangles[3 * t];

@@ -73,6 +73,32 @@ static void scenes_that_are_no_scenes(void **state)
     refused_scene(p, SCENE(BODY(", \"mass\": 1, \"inertia\": [1, 1, 3]"), ""), "bad.json:", "\"ball\"", "inertia");
 }
 
+#define SHAPED(shape) SCENE(BODY(", \"shapes\": [\n" shape "]"), "")
+
+static void shapes_that_are_no_solids(void **state)
+{
+    Program *p = *state;
+    refused_scene(p, SHAPED("{\"type\": \"hull\", \"points\": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}"),
+                  "bad.json:5", "shape 0 of body \"ball\"", "in a plane");
+    refused_scene(p, SHAPED("{\"type\": \"hull\", \"points\": [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]]}"),
+                  "bad.json:5", "shape 0 of body \"ball\"", "on a line");
+    refused_scene(p, SHAPED("{\"type\": \"sphere\", \"radius\": 0}"), "bad.json:5", "radius is 0", NULL);
+    refused_scene(p, SHAPED("{\"type\": \"box\", \"size\": [1, 0, 1]}"), "bad.json:5", "size[1] is 0", NULL);
+    /* open, and with an edge of three triangles: a surface, but no volume to have a mass */
+    refused_scene(p,
+                  SHAPED("{\"type\": \"mesh\", \"points\": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "
+                         "\"triangles\": [[0, 1, 2], [0, 1, 3]]}"),
+                  "body \"ball\"", "2 triangles do not close a volume", "mass");
+    refused_scene(p,
+                  SHAPED("{\"type\": \"mesh\", \"points\": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, 0]], "
+                         "\"triangles\": [[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2], [0, 1, 4]]}"),
+                  "body \"ball\"", "5 triangles do not close a volume", NULL);
+    refused_scene(p,
+                  SHAPED("{\"type\": \"mesh\", \"points\": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "
+                         "\"triangles\": [[0, 1, 7]]}"),
+                  "triangle 0", "point 7", "there are 3");
+}
+
 static void values_out_of_range(void **state)
 {
     Program *p = *state;
@@ -164,8 +190,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(scenes_that_are_no_scenes),      TEST(values_out_of_range), TEST(files_that_cannot_be_read),
-        TEST(outputs_that_cannot_be_written), TEST(usage_that_is_wrong), TEST(check_json_says_why),
+        TEST(scenes_that_are_no_scenes),      TEST(shapes_that_are_no_solids), TEST(files_that_cannot_be_read),
+        TEST(scenes_that_are_no_scenes),      TEST(values_out_of_range),       TEST(files_that_cannot_be_read),
+        TEST(outputs_that_cannot_be_written), TEST(usage_that_is_wrong),       TEST(check_json_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,10 +160,128 @@ static void convex_pairs_match_their_oracles(void **state)
     assert_int_equal(tally.all_failures, 0);
 }
 
+/* ---- planes, meshes, height fields ---------------------------------------------------------------- */
+
+/* A plane's distance is the lowest point's height: exact, whatever the overlap. */
+static void planes_match_the_lowest_point(void **state)
+{
+    (void)state;
+    check_Random random = {15};
+    Tally tally = {0};
+    Pair pair = {.points.allocator = st_default_allocator()};
+    double worst = 0;
+    for (int i = 0; i < N_CONVEX; i++, tally.failures = 0)
+        for (int round = 0; round < (full_size() ? 20000 : 200); round++) {
+            double size = pow(10, check_random(&random, -6, 0));
+            pair.a.def = st_plane_def();
+            compile_shape(&pair.a);
+            random_shape(&random, convex[i], size, &pair.b);
+            pair.size = pair.b.shape.reach + 1e-3, pair.sort = SORT_UNEQUAL;
+            st_Vec3 place = random_vec(&random, 1);
+            pair.pose_a = (st_Pose){place, random_quat(&random)};
+            st_Vec3 n = rotate(pair.pose_a.q, vec3(0, 0, 1)), beside = random_vec(&random, 2 * size);
+            pair.pose_b = (st_Pose){add(place, beside), round % 3 == 0 ? pair.pose_a.q : random_quat(&random)};
+            double gap = collide(&pair);
+            double expected = dot(n, sub(farthest(&pair.b, pair.pose_b, scale(-1, n)), place));
+            double error = fabs(gap - expected) / pair.size;
+            if (!(error <= GAP_BOUND) && note_failure(&tally, &pair, round))
+                print_error("gap %.17g, expected %.17g\n", gap, expected);
+            worst = fmax(worst, error);
+            tally.poses++;
+            drop_pair(&pair);
+        }
+    print_message("planes: %ld poses, largest error %.1e, %ld failures\n", tally.poses, worst, tally.all_failures);
+    sti_points_free(&pair.points);
+    assert_int_equal(tally.all_failures, 0);
+}
+
+#define CELLS 5
+
+/* Bumps below 0, and the oracle's triangles of them, two a cell as the mesh has them. */
+static void make_bumps(check_Random *random, double *heights, TestShape *out)
+{
+    for (int k = 0; k < CELLS * CELLS; k++)
+        heights[k] = check_random(random, -0.5, 0);
+    out->def = st_height_field_def(heights, CELLS, CELLS, 0.3);
+    compile_shape(out);
+}
+
+/* The closed surface of a random hull. */
+static void make_shell(check_Random *random, int *triangles, TestShape *out)
+{
+    static Poly poly;
+    TestShape hull;
+    random_shape(random, ST_SHAPE_HULL, 1, &hull);
+    (void)poly_of(&hull, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}, &poly);
+    memcpy(out->points, poly.v, (size_t)poly.nv * sizeof *poly.v);
+    for (int k = 0; k < 3 * poly.nt; k++)
+        triangles[k] = poly.t[k / 3][k % 3];
+    out->def = st_mesh_def(out->points, poly.nv, triangles, poly.nt);
+    compile_shape(out);
+    free_shape(&hull);
+}
+
+/* The least distance of all its triangles to the other, which is apart from it. */
+static double mesh_distance(const TestShape *mesh, st_Pose pose, const Poly *other)
+{
+    const sti_Mesh *m = mesh->shape.mesh;
+    double best = INFINITY;
+    for (int t = 0; t < m->n_triangles; t++) {
+        Poly triangle = {.nv = 3, .ne = 3, .nt = 1, .e = {{0, 1}, {1, 2}, {2, 0}}, .t = {{0, 1, 2}}};
+        for (int k = 0; k < 3; k++)
+            triangle.v[k] = pose_point(pose, m->vertex[m->triangle[t].vertex[k]]);
+        best = fmin(best, least_distance(&triangle, other));
+    }
+    return best - other->radius;
+}
+
+/* Meshes and height fields, apart: the least gap is the least distance of any triangle, inner edges or not. */
+static void meshes_match_brute_force(void **state)
+{
+    (void)state;
+    check_Random random = {16};
+    Tally tally = {0};
+    Pair pair = {.points.allocator = st_default_allocator()};
+    static Poly poly;
+    double heights[CELLS * CELLS], worst = 0;
+    int triangles[6 * ORACLE_MAX];
+    for (int i = 0; i < N_CONVEX; i++, tally.failures = 0)
+        for (int round = 0; round < (full_size() ? 4000 : 40); round++) {
+            bool bumps = round % 2 == 0;
+            if (bumps)
+                make_bumps(&random, heights, &pair.a);
+            else
+                make_shell(&random, triangles, &pair.a);
+            random_shape(&random, convex[i], round % 4 < 2 ? 0.3 : pow(10, check_random(&random, -4, 0)), &pair.b);
+            pair.size = fmax(pair.a.shape.reach, pair.b.shape.reach), pair.sort = SORT_ANY;
+            pair.pose_a = (st_Pose){{0, 0, 0}, {1, 0, 0, 0}};
+            pair.pose_b = (st_Pose){random_vec(&random, bumps ? 0.6 : 2), random_quat(&random)};
+            /* over the bumps, or so far out that the shell is not met */
+            double low = farthest(&pair.b, pair.pose_b, vec3(0, 0, -1)).z, lift = check_random(&random, 1e-6, 0.2);
+            if (bumps) pair.pose_b.p.z += lift - low;
+            double expected = poly_of(&pair.b, pair.pose_b, &poly) ? mesh_distance(&pair.a, pair.pose_a, &poly) : 0;
+            if (expected > 1e-9 && (bumps || norm(pair.pose_b.p) > 1 + pair.b.shape.reach)) {
+                double gap = collide(&pair), error = fabs(gap - expected) / pair.size;
+                if (!(error <= GAP_BOUND) && note_failure(&tally, &pair, round))
+                    print_error("gap %.17g, expected %.17g\n", gap, expected);
+                worst = fmax(worst, error);
+                tally.poses++;
+            }
+            drop_pair(&pair);
+        }
+    print_message("meshes and height fields: %ld poses, largest error %.1e, %ld failures\n", tally.poses, worst,
+                  tally.all_failures);
+    sti_points_free(&pair.points);
+    assert_true(tally.poses > 100);
+    assert_int_equal(tally.all_failures, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convex_pairs_match_their_oracles),
+        cmocka_unit_test(planes_match_the_lowest_point),
+        cmocka_unit_test(meshes_match_brute_force),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -389,8 +389,20 @@ static void the_pack_is_whole(void **state)
     assert_int_equal(st_recording_write_csv(r, "/no/such/folder/x.csv", &err), ST_ERR_FILE);
     assert_int_equal(st_recording_write_vtk(r, "/no/such/folder/x", &err), ST_ERR_FILE);
     static const char *const unknown[] = {"bar3.x"};
-    assert_int_equal(st_recording_write_plot(r, unknown, 1, path, &err), ST_ERR_ARGUMENT);
+    assert_int_equal(st_recording_write_plot(r, NULL, unknown, 1, path, &err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "bar3"));
+    static const char *const energy[] = {"kinetic"};
+    assert_int_equal(st_recording_write_plot(r, "bar3.x", energy, 1, path, &err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(err.message, "bar3"));
+    assert_int_equal(st_recording_write_plot(r, "bar1.x", energy, 1, path, &err), ST_ERR_ARGUMENT); /* frames, steps */
+    assert_non_null(strstr(err.message, "kinetic"));
+    check_ok(st_recording_write_plot(r, "potential", energy, 1, path, &err), err);
+    char svg[1 << 14] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(svg, 1, sizeof svg - 1, file) > 0);
+    fclose(file);
+    assert_non_null(strstr(svg, "potential [J]"));
     st_recording_close(r);
 }
 

@@ -93,7 +93,8 @@ static void wedge(st_Vec3 *point, double inner, double outer)
     double half = PI / (2 * STONES), middle = 0.5 * (inner + outer);
     for (int k = 0; k < 8; k++) {
         double r = k & 1 ? inner : outer, s = k & 2 ? 1 : -1, y = k & 4 ? 0.075 : -0.075;
-        point[k] = (st_Vec3){r * sin(s * half), y, r * cos(half) - middle};
+        double z = r * cos(half) - middle;
+        point[k] = (st_Vec3){r * sin(s * half), y, z};
     }
 }
 

@@ -86,6 +86,18 @@ static void error_by_hand(void **state)
     check_close(error_of(&hopeless, huge, NULL, NULL).error, 1, 1e-15);
 }
 
+/* A fast contact that penetrates by very little, at the border between open and sliding, where the distance from the
+ * cone is the same to rounding whichever it is taken for: x = (1e-10 - 1/4, -1/2), mu = 1/2, P(x) = 8e-11 (1, -1/2). */
+static void small_errors_are_seen(void **state)
+{
+    (void)state;
+    Dense W;
+    const double w[] = {1, 0, 0, 1}, mu[] = {0.5}, q[] = {-1e-10, 0.5}, r[] = {0, 0};
+    const st_FrictionProblem p = {.dim = 2, .n_contacts = 1, .W = *dense(&W, 2, 2, w), .q = q, .mu = mu};
+    const double expected = 8e-11 * sqrt(1.25) / 0.5;
+    check_close(error_of(&p, r, NULL, NULL).error, expected, 1e-6 * expected); /* 1/4 - 1e-10 rounds at 1e-16 */
+}
+
 /* Two programs for one formula: here, and in the solvers' residual. */
 static void error_agrees_with_the_residual(void **state)
 {
@@ -611,6 +623,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(error_by_hand),
+        cmocka_unit_test(small_errors_are_seen),
         cmocka_unit_test(error_agrees_with_the_residual),
         cmocka_unit_test(global_velocities_are_right),
         cmocka_unit_test(global_problems_are_solved),

@@ -302,9 +302,22 @@ static void test_natural_map(void **state)
     }
 }
 
+/* An impulse so large that r - rho u = r in rounding does not hide u: stuck with a velocity is wrong by that much. */
+static void test_natural_of_large_impulses(void **state)
+{
+    (void)state;
+    const double r[3] = {1e17, 0.0, 0.0}, u[3] = {0.0, 3.0, -4.0}, rho = 0.5;
+    double out[3];
+    sti_law_natural(&(st_ContactLaw){.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.4}, r, u, rho, out);
+    check_close(out[0], rho * 0.4 * 5.0, 1e-15); /* u^_n = mu |u_T| */
+    check_close(out[1], rho * 3.0, 1e-15);
+    check_close(out[2], rho * -4.0, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_natural_of_large_impulses),
         cmocka_unit_test(test_projection_is_nearest),
         cmocka_unit_test(test_projection_fixed_points),
         cmocka_unit_test(test_pyramid_tends_to_cone),

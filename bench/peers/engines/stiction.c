@@ -26,8 +26,15 @@ static const char *version(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 static const Choice choices[] = {
-    {"spheres", "tolerance=1e-3 max_iterations=50"},
+    {"spheres", "tolerance=1e-2 max_iterations=50"},
+    {"hulls", "tolerance=1e-2 max_iterations=50 margin=0.005"},
+    {"wall", "tolerance=1e-4 max_iterations=50"},
+    {"tower", "tolerance=1e-4 max_iterations=50"},
+    {"dominoes", "tolerance=1e-6"},
     {"bounce", "preset=accurate"},
+    {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
+    {"chain", "integrator=sdirk2 drift=projection"},
+    {"whip", "integrator=sdirk2 drift=projection"},
     {"ring", "integrator=sdirk2"},
     {"", ""},
 };
