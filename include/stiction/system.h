@@ -82,6 +82,7 @@ typedef struct st_SystemDef {
     int max_iterations;       /* of iterative solvers                                    */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
     bool all_points;          /* every point of a contact patch, not only the few that span it */
+    double slop;              /* gaps and overlaps up to this count as closed, drift gap [m] */
     double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
     double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */
     bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */

@@ -24,6 +24,11 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
+/* Residual of a start from which newton is at its end within a few steps. */
+static const double near = 1e-5;
+/* Of the tolerance: what newton is asked for. Its last step costs little, and the start of the next problem gains. */
+static const double newton_share = 1e-2;
+enum { NEAR_STEPS = 5 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
  * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
  * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
@@ -90,26 +95,32 @@ static int64_t lcp_unknowns(const st_Problem *problem)
     return n;
 }
 
+/* Is task->r the best so far? Then it is kept, and who found it. */
+static void weigh(Auto *a, const sti_Task *task, int who)
+{
+    st_Residual residual;
+    sti_residual(task->reduction, task->r, a->v, NULL, a->u, &residual);
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    if (!(measure < a->least)) return;
+    a->least = measure;
+    a->answered_by = who;
+    memcpy(a->best, task->r, sizeof(double) * (size_t)task->problem->n_r);
+}
+
 /* One turn from the best r so far; it is replaced when the answer is better. */
 static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
 {
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     sti_Task part = *task;
-    st_Residual residual;
     part.max_iterations = turn.iterations;
+    if (turn.who == NEWTON) part.tolerance *= newton_share;
     part.iterations = 0;
     part.attempt = turn.attempt;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
-    sti_residual(task->reduction, task->r, a->v, NULL, a->u, &residual);
-    const double measure = sti_residual_measure(task->reduction, &residual);
-    if (measure < a->least) {
-        a->least = measure;
-        a->answered_by = turn.who;
-        memcpy(a->best, task->r, bytes);
-    }
+    weigh(a, task, turn.who);
     if (!(a->least <= task->tolerance)) a->gave_up = turn.who;
     return ST_OK;
 }
@@ -126,6 +137,25 @@ static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
     STI_TRY(sti_solver_run(&sti_newton, a->space[NEWTON], &none, err));
     a->reserved = n;
     return ST_OK;
+}
+
+/* Where things rest, the start from the step before is an answer already, or nearly: newton then needs a step or two
+ * and ends far below the tolerance, which serves many steps to come. Sweeps would end just below it, and be
+ * called for again in the next.                                                                   */
+static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
+{
+    int refused;
+    const st_Problem *problem = task->problem;
+    bool starts = false;
+    if (problem->n_r <= EVEN_ROWS || sti_solver_takes(&sti_lemke, problem, &refused)) return ST_OK;
+    for (int j = 0; j < problem->n_r && !starts; j++)
+        starts = task->r[j] != 0.0;
+    if (!starts) return ST_OK;
+    weigh(a, task, NSGS);
+    if (a->least <= task->tolerance || a->least > near || problem->n_r > MOST_ROWS) return ST_OK;
+    const int most = task->max_iterations < NEAR_STEPS ? task->max_iterations : NEAR_STEPS;
+    if (!sti_solver_takes(&sti_newton, problem, &refused)) return ST_OK;
+    return take_turn(a, task, (Turn){NEWTON, most, 0, BEST}, err);
 }
 
 static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
@@ -173,6 +203,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     a->gave_up = -1;
     STI_TRY(reserve(a, task, err));
     memcpy(a->best, task->r, bytes);
+    STI_TRY(take_up_start(a, task, err));
     STI_TRY(take_turns(a, task, err));
     memcpy(task->r, a->best, bytes);
     task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;

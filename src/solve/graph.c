@@ -221,16 +221,26 @@ static void find_slots(const st_Problem *p, const sti_Net *net, const int32_t le
     }
 }
 
-/* Row d of a contact whose bodies both have diagonal L, into its lane. */
-static void fill_diagonal(const sti_Graph *graph, sti_Batch *batch, int lane, int d, int64_t count, const double *x,
-                          const int *slot)
+/* Where the twelve velocities of two bodies with diagonal L stand in a batch, and 1/L. */
+typedef struct Diagonal {
+    int offset[12]; /* from H[0][0][d][lane]                                                       */
+    double factor[12];
+} Diagonal;
+
+static void find_diagonal(const sti_Graph *graph, const int32_t legs[2], int64_t count, const int *slot, Diagonal *out)
 {
-    const double *root[2] = {graph->root + 36 * (ptrdiff_t)batch->body[0][lane],
-                             graph->root + 36 * (ptrdiff_t)batch->body[1][lane]};
     for (int64_t k = 0; k < count; k++) {
         const int side = slot[k] >= 6, i = slot[k] - 6 * side;
-        batch->H[side][i][d][lane] = x[k] * root[side][7 * i];
+        out->offset[k] = slot[k] * 3 * STI_LANES;
+        out->factor[k] = graph->root[36 * (ptrdiff_t)legs[side] + 7 * (ptrdiff_t)i];
     }
+}
+
+/* Row d of a contact between such bodies, into its lane. */
+static void fill_diagonal(const Diagonal *diagonal, int64_t count, const double *x, double *to)
+{
+    for (int64_t k = 0; k < count; k++)
+        to[diagonal->offset[k]] = x[k] * diagonal->factor[k];
 }
 
 /* The same for any bodies. */
@@ -255,6 +265,7 @@ static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *bat
     const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
     const bool diagonal = graph->diagonal[legs[0]] && graph->diagonal[legs[1]];
     int slot[12] = {0};
+    Diagonal place = {0};
     batch->dim[lane] = contact->dim;
     batch->mu[lane] = contact->mu;
     batch->body[0][lane] = legs[0];
@@ -263,9 +274,12 @@ static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *bat
         const int row = contact->first + d;
         const int64_t count = p->H.p[row + 1] - p->H.p[row];
         const double *x = p->H.x + p->H.p[row];
-        if (d == 0 || !same_row(&p->H, contact->first, row)) find_slots(p, net, legs, row, slot);
+        if (d == 0 || !same_row(&p->H, contact->first, row)) {
+            find_slots(p, net, legs, row, slot);
+            if (diagonal) find_diagonal(graph, legs, count, slot, &place);
+        }
         if (diagonal)
-            fill_diagonal(graph, batch, lane, d, count, x, slot);
+            fill_diagonal(&place, count, x, &batch->H[0][0][d][lane]);
         else
             fill_full(graph, batch, lane, d, count, x, slot);
         batch->w[d][lane] = p->w[row];

@@ -50,6 +50,21 @@ st_Status sti_want_contacts(st_System *system, st_Error *err)
     return ST_OK;
 }
 
+/* Were two shapes held apart in the step already, by another point of theirs? Points of a face come and go with the
+ * motion, and a new one beside the old is no miss; contacts of two shapes stand side by side.       */
+static bool held_nearby(const st_System *system, int at, const sti_ContactEntry *contact)
+{
+    const st_Sink *here = &system->here;
+    if (contact->shape_a == 0 || contact->gap < -system->def.margin) return false;
+    for (int step = -1; step <= 1; step += 2)
+        for (int k = step < 0 ? at - 1 : at; k >= 0 && k < here->n_contacts; k += step) {
+            const sti_ContactEntry *other = &here->contact[k];
+            if (other->shape_a != contact->shape_a || other->shape_b != contact->shape_b) break;
+            if (other->gap < system->def.margin) return true;
+        }
+    return false;
+}
+
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
 st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err)
 {
@@ -62,6 +77,7 @@ st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err)
             before++; /* both stand by id */
         bool known = before < here->n_contacts && here->contact[before].id == contact->id;
         if (known && here->contact[before].gap < system->def.margin) continue;
+        if (!known && held_nearby(system, before, contact)) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->missed, contact->id, err));
         ++*n_new;
     }

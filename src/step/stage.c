@@ -265,6 +265,14 @@ static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_Co
     return ST_OK;
 }
 
+/* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
+ * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
+ * load explains, anew in every step.                                                              */
+static double beyond(double gap, double slop)
+{
+    return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);
+}
+
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
 static double gap_drift(const Work *work, const sti_ContactEntry *entry)
 {
@@ -273,6 +281,7 @@ static double gap_drift(const Work *work, const sti_ContactEntry *entry)
     const st_Sink *from = work->stage->drift_from;
     int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, entry->first_row);
+    gap = beyond(gap, work->system->def.slop);
     if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
     return fmax(gap / reach, -cap);
 }
@@ -489,44 +498,6 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     return ST_OK;
 }
 
-static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
-{
-    return a->id < b->id || (a->id == b->id && a->element < b->element);
-}
-
-/* Start from the forces of the last step, contact by contact: both lists stand by id. */
-static void warm_start(st_System *system, double eta)
-{
-    sti_Assembly *out = &system->step;
-    int p = 0;
-    for (int c = 0; c < out->problem.n_contacts; c++) {
-        const st_ContactLaw *law = &out->law[c];
-        sti_Impulse wanted = {.id = out->chosen[c].entry.id, .element = out->chosen[c].element};
-        while (p < system->n_previous && comes_before(&system->previous[p], &wanted))
-            p++;
-        bool known = p < system->n_previous && !comes_before(&wanted, &system->previous[p]) &&
-                     system->previous[p].dim == law->dim;
-        for (int k = 0; k < law->dim; k++)
-            out->r[law->first + k] = known ? eta * system->previous[p].r[k] : 0.0;
-    }
-}
-
-static st_Status keep_impulses(st_System *system, double eta, st_Error *err)
-{
-    const sti_Assembly *out = &system->step;
-    int n = out->problem.n_contacts;
-    STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
-    system->n_previous = n;
-    for (int c = 0; c < n; c++) {
-        const st_ContactLaw *law = &out->law[c];
-        system->previous[c] =
-            (sti_Impulse){.id = out->chosen[c].entry.id, .element = out->chosen[c].element, .dim = law->dim};
-        for (int k = 0; k < law->dim; k++)
-            system->previous[c].r[k] = out->r[law->first + k] / eta;
-    }
-    return ST_OK;
-}
-
 /* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean. In an impact the
  * velocity at the contact changes under the impulse, and the work is that of the mean. Of bounded rows those that drive
  * nothing are friction. */
@@ -560,13 +531,13 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 {
     sti_Assembly *out = &system->step;
     bool impact = stage->eta == 0;
-    warm_start(system, stage->eta); /* an impact starts from 0 */
+    sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(sti_solve_problem(system, system->solver, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
-    if (!impact) STI_TRY(keep_impulses(system, stage->eta, err));
+    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);
     sti_lap(system, ST_STAGE_SOLVE);

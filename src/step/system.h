@@ -34,6 +34,8 @@ typedef struct sti_Chosen {
 typedef struct sti_Impulse {
     uint64_t id;
     int dim, element;
+    int shape_a, shape_b; /* 0: no contact of two shapes                                          */
+    st_Vec3 point, normal, tangent;
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
@@ -183,6 +185,9 @@ typedef struct sti_Stage {
 
 /* stage.c: fill the step problem with the `wanted` contacts; solve it. */
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
+/* warm.c: the forces of the last step as a start for this one, and kept for the next. */
+void sti_warm_start(st_System *system, double eta);
+st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,

@@ -51,6 +51,7 @@ static void test_settings(void **state)
     assert_int_equal(def.max_iterations, 77);
     check_close(def.margin, 0.25, EXACT);
     assert_true(def.all_points);
+    check_close(def.slop, 1e-7, EXACT);
     check_close(def.correction_speed, 0.5, EXACT);
     check_close(def.active_gap, 1e-4, EXACT);
     assert_true(def.keep_springs);
