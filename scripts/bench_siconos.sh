@@ -14,4 +14,4 @@ if [ ! -x "$root/build-bench/bin/compare-siconos" ]; then
 fi
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 find "$folder" \( -name '*.hdf5' -o -name '*.h5' \) -print0 | sort -z |
-    xargs -0 "$root/build-bench/bin/compare-siconos" ${3:-} "${2:-10}"
+    xargs -0 "$root/build-bench/bin/compare-siconos" ${3:+"$3"} "${2:-10}"

@@ -280,7 +280,7 @@ static void draw_curve(Row *rows, int n, const char *scene)
     } panels[] = {{SETTLED, 100, "penetration, settled [%]"},
                   {IMPACT, 100, "penetration, worst [%]"},
                   {DRIFT, 1000, "drift [mm]"}};
-    Row *chosen[MOST_ROWS];
+    Row *chosen[MOST_ROWS] = {0};
     int m = 0;
     bool drifts = false;
     Axis x = {INFINITY, -INFINITY, 0, 0};

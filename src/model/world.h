@@ -219,11 +219,14 @@ typedef struct sti_Rows {
 /* linear . v + angular . w of a body, the latter in its own axes, on its free velocities; returns where to go on. */
 static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3 angular, double *gradient)
 {
+    if (body->n_dofs == 6) {
+        vec3_store(gradient, linear);
+        vec3_store(gradient + 3, angular);
+        return gradient + 6;
+    }
     double full[6];
-    double *to = body->n_dofs == 6 ? gradient : full;
-    vec3_store(to, linear);
-    vec3_store(to + 3, angular);
-    if (body->n_dofs == 6) return gradient + 6;
+    vec3_store(full, linear);
+    vec3_store(full + 3, angular);
     for (int k = 0; k < body->n_dofs; k++)
         *gradient++ = full[body->dof[k]];
     return gradient;

@@ -186,7 +186,7 @@ static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
 static inline void prepare_batch(sti_Batch *batch, const double *v_free, Lanes W[6], Lanes b[3], Lanes weight[3])
 {
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-    Lanes x[2][STI_NODE], dim;
+    Lanes x[2][STI_NODE], dim = {0};
     gather(v_free, batch->body[0], x[0]);
     gather(v_free, batch->body[1], x[1]);
     for (int e = 0; e < 6; e++)

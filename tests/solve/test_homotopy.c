@@ -26,7 +26,7 @@ typedef struct Point {
 
 static Point random_point(check_Random *random, int dim)
 {
-    Point p;
+    Point p = {0};
     const double normal = check_random(random, 0.5, 2.0), tangent = check_random(random, 0.5, 2.0);
     const double roll = check_random(random, 5.0, 20.0);
     for (int k = 0; k < dim; k++) {

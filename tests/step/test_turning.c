@@ -299,12 +299,13 @@ static void refusals(void **state)
     st_Error err = {0};
     st_Scene *scene = NULL;
     st_SystemDef def;
-    const char text[] = "{ \"bodies\": [ { \"name\": \"b\", \"mass\": 1 } ], \"ground\": [ { \"type\": \"plane\", \"spinning_friction\": -0.1 } ] }";
+    const char text[] = "{ \"bodies\": [ { \"name\": \"b\", \"mass\": 1 } ], \"ground\": [ { \"type\": \"plane\", "
+                        "\"spinning_friction\": -0.1 } ] }";
     assert_int_not_equal(st_scene_parse(text, strlen(text), "bad", NULL, 0, &scene, &def, &err), ST_OK);
     if (strstr(err.message, "spinning_friction") == NULL) fail_msg("%s", err.message);
-    const char both[] =
-        "{ \"bodies\": [ { \"name\": \"b\", \"mass\": 1 } ], \"materials\": [ { \"name\": \"m\" } ], \"ground\": [ { \"type\": \"plane\", \"material\": \"m\", "
-        "\"spinning_friction\": 0.1 } ] }";
+    const char both[] = "{ \"bodies\": [ { \"name\": \"b\", \"mass\": 1 } ], \"materials\": [ { \"name\": \"m\" } ], "
+                        "\"ground\": [ { \"type\": \"plane\", \"material\": \"m\", "
+                        "\"spinning_friction\": 0.1 } ] }";
     assert_int_not_equal(st_scene_parse(both, strlen(both), "bad", NULL, 0, &scene, &def, &err), ST_OK);
     assert_non_null(strstr(err.message, "material"));
 }
