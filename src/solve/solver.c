@@ -73,8 +73,19 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
     return true;
 }
 
+/* Things at rest start with the answer: before W is formed and factorised for nothing, the judge has a look. Lemke is
+ * asked for exactness, not for a tolerance.                                                       */
+static bool start_is_answer(const sti_SolverKind *kind, const sti_Task *task)
+{
+    st_Residual residual;
+    if (!kind->columns || kind == &sti_lemke || task->max_iterations < 1) return false;
+    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+    return sti_residual_measure(task->reduction, &residual) <= task->tolerance;
+}
+
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
 {
+    if (start_is_answer(kind, task)) return ST_OK;
     if (kind->columns) STI_TRY(sti_reduction_columns(task->reduction, err));
     return kind->solve(workspace, task, err);
 }

@@ -153,6 +153,58 @@ static void test_agrees_with_the_columns(void **state)
     free_wall(&wall);
 }
 
+/* A hub that 100 others fall on, along one line: more contacts at one body than there are colours. Those stick to it
+ * that are faster than it; those that push move as one, by momentum. */
+static void test_more_contacts_than_colours(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    double A[N + 1], f[N + 1], x[2 * N], w[N] = {0}, r[N] = {0}, v[N + 1], mass = 50.0, momentum = 0.0;
+    int first[N + 2], i[2 * N];
+    int64_t p[N + 1], none = 0;
+    st_ContactLaw contact[N];
+    A[0] = 50.0, f[0] = 0.0, first[0] = 0, first[N + 1] = N + 1, p[0] = 0;
+    for (int k = 0; k < N; k++) {
+        A[k + 1] = 1.0 + k % 3;
+        f[k + 1] = -A[k + 1] * (1.0 + 0.01 * k); /* falls with 1 m/s and more, faster the later */
+        mass += A[k + 1];
+        momentum += f[k + 1];
+        first[k + 1] = k + 1;
+        i[2 * k] = 0, i[2 * k + 1] = k + 1;
+        x[2 * k] = -1.0, x[2 * k + 1] = 1.0;
+        p[k + 1] = 2 * (int64_t)(k + 1);
+        contact[k] = (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = k};
+    }
+    const st_Problem problem = {.n_v = N + 1,
+                                .n_r = N,
+                                .n_contacts = N,
+                                .A = {N + 1, first, A},
+                                .symmetric = true,
+                                .G = {N + 1, 0, &none, NULL, NULL},
+                                .H = {N + 1, N, p, i, x},
+                                .f = f,
+                                .w = w,
+                                .contact = contact};
+    st_SolverDef def = st_solver_def();
+    st_Solver *solver = NULL;
+    st_Solution solution = {.r = r, .v = v};
+    st_SolveInfo info;
+    st_Error err = {0};
+    def.name = "nsgs";
+    def.tolerance = 1e-12;
+    check_ok(st_solver_create(&def, &solver, &err), err);
+    check_ok(st_solver_solve(solver, &problem, &solution, &info, &err), err);
+    assert_true(info.converged);
+    double stuck_mass = 50.0, stuck_momentum = 0.0;
+    for (int k = 0; k < N; k++) {
+        assert_true(r[k] >= 0.0 && v[k + 1] - v[0] >= -1e-11);
+        if (r[k] > 0.0) stuck_mass += A[k + 1], stuck_momentum += f[k + 1];
+    }
+    check_close(v[0], stuck_momentum / stuck_mass, 1e-11); /* those that push move as one */
+    assert_true(stuck_mass <= mass && stuck_momentum >= momentum);
+    st_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_every_vector_unit_gives_the_same_bits),
         cmocka_unit_test(test_velocities_follow_the_impulses),
         cmocka_unit_test(test_agrees_with_the_columns),
+        cmocka_unit_test(test_more_contacts_than_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,10 +26,10 @@ static const char *version(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 static const Choice choices[] = {
-    {"spheres", "tolerance=1e-2 max_iterations=50"},
-    {"hulls", "tolerance=1e-2 max_iterations=50 margin=0.005"},
-    {"wall", "tolerance=1e-4 max_iterations=50"},
-    {"tower", "tolerance=1e-4 max_iterations=50"},
+    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=24 margin=0.005 slop=1e-6"},
+    {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=24 margin=0.005 slop=1e-5"},
+    {"wall", "solver=nsgs tolerance=1e-4 max_iterations=200 slop=3e-6"},
+    {"column", "tolerance=1e-7 slop=1e-7"},
     {"dominoes", "tolerance=1e-6"},
     {"bounce", "preset=accurate"},
     {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
