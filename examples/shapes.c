@@ -47,7 +47,8 @@ static st_Status build(st_Scene **scene, st_BodyId *body, st_Error *err)
     if (status == ST_OK) status = add_ground(*scene, err);
     for (int k = 0; k < N_SHAPES && status == ST_OK; k++) {
         st_BodyDef def = st_body_def(); /* mass 0: from the shapes */
-        def.pose.p = (st_Vec3){-3 + 2.0 * (k % 4), -2 + 3.0 * (k / 4), 0.6};
+        const int column = k % 4, row = k / 4;
+        def.pose.p = (st_Vec3){-3 + 2.0 * column, -2 + 3.0 * row, 0.6};
         status = st_scene_add_body(*scene, &def, &body[k], err);
         if (status != ST_OK) break;
         if (k == N_SHAPES - 1) return add_dumbbell(*scene, body[k], err);
