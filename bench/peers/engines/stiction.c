@@ -30,7 +30,8 @@ static const Choice choices[] = {
     {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=24 margin=0.005 slop=1e-5"},
     {"wall", "solver=nsgs tolerance=1e-4 max_iterations=200 slop=3e-6"},
     {"column", "tolerance=1e-7 slop=1e-7"},
-    {"dominoes", "tolerance=1e-6"},
+    {"tower", "solver=nsgs tolerance=1e-4 max_iterations=200 slop=1e-6"},
+    {"dominoes", "solver=nsgs tolerance=1e-3 max_iterations=60 slop=1e-5"},
     {"bounce", "preset=accurate"},
     {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
     {"chain", "integrator=sdirk2 drift=projection"},
