@@ -54,7 +54,8 @@ static st_Vec3 place(Kind kind, int k, int n)
     if (kind == PACKED) /* hexagonal layers: neighbours at distance 1 */
         return vec3(i + 0.5 * ((j + l) % 2), (j + (l % 2) / 3.0) * 0.86602540378443865, l * 0.81649658092772603 + 0.5);
     if (kind == COURSES) return vec3(i + 0.5 * (l % 2), 0.5 * j, 0.5 * l + 0.25);
-    if (kind == WALL) return vec3(k % 10 + 0.5 * (k / 10 % 2), 0, 0.5 * (k / 10) + 0.25);
+    const int course = k / 10;
+    if (kind == WALL) return vec3(k % 10 + 0.5 * (course % 2), 0, 0.5 * course + 0.25);
     st_Vec3 shift = random_vector(0.2);
     return add(vec3(0.9 * i + 0.5, 0.9 * j + 0.5, 0.9 * l + 0.5), shift);
 }

@@ -135,8 +135,9 @@ static void make_tower(Scene *scene, double number)
     const double length = 0.3, width = 0.06, height = 0.03; /* half extents */
     add_plane(scene, vec3(0, 0, 1), 0);
     for (int k = 0; k < 2 * courses; k++) {
-        double shift = (k % 2 == 0 ? 1 : -1) * (length - width), z = (2 * (k / 2) + 1) * height;
-        bool along_x = k / 2 % 2 == 0;
+        const int course = k / 2;
+        double shift = (k % 2 == 0 ? 1 : -1) * (length - width), z = (2 * course + 1) * height;
+        bool along_x = course % 2 == 0;
         add_box(scene, along_x ? vec3(0, shift, z) : vec3(shift, 0, z),
                 along_x ? vec3(length, width, height) : vec3(width, length, height),
                 DENSITY * 8 * length * width * height);
@@ -197,11 +198,16 @@ static const SceneKind *find_kind(const char *name, double *number)
     size_t longest = 0;
     for (int k = 0; k < N_KINDS; k++) {
         size_t length = strlen(kinds[k].name);
-        char *end = NULL;
         double value = kinds[k].usual;
         if (length < longest || strncmp(name, kinds[k].name, length) != 0) continue;
-        if (name[length] == '-') value = strtod(name + length + 1, &end);
-        if (name[length] == '-' ? (end == name + length + 1 || *end != '\0') : name[length] != '\0') continue;
+        const char *rest = name + length;
+        if (*rest == '-') {
+            char *end;
+            value = strtod(rest + 1, &end);
+            if (end == rest + 1) continue;
+            rest = end;
+        }
+        if (*rest != '\0') continue;
         found = &kinds[k];
         longest = length;
         *number = value;

@@ -290,7 +290,7 @@ static void draw_curve(Row *rows, int n, const char *scene)
         drifts = drifts || number(&rows[k], DRIFT) > 0;
         widen(&x, number(&rows[k], MEAN_MS));
     }
-    qsort(chosen, (size_t)m, sizeof chosen[0], by_time);
+    qsort(chosen, (size_t)m, sizeof(Row *), by_time);
     int first = drifts ? 2 : 0, last = drifts ? 2 : 1;
     printf("<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='400' font-family='sans-serif' font-size='13'>\n"
            "<rect width='100%%' height='100%%' fill='white'/>\n<text x='70' y='24' font-size='16'>%s</text>\n",

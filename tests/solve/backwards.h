@@ -113,8 +113,14 @@ static inline Backwards backwards_new(const BackwardsKind *kind, check_Random *r
                    .p = calloc((size_t)n + 1, sizeof *m.p),
                    .i = calloc(square, sizeof *m.i),
                    .x = calloc(square, size)};
-    assert_true(m.W != NULL && m.b != NULL && m.r != NULL && m.u != NULL && m.contact != NULL && m.p != NULL &&
-                m.i != NULL && m.x != NULL);
+    assert_non_null(m.W);
+    assert_non_null(m.b);
+    assert_non_null(m.r);
+    assert_non_null(m.u);
+    assert_non_null(m.contact);
+    assert_non_null(m.p);
+    assert_non_null(m.i);
+    assert_non_null(m.x);
     for (int c = 0; c < kind->n_contacts; c++) {
         m.contact[c].first = kind->dim * c;
         backwards_contact(kind, &m.contact[c], random, m.r + kind->dim * c, m.u + kind->dim * c);
