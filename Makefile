@@ -22,7 +22,7 @@ all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 demo: all ## run two scenes; leaves a table, a picture and a report to look at in demo/
 	@scripts/demo.sh $(BUILD)/bin/stiction
 
-test: TIMEOUT := 120
+test: TIMEOUT := 300
 test: sanitized-tests ## every test, plain and under sanitizers
 	@scripts/format.sh --check --lenient
 
