@@ -159,7 +159,7 @@ static void test_more_contacts_than_colours(void **state)
 {
     (void)state;
     enum { N = 100 };
-    double A[N + 1], f[N + 1], x[2 * N], w[N] = {0}, r[N] = {0}, v[N + 1], mass = 50.0, momentum = 0.0;
+    double A[N + 1], f[N + 1], x[2 * N], w[N] = {0}, r[N] = {0}, v[N + 1];
     int first[N + 2], i[2 * N];
     int64_t p[N + 1], none = 0;
     st_ContactLaw contact[N];
@@ -167,8 +167,6 @@ static void test_more_contacts_than_colours(void **state)
     for (int k = 0; k < N; k++) {
         A[k + 1] = 1.0 + k % 3;
         f[k + 1] = -A[k + 1] * (1.0 + 0.01 * k); /* falls with 1 m/s and more, faster the later */
-        mass += A[k + 1];
-        momentum += f[k + 1];
         first[k + 1] = k + 1;
         i[2 * k] = 0, i[2 * k + 1] = k + 1;
         x[2 * k] = -1.0, x[2 * k + 1] = 1.0;
@@ -201,7 +199,7 @@ static void test_more_contacts_than_colours(void **state)
         if (r[k] > 0.0) stuck_mass += A[k + 1], stuck_momentum += f[k + 1];
     }
     check_close(v[0], stuck_momentum / stuck_mass, 1e-11); /* those that push move as one */
-    assert_true(stuck_mass <= mass && stuck_momentum >= momentum);
+    assert_true(stuck_mass > 50.0);
     st_solver_destroy(solver);
 }
 
