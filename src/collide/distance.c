@@ -84,14 +84,26 @@ static bool known_from(st_Vec3 guess, const sti_Core *a, const sti_Core *b, doub
     if (separation >= 0 || a->facets == NULL || b->facets == NULL) return false;
     *out = (sti_Distance){.rounds = 0};
     sti_sat(a, b, guess, out);
-    return out->gap < -4 * touching && overlap_is_shown(a, b, out, 1e-12 * size);
+    if (!(out->gap < -4 * touching) || !overlap_is_shown(a, b, out, 1e-12 * size)) return false;
+    out->features = sti_features_along(a, b, out->normal);
+    return true;
 }
 
-void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const st_Vec3 *guess, sti_Distance *out)
+/* GJK's answer, or the exact one of the features that it has found. */
+static void make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
+{
+    sti_Distance exact;
+    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, &exact)) return;
+    exact.rounds = out->rounds;
+    *out = exact;
+}
+
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out)
 {
     sti_Simplex simplex;
     double touching = TOUCHING * (a->size + b->size);
-    if (guess != NULL && known_from(*guess, a, b, beyond, touching, out)) return;
+    if (guess != NULL && sti_features_distance(a, b, guess->features, beyond, out)) return;
+    if (guess != NULL && known_from(guess->normal, a, b, beyond, touching, out)) return;
     bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
     if (apart && out->beyond) return;
     bool flat = core_is_polytope(a) && core_is_polytope(b);
@@ -106,8 +118,10 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
         out->rounds = rounds;
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
         if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
+        out->features = sti_features_along(a, b, out->normal);
         return;
     }
+    if (flat) make_exact(a, b, beyond, out);
     sti_Directions others = {.n = 0};
     if (!apart) sti_epa(a, b, &simplex, out, &others);
     if (is_round(a) || is_round(b)) sti_polish(a, b, out);

@@ -155,10 +155,8 @@ static bool arcs_cross(const Edge *a, const Edge *b)
 static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b,
                           const Probes *probes, Best *best)
 {
-    st_Vec3 n = cross(a->way, b->way);
-    double length = norm(n);
-    if (length <= PARALLEL * a->length * b->length) return;
-    n = sti_across(scale(1 / length, n), scale(1 / a->length, a->way));
+    st_Vec3 n;
+    if (sti_edges_axis(a->way, a->length, b->way, b->length, &n) <= PARALLEL) return;
     double along = dot(n, sub(b->end[0], a->end[0]));
     /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The lines'
      * own separation bounds what the axis can give from above: most pairs end here.               */

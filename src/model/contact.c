@@ -241,7 +241,7 @@ static void begin_points(Task *task)
     task->count = list_velocities(&world->body[task->b], task->count, task->index);
 }
 
-static st_Status push_points(Task *task, uint32_t *hint)
+static st_Status push_points(Task *task, sti_Hint *hint)
 {
     sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;

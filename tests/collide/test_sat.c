@@ -99,7 +99,7 @@ static void distances_do_not_depend_on_guesses(void **state)
             core_b.p = scale(reach * 0.1 * (step + check_random(&random, 0, 1)), way);
             sti_core_distance(&core_a, &core_b, margin, NULL, &alone);
             for (int k = 0; k < 3; k++) {
-                st_Vec3 guess = k == 0 ? stale : k == 1 ? alone.normal : random_unit(&random);
+                sti_Guess guess = {k == 0 ? stale : k == 1 ? alone.normal : random_unit(&random), 0};
                 sti_core_distance(&core_a, &core_b, margin, &guess, &guessed);
                 assert_int_equal(guessed.beyond, alone.beyond);
                 if (alone.beyond) continue;
