@@ -42,6 +42,19 @@ static uint32_t pack(int kind, int i, int j)
     return (uint32_t)kind << 2 * INDEX_BITS | (uint32_t)i << INDEX_BITS | (uint32_t)j;
 }
 
+static int kind_of(uint32_t features)
+{
+    return (int)(features >> 2 * INDEX_BITS);
+}
+static int first_of(uint32_t features)
+{
+    return (int)(features >> INDEX_BITS & (MOST_INDEX - 1u));
+}
+static int second_of(uint32_t features)
+{
+    return (int)(features & (MOST_INDEX - 1u));
+}
+
 static st_Vec3 scaled(st_Vec3 a, st_Vec3 half)
 {
     return vec3(a.x * half.x, a.y * half.y, a.z * half.z);
@@ -203,11 +216,28 @@ static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, st
            beats_faces(a, edge_a, b, gap) && beats_faces(b, edge_b, a, gap);
 }
 
+bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n)
+{
+    if (features == 0 || a->facets == NULL || b->facets == NULL) return false;
+    const int kind = kind_of(features), i = first_of(features), j = second_of(features);
+    st_Vec3 end_a[2], end_b[2], beside[2], unused[2];
+    if (kind != EDGE_EDGE) {
+        sti_core_face(kind == FACE_CORNER ? a : b, kind == FACE_CORNER ? i : j, n, &end_a[0]);
+        if (kind == CORNER_FACE) *n = scale(-1, *n);
+        return true;
+    }
+    sti_core_edge(a, i, end_a, beside);
+    sti_core_edge(b, j, end_b, unused);
+    const st_Vec3 way_a = sub(end_a[1], end_a[0]), way_b = sub(end_b[1], end_b[0]);
+    if (!(sti_edges_axis(way_a, norm(way_a), way_b, norm(way_b), n) > CROSSING)) return false;
+    if (dot(*n, add(beside[0], beside[1])) < 0) *n = scale(-1, *n);
+    return true;
+}
+
 bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out)
 {
     if (features == 0 || a->facets == NULL || b->facets == NULL) return false;
-    const int kind = (int)(features >> 2 * INDEX_BITS), i = (int)(features >> INDEX_BITS & (MOST_INDEX - 1u)),
-              j = (int)(features & (MOST_INDEX - 1u));
+    const int kind = kind_of(features), i = first_of(features), j = second_of(features);
     const bool certain = kind == FACE_CORNER   ? face_and_corner(a, i, b, j, 1, out)
                          : kind == CORNER_FACE ? face_and_corner(b, j, a, i, -1, out)
                                                : edge_and_edge(a, i, b, j, out);

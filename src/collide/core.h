@@ -111,8 +111,8 @@ typedef struct sti_Simplex {
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *simplex,
              sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes that overlap or touch; apart, of two that are apart along
- * the guess. A unit `guess` near that axis makes it fast, and changes nothing else.                */
+/* sat.c: the axis of largest separation of two polytopes. A unit `guess` near that axis makes it fast, and changes
+ * nothing else as long as they overlap or touch, or are apart along the guess; 0: no guess, nothing is left out. */
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
 /* Across two edges, as a unit; returns the sine of their angle. */
 static inline double sti_edges_axis(st_Vec3 way_a, double length_a, st_Vec3 way_b, double length_b, st_Vec3 *n)
@@ -142,6 +142,9 @@ void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
 /* The distance from these features, if it is certain that they make it. */
 bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+
+/* Their axis, as a unit: a good guess where nothing is certain. */
+bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n);
 
 /* What a distance is expected to be like. It makes finding it fast, and changes nothing else. */
 typedef struct sti_Guess {
