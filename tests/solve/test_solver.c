@@ -191,7 +191,7 @@ static void test_open_contacts(void **state)
         problem = made_problem(m);
         check_ok(st_solver_solve(solver, &problem, &solution, &info, &err), err);
         assert_true(info.converged && r[2] > 0.0);
-        check_close(u[2], 0.0, 1e-8); /* the tolerance, of 1 m/s and less */
+        check_close(u[2], 0.0, 2e-7 * 3.0); /* 1e-9 of |b|, three velocities of 100, by rho that differ by up to 3 */
         st_solver_destroy(solver);
         free(reference);
         free(m);
