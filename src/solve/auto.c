@@ -26,8 +26,6 @@ enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 static const int64_t most_work = 4000000;
 /* Residual of a start from which newton is at its end within a few steps. */
 static const double near = 1e-5;
-/* Of the tolerance: what newton is asked for. Its last step costs little, and the start of the next problem gains. */
-static const double newton_share = 1e-2;
 enum { NEAR_STEPS = 5 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
  * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
@@ -113,7 +111,6 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     sti_Task part = *task;
     part.max_iterations = turn.iterations;
-    if (turn.who == NEWTON) part.tolerance *= newton_share;
     part.iterations = 0;
     part.attempt = turn.attempt;
     if (turn.from == ZERO) memset(task->r, 0, bytes);

@@ -44,6 +44,9 @@ enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
+/* Below the tolerance it goes on to this share of it, as long as every step gains tenfold: the start of the next
+ * problem is the better for it.                                                                   */
+static const double polished = 1e-2;
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
@@ -71,7 +74,10 @@ typedef struct Newton {
     STI_ARRAY(int64_t, start);
     STI_ARRAY(double, x);
     STI_ARRAY(double, side); /* right-hand side and solution of (2)                                */
-    double alpha;
+    double alpha, t_;
+    double least;   /* measure of best                                                            */
+    double measure; /* and of the r looked at last                                                */
+    bool done;      /* it is small enough                                                         */
     int n_active;
     int64_t reserved; /* blocks of the largest W seen                                              */
 } Newton;
@@ -211,6 +217,7 @@ static double search(Newton *s, const sti_Task *task, double bound)
         if (merit <= (1.0 - 1e-4 * t) * bound) break;
     }
     if (!isfinite(least)) return INFINITY;
+    s->t_=best_t;
     for (int row = 0; row < n && best_t != t; row++) {
         s->trial[row] = task->r[row] + best_t * s->step[row];
         s->trial_u[row] = s->u[row] + best_t * s->step_u[row];
@@ -221,25 +228,28 @@ static double search(Newton *s, const sti_Task *task, double bound)
 }
 
 /* Residual of the present r; the best is kept. u is recomputed: along the line search it drifts. */
-static double judge(Newton *s, const sti_Task *task, double *least)
+static void judge(Newton *s, const sti_Task *task)
 {
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     st_Residual residual;
     sti_delassus_apply(&s->W, task->r, s->u);
     sti_residual_at(task->reduction, task->r, s->u, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
-    if (measure < *least) {
-        *least = measure;
+    const bool gained = task->polish && measure < 0.1 * s->measure;
+    if (measure < s->least) {
+        s->least = measure;
         memcpy(s->best, task->r, bytes);
         memcpy(s->best_u, s->u, bytes);
     }
-    return measure;
+    s->done = s->least <= (gained ? polished : 1.0) * task->tolerance;
+    s->measure = measure;
 }
 
 /* Problem (1) from where r is. Returns whether F fell far enough. */
-static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *solved, st_Error *err)
+static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
     double history[MEMORY], first = 0.0;
+    int quiet = 0;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
         const double merit = evaluate(s, task, task->r, s->u, true);
@@ -255,8 +265,15 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *
         STI_TRY(find_step(s, task, err));
         task->iterations++;
         if (!isfinite(search(s, task, bound))) return ST_OK;
-        if (judge(s, task, least) <= task->tolerance) {
+        const double last = s->measure;
+        judge(s, task);
+        if (s->done) {
             *solved = true;
+            return ST_OK;
+        }
+        quiet = s->t_ > 0.2 && s->measure > 0.5 * last && s->measure < 1e-15 / s->alpha ? quiet + 1 : 0;
+        if (quiet >= 2) {
+            s->alpha = fmax(s->alpha, 1e-16 / task->tolerance / 4.0);
             return ST_OK;
         }
     }
@@ -264,22 +281,22 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *
     return ST_OK;
 }
 
-static st_Status iterate(Newton *s, sti_Task *task, double *least, st_Error *err)
+static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
 {
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (*least > task->tolerance && task->iterations < task->max_iterations && failures < PATIENCE &&
-           !sti_cancelled(task)) {
-        const double before = *least;
+    while (!s->done && task->iterations < task->max_iterations && failures < PATIENCE && !sti_cancelled(task)) {
+        const double before = s->least;
         const int start = task->iterations;
         bool solved = false;
         memcpy(s->center, task->r, bytes);
-        STI_TRY(solve_proximal(s, task, least, &solved, err));
+        STI_TRY(solve_proximal(s, task, &solved, err));
         if (solved) { /* the easier it was, the bolder the next */
             const int steps = task->iterations - start;
+            if (!(s->least < 1e-3 * before))
             s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
-            failures = *least < 0.9 * before ? 0 : failures + 1;
+            failures = s->least < 0.9 * before ? 0 : failures + 1;
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             failures++;
@@ -296,8 +313,8 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     const st_Problem *p = task->problem;
     const size_t bytes = sizeof(double) * (size_t)p->n_r;
     bool formed = false;
-    double least = INFINITY;
     task->iterations = 0;
+    s->least = s->measure = INFINITY;
     if (p->n_contacts == 0) return ST_OK;
     STI_TRY(sti_delassus_build(&s->W, task->reduction, max_blocks, &formed, err));
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
@@ -305,9 +322,9 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
     sti_slope_rho(task->reduction, s->rho);
-    judge(s, task, &least);
+    judge(s, task);
     memcpy(s->best, task->r, bytes);
-    STI_TRY(iterate(s, task, &least, err));
+    STI_TRY(iterate(s, task, err));
     memcpy(task->r, s->best, bytes);
     return ST_OK;
 }

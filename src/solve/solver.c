@@ -211,6 +211,7 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
     sti_Task task = {.problem = problem,
                      .reduction = solver->reduction,
                      .tolerance = solver->def.tolerance,
+                     .polish = solver->def.warm_start,
                      .max_iterations = solver->def.max_iterations,
                      .cancel = solver->def.cancel,
                      .cancel_ctx = solver->def.cancel_ctx,

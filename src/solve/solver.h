@@ -10,6 +10,7 @@ typedef struct sti_Task {
     const st_Problem *problem;
     sti_Reduction *reduction;
     double tolerance; /* on the natural residual                                                   */
+    bool polish;      /* the answer is the start of the next problem: what costs little and leads further is welcome */
     int max_iterations;
     int attempt;               /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
     bool (*cancel)(void *ctx); /* NULL, or true: come to an end                                    */
