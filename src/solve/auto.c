@@ -33,7 +33,7 @@ enum { NEAR_STEPS = 5 };
  * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
  * near its start, with loads as even as they were or can be.                                       */
 enum { EVEN_ROWS = 60 };
-/* Rows up to which newton's memory is taken beforehand. */
+/* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
 /* One turn: which solver, and for how many iterations. */
@@ -67,7 +67,7 @@ typedef struct Auto {
     double least;   /* measure of best                                                            */
     int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
     int pivots;
-    int reserved;    /* rows for which newton has its memory                                       */
+    int reserved;    /* rows for which there is memory for factors                                 */
     int answered_by; /* who found best                                                             */
     int gave_up;     /* who was last tried in vain before, -1: nobody                              */
 } Auto;
@@ -122,16 +122,20 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     return ST_OK;
 }
 
-/* newton may be called for after a thousand steps that did without it. Its memory is taken when a size is first
- * seen, so that steady steps allocate nothing; large problems take it when they need it.          */
+/* newton and the others that factorise may be called for after a thousand steps that did without them. Their memory
+ * is taken when a size is first seen, so that steady steps allocate nothing; large problems take it when they
+ * need it.                                                                                        */
 static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
     if (n <= a->reserved || n > RESERVE_ROWS) return ST_OK;
+    int refused;
     sti_Task none = *task;
     none.max_iterations = 0;
     none.r = a->best;
-    STI_TRY(sti_solver_run(&sti_newton, a->space[NEWTON], &none, err));
+    for (int k = NEWTON; k <= HOMOTOPY; k++)
+        if (sti_solver_takes(kinds[k], task->problem, &refused))
+            STI_TRY(sti_solver_run(kinds[k], a->space[k], &none, err));
     a->reserved = n;
     return ST_OK;
 }
@@ -193,7 +197,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(STI_GROW(&a->allocator, a->best, a->best_size, problem->n_r, err));
     STI_TRY(STI_GROW(&a->allocator, a->v, a->v_size, problem->n_v, err));
     STI_TRY(STI_GROW(&a->allocator, a->u, a->u_size, problem->n_r, err));
-    memcpy(a->best, task->r, bytes); /* also for newton to play with, in reserve() */
+    memcpy(a->best, task->r, bytes); /* also to play with, in reserve() */
     a->least = INFINITY;
     a->iterations = a->pivots = 0;
     a->answered_by = NSGS;
@@ -219,7 +223,7 @@ static void destroy(void *workspace)
     Auto *a = workspace;
     if (a == NULL) return;
     for (int k = 0; k < N_SOLVERS; k++)
-        kinds[k]->destroy(a->space[k]);
+        sti_solver_close(kinds[k], a->space[k]);
     STI_RELEASE(&a->allocator, a->best, a->best_size);
     STI_RELEASE(&a->allocator, a->v, a->v_size);
     STI_RELEASE(&a->allocator, a->u, a->u_size);
@@ -233,7 +237,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver auto");
     a->allocator = *allocator;
     for (int k = 0; k < N_SOLVERS; k++) {
-        const st_Status status = kinds[k]->create(allocator, &a->space[k], err);
+        const st_Status status = sti_solver_open(kinds[k], allocator, &a->space[k], err);
         if (status != ST_OK) {
             destroy(a);
             return status;
