@@ -53,7 +53,7 @@ static const Turn turns[] = {
     {HOMOTOPY, 300, 0, ZERO}, {NEWTON, 60, 1, LAST}, /* round the folds; newton ends what rounding left */
     {IPM, 60, 0, ZERO},       {NEWTON, 60, 1, LAST}, /* cone, pyramid: no rounded form */
     {HOMOTOPY, 900, 1, ZERO}, {NEWTON, 60, 1, LAST},  {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},
-    {NEWTON, 60, 1, BEST},    {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST}, {HOMOTOPY, 1200, 4, ZERO},
+    {NEWTON, 60, 1, BEST},    {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST}, {HOMOTOPY, 4500, 6, ZERO},
     {NEWTON, 60, 1, LAST},    {NEWTON, 200, 3, ZERO}, {NSGS, 600, 0, BEST},   {NEWTON, 150, 2, BEST},
     {NEWTON, 300, 1, ZERO},   {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST},  {NEWTON, 3000, 2, BEST},
     {NSGS, 10000, 0, BEST},

@@ -40,7 +40,10 @@ typedef struct Start {
 } Start;
 static const Start starts[] = {{1.0, 1.0, 2.0}, {0.1, 1.0, 2.0},  {1.0, 0.3, 1.5},
                                {1.0, 1.0, 1.0}, {0.01, 1.0, 2.0}, {0.1, 3.0, 1.5}};
-enum { N_STARTS = sizeof starts / sizeof starts[0], STEPS_A_START = 300 };
+enum { N_STARTS = sizeof starts / sizeof starts[0] };
+/* How long a curve is followed: where it is not at its end by the first, another start mostly is; and where none is,
+ * the curves are long (some thousand steps where W has a quarter of the rank that it needs).      */
+enum { FEW_STEPS = 300, MANY_STEPS = 1500 };
 
 typedef struct Homotopy {
     sti_Factored *base;
@@ -282,10 +285,11 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
     sti_slope_rho(task->reduction, s->rho);
     sti_factored_judge_projected(s->base, task, task->r, s->at);
+    const int steps = task->attempt < N_STARTS ? FEW_STEPS : MANY_STEPS;
     for (int k = task->attempt; k < task->attempt + N_STARTS && s->base->least > task->tolerance; k++) {
         const int left = task->max_iterations - task->iterations;
         if (left <= 0 || sti_cancelled(task)) break;
-        const int most = task->iterations + (left < STEPS_A_START ? left : STEPS_A_START);
+        const int most = task->iterations + (left < steps ? left : steps);
         STI_TRY(begin(s, task, &starts[k % N_STARTS], err));
         STI_TRY(follow(s, task, most, err));
     }
