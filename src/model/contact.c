@@ -22,14 +22,40 @@ typedef struct Task {
     int a, b; /* its bodies                                                                        */
     sti_Surface own;
     const sti_Surface *surface; /* in the table, or `own`                                          */
-    int index[12], count;       /* velocities of the bodies                                        */
+    int index[12], count;       /* velocities of the bodies; count -1: not looked up yet           */
     /* the frame of the last point, which the next may share, in the world and in the axes of both bodies */
     bool framed;
     int planar_axis;
     st_Vec3 direction[3], turned[2][3];
     int plane; /* the last plane that was met, -1: none; its normal                                */
     st_Vec3 plane_normal;
+    double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
 } Task;
+
+/* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped. */
+static double closing_speed(const Task *task, st_Vec3 n)
+{
+    const sti_World *world = task->world;
+    const sti_Foresight *ahead = &world->collider.ahead;
+    double fastest = 0;
+    for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
+        st_Vec3 linear, w;
+        sti_body_velocity(&world->body[task->a], ahead->v[k], &linear, &w);
+        double a = dot(linear, n), turning = sti_turning_speed(world, task->a, w);
+        sti_body_velocity(&world->body[task->b], ahead->v[k], &linear, &w);
+        double b = dot(linear, n);
+        turning += sti_turning_speed(world, task->b, w);
+        fastest = fmax(fastest, turning + fmax(fmax(a, -b), a - b));
+    }
+    return fastest;
+}
+
+/* Is a point within the margin, or foreseen to close? */
+static bool matters(const Task *task, const sti_ContactPoint *point, double *closing)
+{
+    *closing = point->gap > 0 ? closing_speed(task, point->normal) : 0;
+    return point->gap < task->margin || point->gap < task->world->collider.ahead.h * *closing;
+}
 
 /* ---- one point ----------------------------------------------------------------------------------- */
 
@@ -106,8 +132,28 @@ static bool same_vector(st_Vec3 a, st_Vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+static int list_velocities(const sti_Body *body, int count, int *index)
+{
+    for (int k = 0; k < body->n_dofs; k++)
+        index[count++] = body->v_first + k;
+    return count;
+}
+
+/* What the points of the pair have in common. */
+static void begin_points(Task *task)
+{
+    const sti_World *world = task->world;
+    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
+    task->framed = false;
+    task->count = list_velocities(&world->body[task->a], 0, task->index);
+    task->count = list_velocities(&world->body[task->b], task->count, task->index);
+}
+
 static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
+    double closing;
+    if (!matters(task, point, &closing)) return ST_OK;
+    if (task->count < 0) begin_points(task);
     const sti_Collider *c = &task->world->collider;
     const sti_Surface *surface = task->surface;
     const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
@@ -129,6 +175,7 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     sti_ContactEntry *entry = sti_sink_add_contact(task->sink, n_rows, task->count, task->index);
     *entry = (sti_ContactEntry){.id = contact_id(task->pair, point->feature),
                                 .gap = point->gap,
+                                .closing = closing,
                                 .mu = surface->mu,
                                 .restitution = surface->restitution,
                                 .rolling = surface->rolling,
@@ -224,23 +271,6 @@ static bool meet_ball(const Task *task, sti_ContactPoint *point)
     return ball_ball(c->ball[i].centre, c->ball[i].radius, c->ball[j].centre, c->ball[j].radius, &task->how, point);
 }
 
-static int list_velocities(const sti_Body *body, int count, int *index)
-{
-    for (int k = 0; k < body->n_dofs; k++)
-        index[count++] = body->v_first + k;
-    return count;
-}
-
-/* What the points of the pair have in common. */
-static void begin_points(Task *task)
-{
-    const sti_World *world = task->world;
-    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
-    task->framed = false;
-    task->count = list_velocities(&world->body[task->a], 0, task->index);
-    task->count = list_velocities(&world->body[task->b], task->count, task->index);
-}
-
 static st_Status push_points(Task *task, uint32_t *hint)
 {
     sti_Collider *c = &task->world->collider;
@@ -261,7 +291,7 @@ static st_Status push_points(Task *task, uint32_t *hint)
         merge_across(&c->points, task->how.planar);
         centre_across(task, &c->points);
     }
-    if (c->points.n > 0) begin_points(task);
+    task->count = -1; /* nothing looked up yet */
     for (int p = 0; p < c->points.n; p++)
         STI_TRY(push_point(task, &c->points.point[p]));
     return ST_OK;
@@ -275,6 +305,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
     const int *owner = world->scene->shape_body;
     task->pair = pair;
     task->a = owner[pair.i], task->b = owner[pair.j];
+    task->how.margin = task->margin + c->travel[task->a] + c->travel[task->b];
     task->how.planar = common_plane(&world->body[task->a], &world->body[task->b]);
     if (c->class[pair.i] == STI_CLASS_PLANE && task->plane != pair.i) {
         task->plane = pair.i;
@@ -284,7 +315,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
         return is_near(task, pair) ? push_points(task, &at->hint) : ST_OK;
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
-    begin_points(task);
+    task->count = -1;
     return push_point(task, &point);
 }
 
@@ -294,13 +325,16 @@ static st_Status push_pair(Task *task, sti_Pair *at)
 
 /* Of n pairs, those whose balls are nearer than the margin, up to rounding on the safe side. By the poses alone:
  * pairs are kept with more room than this. About every second one is, in no order: so no branches. */
-static int list_near(const sti_Ball *ball, const sti_Pair *pair, int n, double margin, int *near)
+static int list_near(const sti_World *world, const sti_Pair *pair, int n, double margin, int *near)
 {
+    const sti_Ball *ball = world->collider.ball;
+    const double *travel = world->collider.travel;
+    const int *owner = world->scene->shape_body;
     int count = 0;
     for (int k = 0; k < n; k++) {
         const sti_Ball *a = &ball[pair[k].i], *b = &ball[pair[k].j];
         st_Vec3 d = sub(b->centre, a->centre);
-        double reach = a->radius + b->radius + margin;
+        double reach = a->radius + b->radius + margin + travel[owner[pair[k].i]] + travel[owner[pair[k].j]];
         near[count] = k;
         count += dot(d, d) <= reach * reach * (1 + 1e-14);
     }
@@ -311,16 +345,18 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
 {
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
-    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, margin, err));
+    double planes = sti_collider_foresee(world);
+    STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, err));
     Task task = {.world = world,
                  .sink = sink,
                  .err = err,
-                 .how = {.margin = margin, .planar = -1, .keep_all = c->keep_all},
+                 .margin = margin,
+                 .how = {.planar = -1, .keep_all = c->keep_all},
                  .plane = -1};
     int near[CHUNK];
     for (int64_t k = 0; k < c->pairs.n_pairs; k += CHUNK) {
         int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
-        n = list_near(c->ball, c->pairs.pair + k, n, fmax(margin, 0), near);
+        n = list_near(world, c->pairs.pair + k, n, fmax(margin, 0), near);
         for (int e = 0; e < n; e++)
             STI_TRY(push_pair(&task, &c->pairs.pair[k + near[e]]));
     }

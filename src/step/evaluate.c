@@ -15,6 +15,15 @@ st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double 
     return ST_OK;
 }
 
+st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
+                             const double *v, const double *other, st_Error *err)
+{
+    if (system->world != NULL) system->world->collider.ahead = (sti_Foresight){h, {v, other}};
+    st_Status status = sti_evaluate(system, sink, t, q, margin, err);
+    if (system->world != NULL) system->world->collider.ahead = (sti_Foresight){.h = 0};
+    return status;
+}
+
 double sti_sink_joint_error(const st_Sink *sink)
 {
     double worst = 0;

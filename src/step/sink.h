@@ -32,7 +32,9 @@ typedef struct sti_BoundedEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu, restitution, rolling, spinning, stiffness, damping;
+    double gap;
+    double closing; /* at most so fast, foreseen when the contact was looked for; 0: not foreseen [m/s] */
+    double mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
     int dim, first_row; /* in contact_rows                                                         */
     int turning_row;    /* the first of three, likewise; -1: none                                  */

@@ -44,17 +44,32 @@ static double reach_of(const st_System *system, double h)
     return sti_margin(system) + model->reach(model->ctx, system->q, system->v_new, h);
 }
 
-/* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. */
+/* Contacts at the state, as far ahead as the step may need them. Those of a second attempt also where the first went;
+ * of a third, and of a model of the user's, whatever is nearer than anything moves.                 */
+static st_Status look_ahead(st_System *system, double h, int round, st_Error *err)
+{
+    if (round == 0 && (system->foreseen >= h || system->world == NULL)) return ST_OK;
+    const bool all = round > 1 || system->world == NULL;
+    system->foreseen = 0;
+    return sti_evaluate_ahead(system, &system->here, system->t, system->q,
+                              all ? reach_of(system, h) : sti_margin(system), h, system->v,
+                              round > 0 ? system->v_new : NULL, err);
+}
+
+/* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
+ * foretell most of them, so that one attempt mostly does.                                                  */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->missed.n = 0;
     for (int round = 0, again = 1; again > 0 && round < 4; round++) {
-        if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, reach_of(system, h), err));
-        STI_TRY(sti_want_contacts(system, err));
+        STI_TRY(look_ahead(system, h, round, err));
+        STI_TRY(sti_want_contacts(system, h, err));
         STI_TRY(sti_integrate(system, h, info, err));
-        STI_TRY(sti_evaluate(system, &system->trial, system->t + h, system->q_new, sti_margin(system), err));
+        STI_TRY(sti_evaluate_ahead(system, &system->trial, system->t + h, system->q_new, sti_margin(system), h,
+                                   system->v_new, NULL, err));
         STI_TRY(sti_note_missed(system, &again, err));
     }
+    system->foreseen = h;
     return sti_note_loaded(system, err);
 }
 
@@ -129,7 +144,7 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     if (sti_speculative(system)) return speculative_step(system, h, info, err);
 
     STI_TRY(sti_refresh_active(system, err));
-    STI_TRY(sti_want_contacts(system, err));
+    STI_TRY(sti_want_contacts(system, h, err));
     STI_TRY(sti_integrate(system, h, info, err));
     if (events == ST_EVENTS_ALL && !system->tired) STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;
