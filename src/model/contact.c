@@ -32,29 +32,29 @@ typedef struct Task {
     double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
 } Task;
 
-/* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped. */
+/* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped, or
+ * one is thrown aside: in a collapsing pile at half its speed, hardly ever faster.                */
 static double closing_speed(const Task *task, st_Vec3 n)
 {
     const sti_World *world = task->world;
     const sti_Foresight *ahead = &world->collider.ahead;
     double fastest = 0;
     for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
-        st_Vec3 linear, w;
-        sti_body_velocity(&world->body[task->a], ahead->v[k], &linear, &w);
-        double a = dot(linear, n), turning = sti_turning_speed(world, task->a, w);
-        sti_body_velocity(&world->body[task->b], ahead->v[k], &linear, &w);
-        double b = dot(linear, n);
-        turning += sti_turning_speed(world, task->b, w);
-        fastest = fmax(fastest, turning + fmax(fmax(a, -b), a - b));
+        st_Vec3 v_a, v_b, w_a, w_b;
+        sti_body_velocity(&world->body[task->a], ahead->v[k], &v_a, &w_a);
+        sti_body_velocity(&world->body[task->b], ahead->v[k], &v_b, &w_b);
+        double a = dot(v_a, n), b = dot(v_b, n), aside = 0.5 * sqrt(fmax(dot(v_a, v_a), dot(v_b, v_b)));
+        double turning = sti_turning_speed(world, task->a, w_a) + sti_turning_speed(world, task->b, w_b);
+        fastest = fmax(fastest, turning + fmax(fmax(a, -b), fmax(a - b, aside)));
     }
     return fastest;
 }
 
-/* Is a point within the margin, or foreseen to close? */
+/* Is a point within the margin, or foreseen to be? */
 static bool matters(const Task *task, const sti_ContactPoint *point, double *closing)
 {
     *closing = point->gap > 0 ? closing_speed(task, point->normal) : 0;
-    return point->gap < task->margin || point->gap < task->world->collider.ahead.h * *closing;
+    return point->gap < task->margin + task->world->collider.ahead.h * *closing;
 }
 
 /* ---- one point ----------------------------------------------------------------------------------- */

@@ -68,14 +68,24 @@ static bool held_nearby(const st_System *system, int at, const sti_ContactEntry 
     return false;
 }
 
+/* How deep an attempt may have run into what it did not know of. Velocities are asked for to a relative tolerance, and
+ * so is where they lead.                                                                          */
+static double allowed_miss(const st_System *system, double h)
+{
+    const st_Model *model = &system->model;
+    double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->q, system->v_new, h) : 0;
+    return fmax(STI_OVERLAP, isfinite(way) ? system->def.tolerance * way : 0);
+}
+
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
-st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err)
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
 {
     const st_Sink *here = &system->here;
+    const double allowed = allowed_miss(system, h);
     *n_new = 0;
     for (int c = 0, before = 0; c < system->trial.n_contacts; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
-        if (contact->gap >= -STI_OVERLAP || sti_ids_contain(&system->missed, contact->id)) continue;
+        if (contact->gap >= -allowed || sti_ids_contain(&system->missed, contact->id)) continue;
         while (before < here->n_contacts && here->contact[before].id < contact->id)
             before++; /* both stand by id */
         bool known = before < here->n_contacts && here->contact[before].id == contact->id;

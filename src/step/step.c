@@ -44,15 +44,14 @@ static double reach_of(const st_System *system, double h)
     return sti_margin(system) + model->reach(model->ctx, system->q, system->v_new, h);
 }
 
-/* Contacts at the state, as far ahead as the step may need them. Those of a second attempt also where the first went;
- * of a third, and of a model of the user's, whatever is nearer than anything moves.                 */
+/* Contacts at the state, as far ahead as the step may need them; those of a second attempt also where the first went.
+ * Of a model of the user's then whatever is nearer than anything moves.                            */
 static st_Status look_ahead(st_System *system, double h, int round, st_Error *err)
 {
     if (round == 0 && (system->foreseen >= h || system->world == NULL)) return ST_OK;
-    const bool all = round > 1 || system->world == NULL;
+    const double margin = system->world == NULL ? reach_of(system, h) : sti_margin(system);
     system->foreseen = 0;
-    return sti_evaluate_ahead(system, &system->here, system->t, system->q,
-                              all ? reach_of(system, h) : sti_margin(system), h, system->v,
+    return sti_evaluate_ahead(system, &system->here, system->t, system->q, margin, h, system->v,
                               round > 0 ? system->v_new : NULL, err);
 }
 
@@ -67,7 +66,7 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
         STI_TRY(sti_integrate(system, h, info, err));
         STI_TRY(sti_evaluate_ahead(system, &system->trial, system->t + h, system->q_new, sti_margin(system), h,
                                    system->v_new, NULL, err));
-        STI_TRY(sti_note_missed(system, &again, err));
+        STI_TRY(sti_note_missed(system, h, &again, err));
     }
     system->foreseen = h;
     return sti_note_loaded(system, err);

@@ -231,7 +231,7 @@ bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
 st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
-st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err);
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
 st_Status sti_drop_separated(st_System *system, st_Error *err);
 st_Status sti_drop_rebounding(st_System *system, st_Error *err);
 st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);
