@@ -23,10 +23,9 @@ typedef struct Task {
     sti_Surface own;
     const sti_Surface *surface; /* in the table, or `own`                                          */
     int index[12], count;       /* velocities of the bodies; count -1: not looked up yet           */
-    /* the frame of the last point, which the next may share, in the world and in the axes of both bodies */
-    bool framed;
+    bool framed;                /* the frame is that of the last point, which the next may share                  */
     int planar_axis;
-    st_Vec3 direction[3], turned[2][3];
+    st_Vec3 normal, tangent;
     int plane; /* the last plane that was met, -1: none; its normal                                */
     st_Vec3 plane_normal;
     double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
@@ -75,46 +74,51 @@ static uint64_t contact_id(sti_Pair pair, uint32_t feature)
     return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
 }
 
-/* Are the tangent rows nothing but rounding of the normal one? */
-static bool nothing_slides(const double *gradient, int count, int dim)
-{
-    double along = 0, across = 0;
-    for (int k = 0; k < count; k++)
-        along = fmax(along, fabs(gradient[k]));
-    for (int k = count; k < dim * count; k++)
-        across = fmax(across, fabs(gradient[k]));
-    return across <= 1e-12 * along;
-}
-
 static void make_frame(Task *task, st_Vec3 n)
 {
-    const int body[2] = {task->a, task->b};
     int e = task->how.planar >= 0 ? planar_axis(&task->world->body[task->a], &task->world->body[task->b], n) : -1;
-    st_Vec3 t = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     task->planar_axis = e;
-    task->direction[0] = n, task->direction[1] = t, task->direction[2] = cross(n, t);
-    for (int s = 0; s < 2; s++)
-        for (int k = 0; k < 3; k++)
-            task->turned[s][k] = mat3_mul_back(&task->world->collider.axes[body[s]], task->direction[k]);
+    task->normal = n;
+    task->tangent = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     task->framed = true;
 }
 
-/* The rows of both bodies: `dim` rates along the directions, and if it `turns`, three about them. */
-static void put_rows(const Task *task, const st_Vec3 lever[2], int dim, bool turns, double *x)
+/* The rows of a contact of bodies a and b, one behind the other: `dim` rates along the normal and the tangents, and if
+ * it `turns`, three about them. Each has `count` numbers.                                         */
+static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns, double *x)
 {
-    const int body[2] = {task->a, task->b};
+    const sti_Collider *c = &world->collider;
+    const int body[2] = {entry->a, entry->b};
+    const st_Vec3 direction[3] = {entry->normal, entry->tangent, cross(entry->normal, entry->tangent)};
     for (int s = 0; s < 2; s++) {
-        const sti_Body *of = &task->world->body[body[s]];
-        const st_Vec3 *turned = task->turned[s];
+        const sti_Body *of = &world->body[body[s]];
+        const st_Mat3 *axes = &c->axes[body[s]];
         if (of->n_dofs == 0) continue;
         double sign = s == 0 ? -1 : 1, *row = x;
-        st_Vec3 arm = scale(sign, mat3_mul_back(&task->world->collider.axes[body[s]], lever[s]));
-        for (int k = 0; k < dim; k++, row += task->count)
-            sti_put_half(of, scale(sign, task->direction[k]), cross(arm, turned[k]), row);
-        for (int k = 0; turns && k < 3; k++, row += task->count)
-            sti_put_half(of, vec3(0, 0, 0), scale(sign, turned[k]), row);
+        st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body[s]].p)));
+        for (int k = 0; k < dim; k++, row += count)
+            sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
+        for (int k = 0; turns && k < 3; k++, row += count)
+            sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
         x += of->n_dofs;
     }
+}
+
+/* Can nothing move along the tangents, up to rounding (a one-dimensional scene), and is turning not opposed? Then there
+ * is no friction to speak of.                                                                     */
+static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
+{
+    const int dim = entry->dim;
+    const sti_Body *body = task->world->body;
+    double x[3 * 12], along = 0, across = 0;
+    if (dim == 1 || body[task->a].n_dofs == 6 || body[task->b].n_dofs == 6) return false;
+    if (entry->rolling > 0 || entry->spinning > 0) return false;
+    put_rows(task->world, entry, task->count, dim, false, x);
+    for (int k = 0; k < task->count; k++)
+        along = fmax(along, fabs(x[k]));
+    for (int k = task->count; k < dim * task->count; k++)
+        across = fmax(across, fabs(x[k]));
+    return across <= 1e-12 * along;
 }
 
 /* Levers overflow only for bodies that are lost in space. */
@@ -158,41 +162,34 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     const sti_Surface *surface = task->surface;
     const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
     STI_TRY(check_point(task, point, lever));
-    if (!task->framed || !same_vector(point->normal, task->direction[0])) make_frame(task, point->normal);
+    if (!task->framed || !same_vector(point->normal, task->normal)) make_frame(task, point->normal);
+    sti_ContactEntry entry = {.id = contact_id(task->pair, point->feature),
+                              .gap = point->gap,
+                              .closing = closing,
+                              .mu = surface->mu,
+                              .restitution = surface->restitution,
+                              .rolling = surface->rolling,
+                              .spinning = surface->spinning,
+                              .stiffness = surface->stiffness,
+                              .damping = surface->damping,
+                              .elastic = {surface->elastic[0], surface->elastic[1]},
+                              .dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3),
+                              .first_row = -1,
+                              .turning_row = -1,
+                              .a = task->a,
+                              .b = task->b,
+                              .shape_a = task->pair.i + 1,
+                              .shape_b = task->pair.j + 1,
+                              .point = point->point,
+                              .normal = task->normal,
+                              .tangent = task->tangent};
+    if (nothing_slides(task, &entry)) entry.dim = 1;
+    bool later = task->sink->rows_later && !surface->turns;
+    int n_rows = later ? 0 : entry.dim + (surface->turns ? 3 : 0);
     double *gradient;
-    STI_TRY(sti_sink_room(task->sink, 6, task->count, &gradient, task->err));
-    int dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
-    put_rows(task, lever, dim, surface->turns, gradient);
-    /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
-     */
-    bool free = task->world->body[task->a].n_dofs == 6 || task->world->body[task->b].n_dofs == 6;
-    bool opposed = surface->rolling > 0 || surface->spinning > 0;
-    if (!free && !opposed && dim > 1 && nothing_slides(gradient, task->count, dim)) {
-        dim = 1;
-        put_rows(task, lever, dim, surface->turns, gradient);
-    }
-    int n_rows = dim + (surface->turns ? 3 : 0);
-    sti_ContactEntry *entry = sti_sink_add_contact(task->sink, n_rows, task->count, task->index);
-    *entry = (sti_ContactEntry){.id = contact_id(task->pair, point->feature),
-                                .gap = point->gap,
-                                .closing = closing,
-                                .mu = surface->mu,
-                                .restitution = surface->restitution,
-                                .rolling = surface->rolling,
-                                .spinning = surface->spinning,
-                                .stiffness = surface->stiffness,
-                                .damping = surface->damping,
-                                .elastic = {surface->elastic[0], surface->elastic[1]},
-                                .dim = dim,
-                                .first_row = entry->first_row,
-                                .turning_row = surface->turns ? entry->first_row + dim : -1,
-                                .a = task->a,
-                                .b = task->b,
-                                .shape_a = task->pair.i + 1,
-                                .shape_b = task->pair.j + 1,
-                                .point = point->point,
-                                .normal = task->direction[0],
-                                .tangent = task->direction[1]};
+    STI_TRY(sti_sink_room(task->sink, n_rows, task->count, &gradient, task->err));
+    if (!later) put_rows(task->world, &entry, task->count, entry.dim, surface->turns, gradient);
+    sti_sink_add_contact(task->sink, &entry, n_rows, task->count, task->index);
     return ST_OK;
 }
 
@@ -361,4 +358,14 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
             STI_TRY(push_pair(&task, &c->pairs.pair[k + near[e]]));
     }
     return ST_OK;
+}
+
+/* ---- rows that were left for later --------------------------------------------------------------- */
+
+int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient)
+{
+    int count = list_velocities(&world->body[entry->a], 0, index);
+    count = list_velocities(&world->body[entry->b], count, index);
+    put_rows(world, entry, count, dim, false, gradient);
+    return count;
 }

@@ -82,6 +82,8 @@ typedef struct sti_Surfaces {
     sti_Surface *table; /* n_kinds x n_kinds                                                       */
 } sti_Surfaces;
 
+typedef struct sti_ContactEntry sti_ContactEntry; /* step/sink.h */
+
 /* Where bodies are expected to go: contacts are looked for as far ahead as their velocities reach within h. */
 typedef struct sti_Foresight {
     double h;
@@ -192,6 +194,9 @@ void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+/* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
+ * many numbers each has, at most 12, and on which velocities.                                     */
+int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);

@@ -55,12 +55,18 @@ static st_Status look_ahead(st_System *system, double h, int round, st_Error *er
                               round > 0 ? system->v_new : NULL, err);
 }
 
+/* Attempts at a step. Where the solver was told to stop early, a third would correct less than what it left. */
+static int most_attempts(const st_StepInfo *info)
+{
+    return info->solve.converged ? 4 : 2;
+}
+
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
  * foretell most of them, so that one attempt mostly does.                                                  */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->missed.n = 0;
-    for (int round = 0, again = 1; again > 0 && round < 4; round++) {
+    for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(info)); round++) {
         STI_TRY(look_ahead(system, h, round, err));
         STI_TRY(sti_want_contacts(system, h, err));
         STI_TRY(sti_integrate(system, h, info, err));
