@@ -227,11 +227,11 @@ static void accelerate(Nsgs *s, const sti_Task *task)
     }
 }
 
-/* The residual of the present r; the best r is kept. */
-static double judge(const Nsgs *s, const sti_Task *task, double *least)
+/* The residual of the present r, and its v (or NULL); the best r is kept. */
+static double judge(const Nsgs *s, const sti_Task *task, double *v, double *least)
 {
     st_Residual residual;
-    sti_residual(task->reduction, task->r, s->v, NULL, s->u, &residual);
+    sti_residual(task->reduction, task->r, v, NULL, NULL, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < *least) {
         *least = measure;
@@ -248,8 +248,6 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)n;
     const double scale = sti_residual_scale(task->reduction);
     double due = task->tolerance, least = INFINITY;
-    GROW(v, task->problem->n_v);
-    GROW(u, task->problem->n_r);
     GROW(best, task->problem->n_r);
     GROW(last, n);
     STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
@@ -262,7 +260,7 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
         task->iterations = k;
         if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
             sti_graph_give(graph, task->r);
-            if (judge(s, task, &least) <= task->tolerance) break;
+            if (judge(s, task, NULL, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break;
             if (change <= due) due = 0.5 * change;
         }
@@ -288,14 +286,14 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     if (task->problem->n_contacts == 1) /* one sweep is the answer: exact, and to be judged once */
         sti_reduction_apply(task->reduction, task->r, s->v, s->u);
     else
-        judge(s, task, &least); /* a warm start may be the answer already; v is set, too */
+        judge(s, task, s->v, &least); /* a warm start may be the answer already; v is set, too */
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);
         task->iterations = k;
         if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
-            if (judge(s, task, &least) <= task->tolerance) break;
+            if (judge(s, task, s->v, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
             if (change <= due) due = 0.5 * change;
         }
