@@ -504,9 +504,9 @@ void sti_graph_restore(sti_Graph *graph)
     pass(graph, graph->r, graph->v, STI_RESTORE);
 }
 
-double sti_graph_sweep(sti_Graph *graph, bool backwards)
+double sti_graph_sweep(sti_Graph *graph)
 {
-    return sqrt(pass(graph, graph->r, graph->v, backwards ? STI_BACKWARDS : STI_FORWARDS));
+    return sqrt(pass(graph, graph->r, graph->v, STI_SWEEP));
 }
 
 void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out)

@@ -53,10 +53,9 @@ typedef struct sti_LaneJudgement {
 
 /* What is done to batches, one version for each vector unit (graph_lanes.h). */
 typedef enum sti_Pass {
-    STI_FORWARDS,
-    STI_BACKWARDS, /* a sweep; returns | change of r |^2                                           */
-    STI_APPLY,     /* v += H~ r                                                                    */
-    STI_RESTORE    /* the same, with r moved into the laws' sets first                             */
+    STI_SWEEP,  /* returns | change of r |^2                                                       */
+    STI_APPLY,  /* v += H~ r                                                                       */
+    STI_RESTORE /* the same, with r moved into the laws' sets first                                */
 } sti_Pass;
 typedef struct sti_GraphCode {
     void (*fill)(sti_Batch *batch, const sti_LaneRows rows[STI_LANES]);
@@ -107,7 +106,7 @@ void sti_graph_restore(sti_Graph *graph);
 /* v and u of r, in the problem's order, and how far r is from a solution. The sweeps' own r and v~ stay. */
 void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out);
 
-/* All contacts once, in the order of colours or backwards; returns | change of r |. */
-double sti_graph_sweep(sti_Graph *graph, bool backwards);
+/* All contacts once, in the order of colours; returns | change of r |. */
+double sti_graph_sweep(sti_Graph *graph);
 
 #endif

@@ -167,13 +167,13 @@ static inline void put_back(const sti_Batch *batch, double *r_batch)
 static double pass_over(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
 {
     Lanes moved = {0};
-    for (int k = 0; k < n_batches; k++) {
-        const ptrdiff_t i = pass == STI_BACKWARDS ? n_batches - 1 - k : k;
-        if (pass == STI_RESTORE) put_back(&batch[i], r + 3 * STI_LANES * i);
-        if (pass == STI_RESTORE || pass == STI_APPLY)
-            apply(&batch[i], r + 3 * STI_LANES * i, v, ground);
+    for (ptrdiff_t k = 0; k < n_batches; k++) {
+        double *own = r + 3 * STI_LANES * k;
+        if (pass == STI_RESTORE) put_back(&batch[k], own);
+        if (pass == STI_SWEEP)
+            moved += visit(&batch[k], own, v, ground);
         else
-            moved += visit(&batch[i], r + 3 * STI_LANES * i, v, ground);
+            apply(&batch[k], own, v, ground);
     }
     return sum_of_lanes(moved);
 }

@@ -240,7 +240,10 @@ static double judge(const Nsgs *s, const sti_Task *task, double *v, double *leas
     return measure;
 }
 
-/* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. */
+/* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. Sweeps
+ * go through the colours in one direction: where there are no lines of contacts to follow, turning round only visits
+ * the last colours twice. 666 spheres falling, 12 sweeps: overlap 1.0 % of r instead of 1.8 %; a wall of 55 boxes to
+ * 1e-8 takes as long.                                                                                  */
 static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
@@ -254,9 +257,9 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
-        const bool backwards = k % 2 == 0;
-        if (!backwards) memcpy(s->last, graph->r, bytes);
-        const double change = sti_graph_sweep(graph, backwards) / (scale > 0.0 ? scale : 1.0);
+        const bool second = k % 2 == 0; /* of a pair */
+        if (!second) memcpy(s->last, graph->r, bytes);
+        const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
         task->iterations = k;
         if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
             sti_graph_give(graph, task->r);
@@ -264,7 +267,7 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
             if (!(change > 0.0)) break;
             if (change <= due) due = 0.5 * change;
         }
-        if (!backwards) continue;
+        if (!second || k == task->max_iterations) continue;
         sti_anderson_next(&s->anderson, s->last, graph->r);
         sti_graph_restore(graph);
     }

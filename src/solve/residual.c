@@ -119,6 +119,14 @@ static double mean_rho(const sti_Reduction *reduction)
     return trace > 0.0 ? p->n_r / trace : 1.0;
 }
 
+/* In a simulation nobody asks for these, and they cost as much again. */
+static void add_errors(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
+{
+    if (!reduction->all_errors) return;
+    out->error = uniform_error(reduction, r, u, 1.0);
+    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
+}
+
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
 {
     const st_Problem *p = reduction->problem;
@@ -140,9 +148,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
         out->complementarity += complementarity(contact, rc, uc);
     }
     out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
-    if (!reduction->all_errors) return; /* in a simulation nobody asks, and they cost as much again */
-    out->error = uniform_error(reduction, r, u, 1.0);
-    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
+    add_errors(reduction, r, u, out);
 }
 
 static void copy(double *to, const double *from, int n)
@@ -157,9 +163,10 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
     const st_Problem *p = reduction->problem;
     sti_Judged *judged = reduction->judged;
     if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
-        if (reduction->graph != NULL && !reduction->all_errors) {
+        if (reduction->graph != NULL) {
             sti_graph_judge(reduction->graph, r, sti_residual_scale(reduction), judged->v, judged->u,
                             &judged->residual);
+            add_errors(reduction, r, judged->u, &judged->residual);
         } else {
             const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
             contact_velocity(p, r, judged->v, judged->u);
