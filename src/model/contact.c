@@ -31,6 +31,12 @@ typedef struct Task {
     double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
 } Task;
 
+/* Of numbers: no call, as fmax would be. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped, or
  * one is thrown aside: in a collapsing pile at half its speed, hardly ever faster.                */
 static double closing_speed(const Task *task, st_Vec3 n)
@@ -42,9 +48,9 @@ static double closing_speed(const Task *task, st_Vec3 n)
         st_Vec3 v_a, v_b, w_a, w_b;
         sti_body_velocity(&world->body[task->a], ahead->v[k], &v_a, &w_a);
         sti_body_velocity(&world->body[task->b], ahead->v[k], &v_b, &w_b);
-        double a = dot(v_a, n), b = dot(v_b, n), aside = 0.5 * sqrt(fmax(dot(v_a, v_a), dot(v_b, v_b)));
+        double a = dot(v_a, n), b = dot(v_b, n), aside = 0.5 * sqrt(larger(dot(v_a, v_a), dot(v_b, v_b)));
         double turning = sti_turning_speed(world, task->a, w_a) + sti_turning_speed(world, task->b, w_b);
-        fastest = fmax(fastest, turning + fmax(fmax(a, -b), fmax(a - b, aside)));
+        fastest = larger(fastest, turning + larger(larger(a, -b), larger(a - b, aside)));
     }
     return fastest;
 }
@@ -122,10 +128,12 @@ static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
 }
 
 /* Levers overflow only for bodies that are lost in space. */
-static st_Status check_point(const Task *task, const sti_ContactPoint *point, const st_Vec3 lever[2])
+static st_Status check_point(const Task *task, const sti_ContactPoint *point)
 {
     const st_Scene *scene = task->world->scene;
-    if (isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1]))) return ST_OK;
+    const st_Pose *pose = task->world->collider.body_pose;
+    const st_Vec3 a = sub(point->point, pose[task->a].p), b = sub(point->point, pose[task->b].p);
+    if (isfinite(point->gap + dot(a, a) + dot(b, b))) return ST_OK;
     return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
                     sti_shape_label(scene, task->pair.i).text, sti_shape_label(scene, task->pair.j).text,
                     point->point.x, point->point.y, point->point.z, point->gap);
@@ -153,43 +161,46 @@ static void begin_points(Task *task)
     task->count = list_velocities(&world->body[task->b], task->count, task->index);
 }
 
+/* Field by field, where it will stand: there are many. */
+static void describe_point(const Task *task, const sti_ContactPoint *point, double closing, sti_ContactEntry *out)
+{
+    const sti_Surface *surface = task->surface;
+    out->id = contact_id(task->pair, point->feature);
+    out->gap = point->gap;
+    out->closing = closing;
+    out->mu = surface->mu;
+    out->restitution = surface->restitution;
+    out->rolling = surface->rolling;
+    out->spinning = surface->spinning;
+    out->stiffness = surface->stiffness;
+    out->damping = surface->damping;
+    out->elastic[0] = surface->elastic[0];
+    out->elastic[1] = surface->elastic[1];
+    out->dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
+    out->a = task->a;
+    out->b = task->b;
+    out->shape_a = task->pair.i + 1;
+    out->shape_b = task->pair.j + 1;
+    out->point = point->point;
+    out->normal = task->normal;
+    out->tangent = task->tangent;
+}
+
 static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
-    double closing;
+    double closing, *gradient;
     if (!matters(task, point, &closing)) return ST_OK;
     if (task->count < 0) begin_points(task);
-    const sti_Collider *c = &task->world->collider;
     const sti_Surface *surface = task->surface;
-    const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
-    STI_TRY(check_point(task, point, lever));
+    STI_TRY(check_point(task, point));
     if (!task->framed || !same_vector(point->normal, task->normal)) make_frame(task, point->normal);
-    sti_ContactEntry entry = {.id = contact_id(task->pair, point->feature),
-                              .gap = point->gap,
-                              .closing = closing,
-                              .mu = surface->mu,
-                              .restitution = surface->restitution,
-                              .rolling = surface->rolling,
-                              .spinning = surface->spinning,
-                              .stiffness = surface->stiffness,
-                              .damping = surface->damping,
-                              .elastic = {surface->elastic[0], surface->elastic[1]},
-                              .dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3),
-                              .first_row = -1,
-                              .turning_row = -1,
-                              .a = task->a,
-                              .b = task->b,
-                              .shape_a = task->pair.i + 1,
-                              .shape_b = task->pair.j + 1,
-                              .point = point->point,
-                              .normal = task->normal,
-                              .tangent = task->tangent};
-    if (nothing_slides(task, &entry)) entry.dim = 1;
-    bool later = task->sink->rows_later && !surface->turns;
-    int n_rows = later ? 0 : entry.dim + (surface->turns ? 3 : 0);
-    double *gradient;
-    STI_TRY(sti_sink_room(task->sink, n_rows, task->count, &gradient, task->err));
-    if (!later) put_rows(task->world, &entry, task->count, entry.dim, surface->turns, gradient);
-    sti_sink_add_contact(task->sink, &entry, n_rows, task->count, task->index);
+    const bool later = task->sink->rows_later && !surface->turns;
+    sti_ContactEntry *entry;
+    STI_TRY(sti_sink_room(task->sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
+    describe_point(task, point, closing, entry);
+    if (nothing_slides(task, entry)) entry->dim = 1;
+    if (!later) put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
+    sti_sink_add_contact(task->sink, later ? 0 : entry->dim + (surface->turns ? 3 : 0), task->count, task->index);
     return ST_OK;
 }
 

@@ -181,22 +181,22 @@ st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *in
     return ST_OK;
 }
 
-st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, double **gradient, st_Error *err)
+st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
+                        st_Error *err)
 {
     if (sink->n_contacts == sink->contact_capacity)
         STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    *contact = &sink->contact[sink->n_contacts];
     *gradient = NULL;
     return n_rows > 0 ? sti_rows_room(&sink->allocator, &sink->contact_rows, n_rows, count, gradient, err) : ST_OK;
 }
 
-void sti_sink_add_contact(st_Sink *sink, const sti_ContactEntry *contact, int n_rows, int count, const int *index)
+void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
 {
-    sti_ContactEntry *entry = &sink->contact[sink->n_contacts++];
-    *entry = *contact;
-    if (n_rows == 0) return;
-    entry->first_row = sink->contact_rows.n_rows;
-    entry->turning_row = n_rows > entry->dim ? entry->first_row + entry->dim : -1;
-    sti_rows_close(&sink->contact_rows, n_rows, count, index);
+    sti_ContactEntry *contact = &sink->contact[sink->n_contacts++];
+    contact->first_row = n_rows > 0 ? sink->contact_rows.n_rows : -1;
+    contact->turning_row = n_rows > contact->dim ? contact->first_row + contact->dim : -1;
+    if (n_rows > 0) sti_rows_close(&sink->contact_rows, n_rows, count, index);
 }
 
 static st_Status check_turning(const st_ContactRow *row, int n, const char *kind, double value, st_Error *err)
@@ -224,30 +224,31 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
                         (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
     double *gradient;
+    sti_ContactEntry *entry;
     int n_rows = row->dim + (row->turning != NULL ? 3 : 0);
-    STI_TRY(sti_sink_room(sink, n_rows, row->count, &gradient, err));
+    STI_TRY(sti_sink_room(sink, n_rows, row->count, &entry, &gradient, err));
     size_t numbers = (size_t)row->dim * (size_t)row->count;
     if (numbers > 0) memcpy(gradient, row->gradient, numbers * sizeof *gradient);
     if (numbers > 0 && row->turning != NULL)
         memcpy(gradient + numbers, row->turning, 3 * (size_t)row->count * sizeof *gradient);
-    sti_ContactEntry entry = {.id = row->id,
-                              .gap = row->gap,
-                              .mu = row->mu,
-                              .restitution = row->restitution,
-                              .rolling = row->rolling,
-                              .spinning = row->spinning,
-                              .stiffness = row->stiffness,
-                              .damping = row->damping,
-                              .elastic = {row->elastic[0], row->elastic[1]},
-                              .dim = row->dim,
-                              .a = row->a,
-                              .b = row->b,
-                              .shape_a = row->shape_a,
-                              .shape_b = row->shape_b,
-                              .point = row->point,
-                              .normal = row->normal,
-                              .tangent = row->tangent};
-    sti_sink_add_contact(sink, &entry, n_rows, row->count, row->index);
+    *entry = (sti_ContactEntry){.id = row->id,
+                                .gap = row->gap,
+                                .mu = row->mu,
+                                .restitution = row->restitution,
+                                .rolling = row->rolling,
+                                .spinning = row->spinning,
+                                .stiffness = row->stiffness,
+                                .damping = row->damping,
+                                .elastic = {row->elastic[0], row->elastic[1]},
+                                .dim = row->dim,
+                                .a = row->a,
+                                .b = row->b,
+                                .shape_a = row->shape_a,
+                                .shape_b = row->shape_b,
+                                .point = row->point,
+                                .normal = row->normal,
+                                .tangent = row->tangent};
+    sti_sink_add_contact(sink, n_rows, row->count, row->index);
     return ST_OK;
 }
 

@@ -72,11 +72,13 @@ st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n,
 void sti_rows_close(sti_RowList *rows, int n, int count, const int *index);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
-/* One more contact, in two steps: room for n_rows of `count` numbers, to be written one behind the other; then the
- * contact itself, whose rows all touch the velocities `index`. Its first_row and turning_row are set. Nothing is
- * checked: st_push_contact() does that for models of anyone's.                                     */
-st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, double **gradient, st_Error *err);
-void sti_sink_add_contact(st_Sink *sink, const sti_ContactEntry *contact, int n_rows, int count, const int *index);
+/* One more contact, in two steps: the place for it, to be filled but for first_row and turning_row, and room for n_rows
+ * of `count` numbers, to be written one behind the other; then it counts, with rows that all touch the velocities
+ * `index`. Nothing is checked: st_push_contact() does that for models of anyone's.                 */
+st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
+                        st_Error *err);
+void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
+
 /* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
  * gradients are to be written.                                                                    */
 st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
