@@ -2,19 +2,22 @@
  *
  * One visit of eight contacts (Coulomb's law; frictionless with mu = 0):
  *
- *     u_n = 0 or r_n = 0:          r_n <- max(0, r_n - u_n/W_nn)
+ *     u_n = 0 or r_n = 0:          r_n <- max(0, r_n - omega u_n/W_nn),     omega = 1.3
  *     the tangents feel it:        u_T <- u_T + W_Tn (change of r_n)
  *     stick, if the cone allows:   x = r_T - inv(W_TT) u_T        where |x| <= mu r_n
  *     else slip:                   x = r_T - u_T/lambda_max(W_TT), shortened to mu r_n
  *
  * Not the exact local solution where W couples normal and tangents, but with the same fixed points: nothing moves
- * only where u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the cone's boundary. It has no
- * branches, so that lanes keep together. The operations and their order are the same in every version, and
- * none is fused: all give the same bits.
+ * only where u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the cone's boundary. omega > 1 goes
+ * beyond what the contact alone asks for, since its neighbours will, too (SOR; Young 1954): 666 falling spheres sink
+ * by 2.0 % of r with 6 sweeps instead of 2.6 %; with 1.5 it is 2.1 %. There are no branches, so that lanes keep
+ * together. The operations and their order are the same in every version, and none is fused: all give the same bits.
  */
 #include "solve/graph.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* wide vectors in registers, of inline functions only */
+
+static const double relaxation = 1.3; /* omega */
 
 typedef double Lanes __attribute__((vector_size(8 * STI_LANES)));
 typedef int64_t Mask __attribute__((vector_size(8 * STI_LANES)));
@@ -264,7 +267,7 @@ static void prepare(sti_Batch *batch, const double *v_free, double *b_batch, dou
     sum[0] += sum_of_lanes(square * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
     sum[1] += sum_of_lanes(square * (term[0] * term[0] + term[1] * term[1] + term[2] * term[2]));
     sum[2] += sum_of_lanes(square * dim);
-    *(Lanes *)batch->inverse_n = inverse(W[0]);
+    *(Lanes *)batch->inverse_n = relaxation * inverse(W[0]);
     *(Lanes *)batch->W_tn[0] = W[1];
     *(Lanes *)batch->W_tn[1] = W[2];
     prepare_tangents(batch, W[3], W[4], W[5]);

@@ -33,6 +33,8 @@
 
 /* A judgement costs about two sweeps; every so many sweeps, whatever the changes say, one is made. */
 enum { JUDGE_EVERY = 50 };
+/* In fewer sweeps than this the acceleration learns nothing, and costs as much as two of them. */
+enum { FEWEST = 8 };
 
 /* The vertices of one kind of polygon, shared by the contacts that have it. */
 typedef struct Polygon {
@@ -250,15 +252,18 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     const int n = 3 * STI_LANES * graph->n_batches;
     const size_t bytes = sizeof(double) * (size_t)n;
     const double scale = sti_residual_scale(task->reduction);
+    const bool accelerated = task->max_iterations >= FEWEST;
     double due = task->tolerance, least = INFINITY;
     GROW(best, task->problem->n_r);
-    GROW(last, n);
-    STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
+    if (accelerated) {
+        GROW(last, n);
+        STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
+    }
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
         const bool second = k % 2 == 0; /* of a pair */
-        if (!second) memcpy(s->last, graph->r, bytes);
+        if (accelerated && !second) memcpy(s->last, graph->r, bytes);
         const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
         task->iterations = k;
         if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
@@ -267,7 +272,7 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
             if (!(change > 0.0)) break;
             if (change <= due) due = 0.5 * change;
         }
-        if (!second || k == task->max_iterations) continue;
+        if (!accelerated || !second || k == task->max_iterations) continue;
         sti_anderson_next(&s->anderson, s->last, graph->r);
         sti_graph_restore(graph);
     }
