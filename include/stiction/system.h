@@ -80,6 +80,7 @@ typedef struct st_SystemDef {
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
     int max_iterations;       /* of iterative solvers                                    */
+    bool islands;             /* independent parts of the step problem are solved apart  */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
     bool all_points;          /* every point of a contact patch, not only the few that span it */
     double slop;              /* gaps and overlaps up to this count as closed, drift gap [m] */
@@ -160,6 +161,7 @@ typedef struct st_StepInfo {
     double h;           /* taken: shorter than asked when a collision ended the step   */
     int contacts;       /* in the step problem                                         */
     int joints;         /* joint rows, soft rows not counted                           */
+    int islands;        /* parts of the step problem with contacts, independent of each other */
     int collisions;     /* located in this step                                        */
     int transitions;    /* take-offs, sticks, slips and facet changes located          */
     int problems;       /* step problems solved, impacts included                      */
@@ -222,6 +224,18 @@ typedef struct st_ContactReport {
 /* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.
  * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step. */
 ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
+
+/* An island of the last step problem: what hangs together by contacts, joints and springs, solved on its own. They come
+ * in the order of their first bodies; bodies without contacts are in none.                      */
+typedef struct st_IslandReport {
+    int bodies;         /* of a model of the user's: blocks of the mass matrix           */
+    int contacts, rows; /* contacts, motors and joint friction; joint and soft rows      */
+    st_SolveInfo solve; /* residual.worst_contact counts the island's own                */
+} st_IslandReport;
+
+ST_API int st_system_island_count(const st_System *system);
+ST_API st_Status st_system_island(const st_System *system, int index, st_IslandReport *out);
+
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
 /* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */

@@ -17,6 +17,19 @@ const st_Problem *st_system_problem(const st_System *system, const double **r)
     return &system->step.problem;
 }
 
+int st_system_island_count(const st_System *system)
+{
+    return system->step.problem.n_v > 0 ? sti_islands_count(system->islands) : 0;
+}
+
+st_Status st_system_island(const st_System *system, int index, st_IslandReport *out)
+{
+    const sti_Island *island = index < st_system_island_count(system) ? sti_islands_get(system->islands, index) : NULL;
+    if (island == NULL) return ST_ERR_ARGUMENT;
+    *out = (st_IslandReport){island->n_blocks, island->n_contacts, island->n_l, island->info};
+    return ST_OK;
+}
+
 int st_system_contact_count(const st_System *system)
 {
     return system->step.n_gaps;

@@ -23,7 +23,7 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
-#include "solve/solver.h"
+#include "solve/islands.h"
 #include "step/contact_model.h"
 
 /* The stage being assembled. */
@@ -527,13 +527,20 @@ st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st
     return sti_solver_solve(solver, problem, solution, info, err);
 }
 
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err)
+{
+    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
+    return sti_islands_solve(system->islands, problem, NULL, solution, info, err);
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->step;
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    STI_TRY(sti_solve_problem(system, system->solver, &out->problem, &solution, info, err));
+    STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

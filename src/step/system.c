@@ -1,5 +1,4 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
-#include "solve/solver.h"
 #include "step/contact_model.h"
 
 #include <stdio.h>
@@ -71,7 +70,7 @@ static st_Status check_bounded(const st_Model *model, const st_SystemDef *def, s
                     def->solver);
 }
 
-static st_Status create_solver(const st_SystemDef *def, const char *name, st_Solver **out, st_Error *err)
+static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
 {
     st_SolverDef solver = st_solver_def();
     solver.name = name;
@@ -79,7 +78,7 @@ static st_Status create_solver(const st_SystemDef *def, const char *name, st_Sol
     solver.max_iterations = def->max_iterations;
     solver.warm_start = true;
     solver.allocator = def->allocator;
-    return st_solver_create(&solver, out, err);
+    return solver;
 }
 
 /* Every vector that lives as long as the system: allocated and freed in one place each. */
@@ -171,8 +170,9 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     find_diagonal(s);
     s->here.allocator = s->trial.allocator = s->middle.allocator = s->allocator;
     s->here.n_v = s->trial.n_v = s->middle.n_v = s->model.n_v;
-    STI_TRY(create_solver(&s->def, s->def.solver, &s->solver, err));
-    STI_TRY(create_solver(&s->def, "auto", &s->projector, err));
+    const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
+    STI_TRY(sti_islands_create(&solver, s->def.islands, &s->islands, err));
+    STI_TRY(st_solver_create(&projector, &s->projector, err));
     sti_solver_be_rough(s->projector);
     if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
     return st_system_set_state(s, 0.0, q0, v0, err);
@@ -275,7 +275,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     sti_patches_free(s);
-    st_solver_destroy(s->solver);
+    sti_islands_destroy(s->islands);
     st_solver_destroy(s->projector);
     sti_least_norm_destroy(&a, s->least_norm);
     sti_world_destroy(s->world);

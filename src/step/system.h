@@ -9,6 +9,7 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
+#include "solve/islands.h"
 #include "step/patch.h"
 
 #include <stiction/system.h>
@@ -142,7 +143,8 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
-    st_Solver *solver, *projector;
+    sti_Islands *islands; /* who solves the step problem                                           */
+    st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
 
     double friction_work; /* since the start [J]                                                   */
@@ -192,6 +194,9 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
                             st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* The step problem, island by island. */
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err);
 /* Velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
 

@@ -86,7 +86,7 @@ static const char every_key[] =
     "  \"simulation\": { \"integrator\": \"euler\", \"preset\": \"anitescu-potra-2002\", \"contact\": \"rigid\",\n"
     "    \"law\": \"cone\", \"facets\": 6, \"drift\": \"gap\", \"impact\": \"inelastic\", \"events\": \"off\",\n"
     "    \"h\": 0.002, \"end\": 3, \"gravity\": [0, -1, 2], \"solver\": \"nsgs\", \"tolerance\": 1e-6,\n"
-    "    \"max_iterations\": 77, \"margin\": 0.25, \"all_points\": true, \"slop\": 1e-7, \"correction_speed\": 0.5, "
+    "    \"max_iterations\": 77, \"islands\": false, \"margin\": 0.25, \"all_points\": true, \"slop\": 1e-7, \"correction_speed\": 0.5, "
     "\"active_gap\": 1e-4,\n"
     "    \"keep_springs\": true, \"speed_limit\": 1000, \"form\": \"I\", \"restitution_speed\": 0.01,\n"
     "    \"event_step\": 1e-5, \"max_events\": 12, \"patch_elements\": 5, \"patch_spacing\": 1e-5,\n"
