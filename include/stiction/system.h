@@ -86,6 +86,9 @@ typedef struct st_SystemDef {
     double slop;              /* gaps and overlaps up to this count as closed, drift gap [m] */
     double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
     double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */
+    bool sleep;               /* islands at rest are left out until something touches them */
+    double sleep_speed;       /* at rest is what is slower than this [m/s]               */
+    double sleep_time;        /* for so long [s]                                         */
     bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
     double restitution_speed; /* impacts slower than this have no rebound [m/s]         */
     double event_step;        /* smallest part of a step between two events             */
@@ -161,6 +164,7 @@ typedef struct st_StepInfo {
     double h;           /* taken: shorter than asked when a collision ended the step   */
     int contacts;       /* in the step problem                                         */
     int joints;         /* joint rows, soft rows not counted                           */
+    int asleep;         /* bodies that sleep                                           */
     int islands;        /* parts of the step problem with contacts, independent of each other */
     int collisions;     /* located in this step                                        */
     int transitions;    /* take-offs, sticks, slips and facet changes located          */
@@ -202,6 +206,10 @@ ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose
 /* velocity in world axes, spin in body axes */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
 
+/* Does a body sleep (setting `sleep`)? It wakes with its island before the next step. */
+ST_API bool st_system_asleep(const st_System *system, st_BodyId body);
+ST_API st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err);
+
 /* Momentum of all bodies: linear, and angular about the world's origin, world axes. */
 ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);
 
@@ -215,6 +223,7 @@ typedef struct st_ContactReport {
     st_Vec3 point, normal; /* world; normal from a to b                                 */
     st_Vec3 tangent;       /* of velocity[1], impulse[1]; [2] is along normal x tangent */
     double gap;            /* at the start of the step [m]                              */
+    bool asleep;           /* its bodies sleep: not in the step problem, force as it was */
     int dim;
     double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s] */
     double impulse[ST_MAX_DIM];  /* r: normal, tangents [N s]; rolling, spinning [N m s] */

@@ -125,7 +125,7 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
     for (int k = 0; world->n_limits > 0 && k < world->n_joints; k++) {
         const st_JointDef *def = &world->scene->joint[k];
         sti_Measure x;
-        if (!has_limit(def)) continue;
+        if (!has_limit(def) || world->asleep[world->joint[k].a] || world->asleep[world->joint[k].b]) continue;
         STI_TRY(sti_joint_gauge(world, k, q, &x, err));
         if (isfinite(def->lower)) STI_TRY(push_limit(world, k, q, false, margin, &x, sink, err));
         if (isfinite(def->upper)) STI_TRY(push_limit(world, k, q, true, margin, &x, sink, err));

@@ -1,5 +1,6 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
 #include "step/contact_model.h"
+#include "step/sleep.h"
 
 #include <stdio.h>
 
@@ -186,8 +187,9 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     s->def = *def;
     s->allocator = def->allocator;
     s->model = *model;
-    st_Status status = start(s, q0, v0, err);
-    s->world = world; /* from here on it can name bodies */
+    s->world = world;
+    st_Status status = sti_sleep_create(s, err);
+    if (status == ST_OK) status = start(s, q0, v0, err);
     if (status == ST_OK) status = sti_check_initial(s, err);
     if (status != ST_OK) {
         s->world = NULL; /* still the caller's */
@@ -215,6 +217,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
         st_Model model = sti_world_model(world);
         status = sti_check_contact_model(def, world, err);
         if (status == ST_OK) status = check_bounded(&model, def, err);
+        if (status == ST_OK) status = sti_check_sleep(def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
     if (status != ST_OK) sti_world_destroy(world);
@@ -275,6 +278,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     sti_patches_free(s);
+    sti_sleep_free(s);
     sti_islands_destroy(s->islands);
     st_solver_destroy(s->projector);
     sti_least_norm_destroy(&a, s->least_norm);
@@ -337,6 +341,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->here = s->trial;
     s->trial = sink;
     s->t = t;
+    sti_sleep_forget(s);
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
     s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;

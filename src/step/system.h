@@ -90,6 +90,34 @@ typedef struct sti_Mode {
     uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
 } sti_Mode;
 
+/* A contact among bodies that sleep, with the force of its last step. */
+typedef struct sti_Sleeper {
+    sti_Impulse impulse;
+    int a, b;
+    double gap;
+} sti_Sleeper;
+
+/* Who sleeps is in the world (world->asleep): sleep.c. By body but for the last ones. */
+typedef struct sti_Sleep {
+    bool on;
+    int n_bodies;
+    int n_asleep;
+    int n_ready;                  /* awake, and at rest for long enough                                          */
+    int *ring;                    /* the next of those that fell asleep together                                 */
+    unsigned char *due;           /* wakes before the next step                                                  */
+    double *rest;                 /* how long it has been at rest [s]                                            */
+    bool *restless;               /* work: leaders of islands that cannot sleep                                  */
+    int *above;                   /* work: union-find                                                            */
+    bool *block;                  /* by block of M: asleep                                                       */
+    sti_Sleeper *contact, *spare; /* by id                                                         */
+    int n_contacts;
+    double penetration; /* among them [m]                                                          */
+    sti_Impulse *merged;
+    double *joint_force; /* by joint row: of the last step [N, N m]                                */
+    int n_joint_forces;
+    int64_t contact_capacity, spare_capacity, merged_capacity, joint_force_capacity;
+} sti_Sleep;
+
 struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
@@ -146,6 +174,8 @@ struct st_System {
     sti_Islands *islands; /* who solves the step problem                                           */
     st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
+
+    sti_Sleep sleep;
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
