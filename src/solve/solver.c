@@ -204,6 +204,18 @@ static st_Status check_finite(const st_Solver *solver, const st_Problem *problem
     return ST_OK;
 }
 
+/* What was found, and what is known of it, goes to the caller. */
+static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, st_Solution *solution,
+                           st_SolveInfo *info, st_Error *err)
+{
+    const st_Problem *problem = solver->reduction->problem;
+    STI_TRY(check_finite(solver, problem, err));
+    copy(solution->r, solver->r, problem->n_r);
+    copy(solution->u, solver->u, problem->n_r);
+    if (info != NULL) *info = *found;
+    return ST_OK;
+}
+
 /* The problem is reduced; find r, judge it, hand it over. */
 static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
@@ -226,11 +238,25 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, solver->v, solver->l, solver->u, &found.residual);
     found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
-    STI_TRY(check_finite(solver, problem, err));
-    copy(solution->r, solver->r, problem->n_r);
-    copy(solution->u, solver->u, problem->n_r);
-    if (info != NULL) *info = found;
-    return ST_OK;
+    return hand_over(solver, &found, solution, info, err);
+}
+
+/* Velocities and joints are known. Where they leave all contacts open, that is all: r = 0 is the answer, and exact. */
+static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    sti_Reduction *reduction = solver->reduction;
+    const int n_r = reduction->problem->n_r;
+    double joint;
+    if (!sti_reduction_is_open(reduction, solver->v, solver->l, solver->u, &joint)) {
+        STI_TRY(sti_reduce_contacts(reduction, err));
+        return solve_reduced(solver, solution, info, err);
+    }
+    if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
+    st_SolveInfo found = {.solver = solver->kind->name,
+                          .converged = true,
+                          .redundant_rows = reduction->redundant_rows,
+                          .residual = {.joint = joint, .worst_contact = -1}};
+    return hand_over(solver, &found, solution, info, err);
 }
 
 st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
@@ -246,8 +272,8 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solu
 {
     STI_TRY(check_fit(solver, problem, solution, err));
     STI_TRY(make_room(solver, problem, err));
-    STI_TRY(sti_reduce(solver->reduction, problem, err));
-    STI_TRY(solve_reduced(solver, solution, info, err));
+    STI_TRY(sti_reduce_joints(solver->reduction, problem, err));
+    STI_TRY(solve_contacts(solver, solution, info, err));
     copy(solution->v, solver->v, problem->n_v);
     copy(solution->l, solver->l, problem->n_l);
     return ST_OK;
