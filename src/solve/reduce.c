@@ -520,6 +520,7 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
 {
     Memory *m = reduction->memory;
     m->problem = reduction->problem = problem;
+    reduction->serial++;
     m->local = NULL;
     STI_TRY(forget_judged(m, err));
     GROW(l_free, problem->n_l);
@@ -684,6 +685,7 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     const int n = local->n_r;
     m->local = local;
     m->problem = reduction->problem = &m->shadow;
+    reduction->serial++;
     STI_TRY(make_shadow(m, local, err));
     STI_TRY(forget_judged(m, err));
     GROW(place, n);

@@ -8,6 +8,7 @@
  */
 #include "solve/solver.h"
 
+#include "solve/factored.h"
 #include "solve/residual.h"
 
 static const sti_SolverKind *const kinds[] = {&sti_auto,     &sti_lemke, &sti_nsgs, &sti_newton,
@@ -19,6 +20,7 @@ struct st_Solver {
     const sti_SolverKind *kind;
     void *workspace; /* the kind's own                                                              */
     sti_Reduction *reduction;
+    sti_Factored *factored;
     double *r, *v, *u, *l; /* the answer, until it is handed over                                   */
     int64_t r_size, v_size, u_size, l_size;
 };
@@ -90,6 +92,16 @@ st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *
     return kind->solve(workspace, task, err);
 }
 
+st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err)
+{
+    return kind->create != NULL ? kind->create(allocator, workspace, err) : ST_OK;
+}
+
+void sti_solver_close(const sti_SolverKind *kind, void *workspace)
+{
+    if (kind->destroy != NULL) kind->destroy(workspace);
+}
+
 /* ------------------------------------------------------------------ create, destroy */
 
 static st_Status check_def(const st_SolverDef *def, st_Error *err)
@@ -125,7 +137,8 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     solver->def.name = solver->kind->name; /* the caller's string may go */
     st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
     if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
-    if (status == ST_OK) status = solver->kind->create(&def->allocator, &solver->workspace, err);
+    if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->factored, err);
+    if (status == ST_OK) status = sti_solver_open(solver->kind, &def->allocator, &solver->workspace, err);
     if (status != ST_OK) {
         st_solver_destroy(solver);
         return status;
@@ -143,7 +156,8 @@ void st_solver_destroy(st_Solver *solver)
 {
     if (solver == NULL) return;
     const st_Allocator allocator = solver->def.allocator;
-    solver->kind->destroy(solver->workspace);
+    sti_solver_close(solver->kind, solver->workspace);
+    sti_factored_destroy(solver->factored);
     sti_reduction_destroy(solver->reduction);
     STI_RELEASE(&allocator, solver->r, solver->r_size);
     STI_RELEASE(&allocator, solver->v, solver->v_size);
@@ -222,7 +236,9 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
     const st_Problem *problem = solver->reduction->problem;
     sti_Task task = {.problem = problem,
                      .reduction = solver->reduction,
+                     .factored = solver->factored,
                      .tolerance = solver->def.tolerance,
+                     .polish = solver->def.warm_start,
                      .max_iterations = solver->def.max_iterations,
                      .cancel = solver->def.cancel,
                      .cancel_ctx = solver->def.cancel_ctx,
