@@ -37,10 +37,10 @@ typedef struct Side {
     sti_Points *out;
     int first;
     st_Error *err;
-    bool solids;     /* the mesh is one, and the core a triangle of another                         */
-    bool crosses;    /* of solids: triangles touch or run through each other                        */
-    int n_meetings;  /* places where they do                                                        */
-    st_Vec3 meeting; /* their sum                                                                   */
+    bool solids;        /* the mesh is one, and the core a triangle of another                         */
+    bool crosses;       /* of solids: triangles touch or run through each other                        */
+    int n_meetings;     /* places where they do                                                        */
+    st_Vec3 meeting[2]; /* their sum; one of them */
 } Side;
 
 /* One triangle, placed; a sheet seen from behind is turned over. */
@@ -268,7 +268,7 @@ static void place(const Side *side, int index, Face *face)
 }
 
 /* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
-static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *sum)
+static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *sum, st_Vec3 *one)
 {
     int count = 0;
     for (int k = 0; k < 3; k++) {
@@ -279,7 +279,7 @@ static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *s
         bool over = true;
         for (int i = 0; i < 3; i++)
             over = over && dot(cross(n, sub(w[(i + 1) % 3], w[i])), sub(at, w[i])) >= 0;
-        if (over) *sum = add(*sum, at), count++;
+        if (over) *sum = add(*sum, at), *one = at, count++;
     }
     return count;
 }
@@ -307,8 +307,9 @@ static st_Status try_triangle(Side *side, int index)
     if (!separate && side->solids) {                              /* overlap.c */
         const st_Vec3 *w = core->corner;
         side->crosses = true;
-        side->n_meetings += pierced(w, face.v, face.up, &side->meeting);
-        side->n_meetings += pierced(face.v, w, cross(sub(w[1], w[0]), sub(w[2], w[0])), &side->meeting);
+        side->n_meetings += pierced(w, face.v, face.up, &side->meeting[0], &side->meeting[1]);
+        side->n_meetings +=
+            pierced(face.v, w, cross(sub(w[1], w[0]), sub(w[2], w[0])), &side->meeting[0], &side->meeting[1]);
         return ST_OK;
     }
     if (!separate) return overlapping(side, &face);
@@ -542,9 +543,9 @@ st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, 
     st_Status status = ST_OK;
     if (side.crosses) {
         out->n = side.first;
-        st_Vec3 meeting = scale(1.0 / (side.n_meetings > 0 ? side.n_meetings : 1), side.meeting);
-        status =
-            sti_overlap(a->mesh, pose_a, b->mesh, pose_b, side.n_meetings > 0 ? &meeting : NULL, origin, how, out, err);
+        side.meeting[0] = scale(1.0 / (side.n_meetings > 0 ? side.n_meetings : 1), side.meeting[0]);
+        status = sti_overlap(a->mesh, pose_a, b->mesh, pose_b, side.n_meetings > 0 ? side.meeting : NULL, origin, how,
+                             out, err);
         out->n_list = 0;
     } else {
         bool b_inside = is_swallowed(a->mesh, pose_a, &guest_b, &way_out);

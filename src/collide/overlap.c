@@ -399,17 +399,19 @@ static st_Status deepest_corner(const Overlap *o)
 }
 
 /* Between the surfaces, where they are known to meet: out of whichever is nearer; at least a sign. */
-static st_Status middle(const Overlap *o, st_Vec3 meeting)
+static st_Status middle(const Overlap *o, const st_Vec3 meeting[2])
 {
+    st_Vec3 p = meeting[0];
     Way way[2];
     for (int other = 0; other < 2; other++)
-        way[other] = way_to(o, other, meeting, true, INFINITY, NULL);
+        way[other] = way_to(o, other, p, true, INFINITY, NULL);
     int other = way[0].triangle >= 0 && !(way[1].triangle >= 0 && way[1].within < way[0].within) ? 0 : 1;
-    if (is_inside(o, 0, meeting) && is_inside(o, 1, meeting) && way[other].triangle >= 0)
-        return add_way(o, 1 - other, meeting, &way[other], 0);
-    Way near = way_to(o, 0, meeting, false, INFINITY, NULL);
+    if (is_inside(o, 0, p) && is_inside(o, 1, p) && way[other].triangle >= 0)
+        return add_way(o, 1 - other, p, &way[other], 0);
+    p = meeting[1];
+    Way near = way_to(o, 0, p, false, INFINITY, NULL);
     st_Vec3 n = near.triangle >= 0 ? o->mesh[0]->triangle[near.triangle].normal : vec3(0, 0, 1);
-    return add_point(o, -TINY * o->size, meeting, rotate(o->pose[0].q, n), 0);
+    return add_point(o, -TINY * o->size, p, rotate(o->pose[0].q, n), 0);
 }
 
 /* ---- what another way out settles ------------------------------------------------------------------ */
@@ -452,7 +454,7 @@ static bool has_overlap(const Overlap *o)
     return false;
 }
 
-st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_Pose pose_b, const st_Vec3 *meeting,
+st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_Pose pose_b, const st_Vec3 meeting[2],
                       st_Vec3 origin, const sti_Collide *how, sti_Points *out, st_Error *err)
 {
     Overlap o = {{a, b}, {pose_a, pose_b}, 0, fmax(how->margin, 0), origin, out->n, out, err};
@@ -464,6 +466,6 @@ st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_P
     STI_TRY(crossings(&o));
     drop_settled(&o);
     if (meeting != NULL && !has_overlap(&o)) STI_TRY(deepest_corner(&o));
-    if (meeting != NULL && !has_overlap(&o)) STI_TRY(middle(&o, *meeting));
+    if (meeting != NULL && !has_overlap(&o)) STI_TRY(middle(&o, meeting));
     return ST_OK;
 }

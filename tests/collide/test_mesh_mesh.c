@@ -68,25 +68,43 @@ static void let_go(Pair *pair)
 
 /* ---- the oracle ---------------------------------------------------------------------------------- */
 
-/* Is a place of s's surface within `reach` of p inside o, and at least `depth` from its surface? Triangles are sampled;
- * what lies beyond is drawn in to the border of the ball.                                         */
+static bool is_deep(const Solid *o, st_Vec3 p, double depth)
+{
+    return surface_distance(o, p) >= depth && solid_holds(o, p);
+}
+
+/* Rings about the place of a triangle's plane nearest to p. */
+static bool is_deep_on(const st_Vec3 v[3], const Solid *o, st_Vec3 p, double reach, double depth)
+{
+    enum { RINGS = 10, ANGLES = 24 };
+    st_Vec3 n = cross(sub(v[1], v[0]), sub(v[2], v[0])), x = scale(1 / norm(sub(v[1], v[0])), sub(v[1], v[0]));
+    n = scale(1 / norm(n), n);
+    st_Vec3 y = cross(n, x), middle = sub(p, scale(dot(n, sub(p, v[0])), n));
+    for (int i = 0; i <= RINGS; i++)
+        for (int j = 0; j < (i == 0 ? 1 : ANGLES); j++) {
+            double r = reach * i / RINGS, angle = 2 * SOLID_PI * j / ANGLES;
+            st_Vec3 q = add(middle, add(scale(r * cos(angle), x), scale(r * sin(angle), y)));
+            if (norm(sub(q, p)) <= reach * (1 + 1e-9) && triangle_distance(q, v) <= 1e-9 && is_deep(o, q, depth))
+                return true;
+        }
+    return false;
+}
+
+/* Is a place of s's surface within `reach` of p inside o, and at least `depth` from its surface? By samples: the
+ * corners and edges of every triangle, and rings on it.                                                   */
 static bool is_deep_near(const Solid *s, const Solid *o, st_Vec3 p, double reach, double depth)
 {
-    enum { N = 10 };
-    if (surface_distance(o, p) >= depth && solid_holds(o, p)) return true;
+    enum { N = 20 };
+    if (is_deep(o, p, depth)) return true;
     for (int t = 0; t < s->n_triangles; t++) {
         st_Vec3 v[3];
         solid_corners(s, t, v);
         if (triangle_distance(p, v) > reach) continue;
-        for (int i = 0; i <= N; i++)
-            for (int j = 0; i + j <= N; j++) {
-                st_Vec3 x = add(scale((double)i / N, v[0]),
-                                add(scale((double)j / N, v[1]), scale((double)(N - i - j) / N, v[2])));
-                double far = norm(sub(x, p));
-                if (far > reach) x = add(p, scale(reach / far, sub(x, p)));
-                if (far > reach && triangle_distance(x, v) > 1e-9) continue;
-                if (surface_distance(o, x) >= depth && solid_holds(o, x)) return true;
-            }
+        for (int i = 0; i < 3 * N; i++) {
+            st_Vec3 q = add(v[i % 3], scale((double)(i / 3) / N, sub(v[(i + 1) % 3], v[i % 3])));
+            if (norm(sub(q, p)) <= reach && is_deep(o, q, depth)) return true;
+        }
+        if (is_deep_on(v, o, p, reach, depth)) return true;
     }
     return false;
 }
