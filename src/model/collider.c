@@ -66,8 +66,8 @@ static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
     return true;
 }
 
-/* Half spaces and height fields have no distance from each other. A body that is nothing else, and that neither joint
- * nor spring holds, would fall through one without a word.                                            */
+/* Two half spaces have no distance from each other, nor have two height fields. A body that is nothing else, and that
+ * neither joint nor spring holds, would fall through one without a word.                                            */
 static bool is_endless(const st_ShapeDef *shape)
 {
     return shape->type == ST_SHAPE_PLANE || shape->type == ST_SHAPE_HEIGHT_FIELD;
@@ -92,11 +92,11 @@ static st_Status check_endless(const sti_World *world, st_Error *err)
     for (int i = 0; i < scene->n_shapes; i++) {
         if (!is_endless(&scene->shape[i]) || !is_loose(world, scene->shape_body[i])) continue;
         for (int j = 0; j < scene->n_shapes; j++)
-            if (is_endless(&scene->shape[j]) && are_to_touch(world, i, j))
+            if (scene->shape[j].type == scene->shape[i].type && are_to_touch(world, i, j))
                 return sti_fail(
                     err, ST_ERR_ARGUMENT,
-                    "body \"%s\" is only a %s and cannot rest on the %s \"%s\" of \"%s\": such shapes do not "
-                    "touch each other. Give it a box, or put them in groups that do not touch",
+                    "body \"%s\" is only a %s and cannot rest on the %s \"%s\" of \"%s\": two such shapes do not "
+                    "touch. Give it a box, or put them in groups that do not touch",
                     scene->names[STI_BODY].name[scene->shape_body[i]], st_shape_type_name(scene->shape[i].type),
                     st_shape_type_name(scene->shape[j].type), scene->shape[j].name,
                     scene->names[STI_BODY].name[scene->shape_body[j]]);
