@@ -267,6 +267,12 @@ static st_Status push_points(Task *task, uint32_t *hint)
     return ST_OK;
 }
 
+/* Asleep, or fixed. */
+static bool stays(const sti_World *world, int body)
+{
+    return world->asleep[body] || world->body[body].n_dofs == 0;
+}
+
 static st_Status push_pair(Task *task, sti_Pair *at)
 {
     sti_Pair pair = *at;
@@ -275,6 +281,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
     const int *owner = world->scene->shape_body;
     task->pair = pair;
     task->a = owner[pair.i], task->b = owner[pair.j];
+    if (stays(world, task->a) && stays(world, task->b)) return ST_OK;
     task->how.planar = common_plane(&world->body[task->a], &world->body[task->b]);
     if (c->class[pair.i] == STI_CLASS_PLANE && task->plane != pair.i) {
         task->plane = pair.i;

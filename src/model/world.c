@@ -72,12 +72,14 @@ static st_Status compile(sti_World *world, st_Error *err)
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
     world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
+    world->asleep = sti_alloc(a, n, sizeof *world->asleep);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
     world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
-        world->joint == NULL || world->spring == NULL || world->angle == NULL || world->q0 == NULL)
+        world->asleep == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
+        world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
@@ -125,6 +127,7 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
     sti_free(&a, world->v_body, 6 * (int64_t)n, sizeof *world->v_body);
     sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
+    sti_free(&a, world->asleep, n, sizeof *world->asleep);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
@@ -250,7 +253,7 @@ static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
     (void)q;
     const sti_World *world = ctx;
     for (int b = 1; b < world->n_bodies; b++)
-        gyroscopic_body(&world->body[b], h, v);
+        if (!world->asleep[b]) gyroscopic_body(&world->body[b], h, v);
 }
 
 /* The torque -w x J w = J w x w on the free rotations. */
@@ -274,7 +277,7 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
     const sti_World *world = ctx;
     if (q_out != q) memcpy(q_out, q, (size_t)world->n_q * sizeof *q);
     for (int b = 1; b < world->n_bodies; b++) {
-        if (world->body[b].n_dofs == 0) continue;
+        if (world->body[b].n_dofs == 0 || world->asleep[b]) continue;
         double *p = q_out + (int64_t)STI_BODY_Q * (b - 1);
         st_Pose pose = sti_pose(q_out, b);
         st_Vec3 linear, w;
@@ -321,6 +324,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
+        if (world->asleep[b]) continue;
         full_velocity(body, v, &linear, &w);
         sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
     }

@@ -133,9 +133,10 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
-    int *block_first; /* n_blocks + 1: one block of M a moving body                                */
-    int *v_body;      /* n_v: whose it is                                                          */
-    double *q0, *v0;  /* initial state                                                             */
+    int *block_first;      /* n_blocks + 1: one block of M a moving body                                */
+    int *v_body;           /* n_v: whose it is                                                          */
+    double *q0, *v0;       /* initial state                                                             */
+    unsigned char *asleep; /* bodies that stay where they are, whatever their velocities say            */
 } sti_World;
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,

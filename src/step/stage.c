@@ -23,8 +23,9 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
-#include "solve/solver.h"
+#include "solve/islands.h"
 #include "step/contact_model.h"
+#include "step/sleep.h"
 
 /* The stage being assembled. */
 typedef struct Work {
@@ -91,12 +92,16 @@ static st_Status momentum(Work *work)
     }
     note_speeds(work, v, k);
     const double *M = work->out->M;
-    for (int b = 0; b < model->n_blocks; b++)
-        for (int i = model->first[b]; i < model->first[b + 1]; i++) {
+    const bool *still = s->sleep.n_asleep > 0 ? s->sleep.block : NULL; /* they have no velocity */
+    for (int b = 0; b < model->n_blocks; b++) {
+        const int first = model->first[b], end = model->first[b + 1];
+        for (int i = first; i < end; i++) {
             f[i] = stage->eta * k[i];
-            for (int j = model->first[b]; j < model->first[b + 1]; j++)
-                f[i] += *M++ * v[j];
+            for (int j = first; j < end && (still == NULL || !still[b]); j++)
+                f[i] += M[(i - first) * (end - first) + j - first] * v[j];
         }
+        M += (ptrdiff_t)(end - first) * (end - first);
+    }
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
     return ST_OK;
@@ -527,17 +532,27 @@ st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st
     return sti_solver_solve(solver, problem, solution, info, err);
 }
 
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err)
+{
+    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
+    return sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? system->sleep.block : NULL,
+                             solution, info, err);
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->step;
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
+    sti_sleep_impulses(system, stage->eta);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    STI_TRY(sti_solve_problem(system, system->solver, &out->problem, &solution, info, err));
+    STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
+    if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);
     sti_lap(system, ST_STAGE_SOLVE);

@@ -9,6 +9,7 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
+#include "solve/islands.h"
 #include "step/patch.h"
 
 #include <stiction/system.h>
@@ -89,6 +90,34 @@ typedef struct sti_Mode {
     uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
 } sti_Mode;
 
+/* A contact among bodies that sleep, with the force of its last step. */
+typedef struct sti_Sleeper {
+    sti_Impulse impulse;
+    int a, b;
+    double gap;
+} sti_Sleeper;
+
+/* Who sleeps is in the world (world->asleep): sleep.c. By body but for the last ones. */
+typedef struct sti_Sleep {
+    bool on;
+    int n_bodies;
+    int n_asleep;
+    int n_ready;                  /* awake, and at rest for long enough                                          */
+    int *ring;                    /* the next of those that fell asleep together                                 */
+    unsigned char *due;           /* wakes before the next step                                                  */
+    double *rest;                 /* how long it has been at rest [s]                                            */
+    bool *restless;               /* work: leaders of islands that cannot sleep                                  */
+    int *above;                   /* work: union-find                                                            */
+    bool *block;                  /* by block of M: asleep                                                       */
+    sti_Sleeper *contact, *spare; /* by id                                                         */
+    int n_contacts;
+    double penetration; /* among them [m]                                                          */
+    sti_Impulse *merged;
+    double *joint_force; /* by joint row: of the last step [N, N m]                                */
+    int n_joint_forces;
+    int64_t contact_capacity, spare_capacity, merged_capacity, joint_force_capacity;
+} sti_Sleep;
+
 struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
@@ -142,8 +171,11 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
-    st_Solver *solver, *projector;
+    sti_Islands *islands; /* who solves the step problem                                           */
+    st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
+
+    sti_Sleep sleep;
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
@@ -192,6 +224,9 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
                             st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* The step problem, island by island. */
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err);
 /* Velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
 
