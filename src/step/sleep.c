@@ -384,6 +384,7 @@ st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
     if (!system->sleep.on) return ST_OK;
     note_forces(system, h);
     STI_TRY(wake_due(system, &woken, err));
+    if (woken) system->foreseen = 0; /* `here` is looked at again, as far ahead as the step needs */
     if (woken) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err));
     return fall_asleep(system, err);
 }
