@@ -54,7 +54,7 @@ static void guesses_change_nothing(void **state)
         core_b.p = scale(check_random(&random, 0, 0.5) * apart, way);
         sti_Distance first = {0}, other = {0};
         sti_sat(&core_a, &core_b, vec3(0, 0, 0), &first); /* all axes */
-        if (first.gap < 0) { /* out along the axis found, but not quite */
+        if (first.gap < 0) {                              /* out along the axis found, but not quite */
             double rest = pow(10, check_random(&random, -9, 0));
             core_b.p = add(core_b.p, scale(-first.gap * (1 - rest), first.normal));
             sti_sat(&core_a, &core_b, vec3(0, 0, 0), &first);
