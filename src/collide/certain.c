@@ -190,17 +190,26 @@ static bool beats_faces(const sti_Core *a, const int edge[4], const sti_Core *b,
     return true;
 }
 
+/* The common normal of two edges, out of a, and their ends; returns the sine of their angle. */
+static double axis_of_edges(const sti_Core *a, int i, const sti_Core *b, int j, st_Vec3 end_a[2], st_Vec3 end_b[2],
+                            st_Vec3 *n)
+{
+    st_Vec3 beside[2], unused[2];
+    sti_core_edge(a, i, end_a, beside);
+    sti_core_edge(b, j, end_b, unused);
+    const st_Vec3 way_a = sub(end_a[1], end_a[0]), way_b = sub(end_b[1], end_b[0]);
+    const double sine = sti_edges_axis(way_a, norm(way_a), way_b, norm(way_b), n);
+    if (dot(*n, add(beside[0], beside[1])) < 0) *n = scale(-1, *n);
+    return sine;
+}
+
 static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, sti_Distance *out)
 {
     const int *edge_a = a->facets->edge + (ptrdiff_t)4 * i, *edge_b = b->facets->edge + (ptrdiff_t)4 * j;
     const double size = a->size + b->size;
-    st_Vec3 end_a[2], end_b[2], beside[2], unused[2], n;
-    sti_core_edge(a, i, end_a, beside);
-    sti_core_edge(b, j, end_b, unused);
-    const st_Vec3 way_a = sub(end_a[1], end_a[0]), way_b = sub(end_b[1], end_b[0]);
-    const double sine = sti_edges_axis(way_a, norm(way_a), way_b, norm(way_b), &n);
+    st_Vec3 end_a[2], end_b[2], n;
+    const double sine = axis_of_edges(a, i, b, j, end_a, end_b, &n);
     if (!(sine > CROSSING)) return false;
-    if (dot(n, add(beside[0], beside[1])) < 0) n = scale(-1, n);
     const double gap = core_separation(a, b, n), depth = gap < 0 ? -gap : 0;
     double spread_a, spread_b;
     if (!(fabs(gap) > TOUCHING * size) || !stands_out(a, n, edge_a, depth, size, &spread_a) ||
@@ -220,17 +229,10 @@ bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, 
 {
     if (features == 0 || a->facets == NULL || b->facets == NULL) return false;
     const int kind = kind_of(features), i = first_of(features), j = second_of(features);
-    st_Vec3 end_a[2], end_b[2], beside[2], unused[2];
-    if (kind != EDGE_EDGE) {
-        sti_core_face(kind == FACE_CORNER ? a : b, kind == FACE_CORNER ? i : j, n, &end_a[0]);
-        if (kind == CORNER_FACE) *n = scale(-1, *n);
-        return true;
-    }
-    sti_core_edge(a, i, end_a, beside);
-    sti_core_edge(b, j, end_b, unused);
-    const st_Vec3 way_a = sub(end_a[1], end_a[0]), way_b = sub(end_b[1], end_b[0]);
-    if (!(sti_edges_axis(way_a, norm(way_a), way_b, norm(way_b), n) > CROSSING)) return false;
-    if (dot(*n, add(beside[0], beside[1])) < 0) *n = scale(-1, *n);
+    st_Vec3 end_a[2], end_b[2];
+    if (kind == EDGE_EDGE) return axis_of_edges(a, i, b, j, end_a, end_b, n) > CROSSING;
+    sti_core_face(kind == FACE_CORNER ? a : b, kind == FACE_CORNER ? i : j, n, &end_a[0]);
+    if (kind == CORNER_FACE) *n = scale(-1, *n);
     return true;
 }
 

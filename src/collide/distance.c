@@ -76,8 +76,8 @@ static bool overlap_is_shown(const sti_Core *a, const sti_Core *b, const sti_Dis
 static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
                        sti_Distance *out)
 {
-    st_Vec3 n = guess->normal;
-    (void)sti_features_axis(a, b, guess->features, &n);
+    st_Vec3 n;
+    if (!sti_features_axis(a, b, guess->features, &n)) n = guess->normal;
     double separation = core_separation(a, b, n), size = a->size + b->size;
     if (core_is_beyond(separation, beyond, size)) {
         *out = (sti_Distance){.gap = separation, .normal = n, .beyond = true};
