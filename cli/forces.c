@@ -60,6 +60,9 @@ static void put_joint(Json *json, const char *name, const st_JointReport *world,
     put_number(json, "friction", world->friction);
     put_number(json, "limit", world->limit);
     put_number(json, "spring", world->spring);
+    put_number(json, "other", world->other);
+    put_number(json, "other_speed", world->other_speed);
+    put_number(json, "other_limit", world->other_limit);
     put_close_object(json);
 }
 

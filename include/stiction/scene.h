@@ -167,14 +167,18 @@ typedef enum st_JointType {
 #define ST_N_JOINT_TYPES 12
 
 /* What a joint measures: limits, motors, friction, springs and gears act on it. 0 at the start, but
- * for the distance, and for `free`, whose two points need not coincide.                          */
+ * for the distance, for the swing, and for `free`, whose two points need not coincide. Where a joint
+ * leaves two of them free, the one that is not chosen is its other coordinate, which has limits only. */
 typedef enum st_Coordinate {
     ST_COORDINATE_DEFAULT = 0,  /* the first of those below that the joint leaves free  */
     ST_COORDINATE_ANGLE,        /* of b against a about the axis, counting whole turns [rad] */
     ST_COORDINATE_DISPLACEMENT, /* of b's point against a's along the axis [m]          */
-    ST_COORDINATE_DISTANCE      /* between point and point_b [m]: `free` only           */
+    ST_COORDINATE_DISTANCE,     /* between point and point_b [m]: `free` only           */
+    ST_COORDINATE_ANGLE_B,      /* universal: of b about axis_b, counting whole turns [rad] */
+    ST_COORDINATE_SWING,        /* ball: between axis, fixed in a, and axis_b, fixed in b, 0 to pi [rad] */
+    ST_COORDINATE_TWIST         /* ball: of b about its axis_b, swing apart, counting whole turns [rad] */
 } st_Coordinate;
-#define ST_N_COORDINATES 4
+#define ST_N_COORDINATES 7
 
 /* wanted(t) = offset + target * profile(t). */
 typedef enum st_MotorType {
@@ -198,20 +202,21 @@ typedef struct st_MotorDef {
 /* A joint between a and b, described in the world as the bodies stand in their defs. */
 typedef struct st_JointDef {
     st_JointType type;
-    st_BodyId a, b;              /* one may be the ground; gear: neither                   */
-    st_Vec3 point, point_b;      /* in the world [m]; point_b for `distance`, `free` only  */
-    st_Vec3 axis;                /* in the world, any length                               */
-    st_Vec3 axis_b;              /* universal: likewise, orthogonal to axis                */
-    double length;               /* distance [m]; 0: as it is at the start                 */
-    double pitch;                /* screw: displacement per turn [m], not 0                */
-    st_JointId joint_a, joint_b; /* gear: joints with a coordinate, added before        */
-    double ratio;                /* gear, not 0                                            */
-    st_Coordinate coordinate;    /* what all below speaks of                               */
-    double lower, upper;         /* limits [m or rad]; infinite: none                      */
-    double restitution;          /* of its limits, 0 to 1                               */
-    double friction;             /* largest force of dry friction [N or N m]               */
-    double stiffness, damping;   /* spring and damper [N/m, N s/m or per rad]             */
-    double rest;                 /* of the spring [m or rad]; NaN: as it is at the start   */
+    st_BodyId a, b;                  /* one may be the ground; gear: neither                   */
+    st_Vec3 point, point_b;          /* in the world [m]; point_b for `distance`, `free` only  */
+    st_Vec3 axis;                    /* in the world, any length                               */
+    st_Vec3 axis_b;                  /* universal: likewise, orthogonal to axis; ball: of b, 0: as axis */
+    double length;                   /* distance [m]; 0: as it is at the start                 */
+    double pitch;                    /* screw: displacement per turn [m], not 0                */
+    st_JointId joint_a, joint_b;     /* gear: joints with a coordinate, added before        */
+    double ratio;                    /* gear, not 0                                            */
+    st_Coordinate coordinate;        /* what all below speaks of                               */
+    double lower, upper;             /* limits [m or rad]; infinite: none. Of a swing: upper only, a cone */
+    double other_lower, other_upper; /* of the other coordinate: likewise                 */
+    double restitution;              /* of its limits, 0 to 1                               */
+    double friction;                 /* largest force of dry friction [N or N m]               */
+    double stiffness, damping;       /* spring and damper [N/m, N s/m or per rad]             */
+    double rest;                     /* of the spring [m or rad]; NaN: as it is at the start   */
     st_MotorDef motor;
     bool collide; /* do shapes of the two bodies touch? The ground's always do */
     const char *name;

@@ -242,6 +242,8 @@ typedef struct st_JointReport {
     double error;                          /* largest joint value [m or rad]                 */
     double coordinate, speed;              /* [m or rad] and per second; 0: it has none      */
     double motor, friction, limit, spring; /* on the coordinate [N or N m]               */
+    double other, other_speed;             /* the other coordinate, where it is limited      */
+    double other_limit;                    /* on it [N or N m]                               */
 } st_JointReport;
 
 ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);

@@ -108,37 +108,28 @@ void sti_block_factor_release(sti_BlockFactor *factor)
     STI_RELEASE(&factor->allocator, factor->single, factor->single_size);
 }
 
-static void divide(const double *d, int64_t n, double *x)
-{
-    for (int64_t i = 0; i < n; i++)
-        x[i] /= d[i * n + i];
-}
+#define NUMBER  double
+#define NAME(f) f
+#define CLONES
+#include "math/block_diag_solve.h"
 
-static void solve_triangles(const sti_BlockFactor *factor, const double *f, int64_t n, double *x)
-{
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            x[i] -= f[i * n + j] * x[j];
-    for (int64_t i = n - 1; i >= 0; i--) {
-        if (factor->symmetric) x[i] /= f[i * n + i];
-        for (int64_t j = i + 1; j < n; j++)
-            x[i] -= (factor->symmetric ? f[j * n + i] : f[i * n + j]) * x[j];
-        if (!factor->symmetric) x[i] /= f[i * n + i];
-    }
-}
+#define NUMBER  sti_Wide
+#define NAME(f) f##_wide
+#define CLONES  STI_CLONES
+#include "math/block_diag_solve.h"
 
 void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k];
     const double *f = factor->value + factor->start[k];
-    for (int c = 0; c < count; c++, x += n) {
-        if (!factor->single[k])
-            solve_triangles(factor, f, n, x);
-        else if (n == 6) /* the loop unrolled: most blocks are bodies in space */
-            divide(f, 6, x);
-        else
-            divide(f, n, x);
-    }
+    for (int c = 0; c < count; c++, x += n)
+        solve_block(factor->single[k], factor->symmetric, f, n, x);
+}
+
+void sti_block_factor_solve_wide(const sti_BlockFactor *factor, int k, sti_Wide *x)
+{
+    solve_block_wide(factor->single[k], factor->symmetric, factor->value + factor->start[k],
+                     factor->first[k + 1] - factor->first[k], x);
 }
 
 void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)

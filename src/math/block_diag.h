@@ -3,6 +3,7 @@
 #define STI_BLOCK_DIAG_H
 
 #include "base/base.h"
+#include "math/wide.h"
 
 #include <stiction/problem.h>
 
@@ -29,8 +30,10 @@ st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, 
                            st_Error *err);
 void sti_block_factor_release(sti_BlockFactor *factor);
 
-/* x <- inv(A_k) x for one block; x has the block's own rows. And for `count` such x, one after another. */
+/* x <- inv(A_k) x for one block; x has the block's own rows. And for `count` such x, one after another, or
+ * four side by side. */
 void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x);
 void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x);
+void sti_block_factor_solve_wide(const sti_BlockFactor *factor, int k, sti_Wide *x);
 
 #endif

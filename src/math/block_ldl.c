@@ -52,7 +52,7 @@ struct sti_BlockLdl {
     ARRAY(double, pivot);        /* D                                                               */
     ARRAY(double, inverse);      /* 1/D, 0 where left out                                           */
     ARRAY(double, product);      /* one block of L_jk D_k                                           */
-    ARRAY(double, work);         /* a right-hand side in the order of elimination                   */
+    ARRAY(double, work);         /* right-hand sides in the order of elimination                    */
     ARRAY(int64_t, where);       /* entry of the current column that holds a row                    */
     ARRAY(int, mark);
     ARRAY(int, scratch);
@@ -307,7 +307,7 @@ static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
     GROW(product, largest);
     GROW(pivot, ldl->n_scalar);
     GROW(inverse, ldl->n_scalar);
-    GROW(work, ldl->n_scalar);
+    GROW(work, (int64_t)STI_WIDTH * ldl->n_scalar);
     ldl->value_start[ldl->column[n]] = end;
     for (int j = 0; j < n; j++)
         for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
@@ -492,92 +492,29 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
     return ST_OK;
 }
 
-/* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */
-static inline void forward_column(const sti_BlockLdl *ldl, int k, int size)
-{
-    const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
-    double *z = ldl->work + ldl->at[k];
-    for (int c = 1; c < size; c++)
-        for (int b = 0; b < c; b++)
-            z[c] -= diagonal[c * size + b] * z[b];
-    for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
-        const double *l = ldl->value + ldl->value_start[e];
-        const int rows = block_size(ldl, ldl->row[e]);
-        double *below = ldl->work + ldl->at[ldl->row[e]];
-        for (int a = 0; a < rows; a++) {
-            double sum = below[a];
-            for (int b = 0; b < size; b++)
-                sum -= l[a * size + b] * z[b];
-            below[a] = sum;
-        }
-    }
-}
+#define NUMBER  double
+#define NAME(f) f
+#define CLONES
+#include "math/block_ldl_solve.h"
 
-/* L z = y over ranks begin .. end-1, in place. */
-static void solve_forward(const sti_BlockLdl *ldl, int begin, int end)
-{
-    for (int k = begin; k < end; k++) {
-        const int size = block_size(ldl, k);
-        if (size == 3)
-            forward_column(ldl, k, 3);
-        else if (size == 5)
-            forward_column(ldl, k, 5);
-        else
-            forward_column(ldl, k, size);
-    }
-}
-
-static inline void backward_column(const sti_BlockLdl *ldl, int k, int size)
-{
-    const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
-    double *z = ldl->work + ldl->at[k];
-    for (int c = 0; c < size; c++)
-        z[c] *= ldl->inverse[ldl->at[k] + c];
-    for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
-        const double *l = ldl->value + ldl->value_start[e], *below = ldl->work + ldl->at[ldl->row[e]];
-        const int rows = block_size(ldl, ldl->row[e]);
-        for (int a = 0; a < rows; a++)
-            for (int b = 0; b < size; b++)
-                z[b] -= l[a * size + b] * below[a];
-    }
-    for (int c = size - 2; c >= 0; c--)
-        for (int b = c + 1; b < size; b++)
-            z[c] -= diagonal[b * size + c] * z[b];
-}
-
-/* D L' x = z. */
-static void solve_backward(const sti_BlockLdl *ldl, int begin, int end)
-{
-    for (int k = end - 1; k >= begin; k--) {
-        const int size = block_size(ldl, k);
-        if (size == 3)
-            backward_column(ldl, k, 3);
-        else if (size == 5)
-            backward_column(ldl, k, 5);
-        else
-            backward_column(ldl, k, size);
-    }
-}
-
-static void solve_ranks(const sti_BlockLdl *ldl, int begin, int end, double *y)
-{
-    for (int k = begin; k < end; k++)
-        for (int c = 0; c < block_size(ldl, k); c++)
-            ldl->work[ldl->at[k] + c] = y[ldl->first[ldl->order[k]] + c];
-    solve_forward(ldl, begin, end);
-    solve_backward(ldl, begin, end);
-    for (int k = begin; k < end; k++)
-        for (int c = 0; c < block_size(ldl, k); c++)
-            y[ldl->first[ldl->order[k]] + c] = ldl->work[ldl->at[k] + c];
-}
+#define NUMBER  sti_Wide
+#define NAME(f) f##_wide
+#define CLONES  STI_CLONES
+#include "math/block_ldl_solve.h"
 
 void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y)
 {
-    solve_ranks(ldl, 0, ldl->n, y);
+    solve_ranks(ldl, 0, ldl->n, ldl->work, y);
 }
 
 void sti_block_ldl_solve_component(const sti_BlockLdl *ldl, int block, double *y)
 {
     const int rank = ldl->rank[block];
-    solve_ranks(ldl, ldl->tree_begin[rank], ldl->tree[rank] + 1, y);
+    solve_ranks(ldl, ldl->tree_begin[rank], ldl->tree[rank] + 1, ldl->work, y);
+}
+
+void sti_block_ldl_solve_component_wide(const sti_BlockLdl *ldl, int block, sti_Wide *y)
+{
+    const int rank = ldl->rank[block];
+    solve_ranks_wide(ldl, ldl->tree_begin[rank], ldl->tree[rank] + 1, (sti_Wide *)ldl->work, y);
 }

@@ -8,6 +8,7 @@
 #define STI_BLOCK_LDL_H
 
 #include "base/base.h"
+#include "math/wide.h"
 
 typedef struct sti_BlockLdl sti_BlockLdl;
 
@@ -32,5 +33,6 @@ void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y);
 /* The same for the unknowns connected with `block` only; the rest of y is neither read nor changed.
  * What many small mechanisms in one matrix need: the cost is that of one of them.                 */
 void sti_block_ldl_solve_component(const sti_BlockLdl *ldl, int block, double *y);
+void sti_block_ldl_solve_component_wide(const sti_BlockLdl *ldl, int block, sti_Wide *y);
 
 #endif

@@ -4,16 +4,9 @@
  */
 #include "math/dense.h"
 
-enum { PANEL = 32, ROWS = 4, COLUMNS = 8 };
+#include "math/wide.h"
 
-/* On x86-64 the kernel is compiled for AVX2 as well, and picked when the program is loaded. (Not under
- * sanitizers, which are not up yet at that time.)                                                  */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
-    !defined(__SANITIZE_THREAD__)
-#define STI_CLONES __attribute__((target_clones("avx2", "default")))
-#else
-#define STI_CLONES
-#endif
+enum { PANEL = 32, ROWS = 4, COLUMNS = 8 };
 
 typedef double Lane __attribute__((vector_size(4 * sizeof(double))));
 

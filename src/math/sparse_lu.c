@@ -520,12 +520,17 @@ static void subtract(const sti_SparseLu *lu, int s, const double *t, double *y)
             y[q] -= *t++;
 }
 
+/* In four sums, always the same ones: one after another would wait for each addition. */
 static double dot(const double *a, const double *b, int n)
 {
-    double sum = 0.0;
-    for (int k = 0; k < n; k++)
-        sum += a[k] * b[k];
-    return sum;
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    int k = 0;
+    for (; k + 4 <= n; k += 4)
+        for (int lane = 0; lane < 4; lane++)
+            sum[lane] += a[k + lane] * b[k + lane];
+    for (; k < n; k++)
+        sum[0] += a[k] * b[k];
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 static void forward(const sti_SparseLu *lu, int s, double *y, double *t)

@@ -59,6 +59,8 @@ static st_Status check_gear(const st_Scene *scene, Subject s, st_JointDef *def)
         if (joint->coordinate == ST_COORDINATE_DEFAULT)
             return BAD(s, "joint_%c is \"%s\", a %s joint, which has no angle or displacement to couple", 'a' + k,
                        joint->name, st_joint_type_name(joint->type));
+        if (joint->coordinate == ST_COORDINATE_SWING)
+            return BAD(s, "joint_%c is \"%s\", whose swing has no direction to couple", 'a' + k, joint->name);
     }
     if (id[0].index1 == id[1].index1)
         return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
@@ -88,14 +90,38 @@ static st_Status check_universal(Subject s, st_JointDef *def)
     return check_direction(s, "axis_b", &def->axis_b);
 }
 
+/* A ball joint's axes matter where something acts on its swing or twist. */
+static st_Status check_ball(Subject s, st_JointDef *def)
+{
+    STI_TRY(check_finite(s, "axis_b", def->axis_b));
+    if (dot(def->axis_b, def->axis_b) == 0) def->axis_b = def->axis;
+    return check_direction(s, "axis_b", &def->axis_b);
+}
+
+static bool is_limit(double lower, double upper)
+{
+    return lower != -INFINITY || upper != INFINITY; /* NaN is one, and refused */
+}
+
+static bool is_limited(const st_JointDef *def)
+{
+    return is_limit(def->lower, def->upper) || is_limit(def->other_lower, def->other_upper);
+}
+
+static bool is_driven(const st_JointDef *def)
+{
+    return is_limited(def) || def->friction != 0 || def->stiffness != 0 || def->damping != 0 ||
+           def->motor.type != ST_MOTOR_NONE;
+}
+
 /* Which coordinate all drives speak of; left at "default" where the joint has none. */
 static st_Status check_coordinate(Subject s, st_JointDef *def)
 {
     unsigned free = sti_joint_coordinates(def->type);
     if (st_coordinate_name(def->coordinate) == NULL)
         return BAD(s, "coordinate is %d, not a coordinate", (int)def->coordinate);
-    if (def->coordinate == ST_COORDINATE_DEFAULT) {
-        def->coordinate = sti_joint_coordinate(def->type);
+    if (def->coordinate == ST_COORDINATE_DEFAULT) { /* most ball joints have no axis that means anything */
+        if (def->type != ST_JOINT_BALL || is_driven(def)) def->coordinate = sti_joint_coordinate(def->type);
         return ST_OK;
     }
     if ((free >> def->coordinate & 1u) == 0)
@@ -104,13 +130,32 @@ static st_Status check_coordinate(Subject s, st_JointDef *def)
     return ST_OK;
 }
 
-static st_Status check_limits(Subject s, const st_JointDef *def)
+static st_Status check_limits(Subject s, st_Coordinate coordinate, double lower, double upper)
 {
-    if (isnan(def->lower) || isnan(def->upper) || def->lower == INFINITY || def->upper == -INFINITY)
-        return BAD(s, "limits are %g and %g, must be numbers", def->lower, def->upper);
-    if (def->lower >= def->upper)
-        return BAD(s, "lower is %g and upper %g, lower must be below upper", def->lower, def->upper);
+    const char *of = st_coordinate_name(coordinate);
+    if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY)
+        return BAD(s, "limits are %g and %g (%s), must be numbers", lower, upper, of);
+    if (lower >= upper) return BAD(s, "lower is %g and upper %g (%s), lower must be below upper", lower, upper, of);
+    if (coordinate != ST_COORDINATE_SWING || !is_limit(lower, upper)) return ST_OK;
+    if (isfinite(lower))
+        return BAD(s, "lower is %g, but a swing has an upper limit only: the cone's half angle", lower);
+    if (!(upper > 0 && upper <= 3.14159265358979323846))
+        return BAD(s, "the cone of its swing has a half angle of %g rad, must be > 0 and at most pi", upper);
     return ST_OK;
+}
+
+/* The swing has no direction where the axes agree, which is where a force along it is wanted most. */
+static st_Status check_swing(Subject s, const st_JointDef *def)
+{
+    const char *what = def->motor.type != ST_MOTOR_NONE           ? "motor"
+                       : def->friction != 0                       ? "friction"
+                       : def->stiffness != 0 || def->damping != 0 ? "spring"
+                                                                  : NULL;
+    if (def->coordinate != ST_COORDINATE_SWING || what == NULL) return ST_OK;
+    return BAD(s,
+               "a ball joint's swing has no direction for a %s: choose the coordinate \"twist\", or add a bushing "
+               "about its point",
+               what);
 }
 
 static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
@@ -138,13 +183,10 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
 /* Limits, friction, spring and motor: all need something to act on. */
 static st_Status check_drives(Subject s, st_JointDef *def)
 {
-    bool limited = isfinite(def->lower) || isfinite(def->upper);
-    bool driven =
-        limited || def->friction != 0 || def->stiffness != 0 || def->damping != 0 || def->motor.type != ST_MOTOR_NONE;
-    if (!driven) return ST_OK;
+    if (!is_driven(def)) return ST_OK;
     if (def->coordinate == ST_COORDINATE_DEFAULT)
         return BAD(s, "a %s joint has no angle or displacement for a %s", st_joint_type_name(def->type),
-                   limited                            ? "limit"
+                   is_limited(def)                    ? "limit"
                    : def->motor.type != ST_MOTOR_NONE ? "motor"
                    : def->friction != 0               ? "friction"
                                                       : "spring");
@@ -152,7 +194,13 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     if (def->coordinate == ST_COORDINATE_DISTANCE) start = norm(sub(def->point_b, def->point));
     if (def->type == ST_JOINT_FREE && def->coordinate == ST_COORDINATE_DISPLACEMENT)
         start = dot(def->axis, sub(def->point_b, def->point));
-    STI_TRY(check_limits(s, def));
+    st_Coordinate other = sti_joint_other(def->type, def->coordinate);
+    if (is_limit(def->other_lower, def->other_upper) && other == ST_COORDINATE_DEFAULT)
+        return BAD(s, "a %s joint has no other coordinate to limit, besides its %s", st_joint_type_name(def->type),
+                   st_coordinate_name(def->coordinate));
+    STI_TRY(check_limits(s, def->coordinate, def->lower, def->upper));
+    STI_TRY(check_limits(s, other, def->other_lower, def->other_upper));
+    STI_TRY(check_swing(s, def));
     STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
@@ -175,6 +223,7 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
     STI_TRY(check_coordinate(s, def));
     if (sti_joint_has_axis(def->type)) STI_TRY(check_direction(s, "axis", &def->axis));
     if (def->type == ST_JOINT_UNIVERSAL) STI_TRY(check_universal(s, def));
+    if (def->type == ST_JOINT_BALL) STI_TRY(check_ball(s, def));
     if (def->type == ST_JOINT_DISTANCE) STI_TRY(check_distance(s, def));
     if (def->type == ST_JOINT_SCREW && (!isfinite(def->pitch) || def->pitch == 0))
         return BAD(s, "pitch is %g, must be finite and not 0", def->pitch);

@@ -1,4 +1,4 @@
-/* model/drive.c -- what acts on the coordinate x of a joint:
+/* model/drive.c -- what acts on the coordinate x of a joint, and limits on its other one:
  *
  *     limits    x - lower >= 0, upper - x >= 0: contacts of dim 1, held and located as such
  *     friction  |force| <= friction, opposing dx/dt: a bounded row with target 0
@@ -11,9 +11,9 @@
 #include "model/profile.h"
 #include "model/world.h"
 
-static bool has_limit(const st_JointDef *def)
+static bool has_limit(const sti_Joint *joint, int which)
 {
-    return isfinite(def->lower) || isfinite(def->upper);
+    return isfinite(joint->lower[which]) || isfinite(joint->upper[which]);
 }
 
 static bool has_spring(const st_JointDef *def)
@@ -42,31 +42,39 @@ void sti_drives_compile(sti_World *world)
         joint->spring_row = has_spring(def) ? soft++ : -1;
         joint->friction_row = def->friction > 0 ? bounded++ : -1;
         joint->motor_row = moved ? bounded++ : -1;
-        if (has_limit(def)) world->n_limits++;
+        if (has_limit(joint, 0) || has_limit(joint, 1)) world->n_limits++;
         if (has_spring(def)) world->n_joint_springs++;
     }
     world->n_bounded = bounded;
 }
 
-/* A drive whose coordinate no body can change is a mistake: a motor about a locked axis. */
+/* A drive whose coordinate no body can change is a mistake: a motor about a locked axis. A swing starts in whatever
+ * direction is free.                                                                              */
+static st_Status check_drive(const sti_World *world, int index, int which, st_Error *err)
+{
+    const sti_Joint *joint = &world->joint[index];
+    sti_Measure x;
+    sti_Rows rows;
+    double largest = 0;
+    if (joint->coordinate[which] == ST_COORDINATE_SWING) return ST_OK;
+    STI_TRY(sti_joint_gauge(world, index, which, world->q0, &x, err));
+    sti_rows_measure(world, world->q0, joint->a, joint->b, &x, &rows);
+    for (int i = 0; i < rows.count; i++)
+        largest = fmax(largest, fabs(rows.gradient[i]));
+    if (largest >= 1e-9) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "joint \"%s\": its %s cannot change, the degrees of freedom of its bodies are locked: "
+                    "nothing can be driven or limited",
+                    world->scene->joint[index].name, st_coordinate_name(joint->coordinate[which]));
+}
+
 st_Status sti_drives_check(const sti_World *world, st_Error *err)
 {
     for (int k = 0; k < world->n_joints; k++) {
         const st_JointDef *def = &world->scene->joint[k];
-        const sti_Joint *joint = &world->joint[k];
-        sti_Measure x;
-        sti_Rows rows;
-        double largest = 0;
-        if (!has_limit(def) && !has_spring(def) && !(def->friction > 0) && def->motor.type == ST_MOTOR_NONE) continue;
-        STI_TRY(sti_joint_gauge(world, k, world->q0, &x, err));
-        sti_rows_measure(world, world->q0, joint->a, joint->b, &x, &rows);
-        for (int i = 0; i < rows.count; i++)
-            largest = fmax(largest, fabs(rows.gradient[i]));
-        if (largest < 1e-9)
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "joint \"%s\": its %s cannot change, the degrees of freedom of its bodies are locked: "
-                            "nothing can be driven or limited",
-                            def->name, st_coordinate_name(joint->coordinate));
+        bool driven = has_spring(def) || def->friction > 0 || def->motor.type != ST_MOTOR_NONE;
+        if (driven || has_limit(&world->joint[k], 0)) STI_TRY(check_drive(world, k, 0, err));
+        if (has_limit(&world->joint[k], 1)) STI_TRY(check_drive(world, k, 1, err));
     }
     return ST_OK;
 }
@@ -79,7 +87,7 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
         sti_Measure x;
         sti_Rows rows;
         if (joint->spring_row < 0) continue;
-        STI_TRY(sti_joint_gauge(world, k, q, &x, err));
+        STI_TRY(sti_joint_gauge(world, k, 0, q, &x, err));
         sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
         st_SoftRow row = {.value = x.value - def->rest,
                           .stiffness = def->stiffness,
@@ -94,21 +102,20 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
-static st_Status push_limit(const sti_World *world, int index, const double *q, bool upper, double margin,
+static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double margin,
                             const sti_Measure *x, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
-    const st_JointDef *def = &world->scene->joint[index];
-    double gap = upper ? def->upper - x->value : x->value - def->lower;
+    double gap = upper ? joint->upper[which] - x->value : x->value - joint->lower[which];
     sti_Rows rows;
     if (!(gap < margin)) return ST_OK; /* no limit is infinitely far */
     sti_rows_measure(world, q, joint->a, joint->b, x, &rows);
     for (int k = 0; upper && k < rows.count; k++)
         rows.gradient[k] = -rows.gradient[k];
-    st_Vec3 direction = joint->coordinate == ST_COORDINATE_ANGLE ? x->on_b.angular : x->on_b.linear;
-    st_ContactRow row = {.id = STI_LIMIT_ID + 2 * (uint64_t)index + (upper ? 1 : 0),
+    bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
+    st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
                          .gap = gap,
-                         .restitution = def->restitution,
+                         .restitution = world->scene->joint[index].restitution,
                          .dim = 1,
                          .count = rows.count,
                          .index = rows.index,
@@ -116,19 +123,20 @@ static st_Status push_limit(const sti_World *world, int index, const double *q, 
                          .a = joint->a,
                          .b = joint->b,
                          .point = sti_joint_point(world, index, q),
-                         .normal = scale(upper ? -1 : 1, direction)};
+                         .normal = scale(upper ? -1 : 1, shifts ? x->on_b.linear : x->on_b.angular)};
     return st_push_contact(sink, &row, err);
 }
 
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
-    for (int k = 0; world->n_limits > 0 && k < world->n_joints; k++) {
-        const st_JointDef *def = &world->scene->joint[k];
+    for (int k = 0; world->n_limits > 0 && k < 2 * world->n_joints; k++) {
+        int index = k / 2, which = k % 2;
+        const sti_Joint *joint = &world->joint[index];
         sti_Measure x;
-        if (!has_limit(def)) continue;
-        STI_TRY(sti_joint_gauge(world, k, q, &x, err));
-        if (isfinite(def->lower)) STI_TRY(push_limit(world, k, q, false, margin, &x, sink, err));
-        if (isfinite(def->upper)) STI_TRY(push_limit(world, k, q, true, margin, &x, sink, err));
+        if (!has_limit(joint, which)) continue;
+        STI_TRY(sti_joint_gauge(world, index, which, q, &x, err));
+        if (isfinite(joint->lower[which])) STI_TRY(push_limit(world, index, which, q, false, margin, &x, sink, err));
+        if (isfinite(joint->upper[which])) STI_TRY(push_limit(world, index, which, q, true, margin, &x, sink, err));
     }
     return ST_OK;
 }
@@ -170,7 +178,7 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
         sti_Measure x;
         sti_Rows rows;
         if (joint->friction_row < 0 && joint->motor_row < 0) continue;
-        STI_TRY(sti_joint_gauge(world, k, q, &x, err));
+        STI_TRY(sti_joint_gauge(world, k, 0, q, &x, err));
         sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
         if (joint->friction_row >= 0) STI_TRY(push_bounded(friction_row(def), joint->friction_row, &rows, sink, err));
         if (joint->motor_row >= 0)

@@ -30,13 +30,16 @@ typedef struct Recipe {
 #define ANGLE        (1u << ST_COORDINATE_ANGLE)
 #define DISPLACEMENT (1u << ST_COORDINATE_DISPLACEMENT)
 #define DISTANCE     (1u << ST_COORDINATE_DISTANCE)
+#define ANGLE_B      (1u << ST_COORDINATE_ANGLE_B)
+#define SWING        (1u << ST_COORDINATE_SWING)
+#define TWIST        (1u << ST_COORDINATE_TWIST)
 #define NO_TILT      .n_align = 2, .align = {{0, 2}, {1, 2}}         /* the z axes stay parallel     */
 #define NO_ROTATION  .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}} /* all axes do                  */
 #define ON_AXIS      .n_slide = 2, .slide = {0, 1}
 
 static const Recipe recipes[ST_N_JOINT_TYPES] = {
     [ST_JOINT_FIXED] = {.meet = true, NO_ROTATION},
-    [ST_JOINT_BALL] = {.meet = true},
+    [ST_JOINT_BALL] = {.meet = true, .axis = true, .coordinates = SWING | TWIST, .coordinate = ST_COORDINATE_SWING},
     [ST_JOINT_REVOLUTE] =
         {.meet = true, NO_TILT, .axis = true, .coordinates = ANGLE, .coordinate = ST_COORDINATE_ANGLE},
     [ST_JOINT_PRISMATIC] = {ON_AXIS, NO_ROTATION, .axis = true, .coordinates = DISPLACEMENT,
@@ -44,7 +47,12 @@ static const Recipe recipes[ST_N_JOINT_TYPES] = {
     [ST_JOINT_DISTANCE] = {.span = true},
     [ST_JOINT_CYLINDRICAL] = {ON_AXIS, NO_TILT, .axis = true, .coordinates = DISPLACEMENT | ANGLE,
                               .coordinate = ST_COORDINATE_ANGLE},
-    [ST_JOINT_UNIVERSAL] = {.meet = true, .n_align = 1, .align = {{2, 2}}, .axis = true},
+    [ST_JOINT_UNIVERSAL] = {.meet = true,
+                            .n_align = 1,
+                            .align = {{2, 2}},
+                            .axis = true,
+                            .coordinates = ANGLE | ANGLE_B,
+                            .coordinate = ST_COORDINATE_ANGLE},
     [ST_JOINT_PLANAR] =
         {.n_slide = 1, .slide = {2}, NO_TILT, .axis = true, .coordinates = ANGLE, .coordinate = ST_COORDINATE_ANGLE},
     [ST_JOINT_POINT_ON_LINE] = {ON_AXIS, .axis = true, .coordinates = DISPLACEMENT,
@@ -65,6 +73,15 @@ unsigned sti_joint_coordinates(st_JointType type)
 st_Coordinate sti_joint_coordinate(st_JointType type)
 {
     return recipes[type].coordinate;
+}
+
+st_Coordinate sti_joint_other(st_JointType type, st_Coordinate coordinate)
+{
+    unsigned others = recipes[type].coordinates & ~(1u << coordinate);
+    int other = 0;
+    while (other < ST_N_COORDINATES && others != 1u << other)
+        other++;
+    return other < ST_N_COORDINATES ? (st_Coordinate)other : ST_COORDINATE_DEFAULT;
 }
 
 bool sti_joint_has_axis(st_JointType type)
@@ -93,6 +110,26 @@ static int count_rows(const Recipe *recipe)
            (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0);
 }
 
+static bool is_limited(double lower, double upper)
+{
+    return isfinite(lower) || isfinite(upper);
+}
+
+/* Coordinates that count whole turns stand in q. Those of a universal joint: b's axis turns about a's, and seen from
+ * b a's axis turns back about b's.                                                                */
+static void compile_angle(sti_World *world, const st_JointDef *def, sti_Joint *out, st_Coordinate coordinate)
+{
+    bool cross_joint = def->type == ST_JOINT_UNIVERSAL;
+    if (out->angle[coordinate] >= 0) return;
+    if (coordinate == ST_COORDINATE_ANGLE)
+        out->angle[coordinate] = cross_joint ? sti_angle_add_hand(world, out->a, out->b, def->axis, def->axis_b)
+                                             : sti_angle_add(world, out->a, out->b, def->axis, def->axis);
+    if (coordinate == ST_COORDINATE_ANGLE_B)
+        out->angle[coordinate] = sti_angle_add_hand(world, out->b, out->a, def->axis_b, def->axis);
+    if (coordinate == ST_COORDINATE_TWIST)
+        out->angle[coordinate] = sti_angle_add(world, out->a, out->b, def->axis, def->axis_b);
+}
+
 void sti_joint_compile(sti_World *world, int index)
 {
     const st_JointDef *def = &world->scene->joint[index];
@@ -105,8 +142,9 @@ void sti_joint_compile(sti_World *world, int index)
                        .a = def->a.index1,
                        .b = def->b.index1,
                        .lead = def->pitch / 6.283185307179586476925,
-                       .coordinate = def->coordinate,
-                       .angle = -1,
+                       .coordinate = {def->coordinate},
+                       .lower = {def->lower, def->other_lower},
+                       .upper = {def->upper, def->other_upper},
                        .geared = {def->joint_a.index1 - 1, def->joint_b.index1 - 1},
                        .ratio = def->ratio,
                        .held = is_held(&def->motor),
@@ -117,8 +155,15 @@ void sti_joint_compile(sti_World *world, int index)
     out->anchor_b = rotate_back(b.q, sub(point_b, b.p));
     out->length = def->length > 0 ? def->length : norm(sub(def->point_b, def->point));
     set_frame(a.q, z, out->frame_a);
-    set_frame(b.q, def->type == ST_JOINT_UNIVERSAL ? def->axis_b : z, out->frame_b);
-    if (recipe->screw || def->coordinate == ST_COORDINATE_ANGLE) out->angle = sti_angle_add(world, out->a, out->b, z);
+    bool two_axes = def->type == ST_JOINT_UNIVERSAL || def->type == ST_JOINT_BALL;
+    set_frame(b.q, two_axes ? def->axis_b : z, out->frame_b);
+    if (is_limited(def->other_lower, def->other_upper))
+        out->coordinate[1] = sti_joint_other(def->type, def->coordinate);
+    for (int k = 0; k < ST_N_COORDINATES; k++)
+        out->angle[k] = -1;
+    if (recipe->screw) compile_angle(world, def, out, ST_COORDINATE_ANGLE);
+    for (int which = 0; which < 2; which++)
+        compile_angle(world, def, out, out->coordinate[which]);
 }
 
 /* ---- measures --------------------------------------------------------------------------------- */
@@ -183,13 +228,36 @@ static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
                          .on_b = combine(x.on_b, -lead, y.on_b)};
 }
 
-static st_Status gauge(const Place *p, sti_Measure *out, st_Error *err)
+/* The angle between a's axis and b's, 0 to pi. Where they agree or are opposite any direction leads away. */
+static sti_Measure swing(const Place *p)
 {
-    switch (p->joint->coordinate) {
+    st_Vec3 s = rotate(p->a.q, p->joint->frame_a[2]), t = rotate(p->b.q, p->joint->frame_b[2]), c = cross(s, t);
+    double sine = norm(c);
+    st_Vec3 n = sine > 1e-12 ? scale(1 / sine, c) : orthogonal(s);
+    return (sti_Measure){.value = atan2(sine, dot(s, t)), .on_a = {.angular = scale(-1, n)}, .on_b = {.angular = n}};
+}
+
+static sti_Measure seen_from_b(sti_Measure x)
+{
+    return (sti_Measure){.value = -x.value,
+                         .on_a = {.angular = scale(-1, x.on_b.angular)},
+                         .on_b = {.angular = scale(-1, x.on_a.angular)}};
+}
+
+static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *out, st_Error *err)
+{
+    switch (coordinate) {
     case ST_COORDINATE_DEFAULT:
         break;
     case ST_COORDINATE_ANGLE:
-        *out = sti_measure_angle(p->world, p->joint->angle, p->q);
+    case ST_COORDINATE_TWIST:
+        *out = sti_measure_angle(p->world, p->joint->angle[coordinate], p->q);
+        return ST_OK;
+    case ST_COORDINATE_ANGLE_B:
+        *out = seen_from_b(sti_measure_angle(p->world, p->joint->angle[coordinate], p->q));
+        return ST_OK;
+    case ST_COORDINATE_SWING:
+        *out = swing(p);
         return ST_OK;
     case ST_COORDINATE_DISPLACEMENT:
         *out = slide(p, 2);
@@ -201,10 +269,11 @@ static st_Status gauge(const Place *p, sti_Measure *out, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_joint_gauge(const sti_World *world, int index, const double *q, sti_Measure *out, st_Error *err)
+st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
+                          st_Error *err)
 {
     Place p = place(world, index, q, out);
-    return gauge(&p, out, err);
+    return gauge(&p, p.joint->coordinate[which], out, err);
 }
 
 st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q)
@@ -217,7 +286,7 @@ static st_Status held(const Place *p, double t, sti_Measure *out, st_Error *err)
 {
     const st_MotorDef *motor = &p->world->scene->joint[p->index].motor;
     double value = motor->offset + motor->target * sti_profile_value(&motor->profile, t);
-    STI_TRY(gauge(p, out, err));
+    STI_TRY(gauge(p, p->joint->coordinate[0], out, err));
     bool motion = motor->type == ST_MOTOR_MOTION;
     out->value = motion ? out->value - value : 0.0;
     out->rate = motion ? -motor->target * sti_profile_rate(&motor->profile, t) : -value;
@@ -237,7 +306,9 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
         out[p.n++] = slide(&p, recipe->slide[k]);
     for (int k = 0; k < recipe->n_align; k++)
         out[p.n++] = align(&p, recipe->align[k]);
-    if (recipe->screw) out[p.n++] = couple(slide(&p, 2), p.joint->lead, sti_measure_angle(world, p.joint->angle, q));
+    if (recipe->screw)
+        out[p.n++] =
+            couple(slide(&p, 2), p.joint->lead, sti_measure_angle(world, p.joint->angle[ST_COORDINATE_ANGLE], q));
     if (recipe->span) {
         STI_TRY(span(&p, &out[p.n], err));
         out[p.n++].value -= p.joint->length;
@@ -255,7 +326,7 @@ static st_Status gear_row(const sti_World *world, const sti_Joint *gear, const d
     sti_Rows part[2];
     for (int k = 0; k < 2; k++) {
         const sti_Joint *joint = &world->joint[gear->geared[k]];
-        STI_TRY(sti_joint_gauge(world, gear->geared[k], q, &x[k], err));
+        STI_TRY(sti_joint_gauge(world, gear->geared[k], 0, q, &x[k], err));
         sti_rows_measure(world, q, joint->a, joint->b, &x[k], &part[k]);
     }
     *value = x[0].value - gear->ratio * x[1].value;

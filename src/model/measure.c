@@ -6,6 +6,8 @@
  *     angle     the twist of the rotation q of b against a about n (in a): 2 atan2(s, c), s = n'q_v, c = q_w.
  *               With q' = w q/2 for the relative angular velocity w in a's axes,
  *               rate = (c^2 n + c q_v x n + s q_v)' w / (c^2 + s^2),   n' w where the axes agree
+ *     hand      of t fixed in b about n fixed in a, x and y = n x x in a: atan2(s, c), s = y't, c = x't.
+ *               rate = (w_a - w_b)' ((c y - s x) x t) / (c^2 + s^2)
  *     rotation  n' log(q):  rate = (n + (phi x n)/2 + k phi x (phi x n))' w,  phi = log(q),
  *               k = (1 - (|phi|/2) cot(|phi|/2))/|phi|^2: the inverse of the exponential's Jacobian
  */
@@ -30,17 +32,34 @@ static st_Quat turned(st_Quat a, st_Quat b, st_Quat relative)
     return quat_product(quat_product(quat_conjugate(a), b), quat_conjugate(relative));
 }
 
+/* The turn nearest to where it was. */
+static double with_turns(double value, double near)
+{
+    const double turn = 6.283185307179586476925;
+    return value + turn * round((near - value) / turn);
+}
+
+static sti_Measure hand(const sti_Angle *angle, const double *q)
+{
+    st_Quat a = sti_pose(q, angle->a).q;
+    st_Vec3 x = rotate(a, angle->hand_a), y = rotate(a, cross(angle->axis_a, angle->hand_a));
+    st_Vec3 t = rotate(sti_pose(q, angle->b).q, angle->hand_b);
+    double s = dot(y, t), c = dot(x, t), square = c * c + s * s;
+    st_Vec3 g = scale(1 / fmax(square, 1e-12), cross(sub(scale(c, y), scale(s, x)), t));
+    return (sti_Measure){
+        .value = with_turns(atan2(s, c), q[angle->q]), .on_a = {.angular = g}, .on_b = {.angular = scale(-1, g)}};
+}
+
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
+    if (angle_of->is_hand) return hand(angle_of, q);
     st_Quat a = sti_pose(q, angle_of->a).q, r = turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
     st_Vec3 n = angle_of->axis_a, v = vec3(r.x, r.y, r.z), g = n;
-    const double turn = 6.283185307179586476925;
-    double value = quat_twist(r, n), near = q[angle_of->q]; /* the turn nearest to where it was */
     double s = dot(n, v), c = r.w, square = c * c + s * s;
     if (square > 1e-12) /* half a turn about an orthogonal axis has no twist */
         g = scale(1 / square, add(scale(c * c, n), add(scale(c, cross(v, n)), scale(s, v))));
-    return turning(a, value + turn * round((near - value) / turn), g);
+    return turning(a, with_turns(quat_twist(r, n), q[angle_of->q]), g);
 }
 
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a)
@@ -51,13 +70,27 @@ sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3
     return turning(a, dot(axis_a, phi), add(axis_a, add(scale(0.5, across), scale(k, cross(phi, across)))));
 }
 
-int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis)
+int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b)
+{
+    st_Quat of_a = world->scene->body[a].pose.q, of_b = world->scene->body[b].pose.q;
+    st_Quat upright = quat_product(quat_between(axis_b, axis), of_b); /* b where its axis agrees with a's */
+    world->angle[world->n_angles] = (sti_Angle){.a = a,
+                                                .b = b,
+                                                .axis_a = rotate_back(of_a, axis),
+                                                .relative = quat_product(quat_conjugate(of_a), upright),
+                                                .q = world->n_q++};
+    return world->n_angles++;
+}
+
+int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand_axis)
 {
     st_Quat of_a = world->scene->body[a].pose.q, of_b = world->scene->body[b].pose.q;
     world->angle[world->n_angles] = (sti_Angle){.a = a,
                                                 .b = b,
                                                 .axis_a = rotate_back(of_a, axis),
-                                                .relative = quat_product(quat_conjugate(of_a), of_b),
+                                                .is_hand = true,
+                                                .hand_a = rotate_back(of_a, hand_axis),
+                                                .hand_b = rotate_back(of_b, hand_axis),
                                                 .q = world->n_q++};
     return world->n_angles++;
 }

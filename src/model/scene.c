@@ -121,10 +121,12 @@ st_JointDef st_joint_def(st_JointType type)
 {
     return (st_JointDef){.type = type,
                          .axis = {0, 0, 1},
-                         .axis_b = {1, 0, 0},
+                         .axis_b = {type == ST_JOINT_BALL ? 0 : 1, 0, 0},
                          .ratio = 1.0,
                          .lower = -INFINITY,
                          .upper = INFINITY,
+                         .other_lower = -INFINITY,
+                         .other_upper = INFINITY,
                          .rest = NAN,
                          .motor = {.max_force = INFINITY, .profile = {.frequency = 1.0}},
                          .cookie = STI_COOKIE};
@@ -191,7 +193,7 @@ const char *st_profile_type_name(st_ProfileType type)
 
 const char *st_coordinate_name(st_Coordinate coordinate)
 {
-    static const char *const words[] = {"default", "angle", "displacement", "distance"};
+    static const char *const words[] = {"default", "angle", "displacement", "distance", "angle_b", "swing", "twist"};
     return word(words, ST_N_COORDINATES, (int)coordinate);
 }
 

@@ -16,7 +16,7 @@ void sti_spring_compile(sti_World *world, int index)
     out->rest = isnan(def->rest) ? 0.0 : def->rest; /* angular; a linear spring's is settled in the scene */
     out->stiffness[0] = def->stiffness;
     out->damping[0] = def->damping;
-    if (def->type == ST_SPRING_ANGULAR) out->angle = sti_angle_add(world, out->a, out->b, def->axis);
+    if (def->type == ST_SPRING_ANGULAR) out->angle = sti_angle_add(world, out->a, out->b, def->axis, def->axis);
     if (def->type != ST_SPRING_BUSHING) return;
     for (int k = 0; k < 3; k++)
         out->frame_a[k] = rotate_back(a.q, rotate(def->frame, vec3_axis(k)));

@@ -67,15 +67,15 @@ static st_Status initial_state(sti_World *world, st_Error *err)
 static st_Status compile(sti_World *world, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
-    int n = world->n_bodies, constraints = world->n_joints + world->n_springs;
+    int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     world->body = sti_alloc(a, n, sizeof *world->body);
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
     world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
-    world->angle = sti_alloc(a, constraints + 1, sizeof *world->angle);
-    world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + constraints, sizeof *world->q0);
+    world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
+    world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
         world->joint == NULL || world->spring == NULL || world->angle == NULL || world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
@@ -118,7 +118,7 @@ void sti_world_destroy(sti_World *world)
 {
     if (world == NULL) return;
     st_Allocator a = world->allocator;
-    int n = world->n_bodies;
+    int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     sti_collider_free(world);
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
@@ -127,8 +127,8 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
-    sti_free(&a, world->angle, world->n_joints + world->n_springs + 1, sizeof *world->angle);
-    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + world->n_joints + world->n_springs, sizeof *world->q0);
+    sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
+    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     sti_free(&a, world, 1, sizeof *world);
 }
 

@@ -31,12 +31,15 @@ typedef struct sti_Body {
     st_Mat3 inertia; /* body axes [kg m^2]                                                        */
 } sti_Body;
 
-/* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. */
+/* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
+ * angle of a hand: of an axis fixed in b that points away from a's.                               */
 typedef struct sti_Angle {
     int a, b;
     st_Vec3 axis_a;
-    st_Quat relative; /* inverse(orientation of a) * orientation of b where the angle is 0         */
-    int q;            /* where it stands in q                                                      */
+    st_Quat relative; /* inverse(orientation of a) * orientation of b where the twist is 0         */
+    bool is_hand;
+    st_Vec3 hand_a, hand_b; /* in a where its angle is 0; in b                                     */
+    int q;                  /* where it stands in q                                                */
 } sti_Angle;
 
 /* Frames are fixed in the bodies: columns x, y, z of a joint frame, z along the axis. */
@@ -46,9 +49,10 @@ typedef struct sti_Joint {
     st_Vec3 anchor_a, anchor_b;
     st_Vec3 frame_a[3], frame_b[3];
     double length;
-    double lead; /* screw: pitch per radian                                                        */
-    st_Coordinate coordinate;
-    int angle;                   /* in the world's angles; -1: it has none                          */
+    double lead;                 /* screw: pitch per radian                                                        */
+    st_Coordinate coordinate[2]; /* the one that all acts on; the other, where it is limited        */
+    double lower[2], upper[2];   /* their limits; infinite: none                                    */
+    int angle[ST_N_COORDINATES]; /* of each: in the world's angles; -1: none there                  */
     int geared[2];               /* gear: its two joints                                            */
     double ratio, offset;        /* gear: x_a - ratio x_b = offset                                  */
     int first_row, n_rows;       /* among the joint rows; the motor's, if it holds one, is the last */
@@ -126,7 +130,7 @@ typedef struct sti_World {
     int n_joint_springs, n_bounded, n_limits;
     sti_Joint *joint;
     sti_Spring *spring;
-    sti_Angle *angle; /* room for one a joint and one a spring                                     */
+    sti_Angle *angle; /* room for two a joint and one a spring                                     */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
     int *block_first; /* n_blocks + 1: one block of M a moving body                                */
@@ -160,7 +164,10 @@ typedef struct sti_Measure {
 sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value);
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q);
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
-int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis); /* axis in the world; returns its index */
+/* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
+ * shortest turn; the angle of a hand of b.                                                        */
+int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
+int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
 void sti_angles_update(const sti_World *world, double *q);
 
 /* Each file of forces and constraints compiles its objects from the scene and serves its rows. */
@@ -170,7 +177,9 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
 /* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err);
-st_Status sti_joint_gauge(const sti_World *world, int index, const double *q, sti_Measure *out, st_Error *err);
+/* Its coordinate (which 0), or the other one (1). */
+st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
+                          st_Error *err);
 st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q); /* of b, in the world */
 /* drive.c: limits, friction, motors and springs in the coordinates of joints. */
 void sti_drives_compile(sti_World *world);
@@ -193,12 +202,16 @@ const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *sur
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
- *     0 .. 2^62 - 1 contacts of shapes,  from 2^62 limits: 2 joint + (upper),  from 2^63 bounded rows. */
+ *     0 .. 2^62 - 1 contacts of shapes,  from 2^62 limits: 4 joint + 2 which + (upper),  from 2^63 bounded rows. */
 #define STI_LIMIT_ID   ((uint64_t)1 << 62)
 #define STI_BOUNDED_ID ((uint64_t)1 << 63)
 static inline int sti_limit_joint(uint64_t id) /* -1: not a limit */
 {
-    return id >= STI_LIMIT_ID && id < STI_BOUNDED_ID ? (int)((id - STI_LIMIT_ID) >> 1) : -1;
+    return id >= STI_LIMIT_ID && id < STI_BOUNDED_ID ? (int)((id - STI_LIMIT_ID) >> 2) : -1;
+}
+static inline int sti_limit_which(uint64_t id) /* of a limit: 0, or 1 of the other coordinate */
+{
+    return (int)(id >> 1 & 1u);
 }
 
 static inline st_Pose sti_pose(const double *q, int body)

@@ -223,7 +223,8 @@ const char *sti_lock_word(int index, uint32_t *locks)
 #define BETWEEN (STI_ANY & ~GEAR)
 #define AT      (BALL | REVOLUTE | CYLINDRICAL | UNIVERSAL | LINE | SCREW)
 #define AXIS    (REVOLUTE | PRISMATIC | CYLINDRICAL | UNIVERSAL | PLANAR | LINE | SCREW)
-#define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE)
+#define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE | UNIVERSAL | BALL)
+#define TWO     (CYLINDRICAL | SCREW | UNIVERSAL | BALL) /* coordinates */
 
 static const char *coordinate_word(int variant)
 {
@@ -252,6 +253,10 @@ static const sti_Key joint_keys[] = {
      "in the world at the start, any length; fixed in a", NULL, NULL},
     {"axis", STI_VALUE_DIRECTION, FREE, 0, STI_FINITE, FIELD(Joint, axis), "",
      "of its angle or displacement, in the world at the start, any length; fixed in a", "[0, 0, 1]", NULL},
+    {"axis", STI_VALUE_DIRECTION, BALL, 0, STI_FINITE, FIELD(Joint, axis), "",
+     "of the cone of its swing, in the world at the start, any length; fixed in a", "[0, 0, 1]", NULL},
+    {"axis_b", STI_VALUE_DIRECTION, BALL, 0, STI_FINITE, FIELD(Joint, axis_b), "",
+     "the axis fixed in b that stays in the cone, and about which it twists", "axis", NULL},
     {"axis_b", STI_VALUE_DIRECTION, UNIVERSAL, UNIVERSAL, STI_FINITE, FIELD(Joint, axis_b), "",
      "the other axis of the cross, fixed in b: orthogonal to axis, any length", NULL, NULL},
     {"length", STI_VALUE_NUMBER, DISTANCE, 0, STI_POSITIVE, FIELD(Joint, length), "m", "the distance kept",
@@ -265,11 +270,19 @@ static const sti_Key joint_keys[] = {
      "coordinate of joint_a = ratio times that of joint_b, both from the start", NULL, NULL},
     {"coordinate", STI_VALUE_CHOICE, DRIVEN, 0, STI_FINITE, FIELD(Joint, coordinate), "",
      "what limits, friction, spring, motor and gears act on: the angle of b against a about the axis (with whole "
-     "turns), the displacement of b's point along it, the distance between the points (`free`)",
-     "the distance (`free`), else the angle where there is one, else the displacement", &coordinate_words},
+     "turns), the displacement of b's point along it, the distance between the points (`free`); `universal`: the angle "
+     "about axis, or angle_b about axis_b; `ball`: the swing of axis_b from axis, limits only, or the twist about it",
+     "the distance (`free`), the swing (`ball`), else the angle where there is one, else the displacement",
+     &coordinate_words},
     {"lower", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, lower), "rad or m",
      "lower limit; angles and displacements are 0 at the start", "none", NULL},
-    {"upper", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, upper), "rad or m", "upper limit", "none", NULL},
+    {"upper", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, upper), "rad or m",
+     "upper limit; of a swing: the half angle of its cone, at most pi", "none", NULL},
+    {"other_lower", STI_VALUE_NUMBER, TWO, 0, STI_FINITE, FIELD(Joint, other_lower), "rad or m",
+     "lower limit of the other coordinate: angle_b, twist or displacement, or the one that `coordinate` left", "none",
+     NULL},
+    {"other_upper", STI_VALUE_NUMBER, TWO, 0, STI_FINITE, FIELD(Joint, other_upper), "rad or m", "upper limit of it",
+     "none", NULL},
     {"restitution", STI_VALUE_NUMBER, DRIVEN, 0, STI_FRACTION, FIELD(Joint, restitution), "",
      "of impacts on its limits, 0 to 1", NULL, NULL},
     {"friction", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, friction), "N m or N",

@@ -26,8 +26,6 @@ enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 static const int64_t most_work = 4000000;
 /* Residual of a start from which newton is at its end within a few steps. */
 static const double near = 1e-5;
-/* Of the tolerance: what newton is asked for. Its last step costs little, and the start of the next problem gains. */
-static const double newton_share = 1e-2;
 enum { NEAR_STEPS = 5 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
  * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
@@ -35,7 +33,7 @@ enum { NEAR_STEPS = 5 };
  * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
  * near its start, with loads as even as they were or can be.                                       */
 enum { EVEN_ROWS = 60 };
-/* Rows up to which newton's memory is taken beforehand. */
+/* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
 /* One turn: which solver, and for how many iterations. */
@@ -55,7 +53,7 @@ static const Turn turns[] = {
     {HOMOTOPY, 300, 0, ZERO}, {NEWTON, 60, 1, LAST}, /* round the folds; newton ends what rounding left */
     {IPM, 60, 0, ZERO},       {NEWTON, 60, 1, LAST}, /* cone, pyramid: no rounded form */
     {HOMOTOPY, 900, 1, ZERO}, {NEWTON, 60, 1, LAST},  {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},
-    {NEWTON, 60, 1, BEST},    {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST}, {HOMOTOPY, 1200, 4, ZERO},
+    {NEWTON, 60, 1, BEST},    {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST}, {HOMOTOPY, 4500, 6, ZERO},
     {NEWTON, 60, 1, LAST},    {NEWTON, 200, 3, ZERO}, {NSGS, 600, 0, BEST},   {NEWTON, 150, 2, BEST},
     {NEWTON, 300, 1, ZERO},   {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST},  {NEWTON, 3000, 2, BEST},
     {NSGS, 10000, 0, BEST},
@@ -69,7 +67,7 @@ typedef struct Auto {
     double least;   /* measure of best                                                            */
     int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
     int pivots;
-    int reserved;    /* rows for which newton has its memory                                       */
+    int reserved;    /* rows for which there is memory for factors                                 */
     int answered_by; /* who found best                                                             */
     int gave_up;     /* who was last tried in vain before, -1: nobody                              */
 } Auto;
@@ -113,7 +111,6 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     sti_Task part = *task;
     part.max_iterations = turn.iterations;
-    if (turn.who == NEWTON) part.tolerance *= newton_share;
     part.iterations = 0;
     part.attempt = turn.attempt;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
@@ -125,16 +122,20 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     return ST_OK;
 }
 
-/* newton may be called for after a thousand steps that did without it. Its memory is taken when a size is first
- * seen, so that steady steps allocate nothing; large problems take it when they need it.          */
+/* newton and the others that factorise may be called for after a thousand steps that did without them. Their memory
+ * is taken when a size is first seen, so that steady steps allocate nothing; large problems take it when they
+ * need it.                                                                                        */
 static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
     if (n <= a->reserved || n > RESERVE_ROWS) return ST_OK;
+    int refused;
     sti_Task none = *task;
     none.max_iterations = 0;
     none.r = a->best;
-    STI_TRY(sti_solver_run(&sti_newton, a->space[NEWTON], &none, err));
+    for (int k = NEWTON; k <= HOMOTOPY; k++)
+        if (sti_solver_takes(kinds[k], task->problem, &refused))
+            STI_TRY(sti_solver_run(kinds[k], a->space[k], &none, err));
     a->reserved = n;
     return ST_OK;
 }
@@ -196,7 +197,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(STI_GROW(&a->allocator, a->best, a->best_size, problem->n_r, err));
     STI_TRY(STI_GROW(&a->allocator, a->v, a->v_size, problem->n_v, err));
     STI_TRY(STI_GROW(&a->allocator, a->u, a->u_size, problem->n_r, err));
-    memcpy(a->best, task->r, bytes); /* also for newton to play with, in reserve() */
+    memcpy(a->best, task->r, bytes); /* also to play with, in reserve() */
     a->least = INFINITY;
     a->iterations = a->pivots = 0;
     a->answered_by = NSGS;
@@ -222,7 +223,7 @@ static void destroy(void *workspace)
     Auto *a = workspace;
     if (a == NULL) return;
     for (int k = 0; k < N_SOLVERS; k++)
-        kinds[k]->destroy(a->space[k]);
+        sti_solver_close(kinds[k], a->space[k]);
     STI_RELEASE(&a->allocator, a->best, a->best_size);
     STI_RELEASE(&a->allocator, a->v, a->v_size);
     STI_RELEASE(&a->allocator, a->u, a->u_size);
@@ -236,7 +237,7 @@ static st_Status create(const st_Allocator *allocator, void **workspace, st_Erro
     if (a == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver auto");
     a->allocator = *allocator;
     for (int k = 0; k < N_SOLVERS; k++) {
-        const st_Status status = kinds[k]->create(allocator, &a->space[k], err);
+        const st_Status status = sti_solver_open(kinds[k], allocator, &a->space[k], err);
         if (status != ST_OK) {
             destroy(a);
             return status;

@@ -7,54 +7,67 @@
 /* Blocks of W beyond which it is not formed: 9 numbers each, and the factors are many times larger. */
 static const int64_t max_blocks = 1000000;
 
-st_Status sti_factored_create(const st_Allocator *allocator, size_t bytes, const char *name, void **workspace,
-                              st_Error *err)
+st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out, st_Error *err)
 {
-    sti_Factored *f = sti_alloc(allocator, 1, bytes);
-    if (f == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver %s", name);
+    sti_Factored *f = sti_alloc(allocator, 1, sizeof *f);
+    if (f == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a solver's factors");
     f->allocator = f->W.allocator = *allocator;
-    f->bytes = bytes;
     const st_Status status = sti_sparse_lu_create(allocator, &f->lu, err);
     if (status != ST_OK) {
         sti_factored_destroy(f);
         return status;
     }
-    *workspace = f;
+    *out = f;
     return ST_OK;
 }
 
-void sti_factored_destroy(void *workspace)
+void sti_factored_destroy(sti_Factored *f)
 {
-    sti_Factored *f = workspace;
     if (f == NULL) return;
     const st_Allocator allocator = f->allocator;
     sti_sparse_lu_destroy(f->lu);
     sti_delassus_release(&f->W);
     STI_RELEASE(&allocator, f->memory, f->memory_size);
-    sti_free(&allocator, f, 1, f->bytes);
+    sti_free(&allocator, f, 1, sizeof *f);
 }
 
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err)
 {
     f->least = INFINITY;
-    return sti_delassus_build(&f->W, task->reduction, max_blocks, formed, err);
+    if (f->serial != task->reduction->serial) {
+        f->serial = 0; /* until it is done */
+        STI_TRY(sti_delassus_build(&f->W, task->reduction, max_blocks, &f->formed, err));
+        f->serial = task->reduction->serial;
+    }
+    *formed = f->formed;
+    if (!f->formed || f->W.n_entries <= f->reserved) return ST_OK;
+    STI_TRY(sti_sparse_lu_reserve(f->lu, &f->W.rows, err));
+    f->reserved = f->W.n_entries;
+    return ST_OK;
+}
+
+/* Bytes of an array, up to where the next one may begin. */
+static int64_t bytes_of(const sti_Room *room)
+{
+    const int64_t bytes = room->count * (int64_t)room->size;
+    return (bytes + STI_ALIGN - 1) / STI_ALIGN * STI_ALIGN;
 }
 
 st_Status sti_factored_room(sti_Factored *f, const sti_Task *task, const sti_Room *rooms, int n_rooms, st_Error *err)
 {
     const int64_t n = task->problem->n_r;
-    int64_t total = 2 * n;
+    const sti_Room own[] = {STI_ROOM(f->u, n), STI_ROOM(f->best, n)};
+    int64_t total = bytes_of(&own[0]) + bytes_of(&own[1]);
     for (int k = 0; k < n_rooms; k++)
-        total += rooms[k].size;
+        total += bytes_of(&rooms[k]);
     STI_TRY(STI_GROW(&f->allocator, f->memory, f->memory_size, total, err));
-    f->u = f->memory;
-    f->best = f->memory + n;
-    double *next = f->memory + 2 * n;
-    for (int k = 0; k < n_rooms; k++) {
-        *rooms[k].at = next;
-        next += rooms[k].size;
+    unsigned char *next = f->memory;
+    for (int k = -2; k < n_rooms; k++) {
+        const sti_Room *room = k < 0 ? &own[k + 2] : &rooms[k];
+        memcpy(room->pointer, &next, sizeof next); /* all pointers to objects look alike */
+        next += bytes_of(room);
     }
-    memcpy(f->best, task->r, (size_t)n * sizeof *next);
+    memcpy(f->best, task->r, (size_t)n * sizeof *f->best);
     return ST_OK;
 }
 

@@ -1,5 +1,7 @@
-/* solve/factored.h -- what every solver that factorises W has in common: W by blocks, its LU, memory, and the best r
- * so far with its residual. The first member of such a solver's workspace.
+/* solve/factored.h -- what the solvers that factorise W share: W by blocks, its LU, memory, and the best r so far.
+ *
+ * It belongs to the solver's door (solver.c) and is lent to whoever works (sti_Task): newton, homotopy, ipm and admm
+ * keep nothing of their own between solves, and where auto calls one after another W is formed once.
  */
 #ifndef STI_FACTORED_H
 #define STI_FACTORED_H
@@ -8,31 +10,35 @@
 #include "solve/delassus.h"
 #include "solve/solver.h"
 
-typedef struct sti_Factored {
+struct sti_Factored {
     st_Allocator allocator;
-    size_t bytes; /* of the whole workspace                                                        */
     sti_Delassus W;
     sti_SparseLu *lu;
-    STI_ARRAY(double, memory);
-    double *u;    /* n_r: work of the judge, W r + b                                               */
-    double *best; /* n_r: the r with the smallest measure                                          */
-    double least; /* its measure                                                                   */
-} sti_Factored;
+    STI_ARRAY(unsigned char, memory);
+    int64_t serial;   /* of the reduction that W belongs to                                         */
+    bool formed;      /* W is; else it has too many blocks                                          */
+    int64_t reserved; /* blocks of the largest W that lu has room for                               */
+    double *u;        /* n_r: work of the judge, W r + b                                            */
+    double *best;     /* n_r: the r with the smallest measure                                       */
+    double least;     /* its measure                                                                */
+};
 
-/* A workspace of `bytes` bytes, zero, that begins with a sti_Factored. */
-st_Status sti_factored_create(const st_Allocator *allocator, size_t bytes, const char *name, void **workspace,
-                              st_Error *err);
-void sti_factored_destroy(void *workspace); /* NULL is fine */
+st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out, st_Error *err);
+void sti_factored_destroy(sti_Factored *f); /* NULL is fine */
 
-/* Where an array of numbers is to go, and how long it is. */
+/* Where an array is to go, how many items it has, and how large one is. */
 typedef struct sti_Room {
-    double **at;
-    int64_t size;
+    void *pointer; /* to the pointer that is set                                                    */
+    int64_t count;
+    size_t size;
 } sti_Room;
+#define STI_ROOM(pointer, n) ((sti_Room){&(pointer), (n), sizeof *(pointer)})
 
-/* Form W, and room for u, best and the arrays asked for, which are not cleared. False in *formed, and nothing done,
- * where W has too many blocks: the solver then leaves r as it is.                                       */
+/* Form W, where it is not yet, and the LU's room for all contacts at once, lest it grows when more of them close.
+ * False in *formed where W has too many blocks: the solver then leaves r as it is.                       */
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
+
+/* Room for u, best (which becomes task->r, not measured yet) and the arrays asked for, which are not cleared. */
 st_Status sti_factored_room(sti_Factored *f, const sti_Task *task, const sti_Room *rooms, int n_rooms, st_Error *err);
 
 /* The measure of r, whose velocities are left in u; the best r is kept. */

@@ -1,13 +1,15 @@
 /* friction_step.c -- a global problem of a file as a step problem (problem.h).
  *
- * Files hold M as any sparse matrix. Its connected components are the bodies: each becomes one dense diagonal
- * block, its velocities renumbered to stand together. Components that no column of H or G touches move on
- * their own and are left out; a pile in a file of a whole scene is often a tenth of it.
+ * Files hold M as any sparse matrix. Rigid bodies one after another, three velocities each in the plane and six in
+ * space, are recognised by M having no entry from one to another; else M's connected components are the bodies. Each
+ * becomes one dense diagonal block, its velocities renumbered to stand together. (A diagonal M has components of one
+ * velocity: right, too, but then contacts touch many of them, and are no edges of a graph.) Bodies that no column
+ * of H or G touches move on their own and are left out; a pile in a file of a whole scene is often a tenth of it.
  */
 #include "base/tolerance.h"
 #include "solve/friction.h"
 
-/* Components larger than this are left to the sparse LU: six velocities are a rigid body, and dense blocks cost
+/* Bodies larger than this are left to the sparse LU: six velocities are a rigid body, and dense blocks cost
  * the cube.                                                                                        */
 enum { LARGEST_BLOCK = 64 };
 
@@ -55,11 +57,22 @@ static int root_of(int *parent, int i)
     return i;
 }
 
-static void find_components(const st_Sparse *M, int *parent)
+static bool stands_by_bodies(const st_Sparse *M, int size)
 {
     for (int j = 0; j < M->n_cols; j++)
-        parent[j] = j;
+        for (int64_t e = M->p[j]; e < M->p[j + 1]; e++)
+            if (M->i[e] / size != j / size) return false;
+    return M->n_cols % size == 0;
+}
+
+/* parent: of every velocity another of its body, its own of the first. */
+static void find_bodies(const st_Sparse *M, int dim, int *parent)
+{
+    const int size = dim == 2 ? 3 : 6;
+    const bool rigid = stands_by_bodies(M, size);
     for (int j = 0; j < M->n_cols; j++)
+        parent[j] = rigid ? j - j % size : j;
+    for (int j = 0; j < M->n_cols && !rigid; j++)
         for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
             const int a = root_of(parent, M->i[e]), b = root_of(parent, j);
             if (a < b) parent[b] = a; /* the root is the first of its component */
@@ -162,11 +175,11 @@ static st_Status allocate(sti_AsStep *step, const st_FrictionProblem *p, st_Erro
     return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory: a problem of %d velocities", p->n_v);
 }
 
-/* With room for the components found: *fits false means that M is of another make. */
+/* With room for the bodies found: *fits false means that M is of another make. */
 static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_ContactLaw *contact, int *parent,
                        int *count, int64_t *start, bool *fits, st_Error *err)
 {
-    find_components(&p->M, parent);
+    find_bodies(&p->M, p->dim, parent);
     *fits = number_velocities(step, p, parent, count);
     if (!*fits) return ST_OK;
     STI_TRY(allocate(step, p, err));

@@ -274,7 +274,7 @@ static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *bat
         const int row = contact->first + d;
         const int64_t count = p->H.p[row + 1] - p->H.p[row];
         const double *x = p->H.x + p->H.p[row];
-        if (d == 0 || !same_row(&p->H, contact->first, row)) {
+        if (d == 0 || !same_row(&p->H, row - 1, row)) { /* else as the row before has them */
             find_slots(p, net, legs, row, slot);
             if (diagonal) find_diagonal(graph, legs, count, slot, &place);
         }

@@ -40,10 +40,13 @@ typedef struct Start {
 } Start;
 static const Start starts[] = {{1.0, 1.0, 2.0}, {0.1, 1.0, 2.0},  {1.0, 0.3, 1.5},
                                {1.0, 1.0, 1.0}, {0.01, 1.0, 2.0}, {0.1, 3.0, 1.5}};
-enum { N_STARTS = sizeof starts / sizeof starts[0], STEPS_A_START = 300 };
+enum { N_STARTS = sizeof starts / sizeof starts[0] };
+/* How long a curve is followed: where it is not at its end by the first, another start mostly is; and where none is,
+ * the curves are long (some thousand steps where W has a quarter of the rank that it needs).      */
+enum { FEW_STEPS = 300, MANY_STEPS = 1500 };
 
 typedef struct Homotopy {
-    sti_Factored base;
+    sti_Factored *base;
     double *rho;                /* by row                                                           */
     double *u, *F, *N;          /* of (1), and dF/dnu                                              */
     double *miss;               /* m                                                                */
@@ -68,7 +71,7 @@ static void evaluate(Homotopy *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
     const double nu = exp(s->tau), share = share_of_miss(s);
-    sti_delassus_apply(&s->base.W, task->r, s->u);
+    sti_delassus_apply(&s->base->W, task->r, s->u);
     for (int j = 0; j < p->n_r; j++)
         s->u[j] += share * s->miss[j];
     for (int c = 0; c < p->n_contacts; c++) {
@@ -82,7 +85,7 @@ static void evaluate(Homotopy *s, const sti_Task *task)
 static st_Status factorise(Homotopy *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
-    const sti_Delassus *W = &s->base.W;
+    const sti_Delassus *W = &s->base->W;
     int replaced = 0;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
@@ -93,7 +96,7 @@ static st_Status factorise(Homotopy *s, const sti_Task *task, st_Error *err)
         for (int k = 0; k < dim * dim; k++)
             diagonal[k] += A[k];
     }
-    return sti_sparse_lu_factor(s->base.lu, &W->rows, s->x, tiny_pivot, &replaced, err);
+    return sti_sparse_lu_factor(s->base->lu, &W->rows, s->x, tiny_pivot, &replaced, err);
 }
 
 /* step and by_tau at the point that was evaluated last. */
@@ -113,8 +116,8 @@ static st_Status linearise(Homotopy *s, sti_Task *task, st_Error *err)
                 s->by_tau[f + i] -= B[i * dim + k] * share * s->miss[f + k];
         }
     }
-    sti_sparse_lu_solve(s->base.lu, s->step);
-    sti_sparse_lu_solve(s->base.lu, s->by_tau);
+    sti_sparse_lu_solve(s->base->lu, s->step);
+    sti_sparse_lu_solve(s->base->lu, s->by_tau);
     return ST_OK;
 }
 
@@ -211,8 +214,8 @@ static st_Status follow(Homotopy *s, sti_Task *task, int most_iterations, st_Err
             h *= 0.4;
         }
         if (corrections == 0) return ST_OK;
-        sti_factored_judge_projected(&s->base, task, task->r, s->at);
-        if (s->base.least <= task->tolerance) return ST_OK;
+        sti_factored_judge_projected(s->base, task, task->r, s->at);
+        if (s->base->least <= task->tolerance) return ST_OK;
         h *= corrections <= 2 ? 2.0 : corrections <= 4 ? 1.0 : 0.7;
     }
     return ST_OK;
@@ -240,7 +243,7 @@ static st_Status begin(Homotopy *s, sti_Task *task, const Start *start, st_Error
     const st_Problem *p = task->problem;
     double size = 0.0;
     for (int j = 0; j < p->n_r; j++)
-        size += s->rho[j] * s->base.W.b[j] * s->base.W.b[j];
+        size += s->rho[j] * s->base->W.b[j] * s->base->W.b[j];
     const double nu = start->nu * (size > 0.0 ? sqrt(size / p->n_r) : 1.0);
     s->tau = s->tau_start = log(nu);
     s->power = start->power;
@@ -248,7 +251,7 @@ static st_Status begin(Homotopy *s, sti_Task *task, const Start *start, st_Error
         const int f = p->contact[c].first;
         middle(&p->contact[c], s->rho + f, nu, start->r, task->r + f, s->miss + f);
     }
-    sti_delassus_apply(&s->base.W, task->r, s->u);
+    sti_delassus_apply(&s->base->W, task->r, s->u);
     for (int j = 0; j < p->n_r; j++)
         s->miss[j] -= s->u[j];
     evaluate(s, task);
@@ -257,38 +260,40 @@ static st_Status begin(Homotopy *s, sti_Task *task, const Start *start, st_Error
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
-    Homotopy *s = workspace;
+    (void)workspace;
+    Homotopy homotopy = {.base = task->factored}, *s = &homotopy;
     const st_Problem *p = task->problem;
     const int64_t n = p->n_r, blocks = BLOCK * (int64_t)p->n_contacts;
     bool formed = false;
     task->iterations = 0;
     if (p->n_contacts == 0) return ST_OK;
-    STI_TRY(sti_factored_begin(&s->base, task, &formed, err));
+    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK;
-    const sti_Room rooms[] = {{&s->rho, n},
-                              {&s->u, n},
-                              {&s->F, n},
-                              {&s->N, n},
-                              {&s->miss, n},
-                              {&s->step, n},
-                              {&s->by_tau, n},
-                              {&s->tangent, n},
-                              {&s->old, n},
-                              {&s->at, n},
-                              {&s->A, blocks},
-                              {&s->B, blocks},
-                              {&s->x, s->base.W.x_size}};
-    STI_TRY(sti_factored_room(&s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
+    const sti_Room rooms[] = {STI_ROOM(s->rho, n),
+                              STI_ROOM(s->u, n),
+                              STI_ROOM(s->F, n),
+                              STI_ROOM(s->N, n),
+                              STI_ROOM(s->miss, n),
+                              STI_ROOM(s->step, n),
+                              STI_ROOM(s->by_tau, n),
+                              STI_ROOM(s->tangent, n),
+                              STI_ROOM(s->old, n),
+                              STI_ROOM(s->at, n),
+                              STI_ROOM(s->A, blocks),
+                              STI_ROOM(s->B, blocks),
+                              STI_ROOM(s->x, s->base->W.x_size)};
+    STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
     sti_slope_rho(task->reduction, s->rho);
-    sti_factored_judge_projected(&s->base, task, task->r, s->at);
-    for (int k = task->attempt; k < task->attempt + N_STARTS && s->base.least > task->tolerance; k++) {
+    sti_factored_judge_projected(s->base, task, task->r, s->at);
+    const int steps = task->attempt < N_STARTS ? FEW_STEPS : MANY_STEPS;
+    for (int k = task->attempt; k < task->attempt + N_STARTS && s->base->least > task->tolerance; k++) {
         const int left = task->max_iterations - task->iterations;
         if (left <= 0 || sti_cancelled(task)) break;
-        const int most = task->iterations + (left < STEPS_A_START ? left : STEPS_A_START);
+        const int most = task->iterations + (left < steps ? left : steps);
         STI_TRY(begin(s, task, &starts[k % N_STARTS], err));
         STI_TRY(follow(s, task, most, err));
     }
-    memcpy(task->r, s->base.best, sizeof(double) * (size_t)n);
+    memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);
     return ST_OK;
 }
 
@@ -299,17 +304,10 @@ static bool accepts(st_Law law, int dim, bool symmetric)
     return sti_smooth_has(law, dim) && sti_nsgs.accepts(law, dim, symmetric);
 }
 
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
-{
-    return sti_factored_create(allocator, sizeof(Homotopy), "homotopy", workspace, err);
-}
-
 const sti_SolverKind sti_homotopy = {
     .name = "homotopy",
     .columns = true,
     .help = "follows the solutions of rounded laws round their folds; the last resort, and hardly ever in vain",
     .accepts = accepts,
-    .create = create,
     .solve = solve,
-    .destroy = sti_factored_destroy,
 };

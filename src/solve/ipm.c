@@ -20,16 +20,9 @@
  * symmetric then, nor is W in many files, so it is factorised by LU (math/sparse_lu.h). The path ends inside the face
  * of solutions, not at its border: where contacts are redundant that is what other methods lack.
  */
-#include "math/sparse_lu.h"
-#include "solve/delassus.h"
+#include "solve/factored.h"
 #include "solve/law.h"
-#include "solve/residual.h"
-#include "solve/solver.h"
 
-#define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
-#define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
-
-static const int64_t max_blocks = 1000000;
 static const double tiny_pivot = 1e-300;
 /* How much of the way to the border a step may go. */
 static const double border = 0.995;
@@ -54,17 +47,15 @@ typedef struct Cone {
 } Cone;
 
 typedef struct Ipm {
-    st_Allocator allocator;
-    sti_Delassus W;
-    sti_SparseLu *lu;
-    STI_ARRAY(Cone, cone);
-    STI_ARRAY(double, u);    /* W r + b                                                            */
-    STI_ARRAY(double, rest); /* u^ - G'y                                                           */
-    STI_ARRAY(double, side); /* right-hand side and solution of (1)                                */
-    STI_ARRAY(double, trial);
-    STI_ARRAY(double, best);
-    STI_ARRAY(double, S); /* by contact, BLOCK: S_c                                               */
-    STI_ARRAY(double, x); /* the matrix of (1), in W's pattern                                  */
+    sti_Factored *base;
+    const sti_Delassus *W;
+    Cone *cone;
+    double *u;    /* W r + b                                                                       */
+    double *rest; /* u^ - G'y                                                                      */
+    double *side; /* right-hand side and solution of (1)                                           */
+    double *trial;
+    double *S; /* by contact, BLOCK: S_c                                                           */
+    double *x; /* the matrix of (1), in W's pattern                                                */
     int n_cones;
     double nu; /* mean of z'y                                                                      */
 } Ipm;
@@ -182,14 +173,13 @@ static void add_cone(Ipm *s, Cone cone, double size, double speed)
 }
 
 /* All cones, at their starting points: impulses and velocities of the problem's own size. */
-static st_Status make_cones(Ipm *s, const sti_Task *task, st_Error *err)
+static void make_cones(Ipm *s, const sti_Task *task)
 {
     const st_Problem *p = task->problem;
-    GROW(cone, STI_MAX_GROUPS * (int64_t)p->n_contacts);
     s->n_cones = 0;
     double speed = 0.0;
     for (int row = 0; row < p->n_r; row++)
-        speed += s->W.b[row] * s->W.b[row];
+        speed += s->W->b[row] * s->W->b[row];
     speed = speed > 0.0 ? sqrt(speed / p->n_r) : 1.0;
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
@@ -217,7 +207,6 @@ static st_Status make_cones(Ipm *s, const sti_Task *task, st_Error *err)
                          size, speed);
         }
     }
-    return ST_OK;
 }
 
 /* ------------------------------------------------------------------ equations */
@@ -247,7 +236,7 @@ static void evaluate(Ipm *s, const sti_Task *task)
         for (int i = 0; i < s->cone[k].m; i++)
             sum += s->cone[k].z[i] * s->cone[k].y[i];
     s->nu = s->n_cones > 0 ? sum / s->n_cones : 0.0;
-    sti_delassus_apply(&s->W, task->r, s->u);
+    sti_delassus_apply(s->W, task->r, s->u);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         const int dim = contact->dim;
@@ -289,10 +278,10 @@ static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
     for (int i = 0; i < p->n_contacts; i++) {
         const int rows = p->contact[i].dim;
         const double *S = s->S + BLOCK * (int64_t)i;
-        for (int64_t e = s->W.p[i]; e < s->W.p[i + 1]; e++) {
-            const int columns = p->contact[s->W.j[e]].dim;
-            const double *W = s->W.x + s->W.start[e];
-            double *x = s->x + s->W.start[e];
+        for (int64_t e = s->W->p[i]; e < s->W->p[i + 1]; e++) {
+            const int columns = p->contact[s->W->j[e]].dim;
+            const double *W = s->W->x + s->W->start[e];
+            double *x = s->x + s->W->start[e];
             memcpy(x, W, (size_t)(rows * columns) * sizeof *x);
             for (int k = 1; k < rows; k++) /* S differs from I in its first row only */
                 for (int c = 0; c < columns && S[k] != 0.0; c++)
@@ -302,7 +291,7 @@ static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
     for (int k = 0; k < s->n_cones; k++) {
         const Cone *c = &s->cone[k];
         const int dim = p->contact[c->contact].dim, base = p->contact[c->contact].first;
-        double *x = s->x + s->W.start[s->W.diagonal[c->contact]];
+        double *x = s->x + s->W->start[s->W->diagonal[c->contact]];
         for (int a = 0; a < c->m; a++)
             for (int b = 0; b < c->m; b++) {
                 const double v = 2.0 * c->w[a] * c->w[b] * ((a == 0) == (b == 0) ? 1.0 : -1.0);
@@ -313,7 +302,7 @@ static st_Status factorise(Ipm *s, const sti_Task *task, st_Error *err)
                 x[row * dim + column] += ga * gb * (v - J) / (c->eta * c->eta);
             }
     }
-    return sti_sparse_lu_factor(s->lu, &s->W.rows, s->x, tiny_pivot, &replaced, err);
+    return sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err);
 }
 
 /* The step that belongs to d, which each cone holds in its dy beforehand. dr is left in side. */
@@ -331,7 +320,7 @@ static void find_step(Ipm *s, const sti_Task *task)
         apply_scaling(c, t, true, t);
         map_back(c, t, s->side);
     }
-    sti_sparse_lu_solve(s->lu, s->side);
+    sti_sparse_lu_solve(s->base->lu, s->side);
     for (int k = 0; k < s->n_cones; k++) {
         Cone *c = &s->cone[k];
         double t[3];
@@ -394,33 +383,12 @@ static void correct(Ipm *s, const sti_Task *task, double sigma)
 
 /* ------------------------------------------------------------------ the solver */
 
-/* The residual of r put back into its cones; the best is kept. */
-static double judge(Ipm *s, const sti_Task *task, double *least)
-{
-    const st_Problem *p = task->problem;
-    const size_t bytes = sizeof(double) * (size_t)p->n_r;
-    st_Residual residual;
-    memcpy(s->trial, task->r, bytes);
-    for (int c = 0; c < p->n_contacts; c++)
-        sti_law_project(&p->contact[c], s->trial + p->contact[c].first);
-    sti_delassus_apply(&s->W, s->trial, s->u);
-    sti_residual_at(task->reduction, s->trial, s->u, &residual);
-    const double measure = sti_residual_measure(task->reduction, &residual);
-    if (measure < *least) {
-        *least = measure;
-        memcpy(s->best, s->trial, bytes);
-    }
-    return measure;
-}
-
 static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
-    double least = INFINITY;
     int last_better = 0;
-    memcpy(s->best, task->r, sizeof(double) * (size_t)n);
-    judge(s, task, &least);
-    while (least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task) &&
+    sti_factored_judge_projected(s->base, task, task->r, s->trial);
+    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task) &&
            task->iterations - last_better < PATIENCE) {
         evaluate(s, task);
         STI_TRY(factorise(s, task, err));
@@ -437,33 +405,34 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
                 s->cone[k].z[i] += t * s->cone[k].dz[i];
                 s->cone[k].y[i] += t * s->cone[k].dy[i];
             }
-        const double before = least;
-        judge(s, task, &least);
-        if (least < 0.9 * before) last_better = task->iterations;
+        const double before = s->base->least;
+        sti_factored_judge_projected(s->base, task, task->r, s->trial);
+        if (s->base->least < 0.9 * before) last_better = task->iterations;
     }
     return ST_OK;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
-    Ipm *s = workspace;
-    const st_Problem *p = task->problem;
-    const int n = p->n_r;
+    (void)workspace;
+    Ipm ipm = {.base = task->factored, .W = &task->factored->W}, *s = &ipm;
+    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts;
     bool formed = false;
     task->iterations = 0;
-    if (p->n_contacts == 0) return ST_OK;
-    STI_TRY(sti_delassus_build(&s->W, task->reduction, max_blocks, &formed, err));
+    if (contacts == 0) return ST_OK;
+    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK;
-    GROW(u, n);
-    GROW(rest, n);
-    GROW(side, n);
-    GROW(trial, n);
-    GROW(best, n);
-    GROW(S, BLOCK * (int64_t)p->n_contacts);
-    GROW(x, s->W.x_size);
-    STI_TRY(make_cones(s, task, err));
+    const sti_Room rooms[] = {STI_ROOM(s->u, n),
+                              STI_ROOM(s->rest, n),
+                              STI_ROOM(s->side, n),
+                              STI_ROOM(s->trial, n),
+                              STI_ROOM(s->S, BLOCK * contacts),
+                              STI_ROOM(s->x, s->W->x_size),
+                              STI_ROOM(s->cone, STI_MAX_GROUPS * contacts)};
+    STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
+    make_cones(s, task);
     STI_TRY(iterate(s, task, err));
-    memcpy(task->r, s->best, sizeof(double) * (size_t)n);
+    memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);
     return ST_OK;
 }
 
@@ -472,44 +441,10 @@ static bool accepts(st_Law law, int dim, bool symmetric)
     return law != ST_LAW_PYRAMID && law != ST_LAW_BOX && sti_nsgs.accepts(law, dim, symmetric);
 }
 
-static void destroy(void *workspace)
-{
-    Ipm *s = workspace;
-    if (s == NULL) return;
-    sti_sparse_lu_destroy(s->lu);
-    sti_delassus_release(&s->W);
-    RELEASE(cone);
-    RELEASE(u);
-    RELEASE(rest);
-    RELEASE(side);
-    RELEASE(trial);
-    RELEASE(best);
-    RELEASE(S);
-    RELEASE(x);
-    const st_Allocator allocator = s->allocator;
-    sti_free(&allocator, s, 1, sizeof *s);
-}
-
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
-{
-    Ipm *s = sti_alloc(allocator, 1, sizeof *s);
-    if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver ipm");
-    s->allocator = s->W.allocator = *allocator;
-    const st_Status status = sti_sparse_lu_create(allocator, &s->lu, err);
-    if (status != ST_OK) {
-        destroy(s);
-        return status;
-    }
-    *workspace = s;
-    return ST_OK;
-}
-
 const sti_SolverKind sti_ipm = {
     .name = "ipm",
     .columns = true,
     .help = "interior point on second-order cones; the steadiest where contacts are redundant",
     .accepts = accepts,
-    .create = create,
     .solve = solve,
-    .destroy = destroy,
 };

@@ -34,7 +34,7 @@ static void shorten(double *x, int n, double now, double limit)
  * a convex function. Start with all terms active and drop those that turn out not to be. Dropping is
  * final: a term that is negative but counted makes the slope too large, so the true a only grows, and
  * what is inactive at a smaller a stays inactive. Hence at most one round more than groups.        */
-static void project_cone(const st_ContactLaw *contact, double *x)
+static void project_groups(const st_ContactLaw *contact, double *x)
 {
     sti_Group group[STI_MAX_GROUPS];
     const int n = sti_law_groups(contact, group);
@@ -62,6 +62,20 @@ static void project_cone(const st_ContactLaw *contact, double *x)
     x[0] = a;
     for (int g = 0; g < n; g++)
         shorten(x + group[g].first, group[g].count, size[g], group[g].mu * a);
+}
+
+/* The same where there is sliding friction alone: most contacts, and the innermost loop of every judge. */
+static void project_cone(const st_ContactLaw *contact, double *x)
+{
+    if (contact->dim > 3) {
+        project_groups(contact, x);
+        return;
+    }
+    const double mu = contact->mu, size = sti_group_length(x + 1, contact->dim - 1);
+    if (x[0] >= 0.0 && size <= mu * x[0]) return;
+    const double a = fmax(0.0, (x[0] + mu * size) / (1.0 + mu * mu));
+    x[0] = a;
+    shorten(x + 1, contact->dim - 1, size, mu * a);
 }
 
 /* cos and sin of 2 pi j/m, reduced by octants in integers: opposite facets are exactly opposite and
@@ -192,7 +206,9 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
 {
     double shift = 0.0;
     sti_Group group[STI_MAX_GROUPS];
-    const int n = contact->law == ST_LAW_COULOMB ? sti_law_groups(contact, group) : 0;
+    const bool slides = contact->law == ST_LAW_COULOMB && contact->dim <= 3; /* and no more */
+    const int n = contact->law == ST_LAW_COULOMB && !slides ? sti_law_groups(contact, group) : 0;
+    if (slides) shift = contact->mu * sti_group_length(u + 1, contact->dim - 1);
     for (int g = 0; g < n; g++)
         shift += group[g].mu * sti_group_length(u + group[g].first, group[g].count);
     if (contact->law == ST_LAW_PYRAMID) shift = contact->mu * widest_facet(contact, u);

@@ -20,18 +20,11 @@
  * gently where (1) takes many steps. Boldly is quicker on most problems, but where the solutions form a curved
  * set (W singular, contacts sliding) it ends in ever shorter steps.
  */
-#include "math/sparse_lu.h"
-#include "solve/delassus.h"
+#include "solve/factored.h"
 #include "solve/law.h"
-#include "solve/residual.h"
 #include "solve/slope.h"
-#include "solve/solver.h"
 
-#define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
-#define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
-
-/* Blocks of W beyond which it is not formed: 9 numbers each, and the factors are many times larger. */
-static const int64_t max_blocks = 1000000;
+#include <float.h>
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;
@@ -44,64 +37,54 @@ enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
+/* Below the tolerance it goes on to this share of it, as long as every step gains tenfold: the start of the next
+ * problem is the better for it.                                                                   */
+static const double polished = 1e-2;
 /* Pivots of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
 typedef struct Newton {
-    st_Allocator allocator;
-    sti_Delassus W;
-    sti_SparseLu *lu;
-    STI_ARRAY(double, u);     /* W r + b                                                          */
-    STI_ARRAY(double, trial); /* r + t d, and its u                                               */
-    STI_ARRAY(double, trial_u);
-    STI_ARRAY(double, rho);    /* by row                                                           */
-    STI_ARRAY(double, center); /* c                                                               */
-    STI_ARRAY(double, best);   /* the r with the smallest residual, and its u                     */
-    STI_ARRAY(double, best_u);
-    STI_ARRAY(double, F);
-    STI_ARRAY(double, step);   /* d                                                                */
-    STI_ARRAY(double, step_u); /* W d                                                              */
-    STI_ARRAY(double, A);      /* by contact, BLOCK numbers each                                   */
-    STI_ARRAY(double, B);
-    STI_ARRAY(int, active); /* the contacts in (2), and for every contact its place there or -1 */
-    STI_ARRAY(int, place);
-    STI_ARRAY(int, first); /* (2) as sti_BlockRows                                             */
-    STI_ARRAY(int64_t, p);
-    STI_ARRAY(int, j);
-    STI_ARRAY(int64_t, start);
-    STI_ARRAY(double, x);
-    STI_ARRAY(double, side); /* right-hand side and solution of (2)                                */
+    sti_Factored *base;
+    const sti_Delassus *W;
+    double *u;               /* W r + b                                                            */
+    double *trial, *trial_u; /* r + t d, and its u                                                 */
+    double *rho;             /* by row                                                             */
+    double *center;          /* c                                                                  */
+    double *F, *A, *B;       /* A and B by contact, BLOCK numbers each                             */
+    double *step, *step_u;   /* d and W d                                                          */
+    int *active, *place;     /* the contacts in (2), and for every contact its place there or -1   */
+    int *first, *j;          /* (2) as sti_BlockRows, its values, and its right-hand side          */
+    int64_t *p, *start;
+    double *x, *side;
     double alpha;
+    double length;  /* t of the step taken last                                                    */
+    double measure; /* of the r looked at last                                                     */
+    bool done;      /* the best is good enough                                                     */
     int n_active;
-    int64_t reserved; /* blocks of the largest W seen                                              */
 } Newton;
 
-static st_Status make_room(Newton *s, const st_Problem *p, st_Error *err)
+static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
 {
-    const int n = p->n_r, contacts = p->n_contacts;
-    GROW(u, n);
-    GROW(trial, n);
-    GROW(trial_u, n);
-    GROW(rho, n);
-    GROW(center, n);
-    GROW(best, n);
-    GROW(best_u, n);
-    GROW(F, n);
-    GROW(step, n);
-    GROW(step_u, n);
-    GROW(side, n);
-    GROW(A, BLOCK * (int64_t)contacts);
-    GROW(B, BLOCK * (int64_t)contacts);
-    GROW(active, contacts);
-    GROW(place, contacts);
-    GROW(first, contacts + 1);
-    GROW(p, contacts + 1);
-    GROW(j, s->W.n_entries);
-    GROW(start, s->W.n_entries);
-    GROW(x, s->W.x_size);
-    if (s->W.n_entries <= s->reserved) return ST_OK;
-    s->reserved = s->W.n_entries; /* room for (2) with all contacts in it, lest it grows when more of them close */
-    return sti_sparse_lu_reserve(s->lu, &s->W.rows, err);
+    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts, entries = s->W->n_entries;
+    const sti_Room rooms[] = {STI_ROOM(s->u, n),
+                              STI_ROOM(s->trial, n),
+                              STI_ROOM(s->trial_u, n),
+                              STI_ROOM(s->rho, n),
+                              STI_ROOM(s->center, n),
+                              STI_ROOM(s->F, n),
+                              STI_ROOM(s->step, n),
+                              STI_ROOM(s->step_u, n),
+                              STI_ROOM(s->side, n),
+                              STI_ROOM(s->A, BLOCK * contacts),
+                              STI_ROOM(s->B, BLOCK * contacts),
+                              STI_ROOM(s->active, contacts),
+                              STI_ROOM(s->place, contacts),
+                              STI_ROOM(s->first, contacts + 1),
+                              STI_ROOM(s->p, contacts + 1),
+                              STI_ROOM(s->j, entries),
+                              STI_ROOM(s->start, entries),
+                              STI_ROOM(s->x, s->W->x_size)};
+    return sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err);
 }
 
 /* F of (1) at r with u = W r + b; returns sum |F_i|^2 / rho_i. With `slopes`, A, B and the active set, too. */
@@ -132,15 +115,15 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
 /* Block row of contact c in (2), and its right-hand side. */
 static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *side)
 {
-    const int dim = s->W.first[c + 1] - s->W.first[c];
+    const int dim = s->W->first[c + 1] - s->W->first[c];
     const double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
-    const double *rho = s->rho + s->W.first[c];
+    const double *rho = s->rho + s->W->first[c];
     double moved[ST_MAX_DIM] = {0}; /* W_co d_o of the open contacts o */
-    for (int64_t e = s->W.p[c]; e < s->W.p[c + 1]; e++) {
-        const int o = s->W.j[e], columns = s->W.first[o + 1] - s->W.first[o];
-        const double *W = s->W.x + s->W.start[e];
+    for (int64_t e = s->W->p[c]; e < s->W->p[c + 1]; e++) {
+        const int o = s->W->j[e], columns = s->W->first[o + 1] - s->W->first[o];
+        const double *W = s->W->x + s->W->start[e];
         if (s->place[o] < 0) {
-            const double *F = s->F + s->W.first[o];
+            const double *F = s->F + s->W->first[o];
             for (int i = 0; i < dim; i++)
                 for (int k = 0; k < columns; k++)
                     moved[i] -= W[i * columns + k] * F[k];
@@ -155,7 +138,7 @@ static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *
         *at += dim * columns;
     }
     for (int i = 0; i < dim; i++) {
-        side[i] = -s->F[s->W.first[c] + i];
+        side[i] = -s->F[s->W->first[c] + i];
         for (int k = 0; k < dim; k++)
             side[i] -= B[i * dim + k] * moved[k];
     }
@@ -177,17 +160,17 @@ static st_Status find_step(Newton *s, const sti_Task *task, st_Error *err)
     }
     const sti_BlockRows rows = {s->n_active, s->first, s->p, s->j, s->start};
     if (s->n_active > 0) {
-        STI_TRY(sti_sparse_lu_factor(s->lu, &rows, s->x, tiny_pivot, &replaced, err));
-        sti_sparse_lu_solve(s->lu, s->side);
+        STI_TRY(sti_sparse_lu_factor(s->base->lu, &rows, s->x, tiny_pivot, &replaced, err));
+        sti_sparse_lu_solve(s->base->lu, s->side);
     }
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++) {
             const int row = p->contact[c].first + d;
             s->step[row] = s->place[c] >= 0 ? s->side[s->first[s->place[c]] + d] : -s->F[row];
         }
-    sti_delassus_apply(&s->W, s->step, s->step_u);
+    sti_delassus_apply(s->W, s->step, s->step_u);
     for (int row = 0; row < p->n_r; row++)
-        s->step_u[row] -= s->W.b[row];
+        s->step_u[row] -= s->W->b[row];
     return ST_OK;
 }
 
@@ -211,6 +194,7 @@ static double search(Newton *s, const sti_Task *task, double bound)
         if (merit <= (1.0 - 1e-4 * t) * bound) break;
     }
     if (!isfinite(least)) return INFINITY;
+    s->length = best_t;
     for (int row = 0; row < n && best_t != t; row++) {
         s->trial[row] = task->r[row] + best_t * s->step[row];
         s->trial_u[row] = s->u[row] + best_t * s->step_u[row];
@@ -220,29 +204,31 @@ static double search(Newton *s, const sti_Task *task, double bound)
     return least;
 }
 
-/* Residual of the present r; the best is kept. u is recomputed: along the line search it drifts. */
-static double judge(Newton *s, const sti_Task *task, double *least)
+/* Is the best r good enough? u is recomputed: along the line search it drifts. */
+static void judge(Newton *s, const sti_Task *task)
 {
-    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
-    st_Residual residual;
-    sti_delassus_apply(&s->W, task->r, s->u);
-    sti_residual_at(task->reduction, task->r, s->u, &residual);
-    const double measure = sti_residual_measure(task->reduction, &residual);
-    if (measure < *least) {
-        *least = measure;
-        memcpy(s->best, task->r, bytes);
-        memcpy(s->best_u, s->u, bytes);
-    }
-    return measure;
+    const double measure = sti_factored_judge(s->base, task, task->r);
+    const bool gained = task->polish && measure < 0.1 * s->measure;
+    memcpy(s->u, s->base->u, sizeof(double) * (size_t)task->problem->n_r);
+    s->done = s->base->least <= (gained ? polished : 1.0) * task->tolerance;
+    s->measure = measure;
+}
+
+/* Is what is left rounding? (2) is as singular as alpha is small, and where W has a null space every full step moves
+ * r in it by about eps/alpha of its size, which nothing corrects.                                  */
+static bool is_rounding(const Newton *s, double last)
+{
+    return s->length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha;
 }
 
 /* Problem (1) from where r is. Returns whether F fell far enough. */
-static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *solved, st_Error *err)
+static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
     double history[MEMORY], first = 0.0;
+    int rounded = 0;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
-        const double merit = evaluate(s, task, task->r, s->u, true);
+        const double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
             *solved = true;
@@ -255,8 +241,12 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *
         STI_TRY(find_step(s, task, err));
         task->iterations++;
         if (!isfinite(search(s, task, bound))) return ST_OK;
-        if (judge(s, task, least) <= task->tolerance) {
-            *solved = true;
+        judge(s, task);
+        *solved = s->done;
+        if (s->done) return ST_OK;
+        rounded = is_rounding(s, last) ? rounded + 1 : 0;
+        if (rounded == 2) { /* an alpha whose rounding is below the tolerance */
+            s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
             return ST_OK;
         }
     }
@@ -264,27 +254,31 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, double *least, bool *
     return ST_OK;
 }
 
-static st_Status iterate(Newton *s, sti_Task *task, double *least, st_Error *err)
+/* The alpha of the next problem: the easier the last one was, the bolder. What gained a thousandfold stays. */
+static double next_alpha(const Newton *s, int steps, double before)
+{
+    if (s->base->least < 1e-3 * before) return s->alpha;
+    return fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
+}
+
+static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
 {
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (*least > task->tolerance && task->iterations < task->max_iterations && failures < PATIENCE &&
-           !sti_cancelled(task)) {
-        const double before = *least;
+    while (!s->done && task->iterations < task->max_iterations && failures < PATIENCE && !sti_cancelled(task)) {
+        const double before = s->base->least;
         const int start = task->iterations;
         bool solved = false;
         memcpy(s->center, task->r, bytes);
-        STI_TRY(solve_proximal(s, task, least, &solved, err));
-        if (solved) { /* the easier it was, the bolder the next */
-            const int steps = task->iterations - start;
-            s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
-            failures = *least < 0.9 * before ? 0 : failures + 1;
+        STI_TRY(solve_proximal(s, task, &solved, err));
+        failures = solved && s->base->least < 0.9 * before ? 0 : failures + 1;
+        if (solved) {
+            s->alpha = next_alpha(s, task->iterations - start, before);
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
-            failures++;
-            memcpy(task->r, s->best, bytes);
-            memcpy(s->u, s->best_u, bytes);
+            memcpy(task->r, s->base->best, bytes);
+            sti_delassus_apply(s->W, task->r, s->u);
         }
     }
     return ST_OK;
@@ -292,23 +286,21 @@ static st_Status iterate(Newton *s, sti_Task *task, double *least, st_Error *err
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
-    Newton *s = workspace;
+    (void)workspace;
+    Newton newton = {.base = task->factored, .W = &task->factored->W, .measure = INFINITY}, *s = &newton;
     const st_Problem *p = task->problem;
-    const size_t bytes = sizeof(double) * (size_t)p->n_r;
     bool formed = false;
-    double least = INFINITY;
     task->iterations = 0;
     if (p->n_contacts == 0) return ST_OK;
-    STI_TRY(sti_delassus_build(&s->W, task->reduction, max_blocks, &formed, err));
+    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
-    STI_TRY(make_room(s, p, err));
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
+    STI_TRY(make_room(s, task, err));
     sti_slope_rho(task->reduction, s->rho);
-    judge(s, task, &least);
-    memcpy(s->best, task->r, bytes);
-    STI_TRY(iterate(s, task, &least, err));
-    memcpy(task->r, s->best, bytes);
+    judge(s, task);
+    STI_TRY(iterate(s, task, err));
+    memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
     return ST_OK;
 }
 
@@ -319,56 +311,10 @@ static bool accepts(st_Law law, int dim, bool symmetric)
     return sti_nsgs.accepts(law, dim, symmetric); /* all laws there are */
 }
 
-static void destroy(void *workspace)
-{
-    Newton *s = workspace;
-    if (s == NULL) return;
-    sti_sparse_lu_destroy(s->lu);
-    sti_delassus_release(&s->W);
-    RELEASE(u);
-    RELEASE(trial);
-    RELEASE(trial_u);
-    RELEASE(rho);
-    RELEASE(center);
-    RELEASE(best);
-    RELEASE(best_u);
-    RELEASE(F);
-    RELEASE(step);
-    RELEASE(step_u);
-    RELEASE(A);
-    RELEASE(B);
-    RELEASE(active);
-    RELEASE(place);
-    RELEASE(first);
-    RELEASE(p);
-    RELEASE(j);
-    RELEASE(start);
-    RELEASE(x);
-    RELEASE(side);
-    const st_Allocator allocator = s->allocator;
-    sti_free(&allocator, s, 1, sizeof *s);
-}
-
-static st_Status create(const st_Allocator *allocator, void **workspace, st_Error *err)
-{
-    Newton *s = sti_alloc(allocator, 1, sizeof *s);
-    if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: solver newton");
-    s->allocator = s->W.allocator = *allocator;
-    const st_Status status = sti_sparse_lu_create(allocator, &s->lu, err);
-    if (status != ST_OK) {
-        destroy(s);
-        return status;
-    }
-    *workspace = s;
-    return ST_OK;
-}
-
 const sti_SolverKind sti_newton = {
     .name = "newton",
     .columns = true,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
     .accepts = accepts,
-    .create = create,
     .solve = solve,
-    .destroy = destroy,
 };

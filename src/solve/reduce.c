@@ -12,6 +12,7 @@
 
 #include "base/tolerance.h"
 #include "solve/graph.h"
+#include "solve/law.h"
 #include "solve/saddle.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
@@ -42,10 +43,12 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, W_diagonal);
     STI_ARRAY(int64_t, W_start);
     STI_ARRAY(double, rho);
-    STI_ARRAY(int64_t, place);  /* n_v: where a velocity stands in the contact being built, -1 between contacts */
-    STI_ARRAY(int, block_seen); /* by block of A: the last contact that put it into Y, plus 1                   */
-    STI_ARRAY(double, side_v);  /* right-hand side over velocities; 0 between uses where stated                 */
-    STI_ARRAY(double, side_l);  /* right-hand side over joint rows                                              */
+    STI_ARRAY(int64_t, place);    /* n_v: where a velocity stands in the contact being built, -1 between contacts */
+    STI_ARRAY(int, block_seen);   /* by block of A: the last contact that put it into Y, plus 1                   */
+    STI_ARRAY(double, side_v);    /* right-hand side over velocities                                              */
+    STI_ARRAY(double, side_l);    /* right-hand side over joint rows                                              */
+    STI_ARRAY(double, wide_side); /* several right-hand sides and their solutions                                */
+    STI_ARRAY(double, wide_out);
     STI_ARRAY(double, out_v);
     STI_ARRAY(double, out_l);
     const st_LocalProblem *local; /* what is reduced came as W and b; NULL: as a step problem                   */
@@ -107,6 +110,8 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(block_seen);
     RELEASE(side_v);
     RELEASE(side_l);
+    RELEASE(wide_side);
+    RELEASE(wide_out);
     RELEASE(out_v);
     RELEASE(out_l);
     RELEASE(unit_p);
@@ -211,22 +216,79 @@ static st_Status reach(Memory *m, int c, int64_t *end, st_Error *err)
     return ST_OK;
 }
 
-/* One column of Y: side_v holds the column of H, and is 0 elsewhere over the reach. The reach is whole
- * mechanisms and free blocks one after another; each is solved once, at its first row.             */
-static void solve_column(Memory *m, int64_t begin, int64_t end)
+/* Columns of one mechanism on their way to a solve: H_c's, d-th, whose values go to y_value[to ..]. */
+typedef struct Batch {
+    int n, mechanism;
+    int c[STI_WIDTH], d[STI_WIDTH];
+    int64_t to[STI_WIDTH];
+} Batch;
+
+/* Solves the columns collected, side by side; wide_side is 0 before and after. */
+static void solve_batch(Memory *m, Batch *batch)
+{
+    const sti_Net *net = m->saddle->net;
+    const int *first = m->problem->A.first, *blocks = net->mechanism_first + batch->mechanism;
+    double *side = m->wide_side, *out = m->wide_out;
+    if (batch->n == 0) return;
+    for (int j = 0; j < batch->n; j++) {
+        const int64_t begin = m->h_first[batch->c[j]], count = m->h_first[batch->c[j] + 1] - begin;
+        const double *h = m->h_value + m->h_start[batch->c[j]] + batch->d[j] * count;
+        for (int64_t k = 0; k < count; k++)
+            side[(int64_t)STI_WIDTH * m->h_index[begin + k] + j] = h[k];
+    }
+    sti_saddle_solve_wide(m->saddle, batch->mechanism, (sti_Wide *)side, (sti_Wide *)out);
+    int64_t k = 0;
+    for (int t = blocks[0]; t < blocks[1]; t++)
+        for (int row = first[net->mechanism_block[t]]; row < first[net->mechanism_block[t] + 1]; row++, k++)
+            for (int j = 0; j < batch->n; j++)
+                m->y_value[batch->to[j] + k] = out[(int64_t)STI_WIDTH * row + j];
+    for (int j = 0; j < batch->n; j++)
+        for (k = m->h_first[batch->c[j]]; k < m->h_first[batch->c[j] + 1]; k++)
+            side[(int64_t)STI_WIDTH * m->h_index[k] + j] = 0.0;
+    batch->n = 0;
+}
+
+static void put_in_batch(Memory *m, Batch *batch, int mechanism, int c, int d, int64_t to)
+{
+    if (batch->n == STI_WIDTH || batch->mechanism != mechanism) solve_batch(m, batch);
+    batch->mechanism = mechanism;
+    batch->c[batch->n] = c;
+    batch->d[batch->n] = d;
+    batch->to[batch->n++] = to;
+}
+
+/* The rows of a free body in the columns of contact c, from place k of its reach on. */
+static void solve_free(Memory *m, int c, int block, int64_t k)
+{
+    const int first = m->problem->A.first[block], size = m->problem->A.first[block + 1] - first;
+    const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+    for (int d = 0; d < m->problem->contact[c].dim; d++) {
+        const double *h = m->h_value + m->h_start[c] + d * h_count;
+        double *y = m->y_value + m->y_start[c] + d * count + k;
+        memset(y, 0, (size_t)size * sizeof *y);
+        for (int64_t e = 0; e < h_count; e++) {
+            const int row = m->h_index[m->h_first[c] + e] - first;
+            if (row >= 0 && row < size) y[row] = h[e];
+        }
+        sti_saddle_solve_block(m->saddle, block, y);
+    }
+}
+
+/* The columns of contact c. Its reach is whole mechanisms and free blocks one after another. */
+static void solve_columns(Memory *m, int c, Batch *batch)
 {
     const sti_Net *net = m->saddle->net;
     const int *first = m->problem->A.first;
-    for (int64_t k = begin; k < end;) {
-        const int block = net->block_of[m->y_index[k]], mechanism = net->mechanism_of[block];
+    const int64_t count = m->y_first[c + 1] - m->y_first[c];
+    for (int64_t k = 0; k < count;) {
+        const int block = net->block_of[m->y_index[m->y_first[c] + k]], mechanism = net->mechanism_of[block];
         if (sti_net_is_free(net, block)) {
-            const int size = first[block + 1] - first[block];
-            memcpy(m->out_v + first[block], m->side_v + first[block], (size_t)size * sizeof *m->out_v);
-            sti_saddle_solve_block(m->saddle, block, m->out_v + first[block]);
-            k += size;
+            solve_free(m, c, block, k);
+            k += first[block + 1] - first[block];
             continue;
         }
-        sti_saddle_solve(m->saddle, mechanism, m->side_v, NULL, m->out_v, m->out_l);
+        for (int d = 0; d < m->problem->contact[c].dim; d++)
+            put_in_batch(m, batch, mechanism, c, d, m->y_start[c] + d * count + k);
         for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
             k += first[net->mechanism_block[t] + 1] - first[net->mechanism_block[t]];
     }
@@ -254,38 +316,57 @@ static bool is_held(const Memory *m, int c, const double *h, double mobility)
     return !(mobility > STI_HELD * bound);
 }
 
+/* Y_c scattered over the velocities. out_v need not be cleared: H_c reads only what Y_c wrote. */
+static void scatter_column(Memory *m, int c, int d)
+{
+    const int64_t count = m->y_first[c + 1] - m->y_first[c];
+    const int *index = m->y_index + m->y_first[c];
+    const double *y = m->y_value + m->y_start[c] + d * count;
+    for (int64_t k = 0; k < count; k++)
+        m->out_v[index[k]] = y[k];
+}
+
+/* Rows that joints hold are left out of H and Y. */
+static void leave_out_held(Memory *m, int c)
+{
+    const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+    for (int d = 0; d < m->problem->contact[c].dim; d++) {
+        double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
+        scatter_column(m, c, d);
+        bool *held = &m->held[m->problem->contact[c].first + d];
+        *held = is_held(m, c, h, row_of_H(m, c, d, m->out_v));
+        if (!*held) continue;
+        memset(h, 0, (size_t)h_count * sizeof *h);
+        memset(y, 0, (size_t)count * sizeof *y);
+    }
+}
+
 static st_Status build_Y(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
+    Batch batch = {.n = 0};
     GROW(y_first, p->n_contacts + 1);
     GROW(y_start, p->n_contacts + 1);
     GROW(block_seen, p->A.n_blocks);
     if (p->A.n_blocks > 0) memset(m->block_seen, 0, (size_t)p->A.n_blocks * sizeof *m->block_seen);
-    if (p->n_v > 0) memset(m->side_v, 0, (size_t)p->n_v * sizeof *m->side_v);
+    if (p->n_l > 0) {
+        GROW(wide_out, (int64_t)STI_WIDTH * p->n_v);
+        GROW(wide_side, (int64_t)STI_WIDTH * p->n_v);
+        memset(m->wide_side, 0, (size_t)STI_WIDTH * (size_t)p->n_v * sizeof *m->wide_side);
+    }
     m->y_first[0] = m->y_start[0] = 0;
     for (int c = 0; c < p->n_contacts; c++) {
-        const int64_t begin = m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
-        int64_t end = begin;
+        int64_t end = m->y_first[c];
         STI_TRY(reach(m, c, &end, err));
-        const int64_t count = end - begin;
-        GROW(y_value, m->y_start[c] + p->contact[c].dim * count);
-        for (int d = 0; d < p->contact[c].dim; d++) {
-            double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
-            for (int64_t k = 0; k < h_count; k++)
-                m->side_v[m->h_index[m->h_first[c] + k]] = h[k];
-            solve_column(m, begin, end);
-            for (int64_t k = 0; k < count; k++)
-                y[k] = m->out_v[m->y_index[begin + k]];
-            m->held[p->contact[c].first + d] = is_held(m, c, h, row_of_H(m, c, d, m->out_v));
-            if (!m->held[p->contact[c].first + d]) continue;
-            memset(h, 0, (size_t)h_count * sizeof *h);
-            memset(y, 0, (size_t)count * sizeof *y);
-        }
-        for (int64_t k = 0; k < h_count; k++)
-            m->side_v[m->h_index[m->h_first[c] + k]] = 0.0;
         m->y_first[c + 1] = end;
-        m->y_start[c + 1] = m->y_start[c] + p->contact[c].dim * count;
+        m->y_start[c + 1] = m->y_start[c] + p->contact[c].dim * (end - m->y_first[c]);
     }
+    GROW(y_value, m->y_start[p->n_contacts]);
+    for (int c = 0; c < p->n_contacts; c++)
+        solve_columns(m, c, &batch);
+    solve_batch(m, &batch);
+    for (int c = 0; c < p->n_contacts; c++)
+        leave_out_held(m, c);
     return ST_OK;
 }
 
@@ -346,10 +427,8 @@ static st_Status build_W_diagonal(Memory *m, st_Error *err)
     const st_Problem *p = m->problem;
     for (int c = 0; c < p->n_contacts; c++) {
         const int dim = p->contact[c].dim;
-        const int64_t count = m->y_first[c + 1] - m->y_first[c];
         for (int d = 0; d < dim; d++) {
-            for (int64_t k = 0; k < count; k++) /* out_v need not be cleared: H_c reads only what Y_c wrote */
-                m->out_v[m->y_index[m->y_first[c] + k]] = m->y_value[m->y_start[c] + d * count + k];
+            scatter_column(m, c, d);
             for (int e = 0; e < dim; e++)
                 m->W_diagonal[m->W_start[c] + (int64_t)e * dim + d] = row_of_H(m, c, e, m->out_v);
         }
@@ -375,7 +454,6 @@ static void export_pointers(sti_Reduction *reduction)
     reduction->W_diagonal = m->W_diagonal;
     reduction->W_start = m->W_start;
     reduction->rho = m->rho;
-    reduction->redundant_rows = m->local == NULL ? m->saddle->redundant_rows : 0;
 }
 
 /* The velocity that joints impose along a row of H that they hold: 0, not rounding, unless they move in time. */
@@ -438,10 +516,11 @@ st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
+st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
 {
     Memory *m = reduction->memory;
     m->problem = reduction->problem = problem;
+    reduction->serial++;
     m->local = NULL;
     STI_TRY(forget_judged(m, err));
     GROW(l_free, problem->n_l);
@@ -456,12 +535,40 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
     GROW(b, problem->n_r);
     m->saddle->rough = reduction->rough;
     STI_TRY(sti_saddle_factor(m->saddle, problem, err));
+    reduction->redundant_rows = m->saddle->redundant_rows;
     m->free_known = false;
     m->joint_free = sti_reduction_velocity(reduction, NULL, m->v_free, m->l_free);
     m->free_known = true;
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);
+    return ST_OK;
+}
+
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint)
+{
+    const st_Problem *p = reduction->problem;
+    const double r[ST_MAX_DIM] = {0};
+    double natural[ST_MAX_DIM] = {0};
+    *joint = sti_reduction_velocity(reduction, NULL, v, l);
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        for (int j = contact->first; j < contact->first + contact->dim; j++) {
+            u[j] = p->w[j];
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                u[j] += p->H.x[e] * v[p->H.i[e]];
+        }
+        sti_law_natural(contact, r, u + contact->first, 1.0, natural);
+        for (int d = 0; d < contact->dim; d++)
+            if (natural[d] != 0.0) return false;
+    }
+    return true;
+}
+
+st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
+{
+    Memory *m = reduction->memory;
+    const st_Problem *problem = m->problem;
     bool graph;
     m->columns = false;
     STI_TRY(place_W_diagonal(m, err));
@@ -475,6 +582,12 @@ st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Err
                 return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c,
                                 row - problem->contact[c].first, m->b[row]);
     return ST_OK;
+}
+
+st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)
+{
+    STI_TRY(sti_reduce_joints(reduction, problem, err));
+    return sti_reduce_contacts(reduction, err);
 }
 
 /* ------------------------------------------------------------------ W and b as given */
@@ -572,6 +685,7 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     const int n = local->n_r;
     m->local = local;
     m->problem = reduction->problem = &m->shadow;
+    reduction->serial++;
     STI_TRY(make_shadow(m, local, err));
     STI_TRY(forget_judged(m, err));
     GROW(place, n);
@@ -582,6 +696,7 @@ st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *loca
     STI_TRY(copy_columns(m, err));
     m->columns = true;
     reduction->graph = NULL;
+    reduction->redundant_rows = 0;
     STI_TRY(place_W_diagonal(m, err));
     STI_TRY(build_W_diagonal(m, err));
     if (n > 0) memcpy(m->v_free, local->b, (size_t)n * sizeof *m->v_free);

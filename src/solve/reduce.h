@@ -49,6 +49,7 @@ typedef struct sti_Reduction {
     const int64_t *W_start;   /* n_contacts + 1                                                  */
     const double *rho;        /* n_contacts: dim / trace(W_cc), METHODS section 7; 1 where W_cc = 0 */
     int redundant_rows;       /* rows of G found to depend on others                             */
+    int64_t serial;           /* counts the problems reduced, from 1                             */
     sti_Judged *judged;
     struct sti_Graph *graph; /* NULL: the problem is none for it                                */
     struct sti_ReductionMemory *memory;
@@ -61,6 +62,12 @@ void sti_reduction_destroy(sti_Reduction *reduction);
  * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
  * be used until a call succeeds.                              */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+
+/* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
+ * contacts are open, r = 0 being the answer: v, l (which may be NULL) and u are filled in if so.   */
+st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint);
+st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
 
 /* Make h_ and y_ where the problem stands as a graph; else they are there already. */
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err);

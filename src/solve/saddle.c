@@ -45,10 +45,11 @@ typedef struct sti_SaddleMemory {
     STI_ARRAY(double, s_value);   /*                                                                */
     int64_t s_end;                /* numbers in it                                                  */
     STI_ARRAY(double, scale);     /* n_l: 1/sqrt(S_jj)                                              */
-    STI_ARRAY(double, rest_v);    /* residuals of (1), (2) and the corrections                      */
+    STI_ARRAY(double, rest_v);    /* residuals of (1), (2) and the corrections; room for wide ones  */
     STI_ARRAY(double, rest_l);    /*                                                                */
     STI_ARRAY(double, step_v);    /*                                                                */
     STI_ARRAY(double, step_l);    /*                                                                */
+    STI_ARRAY(double, wide_l);    /* joint impulses of several right-hand sides                     */
 } Memory;
 
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err)
@@ -87,6 +88,7 @@ static void release_arrays(Memory *m)
     RELEASE(rest_l);
     RELEASE(step_v);
     RELEASE(step_l);
+    RELEASE(wide_l);
 }
 
 void sti_saddle_destroy(sti_Saddle *saddle)
@@ -153,50 +155,6 @@ static void fill_links(Memory *m)
  *
  * X is rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in space,
  * and the compiler unrolls what it knows the sizes of. */
-
-static inline void take_rows(const double *X, int rows, int size, const double *v, double *out)
-{
-    for (int a = 0; a < rows; a++) {
-        double sum = out[a];
-        for (int k = 0; k < size; k++)
-            sum -= X[a * size + k] * v[k];
-        out[a] = sum;
-    }
-}
-
-/* out -= X v */
-static void subtract_rows(const double *X, int rows, int size, const double *v, double *out)
-{
-    if (size != 6)
-        take_rows(X, rows, size, v, out);
-    else if (rows == 3)
-        take_rows(X, 3, 6, v, out);
-    else if (rows == 5)
-        take_rows(X, 5, 6, v, out);
-    else
-        take_rows(X, rows, 6, v, out);
-}
-
-static inline void give_columns(const double *restrict X, int rows, int size, const double *restrict l,
-                                double *restrict v)
-{
-    for (int a = 0; a < rows; a++)
-        for (int k = 0; k < size; k++)
-            v[k] += X[a * size + k] * l[a];
-}
-
-/* v += X' l */
-static void add_columns(const double *X, int rows, int size, const double *l, double *v)
-{
-    if (size != 6)
-        give_columns(X, rows, size, l, v);
-    else if (rows == 3)
-        give_columns(X, 3, 6, l, v);
-    else if (rows == 5)
-        give_columns(X, 5, 6, l, v);
-    else
-        give_columns(X, rows, 6, l, v);
-}
 
 static inline void multiply(const double *X, int rows, const double *Y, int cols, int size, double *out, int64_t stride)
 {
@@ -395,19 +353,6 @@ static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
     return ST_OK;
 }
 
-static void solve_dense(const Memory *m, double *y)
-{
-    const int64_t n = m->net.problem->n_l;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            y[i] -= m->dense[i * n + j] * y[j];
-    for (int64_t i = n - 1; i >= 0; i--) {
-        y[i] *= m->dense[i * n + i];
-        for (int64_t j = i + 1; j < n; j++)
-            y[i] -= m->dense[i * n + j] * y[j];
-    }
-}
-
 /* ------------------------------------------------------------------ factor and solve */
 
 static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
@@ -423,11 +368,12 @@ static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_
     }
     fill_links(m);
     GROW(scale, p->n_l);
-    GROW(rest_v, p->n_v);
-    GROW(step_v, p->n_v);
-    GROW(rest_l, p->n_l);
-    GROW(step_l, p->n_l);
     if (p->n_l == 0) return ST_OK;
+    GROW(rest_v, (int64_t)STI_WIDTH * p->n_v);
+    GROW(step_v, (int64_t)STI_WIDTH * p->n_v);
+    GROW(rest_l, (int64_t)STI_WIDTH * p->n_l);
+    GROW(step_l, (int64_t)STI_WIDTH * p->n_l);
+    GROW(wide_l, (int64_t)STI_WIDTH * p->n_l);
     return p->symmetric ? factor_symmetric(m, redundant_rows, err) : factor_dense(m, redundant_rows, err);
 }
 
@@ -451,130 +397,39 @@ static Part part_of(const Memory *m, int mechanism)
                   m->net.mechanism_group + groups[0]};
 }
 
-/* out = c - G'v, for the rows of one group; c may be NULL. */
-static void joint_rest(const Memory *m, int J, const double *c, const double *v, double *out)
+static void solve_joints(const Memory *m, const Part *part, double *l)
 {
-    const int first = m->net.row_first[J], rows = group_rows(m, J);
-    for (int row = first; row < first + rows; row++)
-        out[row] = c != NULL ? c[row] : 0.0;
-    for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
-        const int block = m->net.link_block[e];
-        subtract_rows(m->G + m->net.link_start[e], rows, block_size(m, block), v + m->net.problem->A.first[block],
-                      out + first);
-    }
-}
-
-/* v += X l for one group, X being G or Z. */
-static void add_links(const Memory *m, int J, const double *X, const double *l, double *v)
-{
-    const int first = m->net.row_first[J], rows = group_rows(m, J);
-    for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++) {
-        const int block = m->net.link_block[e];
-        add_columns(X + m->net.link_start[e], rows, block_size(m, block), l + first,
-                    v + m->net.problem->A.first[block]);
-    }
-}
-
-static void scale_rows(const Memory *m, const Part *part, double *l)
-{
-    for (int k = 0; k < part->n_groups; k++)
-        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
-            l[row] *= m->scale[row];
-}
-
-/* l <- inv(S) l on the rows of the part. The dense solve takes all rows, so the others must be 0. */
-static void solve_S(const Memory *m, const Part *part, double *l)
-{
-    scale_rows(m, part, l);
-    if (!m->net.problem->symmetric)
-        solve_dense(m, l);
-    else if (part->mechanism == STI_WHOLE)
+    if (part->mechanism == STI_WHOLE)
         sti_block_ldl_solve(m->ldl, l);
     else
         sti_block_ldl_solve_component(m->ldl, part->group[0], l);
-    scale_rows(m, part, l);
 }
 
-static void solve_once(const Memory *m, const Part *part, const double *a, const double *c, double *v, double *l)
+static void solve_joints_wide(const Memory *m, const Part *part, sti_Wide *l)
 {
-    for (int k = 0; k < part->n_blocks; k++) {
-        const int block = part->block[k], first = m->net.problem->A.first[block];
-        memcpy(v + first, a + first, (size_t)block_size(m, block) * sizeof *v);
-        sti_block_factor_solve(&m->mass, block, v + first);
-    }
-    if (part->n_groups == 0) return;
-    if (!m->net.problem->symmetric) memset(l, 0, (size_t)m->net.problem->n_l * sizeof *l);
-    for (int k = 0; k < part->n_groups; k++)
-        joint_rest(m, part->group[k], c, v, l);
-    solve_S(m, part, l);
-    for (int k = 0; k < part->n_groups; k++)
-        add_links(m, part->group[k], m->Z, l, v);
+    sti_block_ldl_solve_component_wide(m->ldl, part->group[0], l);
 }
 
-/* rest_v = a + G l - A v,  rest_l = c - G'v - Cb l. */
-static void residuals(const Memory *m, const Part *part, const double *a, const double *c, const double *v,
-                      const double *l)
-{
-    for (int k = 0; k < part->n_blocks; k++) {
-        const int block = part->block[k], first = m->net.problem->A.first[block], size = block_size(m, block);
-        memcpy(m->rest_v + first, a + first, (size_t)size * sizeof *a);
-    }
-    for (int k = 0; k < part->n_groups; k++)
-        add_links(m, part->group[k], m->G, l, m->rest_v);
-    for (int k = 0; k < part->n_blocks; k++) {
-        const int block = part->block[k], first = m->net.problem->A.first[block];
-        const int64_t size = block_size(m, block);
-        const double *A = m->net.problem->A.x + m->mass.start[block];
-        if (m->mass.single[block]) {
-            for (int64_t i = 0; i < size; i++)
-                m->rest_v[first + i] -= A[i * size + i] * v[first + i];
-            continue;
-        }
-        for (int64_t i = 0; i < size; i++)
-            for (int64_t j = 0; j < size; j++)
-                m->rest_v[first + i] -= A[i * size + j] * v[first + j];
-    }
-    for (int k = 0; k < part->n_groups; k++) {
-        const int J = part->group[k];
-        joint_rest(m, J, c, v, m->rest_l);
-        for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++)
-            for (int64_t e = m->net.cb_first[row]; e < m->net.cb_first[row + 1]; e++)
-                m->rest_l[row] -= m->net.cb_value[e] * l[m->net.cb_column[e]];
-    }
-}
+#define NUMBER  double
+#define NAME(f) f
+#define CLONES
+#include "solve/saddle_solve.h"
 
-/* v, l <- v, l + correction. Returns the largest correction of v relative to the largest v. */
-static double correct(const Memory *m, const Part *part, double *v, double *l)
-{
-    double step = 0.0, size = 0.0;
-    for (int k = 0; k < part->n_blocks; k++)
-        for (int row = m->net.problem->A.first[part->block[k]]; row < m->net.problem->A.first[part->block[k] + 1];
-             row++) {
-            v[row] += m->step_v[row];
-            step = sti_larger(fabs(m->step_v[row]), step);
-            size = sti_larger(fabs(v[row]), size);
-        }
-    for (int k = 0; k < part->n_groups; k++)
-        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
-            l[row] += m->step_l[row];
-    return size > 0.0 ? step / size : 0.0;
-}
+#define NUMBER  sti_Wide
+#define NAME(f) f##_wide
+#define CLONES  STI_CLONES
+#include "solve/saddle_solve.h"
 
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l)
 {
-    const Memory *m = saddle->memory;
-    const Part part = part_of(m, mechanism);
-    solve_once(m, &part, a, c, v, l);
-    if (part.n_groups == 0 || saddle->rough) return;
-    /* A correction of relative size e leaves an error of about e^2: mostly one step is enough. */
-    double moved = INFINITY, before;
-    int step = 0;
-    do { /* where v is 0 but for rounding, relative steps stay large: they no longer fall */
-        before = moved;
-        residuals(m, &part, a, c, v, l);
-        solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l);
-        moved = correct(m, &part, v, l);
-    } while (++step < MAX_REFINEMENTS && moved > REFINED_ENOUGH && moved < 0.5 * before);
+    const Part part = part_of(saddle->memory, mechanism);
+    solve(saddle->memory, &part, saddle->rough, a, c, v, l);
+}
+
+void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v)
+{
+    const Part part = part_of(saddle->memory, mechanism);
+    solve_wide(saddle->memory, &part, saddle->rough, a, NULL, v, (sti_Wide *)saddle->memory->wide_l);
 }
 
 void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x)

@@ -32,6 +32,9 @@ st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Er
  * l = 0. c may be NULL: zeros. (A not symmetric: l is set to 0 outside.) */
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
 
+/* The same for several a at once, with c = 0, within one mechanism that has joints. */
+void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v);
+
 /* x <- inv(A_k) x for the rows of block k alone: all there is to solve for a free body. */
 void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x);
 

@@ -198,7 +198,7 @@ void sti_slope_rho(const sti_Reduction *reduction, double *rho_out)
     }
 }
 
-void sti_slope_multiply(const double *B, const double *X, int n, int m, double *out)
+static inline void multiply(const double *B, const double *X, const int n, const int m, double *out)
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < m; k++) {
@@ -207,4 +207,14 @@ void sti_slope_multiply(const double *B, const double *X, int n, int m, double *
                 sum += B[i * n + l] * X[l * m + k];
             out[i * m + k] = sum;
         }
+}
+
+void sti_slope_multiply(const double *B, const double *X, int n, int m, double *out)
+{
+    if (n == 3 && m == 3) /* unrolled */
+        multiply(B, X, 3, 3, out);
+    else if (n == 2 && m == 2)
+        multiply(B, X, 2, 2, out);
+    else
+        multiply(B, X, n, m, out);
 }

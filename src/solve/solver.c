@@ -8,6 +8,7 @@
  */
 #include "solve/solver.h"
 
+#include "solve/factored.h"
 #include "solve/residual.h"
 
 static const sti_SolverKind *const kinds[] = {&sti_auto,     &sti_lemke, &sti_nsgs, &sti_newton,
@@ -19,6 +20,7 @@ struct st_Solver {
     const sti_SolverKind *kind;
     void *workspace; /* the kind's own                                                              */
     sti_Reduction *reduction;
+    sti_Factored *factored;
     double *r, *v, *u, *l; /* the answer, until it is handed over                                   */
     int64_t r_size, v_size, u_size, l_size;
 };
@@ -90,6 +92,16 @@ st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *
     return kind->solve(workspace, task, err);
 }
 
+st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err)
+{
+    return kind->create != NULL ? kind->create(allocator, workspace, err) : ST_OK;
+}
+
+void sti_solver_close(const sti_SolverKind *kind, void *workspace)
+{
+    if (kind->destroy != NULL) kind->destroy(workspace);
+}
+
 /* ------------------------------------------------------------------ create, destroy */
 
 static st_Status check_def(const st_SolverDef *def, st_Error *err)
@@ -125,7 +137,8 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     solver->def.name = solver->kind->name; /* the caller's string may go */
     st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
     if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
-    if (status == ST_OK) status = solver->kind->create(&def->allocator, &solver->workspace, err);
+    if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->factored, err);
+    if (status == ST_OK) status = sti_solver_open(solver->kind, &def->allocator, &solver->workspace, err);
     if (status != ST_OK) {
         st_solver_destroy(solver);
         return status;
@@ -143,7 +156,8 @@ void st_solver_destroy(st_Solver *solver)
 {
     if (solver == NULL) return;
     const st_Allocator allocator = solver->def.allocator;
-    solver->kind->destroy(solver->workspace);
+    sti_solver_close(solver->kind, solver->workspace);
+    sti_factored_destroy(solver->factored);
     sti_reduction_destroy(solver->reduction);
     STI_RELEASE(&allocator, solver->r, solver->r_size);
     STI_RELEASE(&allocator, solver->v, solver->v_size);
@@ -204,13 +218,27 @@ static st_Status check_finite(const st_Solver *solver, const st_Problem *problem
     return ST_OK;
 }
 
+/* What was found, and what is known of it, goes to the caller. */
+static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, st_Solution *solution,
+                           st_SolveInfo *info, st_Error *err)
+{
+    const st_Problem *problem = solver->reduction->problem;
+    STI_TRY(check_finite(solver, problem, err));
+    copy(solution->r, solver->r, problem->n_r);
+    copy(solution->u, solver->u, problem->n_r);
+    if (info != NULL) *info = *found;
+    return ST_OK;
+}
+
 /* The problem is reduced; find r, judge it, hand it over. */
 static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *problem = solver->reduction->problem;
     sti_Task task = {.problem = problem,
                      .reduction = solver->reduction,
+                     .factored = solver->factored,
                      .tolerance = solver->def.tolerance,
+                     .polish = solver->def.warm_start,
                      .max_iterations = solver->def.max_iterations,
                      .cancel = solver->def.cancel,
                      .cancel_ctx = solver->def.cancel_ctx,
@@ -226,11 +254,25 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, solver->v, solver->l, solver->u, &found.residual);
     found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
-    STI_TRY(check_finite(solver, problem, err));
-    copy(solution->r, solver->r, problem->n_r);
-    copy(solution->u, solver->u, problem->n_r);
-    if (info != NULL) *info = found;
-    return ST_OK;
+    return hand_over(solver, &found, solution, info, err);
+}
+
+/* Velocities and joints are known. Where they leave all contacts open, that is all: r = 0 is the answer, and exact. */
+static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    sti_Reduction *reduction = solver->reduction;
+    const int n_r = reduction->problem->n_r;
+    double joint;
+    if (!sti_reduction_is_open(reduction, solver->v, solver->l, solver->u, &joint)) {
+        STI_TRY(sti_reduce_contacts(reduction, err));
+        return solve_reduced(solver, solution, info, err);
+    }
+    if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
+    st_SolveInfo found = {.solver = solver->kind->name,
+                          .converged = true,
+                          .redundant_rows = reduction->redundant_rows,
+                          .residual = {.joint = joint, .worst_contact = -1}};
+    return hand_over(solver, &found, solution, info, err);
 }
 
 st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
@@ -246,8 +288,8 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solu
 {
     STI_TRY(check_fit(solver, problem, solution, err));
     STI_TRY(make_room(solver, problem, err));
-    STI_TRY(sti_reduce(solver->reduction, problem, err));
-    STI_TRY(solve_reduced(solver, solution, info, err));
+    STI_TRY(sti_reduce_joints(solver->reduction, problem, err));
+    STI_TRY(solve_contacts(solver, solution, info, err));
     copy(solution->v, solver->v, problem->n_v);
     copy(solution->l, solver->l, problem->n_l);
     return ST_OK;

@@ -4,12 +4,16 @@
 
 #include "solve/reduce.h"
 
+typedef struct sti_Factored sti_Factored; /* factored.h */
+
 /* What a solver works on: the reduced problem, and r to be found. It reports iterations and whether
  * it believes itself done; solver.c computes the residual and decides.                            */
 typedef struct sti_Task {
     const st_Problem *problem;
     sti_Reduction *reduction;
-    double tolerance; /* on the natural residual                                                   */
+    sti_Factored *factored; /* W and its factors, for those that need them                          */
+    double tolerance;       /* on the natural residual                                                   */
+    bool polish; /* the answer is the start of the next problem: what costs little and leads further is welcome */
     int max_iterations;
     int attempt;               /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
     bool (*cancel)(void *ctx); /* NULL, or true: come to an end                                    */
@@ -31,10 +35,11 @@ typedef struct sti_SolverKind {
     const char *help; /* one line: what it takes and what for                                      */
     bool columns;     /* it works on the columns of H and Y, also where the problem stands as a graph */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
+    /* What it keeps between solves; both NULL: nothing. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
+    void (*destroy)(void *workspace);
     /* ST_OK whether or not it converged; other statuses for memory and the like. */
     st_Status (*solve)(void *workspace, sti_Task *task, st_Error *err);
-    void (*destroy)(void *workspace);
 } sti_SolverKind;
 
 extern const sti_SolverKind sti_auto;     /* auto.c  */
@@ -45,7 +50,10 @@ extern const sti_SolverKind sti_homotopy; /* homotopy.c */
 extern const sti_SolverKind sti_ipm;      /* ipm.c */
 extern const sti_SolverKind sti_admm;     /* admm.c */
 extern const sti_SolverKind sti_apgd;     /* apgd.c */
-extern const sti_SolverKind sti_homotopy; /* homotopy.c */
+
+/* A kind's workspace, NULL where it keeps none. */
+st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err);
+void sti_solver_close(const sti_SolverKind *kind, void *workspace);
 
 /* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
 void sti_solver_be_rough(st_Solver *solver);

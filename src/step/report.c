@@ -119,12 +119,12 @@ static double bounded_impulse(const sti_Assembly *step, int k)
     return k >= 0 && k < step->n_bounded ? step->r[step->law[step->n_gaps + k].first] : 0.0;
 }
 
-/* Of both limits of a joint, along its coordinate. Limits stand after the contacts, by id. */
-static double limit_impulse(const sti_Assembly *step, int joint)
+/* Of both limits of a joint, along its coordinate or the other one. Limits stand after the contacts, by id. */
+static double limit_impulse(const sti_Assembly *step, int joint, int which)
 {
     double sum = 0;
     for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--)
-        if (sti_limit_joint(step->chosen[c].entry.id) == joint)
+        if (sti_limit_joint(step->chosen[c].entry.id) == joint && sti_limit_which(step->chosen[c].entry.id) == which)
             sum += (step->chosen[c].entry.id & 1u) != 0 ? -step->r[step->law[c].first] : step->r[step->law[c].first];
     return sum;
 }
@@ -167,16 +167,21 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
         return ST_OK;
     }
     STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
-    STI_TRY(sti_joint_gauge(world, index, step->q, &x, NULL));
+    STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
     for (int k = 0; k < joint->n_rows; k++)
         add_impulse(sum, l[k], &row[k]);
     double motor = bounded_impulse(step, joint->motor_row), friction = bounded_impulse(step, joint->friction_row);
-    double limit = limit_impulse(step, index), spring = spring_impulse(system, index, &x, out->speed);
+    double limit = limit_impulse(step, index, 0), spring = spring_impulse(system, index, &x, out->speed);
     add_impulse(sum, motor + friction + limit + spring, &x);
     out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);
     out->friction = rate * friction;
     out->limit = rate * limit;
     out->spring = rate * spring;
+    if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
+    STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
+    limit = limit_impulse(step, index, 1);
+    add_impulse(sum, limit, &x);
+    out->other_limit = rate * limit;
     return ST_OK;
 }
 
@@ -197,9 +202,12 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
     *out = (st_JointReport){.error = joint_error(system, joint)};
-    STI_TRY(sti_joint_gauge(world, index, system->q, &x, NULL));
+    STI_TRY(sti_joint_gauge(world, index, 0, system->q, &x, NULL));
     out->coordinate = x.value;
     out->speed = gauge_speed(system, index, &x);
+    STI_TRY(sti_joint_gauge(world, index, 1, system->q, &x, NULL));
+    out->other = x.value;
+    out->other_speed = gauge_speed(system, index, &x);
     out->point = sti_joint_point(world, index, system->q);
     if (step->problem.n_v == 0) return ST_OK; /* no step was taken yet */
     Sum sum = {.lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p)};

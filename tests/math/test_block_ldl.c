@@ -295,6 +295,20 @@ static void test_components(void **state)
     for (int block = 0; block < 30; block++)
         for (int k = m.first[block]; k < m.first[block + 1]; k++)
             assert_true(part[k] == (block % 3 == 13 % 3 ? whole[k] : rhs[k]));
+    /* four right-hand sides at once: each as it comes out alone */
+    double wide[STI_WIDTH * MAX_SIZE] = {0}, alone[STI_WIDTH * MAX_SIZE] = {0};
+    for (int k = 0; k < size_of(&m); k++)
+        for (int j = 0; j < STI_WIDTH; j++)
+            wide[STI_WIDTH * k + j] = (1 + j * k % 7) * rhs[k];
+    for (int j = 0; j < STI_WIDTH; j++) {
+        for (int k = 0; k < size_of(&m); k++)
+            part[k] = wide[STI_WIDTH * k + j];
+        sti_block_ldl_solve_component(ldl, 13, part);
+        for (int k = 0; k < size_of(&m); k++)
+            alone[STI_WIDTH * k + j] = part[k];
+    }
+    sti_block_ldl_solve_component_wide(ldl, 13, (sti_Wide *)wide);
+    assert_memory_equal(wide, alone, sizeof(double) * STI_WIDTH * (size_t)size_of(&m));
     sti_block_ldl_destroy(ldl);
 }
 

@@ -91,6 +91,10 @@ static void drive(st_JointDef *joint, int type)
     joint->lower = -20, joint->upper = 20, joint->friction = 1, joint->stiffness = 2, joint->rest = 0.1;
     joint->motor.type = type % 2 == 0 ? ST_MOTOR_POSITION : ST_MOTOR_SPEED;
     joint->motor.target = 0.7, joint->motor.stiffness = 3, joint->motor.max_force = 5;
+    if (sti_joint_other((st_JointType)type, sti_joint_coordinate((st_JointType)type)) != ST_COORDINATE_DEFAULT)
+        joint->other_lower = -20, joint->other_upper = 20;
+    if (joint->type == ST_JOINT_BALL) joint->coordinate = ST_COORDINATE_TWIST, joint->other_lower = -INFINITY;
+    if (joint->type == ST_JOINT_BALL) joint->other_upper = 3;
 }
 
 /* Two bodies with every joint, spring and shape pair there is, at random poses off the assembled one:
@@ -141,8 +145,9 @@ static void rows_are_gradients(void **state)
         check_ok(st_scene_add_shape(f.scene, ST_GROUND, &ground, NULL, &f.err), f.err);
         compile(&f);
 
-        assert_int_equal(f.model.n_q, 14 + 4); /* angles of revolute, cylindrical, planar and screw */
-        double q[18], v[12], forth[18], back[18], lo[200], hi[200], value[200], rate[200], ignored[200];
+        /* angles of revolute, cylindrical, planar and screw, the twist of ball, two of universal */
+        assert_int_equal(f.model.n_q, 14 + 7);
+        double q[21], v[12], forth[21], back[21], lo[200], hi[200], value[200], rate[200], ignored[200];
         for (int i = 0; i < 12; i++)
             v[i] = check_random(&random, -1, 1);
         f.model.move(f.world, f.world->q0, v, 0.3, q); /* away from the assembled configuration */
@@ -150,8 +155,8 @@ static void rows_are_gradients(void **state)
             v[i] = check_random(&random, -1, 1);
         fill(&f, q);
         int n = gather(&f, v, value, rate);
-        assert_int_equal(f.sink.soft_rows.n_rows, 5 + 5 + 7);
-        assert_int_equal(f.sink.bounded_rows.n_rows, 2 * 7);
+        assert_int_equal(f.sink.soft_rows.n_rows, 5 + 5 + 9);
+        assert_int_equal(f.sink.bounded_rows.n_rows, 2 * 9);
         assert_true(n > 80);
         const double e = 2e-6; /* central: error e^2 (third derivative, up to 1e3) ~ 4e-9, rounding 2e-9 */
         f.model.move(f.world, q, v, e, forth);

@@ -610,13 +610,19 @@ static void test_names_and_references(void **state)
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"type\": \"ball\", \"a\": \"a\", \"b\": \"a\", \"point\": [0, 0, 0]}]}",
                   2, "joints/0", "both ends", "\"a\"");
-    check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"ball\", \"a\": \"a\", \"point\": [0, 0, 0],\n\"motor\": "
+    check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"fixed\", \"a\": \"a\", \"point\": [0, 0, 0],\n\"motor\": "
                   "{\"type\": \"speed\", \"target\": 1}}]}",
-                  3, "a ball joint has no key \"motor\"");
+                  3, "a fixed joint has no key \"motor\"");
+    check_refused("{" BODIES
+                  ", \"joints\": [\n{\"type\": \"ball\", \"a\": \"a\", \"point\": [0, 0, 0], \"upper\": 3.2}]}",
+                  2, "joints/0", "half angle of 3.2 rad");
+    check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"universal\", \"a\": \"a\", \"point\": [0, 0, 0], "
+                  "\"axis\": [0, 0, 1], \"axis_b\": [1, 0, 0], \"other_lower\": 1, \"other_upper\": 0}]}",
+                  2, "joints/0", "lower is 1 and upper 0 (angle_b)");
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1],\n\"lower\": 1, \"upper\": 0}]}",
-                  3, "joint \"j\": lower is 1 and upper 0, lower must be below upper");
+                  3, "joint \"j\": lower is 1 and upper 0 (angle), lower must be below upper");
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1],\n\"motor\": {\n\"type\": \"speed\", \"gain\": 0}}]}",

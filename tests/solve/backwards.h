@@ -89,11 +89,11 @@ static inline void backwards_W(Backwards *m, const BackwardsKind *kind, check_Ra
             H[row * rank + k] = check_random(random, -1.0, 1.0);
         }
     for (int a = 0; a < n; a++)
-        for (int b = 0; b < n; b++) {
+        for (int b = 0; b <= a; b++) {
             double sum = 0.0;
             for (int k = 0; k < rank; k++)
                 sum += H[a * rank + k] * H[b * rank + k];
-            m->W[a * n + b] = sum;
+            m->W[a * n + b] = m->W[b * n + a] = sum;
         }
     free(H);
 }

@@ -152,6 +152,52 @@ static void test_without_contacts(void **state)
         }
 }
 
+/* Contacts that open by themselves take no impulse, whatever the start, and leave velocities and joints alone; one that
+ * closes among them is found.                                                                     */
+static void test_open_contacts(void **state)
+{
+    (void)state;
+    check_Random random = {.state = 31};
+    for (int k = 0; k < st_solver_count(); k++) {
+        Made *m = made_new();
+        for (int body = 0; body < 4; body++)
+            made_add_mass(m, 6, 1.0, &random);
+        made_add_joint(m, 3, 0, 1, &random);
+        made_add_joint(m, 5, 1, 2, &random);
+        for (int c = 0; c < 4; c++) {
+            made_add_contact(m, (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1}, c, -1, &random);
+            m->w[m->n_r - 1] = 100.0; /* forces below move nothing that fast */
+        }
+        for (int i = 0; i < m->n_v; i++)
+            m->f[i] = check_random(&random, -1.0, 1.0);
+        st_Problem problem = made_problem(m);
+        Reference *reference = made_reference(m, m->n_l);
+        double v[MAX_V], l[MAX_L], r[MAX_R] = {1.0, 2.0}, u[MAX_R];
+        st_Solution solution = {.v = v, .l = l, .r = r, .u = u};
+        st_SolveInfo info;
+        st_Error err = {0};
+        st_Solver *solver = make_solver(st_solver_name(k), 1e-9, 1000, NULL);
+        check_ok(st_solver_solve(solver, &problem, &solution, &info, &err), err);
+        assert_true(info.converged && info.residual.natural == 0.0 && info.iterations == 0);
+        for (int j = 0; j < m->n_r; j++) {
+            assert_true(r[j] == 0.0);
+            check_close(u[j], reference->b[j], 1e-11); /* numbers of size 100 */
+        }
+        for (int i = 0; i < m->n_v; i++)
+            check_close(v[i], reference->v_free[i], 1e-13);
+        for (int i = 0; i < m->n_l; i++)
+            check_close(l[i], reference->l_free[i], 1e-12);
+        m->w[2] -= reference->b[2] + 1.0; /* without an impulse it would close at 1 m/s */
+        problem = made_problem(m);
+        check_ok(st_solver_solve(solver, &problem, &solution, &info, &err), err);
+        assert_true(info.converged && r[2] > 0.0);
+        check_close(u[2], 0.0, 2e-7 * 3.0); /* 1e-9 of |b|, three velocities of 100, by rho that differ by up to 3 */
+        st_solver_destroy(solver);
+        free(reference);
+        free(m);
+    }
+}
+
 /* One sweep is not enough for a wall: converged is false, the numbers are those of the r returned, and that
  * r is no worse than the start.                                                                  */
 static void test_tells_the_truth(void **state)
@@ -397,11 +443,17 @@ static void test_no_allocation_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),           cmocka_unit_test(test_bad_defs),
-        cmocka_unit_test(test_bad_calls),       cmocka_unit_test(test_without_contacts),
-        cmocka_unit_test(test_tells_the_truth), cmocka_unit_test(test_driven_rows),
-        cmocka_unit_test(test_warm_start),      cmocka_unit_test(test_auto),
-        cmocka_unit_test(test_every_refusal),   cmocka_unit_test(test_no_allocation_later),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_bad_defs),
+        cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_without_contacts),
+        cmocka_unit_test(test_open_contacts),
+        cmocka_unit_test(test_tells_the_truth),
+        cmocka_unit_test(test_driven_rows),
+        cmocka_unit_test(test_warm_start),
+        cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_every_refusal),
+        cmocka_unit_test(test_no_allocation_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
