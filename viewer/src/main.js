@@ -21,6 +21,7 @@ class App {
     this.dirty = true;
     this.build();
     this.picture = new Picture(run, this.canvas, () => (this.dirty = true));
+    for (const [what, b] of Object.entries(this.toggles)) b.setAttribute("aria-pressed", this.picture.show[what]);
     this.plots = new Plots(this.plotPanel, (t) => this.setTime(t));
     this.setTheme(localTheme() ?? matchMedia("(prefers-color-scheme: dark)").matches);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => localTheme() == null && this.setTheme(e.matches));
@@ -54,7 +55,7 @@ class App {
 
   buildTools() {
     const toggle = (what, word, key) => {
-      const b = el("button.icon", { type: "button", title: `${word} (${key})`, "aria-pressed": what === "contacts" || what === "forces" || what === "joints", "data-toggle": what, onclick: () => this.toggle(what) }, word);
+      const b = el("button.icon", { type: "button", title: `${word} (${key})`, "data-toggle": what, onclick: () => this.toggle(what) }, word);
       this.toggles[what] = b;
       return b;
     };

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
+const MANY = 2000; // bodies: more are drawn without what costs per pixel or per contact
 const PALETTE = ["#4f7fd9", "#e69f00", "#2a9d78", "#cc5f9a", "#56b4e9", "#d9622b", "#8f7ad6", "#b5a429"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
@@ -92,7 +93,7 @@ class Arrows {
     if (count <= this.room) return;
     for (const mesh of this.meshes ?? []) this.picture.scene.remove(mesh), mesh.dispose();
     this.room = Math.max(count, 2 * this.room);
-    const shaft = new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0);
+    const { many } = this.picture, shaft = new THREE.CylinderGeometry(1, 1, 1, many ? 3 : 8, 1, many).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, many ? 3 : 12, 1, many).translate(0, 0.5, 0);
     this.meshes = [shaft, head].map((g) => this.picture.instances(g, this.material, this.room));
     this.meshes.forEach((m) => (m.renderOrder = 10));
   }
@@ -129,14 +130,15 @@ export class Picture {
     this.position = new Float32Array(3 * this.n);
     this.turn = new Float32Array(4 * this.n);
     this.time = run.first;
-    this.show = { contacts: true, forces: true, reactions: false, trails: false, joints: true, wireframe: false };
+    this.many = this.n > MANY; // ten thousand arrows hide what they stand for, and take ten times as long as the bodies
+    this.show = { contacts: !this.many, forces: !this.many, reactions: false, trails: false, joints: true, wireframe: false };
     this.colouring = "body";
     this.forceScale = 1;
     this.selected = 0;
     this.follow = false;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: false });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false });
     this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
-    this.renderer.shadowMap.enabled = this.n <= 2000;
+    this.renderer.shadowMap.enabled = !this.many;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
@@ -453,7 +455,7 @@ export class Picture {
     if (count <= this.dotRoom) return;
     if (this.dots) this.scene.remove(this.dots), this.dots.dispose();
     this.dotRoom = Math.max(count, 2 * this.dotRoom);
-    this.dots = this.instances(new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
+    this.dots = this.instances(this.many ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
     this.dots.renderOrder = 12;
   }
 
@@ -548,8 +550,9 @@ export class Picture {
   // A sphere's matrix is written at once: this is the loop that must bear 10,000 bodies.
   placeShapes(mesh) {
     const out = mesh.instanceMatrix.array, p = this.position, q = this.turn;
-    mesh.userData.items.forEach((item, k) => {
-      const i = item.body - 1;
+    const { items } = mesh.userData;
+    for (let k = 0; k < items.length; k++) {
+      const item = items[k], i = item.body - 1;
       if (item.body > 0 && item.plain > 0) {
         const x = q[4 * i], y = q[4 * i + 1], z = q[4 * i + 2], w = q[4 * i + 3], s = item.plain, o = 16 * k;
         out[o] = s * (1 - 2 * (y * y + z * z)), out[o + 1] = s * 2 * (x * y + w * z), out[o + 2] = s * 2 * (x * z - w * y), out[o + 3] = 0;
@@ -559,7 +562,7 @@ export class Picture {
       } else {
         this.m1.multiplyMatrices(this.bodyMatrix(item.body, this.m0), item.local).toArray(out, 16 * k);
       }
-    });
+    }
     mesh.instanceMatrix.needsUpdate = true;
     mesh.boundingSphere = null;
   }
