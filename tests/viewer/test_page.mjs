@@ -236,7 +236,10 @@ await t.close();
     await live.page.evaluate(() => stiction.live.send({ drag: 31, ax: 0, ay: 0, az: 0, x: 1, y: 0, z: 3 }));
     await live.page.locator("canvas").first().press("Space");
     await live.page.waitForFunction(() => stiction.run.position[3 * 30 + 2] > 1, null, { timeout: 20000 }); // lifted by the hand
-    await live.page.evaluate(() => stiction.live.send({ do: "reset" }));
+    await live.page.evaluate(async () => { // paused, so that a slow page does not look away while it is at the start
+      await stiction.live.send({ do: "pause" });
+      await stiction.live.send({ do: "reset" });
+    });
     await live.page.waitForFunction(() => stiction.run.now < 0.5);
     assert.deepEqual(live.noise, []);
     await live.close();
