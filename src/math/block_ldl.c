@@ -18,6 +18,7 @@
 #include "math/block_ldl.h"
 
 #include "base/tolerance.h"
+#include "math/product.h"
 
 #include <amd.h>
 #include <limits.h>
@@ -363,31 +364,6 @@ static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const doub
         }
 }
 
-/* The loops below are written once for all sizes, and called with 3 and 5 as constants where that is the size:
- * balls and hinges, the usual ones, which the compiler unrolls.                              */
-
-/* C -= L M', L rows x inner, M cols x inner, all row-major. */
-static inline void take_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
-{
-    for (int a = 0; a < rows; a++)
-        for (int b = 0; b < cols; b++) {
-            double sum = 0.0;
-            for (int k = 0; k < inner; k++)
-                sum += l[a * inner + k] * m[b * inner + k];
-            c[a * cols + b] -= sum;
-        }
-}
-
-static void subtract_product(double *c, const double *l, const double *m, int rows, int cols, int inner)
-{
-    if (rows == 3 && cols == 3 && inner == 3)
-        take_product(c, l, m, 3, 3, 3);
-    else if (rows == 5 && cols == 5 && inner == 5)
-        take_product(c, l, m, 5, 5, 5);
-    else
-        take_product(c, l, m, rows, cols, inner);
-}
-
 /* Column j: subtract what every column k with L_jk != 0 contributes. */
 static void update_column(sti_BlockLdl *ldl, int j)
 {
@@ -401,10 +377,13 @@ static void update_column(sti_BlockLdl *ldl, int j)
             for (int b = 0; b < inner; b++)
                 ldl->product[a * inner + b] = ljk[a * inner + b] * pivot[b];
         for (int64_t e = ldl->row_entry[t]; e < ldl->column[k + 1]; e++)
-            subtract_product(ldl->value + ldl->where[ldl->row[e]], ldl->value + ldl->value_start[e], ldl->product,
-                             block_size(ldl, ldl->row[e]), size, inner);
+            sti_product_add(-1.0, ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), ldl->product, size,
+                            inner, ldl->value + ldl->where[ldl->row[e]], size);
     }
 }
+
+/* The loops below are written once for all sizes, and called with 3 and 5 as constants where that is the size:
+ * balls and hinges, the usual ones, which the compiler unrolls.                              */
 
 /* B_jj = L_jj D_j L_jj' in place. `own` are the diagonal entries of S. Returns the rows left out. */
 static inline int factor_block(double *b, int size, const double *own, double *pivot, double *inverse)

@@ -22,6 +22,7 @@
 
 #include "base/tolerance.h"
 #include "math/block_ldl.h"
+#include "math/product.h"
 
 #define MAX_REFINEMENTS 3
 #define REFINED_ENOUGH  1e-9
@@ -151,50 +152,6 @@ static void fill_links(Memory *m)
             sti_block_factor_solve_many(&m->mass, m->net.link_block[e], group_rows(m, J), m->Z + m->net.link_start[e]);
 }
 
-/* ------------------------------------------------------------------ small dense blocks
- *
- * X is rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in space,
- * and the compiler unrolls what it knows the sizes of. */
-
-static inline void multiply(const double *X, int rows, const double *Y, int cols, int size, double *out, int64_t stride)
-{
-    for (int a = 0; a < rows; a++)
-        for (int b = 0; b < cols; b++) {
-            double sum = 0.0;
-            for (int k = 0; k < size; k++)
-                sum += X[a * size + k] * Y[b * size + k];
-            out[a * stride + b] += sum;
-        }
-}
-
-/* The same for three rows and three columns, in nine registers. */
-static void multiply_balls(const double *X, const double *Y, double *out, int64_t stride)
-{
-    double a0 = 0, a1 = 0, a2 = 0, b0 = 0, b1 = 0, b2 = 0, c0 = 0, c1 = 0, c2 = 0;
-    for (int k = 0; k < 6; k++) {
-        const double x0 = X[k], x1 = X[6 + k], x2 = X[12 + k], y0 = Y[k], y1 = Y[6 + k], y2 = Y[12 + k];
-        a0 += x0 * y0, a1 += x0 * y1, a2 += x0 * y2;
-        b0 += x1 * y0, b1 += x1 * y1, b2 += x1 * y2;
-        c0 += x2 * y0, c1 += x2 * y1, c2 += x2 * y2;
-    }
-    out[0] += a0, out[1] += a1, out[2] += a2;
-    out[stride] += b0, out[stride + 1] += b1, out[stride + 2] += b2;
-    out[2 * stride] += c0, out[2 * stride + 1] += c1, out[2 * stride + 2] += c2;
-}
-
-/* out += X Y', rows x cols of row length stride */
-static void add_product(const double *X, int rows, const double *Y, int cols, int size, double *out, int64_t stride)
-{
-    if (size != 6)
-        multiply(X, rows, Y, cols, size, out, stride);
-    else if (rows == 3 && cols == 3)
-        multiply_balls(X, Y, out, stride);
-    else if (rows == 5 && cols == 5)
-        multiply(X, 5, Y, 5, 6, out, stride);
-    else
-        multiply(X, rows, Y, cols, 6, out, stride);
-}
-
 /* ------------------------------------------------------------------ S */
 
 static void insert_row(Memory *m, int64_t from, int64_t *end, int K, int64_t stamp)
@@ -246,8 +203,8 @@ static st_Status form_pattern(Memory *m, st_Error *err)
 static void add_links_product(const Memory *m, int K, int64_t link_K, int J, int64_t link_J, double *out,
                               int64_t stride)
 {
-    add_product(m->G + m->net.link_start[link_K], group_rows(m, K), m->Z + m->net.link_start[link_J], group_rows(m, J),
-                block_size(m, m->net.link_block[link_K]), out, stride);
+    sti_product_add(1.0, m->G + m->net.link_start[link_K], group_rows(m, K), m->Z + m->net.link_start[link_J],
+                    group_rows(m, J), block_size(m, m->net.link_block[link_K]), out, stride);
 }
 
 static void fill_S(Memory *m)

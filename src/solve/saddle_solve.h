@@ -1,7 +1,8 @@
 /* solve/saddle_solve.h -- solution and refinement of the saddle point system, for one right-hand side or for several
  * (math/wide.h). A part of saddle.c, which includes it with NUMBER, NAME and CLONES.
  *
- * Blocks X are rows x size, row-major: a link's G or Z.
+ * Blocks X are rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in
+ * space, and the compiler unrolls what it knows the sizes of.
  */
 STI_INLINE void NAME(take_rows)(const double *X, int rows, int size, const NUMBER *v, NUMBER *out)
 {

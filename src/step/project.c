@@ -153,7 +153,9 @@ static st_Status newton_step(Work *work)
                           .contact = out->law};
     st_Solution solution = {.v = s->work_v, .l = out->l, .r = out->r};
     st_SolveInfo info;
-    return sti_solve_problem(s, s->projector, &problem, &solution, &info, work->err);
+    STI_TRY(sti_solve_problem(s, s->projector, &problem, &solution, &info, work->err));
+    sti_lap(s, ST_STAGE_PROJECT);
+    return ST_OK;
 }
 
 /* Newton steps from q_target, or straight ones from the best position so far, halved while they do not

@@ -1,5 +1,6 @@
 /* bench/peers/engines/stiction.c -- stiction through its public headers. Any key of docs/scene.md's `simulation` is a
- * setting; where none is given, the preset of the library is what runs, but for what `choose` says of the scene.
+ * setting, and `substeps` (steps in one of the scene's); where none is given, the preset of the library is what runs,
+ * but for what `choose` says of the scene.
  */
 #include "../engine.h"
 
@@ -15,7 +16,7 @@ typedef struct World {
     st_System *system;
     st_BodyId *ids;
     double h;
-    int contacts;
+    int contacts, substeps;
 } World;
 
 static const char *version(void)
@@ -35,7 +36,7 @@ static const Choice choices[] = {
     {"bounce", "preset=accurate"},
     {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
     {"chain", "integrator=sdirk2 drift=projection"},
-    {"whip", "integrator=sdirk2 drift=projection"},
+    {"whip", "integrator=trapezoid form=II drift=projection substeps=2"},
     {"ring", "integrator=sdirk2"},
     {"", ""},
 };
@@ -166,6 +167,7 @@ static void *create(const Scene *bench, Settings *settings, char message[200])
     world->bench = bench;
     world->h = bench->h;
     if (!choose(&def, bench, settings, &err)) goto failed;
+    world->substeps = (int)setting_number(settings, "substeps", 1);
     if (st_scene_create(&world->scene, &err) != ST_OK || !add_planes(world, &err) || !add_bodies(world, &err) ||
         !add_joints(world, &err) || st_system_create(world->scene, &def, &world->system, &err) != ST_OK)
         goto failed;
@@ -178,15 +180,15 @@ failed:
     return NULL;
 }
 
-/* A step that a collision ended is taken to its end. */
+/* In substeps; one that a collision ended is taken to its end. */
 static bool step(void *opaque, char message[200])
 {
     World *world = opaque;
-    double left = world->h;
+    double left = world->h, most = world->h / world->substeps;
     for (int k = 0; k < 1000 && left > 1e-9 * world->h; k++) {
         st_StepInfo info = st_step_info();
         st_Error err = {.status = ST_OK};
-        if (st_system_step(world->system, left, &info, &err) != ST_OK) {
+        if (st_system_step(world->system, left < 1.001 * most ? left : most, &info, &err) != ST_OK) {
             snprintf(message, 200, "%.199s", err.message);
             return false;
         }
