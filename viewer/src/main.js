@@ -44,7 +44,8 @@ class App {
       this.button("sun", "Light or dark (D)", () => this.setTheme(!this.dark, true)), this.button("help", "Keys (?)", () => this.help.showModal()));
     this.canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "The motion in three dimensions: drag to turn, wheel to come nearer, click a body to select it" });
     this.tag = el("div.tag", { hidden: true });
-    this.stage = el("main.stage", {}, this.canvas, this.tag, this.buildTools(), this.buildTransport());
+    this.bars = [this.buildTools(), this.buildTransport()];
+    this.stage = el("main.stage", {}, this.canvas, this.tag, ...this.bars);
     this.help = el("dialog", { "aria-label": "Keys" }, el("h2", {}, "Keys"), el("table", {}, ...KEYS.map(([k, what]) => el("tr", {}, el("td", {}, el("kbd", {}, k)), el("td", {}, what)))), el("p.hint", {}, "Drag turns the view, the wheel zooms, the right button shifts it. Press a plot to go to its time."), el("form", { method: "dialog" }, el("button.icon", { autofocus: true }, "Close")));
     document.querySelector("#app").replaceChildren(head, this.stage, this.buildSide(), this.help);
   }
@@ -256,6 +257,7 @@ class App {
 
   resize() {
     const { clientWidth: w, clientHeight: h } = this.stage;
+    this.picture.inset = this.bars.map((bar) => (bar.offsetHeight > 0 ? bar.offsetHeight + 14 : 0));
     if (w > 0 && h > 0) this.picture.resize(w, h);
   }
 

@@ -283,8 +283,11 @@ export class Picture {
     this.onChange();
   }
 
+  inset = [0, 0]; // pixels at the top and at the bottom that controls cover
+
   // How far back along `view` the whole box is in the picture; `target` is moved to its middle as it is seen.
   fit(view, target) {
+    const [above, below] = this.inset.map((x) => x / Math.max(1, this.canvas.clientHeight)), free = Math.max(0.3, 1 - above - below) / (above + below > 0 ? 1.06 : 1.16);
     const tall = Math.tan((this.camera.fov * Math.PI) / 360), wide = tall * (this.camera.aspect || 1);
     const right = new THREE.Vector3().crossVectors(this.up, view).normalize(), top = new THREE.Vector3().crossVectors(view, right);
     const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? this.box.min.x : this.box.max.x, k & 2 ? this.box.min.y : this.box.max.y, k & 4 ? this.box.min.z : this.box.max.z));
@@ -299,9 +302,10 @@ export class Picture {
       distance = 0;
       for (const c of corners) {
         const d = c.clone().sub(target);
-        distance = Math.max(distance, d.dot(view) + 1.1 * Math.abs(d.dot(right)) / wide, d.dot(view) + 1.16 * Math.abs(d.dot(top)) / tall);
+        distance = Math.max(distance, d.dot(view) + 1.1 * Math.abs(d.dot(right)) / wide, d.dot(view) + Math.abs(d.dot(top)) / (free * tall));
       }
     }
+    target.addScaledVector(top, (above - below) * tall * distance); // into the middle of what is not covered
     return Math.max(distance, 1e-6);
   }
 
