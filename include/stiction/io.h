@@ -115,7 +115,7 @@ typedef struct st_RecordingInfo {
 
 typedef struct st_RecordedStep {
     double time, h;
-    int32_t contacts, collisions, iterations, overlapping;
+    int32_t contacts, collisions, iterations, overlapping, asleep;
     int32_t converged; /* 0 or 1                                                        */
     char solver[16];
     double residual, penetration, joint_error, kinetic, potential;

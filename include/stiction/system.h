@@ -80,11 +80,15 @@ typedef struct st_SystemDef {
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
     int max_iterations;       /* of iterative solvers                                    */
+    bool islands;             /* independent parts of the step problem are solved apart  */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
     bool all_points;          /* every point of a contact patch, not only the few that span it */
     double slop;              /* gaps and overlaps up to this count as closed, drift gap [m] */
     double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
     double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */
+    bool sleep;               /* islands at rest are left out until something touches them */
+    double sleep_speed;       /* at rest is what is slower than this [m/s]               */
+    double sleep_time;        /* for so long [s]                                         */
     bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
     double restitution_speed; /* impacts slower than this have no rebound [m/s]         */
     double event_step;        /* smallest part of a step between two events             */
@@ -160,6 +164,8 @@ typedef struct st_StepInfo {
     double h;           /* taken: shorter than asked when a collision ended the step   */
     int contacts;       /* in the step problem                                         */
     int joints;         /* joint rows, soft rows not counted                           */
+    int asleep;         /* bodies that sleep                                           */
+    int islands;        /* parts of the step problem with contacts, independent of each other */
     int collisions;     /* located in this step                                        */
     int transitions;    /* take-offs, sticks, slips and facet changes located          */
     int problems;       /* step problems solved, impacts included                      */
@@ -200,6 +206,10 @@ ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose
 /* velocity in world axes, spin in body axes */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
 
+/* Does a body sleep (setting `sleep`)? It wakes with its island before the next step. */
+ST_API bool st_system_asleep(const st_System *system, st_BodyId body);
+ST_API st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err);
+
 /* Momentum of all bodies: linear, and angular about the world's origin, world axes. */
 ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);
 
@@ -213,6 +223,7 @@ typedef struct st_ContactReport {
     st_Vec3 point, normal; /* world; normal from a to b                                 */
     st_Vec3 tangent;       /* of velocity[1], impulse[1]; [2] is along normal x tangent */
     double gap;            /* at the start of the step [m]                              */
+    bool asleep;           /* its bodies sleep: not in the step problem, force as it was */
     int dim;
     double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s] */
     double impulse[ST_MAX_DIM];  /* r: normal, tangents [N s]; rolling, spinning [N m s] */
@@ -222,6 +233,18 @@ typedef struct st_ContactReport {
 /* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.
  * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step. */
 ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
+
+/* An island of the last step problem: what hangs together by contacts, joints and springs, solved on its own. They come
+ * in the order of their first bodies; bodies without contacts are in none.                      */
+typedef struct st_IslandReport {
+    int bodies;         /* of a model of the user's: blocks of the mass matrix           */
+    int contacts, rows; /* contacts, motors and joint friction; joint and soft rows      */
+    st_SolveInfo solve; /* residual.worst_contact counts the island's own                */
+} st_IslandReport;
+
+ST_API int st_system_island_count(const st_System *system);
+ST_API st_Status st_system_island(const st_System *system, int index, st_IslandReport *out);
+
 ST_API int st_system_contact_count(const st_System *system);
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
 /* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */

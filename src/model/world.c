@@ -72,12 +72,14 @@ static st_Status compile(sti_World *world, st_Error *err)
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
     world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
+    world->asleep = sti_alloc(a, n, sizeof *world->asleep);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
     world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
-        world->joint == NULL || world->spring == NULL || world->angle == NULL || world->q0 == NULL)
+        world->asleep == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
+        world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
@@ -125,6 +127,7 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
     sti_free(&a, world->v_body, 6 * (int64_t)n, sizeof *world->v_body);
     sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
+    sti_free(&a, world->asleep, n, sizeof *world->asleep);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
@@ -187,21 +190,6 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
     return sti_limits_push(ctx, q, margin, sink, err);
 }
 
-/* The velocity of body b with zeros at its locked degrees of freedom. */
-static void full_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *angular)
-{
-    double full[6] = {0};
-    if (body->n_dofs == 6) {
-        *linear = vec3_load(v + body->v_first);
-        *angular = vec3_load(v + body->v_first + 3);
-        return;
-    }
-    for (int k = 0; k < body->n_dofs; k++)
-        full[body->dof[k]] = v[body->v_first + k];
-    *linear = vec3_load(full);
-    *angular = vec3_load(full + 3);
-}
-
 /* Solve A x = y for 1 to 3 unknowns by elimination; the pivots are positive: the symmetric part of A is
  * an inertia.                                                                                     */
 static void solve_small(int n, double A[3][3], double *y)
@@ -230,7 +218,7 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
     }
     if (n < 2 || body->round) return; /* about one axis, or with J = c I, nothing turns the momentum */
     st_Vec3 linear, w;
-    full_velocity(body, v, &linear, &w);
+    sti_body_velocity(body, v, &linear, &w);
     st_Vec3 momentum = mat3_mul(&body->inertia, w);
     double L[3], A[3][3], y[3];
     vec3_store(L, momentum);
@@ -250,7 +238,7 @@ static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
     (void)q;
     const sti_World *world = ctx;
     for (int b = 1; b < world->n_bodies; b++)
-        gyroscopic_body(&world->body[b], h, v);
+        if (!world->asleep[b]) gyroscopic_body(&world->body[b], h, v);
 }
 
 /* The torque -w x J w = J w x w on the free rotations. */
@@ -261,7 +249,7 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
-        full_velocity(body, v, &linear, &w);
+        sti_body_velocity(body, v, &linear, &w);
         double torque[3];
         vec3_store(torque, cross(mat3_mul(&body->inertia, w), w));
         for (int d = 0; d < body->n_dofs; d++)
@@ -274,11 +262,11 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
     const sti_World *world = ctx;
     if (q_out != q) memcpy(q_out, q, (size_t)world->n_q * sizeof *q);
     for (int b = 1; b < world->n_bodies; b++) {
-        if (world->body[b].n_dofs == 0) continue;
+        if (world->body[b].n_dofs == 0 || world->asleep[b]) continue;
         double *p = q_out + (int64_t)STI_BODY_Q * (b - 1);
         st_Pose pose = sti_pose(q_out, b);
         st_Vec3 linear, w;
-        full_velocity(&world->body[b], v, &linear, &w);
+        sti_body_velocity(&world->body[b], v, &linear, &w);
         vec3_store(p, add(pose.p, scale(h, linear)));
         st_Quat turned = quat_unit(quat_product(pose.q, quat_exp(scale(h, w))));
         p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
@@ -308,7 +296,7 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
     double fastest = 0;
     for (int b = 1; b < world->n_bodies; b++) {
         st_Vec3 linear, w;
-        full_velocity(&world->body[b], v, &linear, &w);
+        sti_body_velocity(&world->body[b], v, &linear, &w);
         double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
         fastest = fmax(fastest, norm(linear) + turning);
     }
@@ -321,7 +309,8 @@ double sti_world_kinetic(const sti_World *world, const double *v)
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
-        full_velocity(body, v, &linear, &w);
+        if (world->asleep[b]) continue;
+        sti_body_velocity(body, v, &linear, &w);
         sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
     }
     return sum;

@@ -62,6 +62,7 @@ static const Field step_fields[] = {
     FIELD(st_RecordedStep, collisions, 'I', 0),
     FIELD(st_RecordedStep, iterations, 'I', 0),
     FIELD(st_RecordedStep, overlapping, 'I', 0),
+    FIELD(st_RecordedStep, asleep, 'I', 0),
     FIELD(st_RecordedStep, converged, 'I', 0),
     FIELD(st_RecordedStep, solver, 'S', 16),
     FIELD(st_RecordedStep, residual, 'D', 0),

@@ -597,6 +597,7 @@ static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Err
                              .collisions = info->collisions,
                              .iterations = info->solve.iterations,
                              .overlapping = info->overlapping,
+                             .asleep = info->asleep,
                              .converged = info->solve.converged || info->h == 0,
                              .residual = info->solve.residual.natural,
                              .penetration = info->penetration,

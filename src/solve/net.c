@@ -165,20 +165,6 @@ static st_Status list_compliance(sti_Net *net, bool *coupled, st_Error *err)
 
 /* ------------------------------------------------------------------ mechanisms */
 
-static int find(int *above, int node)
-{
-    while (above[node] != node)
-        node = above[node] = above[above[node]]; /* halve the path on the way */
-    return node;
-}
-
-static void join(int *above, int a, int b)
-{
-    a = find(above, a), b = find(above, b);
-    if (a < b) above[b] = a; /* the smaller number leads: the result does not depend on the order */
-    if (b < a) above[a] = b;
-}
-
 /* Number the mechanisms and sort members of one kind (nodes from .. to-1) by them. */
 static void list_members(const sti_Net *net, int from, int to, int *first, int *member)
 {
@@ -204,13 +190,13 @@ static st_Status find_mechanisms(sti_Net *net, st_Error *err)
         net->above[node] = node;
     for (int J = 0; J < net->n_groups; J++)
         for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++)
-            join(net->above, n_blocks + J, net->link_block[e]);
+            sti_join(net->above, n_blocks + J, net->link_block[e]);
     for (int i = 0; i < net->problem->n_l; i++)
         for (int64_t e = net->cb_first[i]; e < net->cb_first[i + 1]; e++)
-            join(net->above, n_blocks + net->group_of[i], n_blocks + net->group_of[net->cb_column[e]]);
+            sti_join(net->above, n_blocks + net->group_of[i], n_blocks + net->group_of[net->cb_column[e]]);
     net->n_mechanisms = 0;
     for (int node = 0; node < n_nodes; node++) { /* leaders come before their followers */
-        const int leader = find(net->above, node);
+        const int leader = sti_leader(net->above, node);
         net->mechanism_of[node] = leader == node ? net->n_mechanisms++ : net->mechanism_of[leader];
     }
     GROW(mechanism_first, net->n_mechanisms + 1);

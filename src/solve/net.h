@@ -61,6 +61,22 @@ typedef struct sti_Net {
 st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err);
 void sti_net_release(sti_Net *net);
 
+/* Union-find: who leads the set of a node, and two sets made one. The smaller number leads: the result does not
+ * depend on the order.                                                                            */
+static inline int sti_leader(int *above, int node)
+{
+    while (above[node] != node)
+        node = above[node] = above[above[node]]; /* halve the path on the way */
+    return node;
+}
+
+static inline void sti_join(int *above, int a, int b)
+{
+    a = sti_leader(above, a), b = sti_leader(above, b);
+    if (a < b) above[b] = a;
+    if (b < a) above[a] = b;
+}
+
 static inline int sti_net_block_size(const sti_Net *net, int block)
 {
     return net->problem->A.first[block + 1] - net->problem->A.first[block];

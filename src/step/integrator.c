@@ -76,6 +76,7 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
     int n = system->step.n_gaps;
     info->contacts = n > info->contacts ? n : info->contacts;
     info->overlapping = system->step.overlapping;
+    info->islands = sti_islands_count(system->islands);
     info->undetermined = system->step.undetermined;
     info->problems++;
     return stage->eta > 0 ? check_velocity(system, v, system->t + stage->reach, err) : ST_OK;

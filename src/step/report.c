@@ -17,33 +17,40 @@ const st_Problem *st_system_problem(const st_System *system, const double **r)
     return &system->step.problem;
 }
 
-int st_system_contact_count(const st_System *system)
+int st_system_island_count(const st_System *system)
 {
-    return system->step.n_gaps;
+    return system->step.problem.n_v > 0 ? sti_islands_count(system->islands) : 0;
 }
 
-/* The impulse of contact c on body b, world axes. */
-static st_Vec3 contact_impulse(const sti_Assembly *step, int c)
+st_Status st_system_island(const st_System *system, int index, st_IslandReport *out)
 {
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
-    const st_ContactLaw *law = &step->law[c];
-    const double *r = step->r + law->first;
-    st_Vec3 sum = scale(r[0], entry->normal);
-    if (law->dim > 1) sum = add(sum, scale(r[1], entry->tangent));
-    if (law->dim > 2) sum = add(sum, scale(r[2], cross(entry->normal, entry->tangent)));
+    const sti_Island *island = index < st_system_island_count(system) ? sti_islands_get(system->islands, index) : NULL;
+    if (island == NULL) return ST_ERR_ARGUMENT;
+    *out = (st_IslandReport){island->n_blocks, island->n_contacts, island->n_l, island->info};
+    return ST_OK;
+}
+
+int st_system_contact_count(const st_System *system)
+{
+    return system->step.n_gaps + system->sleep.n_contacts;
+}
+
+/* r of a contact on body b, world axes. */
+static st_Vec3 along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent)
+{
+    st_Vec3 sum = scale(r[0], normal);
+    if (dim > 1) sum = add(sum, scale(r[1], tangent));
+    if (dim > 2) sum = add(sum, scale(r[2], cross(normal, tangent)));
     return sum;
 }
 
-/* Its angular impulse on body b about the contact's point, world axes: rolling about the tangents, spinning about
- * the normal.                                                                                     */
-static st_Vec3 contact_turning(const sti_Assembly *step, int c)
+/* What of it turns body b about the contact's point, world axes: rolling about the tangents, spinning about the normal.
+ */
+static st_Vec3 about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent)
 {
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
-    const st_ContactLaw *law = &step->law[c];
-    const double *r = step->r + law->first;
     st_Vec3 sum = {0, 0, 0};
-    if (law->dim >= 5) sum = add(scale(r[3], entry->tangent), scale(r[4], cross(entry->normal, entry->tangent)));
-    if (law->dim == 4 || law->dim == 6) sum = add(sum, scale(r[law->dim - 1], entry->normal));
+    if (dim >= 5) sum = add(scale(r[3], tangent), scale(r[4], cross(normal, tangent)));
+    if (dim == 4 || dim == 6) sum = add(sum, scale(r[dim - 1], normal));
     return sum;
 }
 
@@ -53,45 +60,80 @@ static double per_second(const sti_Assembly *step)
     return step->eta > 0 ? 1 / step->eta : 0.0;
 }
 
-st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
+/* A contact of the step problem. */
+static st_ContactReport solved_contact(const st_System *system, int c)
 {
     const sti_Assembly *step = &system->step;
-    if (index < 0 || index >= step->n_gaps) return ST_ERR_ARGUMENT;
-    const sti_ContactEntry *entry = &step->chosen[index].entry;
-    const st_ContactLaw *law = &step->law[index];
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const st_ContactLaw *law = &step->law[c];
+    const double *r = step->r + law->first;
     int joint = system->world != NULL ? sti_limit_joint(entry->id) : -1;
-    *out = (st_ContactReport){.id = entry->id,
-                              .a = {entry->a},
-                              .b = {entry->b},
-                              .shape_a = {entry->shape_a},
-                              .shape_b = {entry->shape_b},
-                              .joint = {joint + 1},
-                              .point = entry->point,
-                              .normal = entry->normal,
-                              .tangent = entry->tangent,
-                              .gap = entry->gap,
-                              .dim = law->dim};
-    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out->impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
-    if (joint >= 0) return ST_OK;
-    out->force = scale(per_second(step), contact_impulse(step, index));
-    out->torque = scale(per_second(step), contact_turning(step, index));
+    st_ContactReport out = {.id = entry->id,
+                            .a = {entry->a},
+                            .b = {entry->b},
+                            .shape_a = {entry->shape_a},
+                            .shape_b = {entry->shape_b},
+                            .joint = {joint + 1},
+                            .point = entry->point,
+                            .normal = entry->normal,
+                            .tangent = entry->tangent,
+                            .gap = entry->gap,
+                            .dim = law->dim};
+    memcpy(out.velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out.impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
+    if (joint >= 0) return out;
+    out.force = scale(per_second(step), along(law->dim, r, entry->normal, entry->tangent));
+    out.torque = scale(per_second(step), about(law->dim, r, entry->normal, entry->tangent));
+    return out;
+}
+
+/* One among bodies that sleep: no velocity, and the force it fell asleep with. */
+static st_ContactReport sleeping_contact(const st_System *system, const sti_Sleeper *sleeper)
+{
+    const sti_Impulse *i = &sleeper->impulse;
+    int joint = sti_limit_joint(i->id);
+    st_ContactReport out = {.id = i->id,
+                            .a = {sleeper->a},
+                            .b = {sleeper->b},
+                            .shape_a = {i->shape_a},
+                            .shape_b = {i->shape_b},
+                            .joint = {joint + 1},
+                            .point = i->point,
+                            .normal = i->normal,
+                            .tangent = i->tangent,
+                            .gap = sleeper->gap,
+                            .dim = i->dim,
+                            .asleep = true};
+    for (int k = 0; k < i->dim; k++)
+        out.impulse[k] = system->history.h * i->r[k];
+    if (joint >= 0) return out;
+    out.force = along(i->dim, i->r, i->normal, i->tangent);
+    out.torque = about(i->dim, i->r, i->normal, i->tangent);
+    return out;
+}
+
+st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
+{
+    const int n_solved = system->step.n_gaps;
+    if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
+    *out = index < n_solved ? solved_contact(system, index)
+                            : sleeping_contact(system, &system->sleep.contact[index - n_solved]);
     return ST_OK;
 }
 
 st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque)
 {
-    const sti_Assembly *step = &system->step;
     st_Vec3 sum = {0, 0, 0}, moment = {0, 0, 0};
     if (system->world == NULL || body.index1 < 0 || body.index1 >= system->world->n_bodies) return ST_ERR_ARGUMENT;
-    st_Vec3 centre = sti_pose(step->q, body.index1).p;
-    for (int c = 0; c < step->n_gaps; c++) {
-        const sti_ContactEntry *entry = &step->chosen[c].entry;
-        if (sti_limit_joint(entry->id) >= 0 || (entry->a != body.index1 && entry->b != body.index1)) continue;
-        double sign = entry->b == body.index1 ? per_second(step) : -per_second(step);
-        st_Vec3 one = scale(sign, contact_impulse(step, c));
+    st_Vec3 centre = sti_pose(system->step.q, body.index1).p;
+    for (int c = 0; c < st_system_contact_count(system); c++) {
+        st_ContactReport contact;
+        STI_TRY(st_system_contact(system, c, &contact));
+        if (contact.joint.index1 > 0 || (contact.a.index1 != body.index1 && contact.b.index1 != body.index1)) continue;
+        double sign = contact.b.index1 == body.index1 ? 1 : -1;
+        st_Vec3 one = scale(sign, contact.force);
         sum = add(sum, one);
-        moment = add(moment, add(cross(sub(entry->point, centre), one), scale(sign, contact_turning(step, c))));
+        moment = add(moment, add(cross(sub(contact.point, centre), one), scale(sign, contact.torque)));
     }
     if (force != NULL) *force = sum;
     if (torque != NULL) *torque = moment;
@@ -120,9 +162,16 @@ static double bounded_impulse(const sti_Assembly *step, int k)
 }
 
 /* Of both limits of a joint, along its coordinate or the other one. Limits stand after the contacts, by id. */
-static double limit_impulse(const sti_Assembly *step, int joint, int which)
+static double limit_impulse(const st_System *system, int joint, int which)
 {
+    const sti_Assembly *step = &system->step;
+    const sti_Sleep *sleep = &system->sleep;
     double sum = 0;
+    for (int c = sleep->n_contacts - 1; c >= 0 && sleep->contact[c].impulse.id >= STI_LIMIT_ID; c--) {
+        const sti_Impulse *i = &sleep->contact[c].impulse;
+        if (sti_limit_joint(i->id) == joint && sti_limit_which(i->id) == which)
+            sum += ((i->id & 1u) != 0 ? -step->eta : step->eta) * i->r[0];
+    }
     for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--)
         if (sti_limit_joint(step->chosen[c].entry.id) == joint && sti_limit_which(step->chosen[c].entry.id) == which)
             sum += (step->chosen[c].entry.id & 1u) != 0 ? -step->r[step->law[c].first] : step->r[step->law[c].first];
@@ -171,7 +220,7 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     for (int k = 0; k < joint->n_rows; k++)
         add_impulse(sum, l[k], &row[k]);
     double motor = bounded_impulse(step, joint->motor_row), friction = bounded_impulse(step, joint->friction_row);
-    double limit = limit_impulse(step, index, 0), spring = spring_impulse(system, index, &x, out->speed);
+    double limit = limit_impulse(system, index, 0), spring = spring_impulse(system, index, &x, out->speed);
     add_impulse(sum, motor + friction + limit + spring, &x);
     out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);
     out->friction = rate * friction;
@@ -179,7 +228,7 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     out->spring = rate * spring;
     if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
     STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
-    limit = limit_impulse(step, index, 1);
+    limit = limit_impulse(system, index, 1);
     add_impulse(sum, limit, &x);
     out->other_limit = rate * limit;
     return ST_OK;

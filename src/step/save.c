@@ -7,6 +7,7 @@
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
 #include "step/contact_model.h"
+#include "step/sleep.h"
 
 #define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
 #define VERSION 1
@@ -43,6 +44,12 @@ enum {
     MODES,
     PATCHES,
     DEFORMATIONS,
+    ASLEEP,
+    DUE,
+    RINGS,
+    RESTS,
+    SLEEPERS,
+    JOINT_FORCES,
     N_SECTIONS
 };
 
@@ -63,7 +70,13 @@ static const struct {
                           [LOADED] = {"loaded", sizeof(uint64_t)},
                           [MODES] = {"modes", sizeof(sti_Mode)},
                           [PATCHES] = {"patch", sizeof(sti_Patch)},
-                          [DEFORMATIONS] = {"delta", sizeof(double)}};
+                          [DEFORMATIONS] = {"delta", sizeof(double)},
+                          [ASLEEP] = {"asleep", sizeof(unsigned char)},
+                          [DUE] = {"due", sizeof(unsigned char)},
+                          [RINGS] = {"rings", sizeof(int)},
+                          [RESTS] = {"rests", sizeof(double)},
+                          [SLEEPERS] = {"sleeper", sizeof(sti_Sleeper)},
+                          [JOINT_FORCES] = {"joint f", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -89,6 +102,12 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[MODES] = (Part){s->mode, s->n_modes};
     part[PATCHES] = (Part){s->patches.patch, s->patches.n};
     part[DEFORMATIONS] = (Part){s->patches.delta, s->patches.n_delta};
+    part[ASLEEP] = (Part){s->sleep.on ? s->world->asleep : NULL, s->sleep.n_bodies};
+    part[DUE] = (Part){s->sleep.due, s->sleep.n_bodies};
+    part[RINGS] = (Part){s->sleep.ring, s->sleep.n_bodies};
+    part[RESTS] = (Part){s->sleep.rest, s->sleep.n_bodies};
+    part[SLEEPERS] = (Part){s->sleep.contact, s->sleep.n_contacts};
+    part[JOINT_FORCES] = (Part){s->sleep.joint_force, s->sleep.n_joint_forces};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -161,10 +180,35 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
     return ST_OK;
 }
 
+/* Those of a system without sleep are empty: there all are awake. */
+static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+{
+    const int64_t n = part[ASLEEP].count;
+    if (n > 0 && !system->sleep.on)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state knows who sleeps, and the system has `sleep` off");
+    if ((n > 0 && n != system->sleep.n_bodies) || part[DUE].count != n || part[RINGS].count != n ||
+        part[RESTS].count != n || (n == 0 && part[SLEEPERS].count > 0))
+        return damaged(err);
+    for (int64_t b = 0; b < n; b++) {
+        int next;
+        memcpy(&next, (const char *)part[RINGS].data + (size_t)b * sizeof next, sizeof next);
+        if (next < 0 || next >= n) return damaged(err);
+    }
+    for (int64_t k = 0; k < part[SLEEPERS].count; k++) {
+        sti_Sleeper sleeper;
+        memcpy(&sleeper, (const char *)part[SLEEPERS].data + (size_t)k * sizeof sleeper, sizeof sleeper);
+        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n || sleeper.impulse.dim < 1 ||
+            sleeper.impulse.dim > ST_MAX_DIM)
+            return damaged(err);
+    }
+    return ST_OK;
+}
+
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
-    const int64_t expected[N_SECTIONS] = {1, n_q, n_v, 1, 1, -1, -1, 1, n_q, n_v, n_v, -1, -1, -1, -1};
+    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  n_q, n_v, n_v,
+                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1};
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
@@ -174,7 +218,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
             return damaged(err);
     }
-    return ST_OK;
+    return check_sleep(system, part, err);
 }
 
 static void take(void *to, const Part *part, size_t size)
@@ -201,6 +245,9 @@ static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *
     STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, part[IMPULSES].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->sleep.contact, s->sleep.contact_capacity, part[SLEEPERS].count, err));
+    STI_TRY(
+        STI_GROW(&s->allocator, s->sleep.joint_force, s->sleep.joint_force_capacity, part[JOINT_FORCES].count, err));
     return STI_GROW(&s->allocator, s->mode, s->mode_capacity, part[MODES].count, err);
 }
 
@@ -216,6 +263,21 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+}
+
+static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
+{
+    sti_Sleep *sleep = &s->sleep;
+    if (!sleep->on || part[ASLEEP].count == 0) return;
+    take(s->world->asleep, &part[ASLEEP], sizeof *s->world->asleep);
+    take(sleep->due, &part[DUE], sizeof *sleep->due);
+    take(sleep->ring, &part[RINGS], sizeof *sleep->ring);
+    take(sleep->rest, &part[RESTS], sizeof *sleep->rest);
+    take(sleep->contact, &part[SLEEPERS], sizeof *sleep->contact);
+    take(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
+    sleep->n_contacts = (int)part[SLEEPERS].count;
+    sleep->n_joint_forces = (int)part[JOINT_FORCES].count;
+    sti_sleep_restored(s);
 }
 
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
@@ -240,6 +302,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
     take(&s->stalled, &part[STALLED], sizeof s->stalled);
     restore_past(s, part);
+    restore_sleep(s, part);
     return ST_OK;
 }
 

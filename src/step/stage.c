@@ -23,8 +23,9 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
-#include "solve/solver.h"
+#include "solve/islands.h"
 #include "step/contact_model.h"
+#include "step/sleep.h"
 
 /* The stage being assembled. */
 typedef struct Work {
@@ -91,12 +92,16 @@ static st_Status momentum(Work *work)
     }
     note_speeds(work, v, k);
     const double *M = work->out->M;
-    for (int b = 0; b < model->n_blocks; b++)
-        for (int i = model->first[b]; i < model->first[b + 1]; i++) {
+    const bool *still = s->sleep.n_asleep > 0 ? s->sleep.block : NULL; /* they have no velocity */
+    for (int b = 0; b < model->n_blocks; b++) {
+        const int first = model->first[b], end = model->first[b + 1];
+        for (int i = first; i < end; i++) {
             f[i] = stage->eta * k[i];
-            for (int j = model->first[b]; j < model->first[b + 1]; j++)
-                f[i] += *M++ * v[j];
+            for (int j = first; j < end && (still == NULL || !still[b]); j++)
+                f[i] += M[(i - first) * (end - first) + j - first] * v[j];
         }
+        M += (ptrdiff_t)(end - first) * (end - first);
+    }
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
     return ST_OK;
@@ -247,11 +252,25 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
     return entry->turning_row + (spins ? 0 : k - 2);
 }
 
+/* Rows that nobody has made yet: where they will stand. */
+static st_Status new_contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    int index[12];
+    double *gradient;
+    STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
+    int count = sti_contact_rows(work->system->world, entry, law->dim, index, gradient);
+    sti_rows_close(&work->out->H, law->dim, count, index);
+    for (int k = 0; k < law->dim; k++)
+        work->out->w[law->first + k] = 0;
+    return ST_OK;
+}
+
 static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
+    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = 0; k < law->dim; k++)
         work->out->w[law->first + k] = 0;
@@ -274,24 +293,23 @@ static double beyond(double gap, double slop)
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
-static double gap_drift(const Work *work, const sti_ContactEntry *entry)
+static double gap_drift(const Work *work, const sti_ContactEntry *entry, int row)
 {
-    const sti_RowList *rows = &work->stage->rows->contact_rows;
+    const sti_RowList *rows = &work->out->H;
     double cap = work->system->def.correction_speed, reach = drift_time(work);
     const st_Sink *from = work->stage->drift_from;
     int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
-    double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, entry->first_row);
+    double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, row);
     gap = beyond(gap, work->system->def.slop);
-    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
+    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, row);
     return fmax(gap / reach, -cap);
 }
 
 /* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
  * within it (METHODS section 3c).                                                                 */
-static double rebound(const Work *work, const sti_ContactEntry *entry, double drift)
+static double rebound(const Work *work, const sti_ContactEntry *entry, int row, double drift)
 {
-    const sti_RowList *rows = &work->stage->rows->contact_rows;
-    double approach = base_speed(work, rows, entry->first_row);
+    double approach = base_speed(work, &work->out->H, row);
     bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
     bool fast = approach < -work->system->def.restitution_speed;
     return closes && fast && entry->restitution > 0 ? entry->restitution * approach : drift;
@@ -307,8 +325,8 @@ static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
-    if (work->gap_drift) out->w[first] = gap_drift(work, entry);
-    if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
+    if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
+    if (work->stage->rebound) out->w[first] = rebound(work, entry, first, out->w[first]);
     return ST_OK;
 }
 
@@ -486,6 +504,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, err));
     STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */
     work.out->n_gaps = n_contacts;
@@ -527,17 +546,27 @@ st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st
     return sti_solver_solve(solver, problem, solution, info, err);
 }
 
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err)
+{
+    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
+    return sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? system->sleep.block : NULL,
+                             solution, info, err);
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->step;
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
+    sti_sleep_impulses(system, stage->eta);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    STI_TRY(sti_solve_problem(system, system->solver, &out->problem, &solution, info, err));
+    STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
+    if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);
     sti_lap(system, ST_STAGE_SOLVE);

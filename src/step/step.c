@@ -6,12 +6,14 @@
  *     integrator.c  the table of integrators: euler.c, trapezoid.c, sdirk2.c, bdf2.c, all on stage.c
  *     transition.c  take-off, stick and slip within the step       event.c    collisions within the step
  *     landing.c     what a collision does, with impact.c           project.c  drift correction
+ *     sleep.c       who is left out of all this
  *
  * An integrator of order one ends its step at a collision. One of order two goes on behind each event to the
  * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
  */
 #include "base/tolerance.h"
 #include "step/contact_model.h"
+#include "step/sleep.h"
 
 #include <time.h>
 
@@ -44,17 +46,49 @@ static double reach_of(const st_System *system, double h)
     return sti_margin(system) + model->reach(model->ctx, system->q, system->v_new, h);
 }
 
-/* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. */
+/* Contacts at the state once more, as far ahead as the step may need them; those of a second attempt also where the
+ * first went. Of a model of the user's then whatever is nearer than anything moves.                */
+static st_Status look_again(st_System *system, double h, int round, st_Error *err)
+{
+    const bool ahead = sti_speculative(system), far = ahead && round > 0 && system->world == NULL;
+    const double margin = far ? reach_of(system, h) : sti_margin(system);
+    system->foreseen = 0;
+    if (!ahead) return sti_evaluate(system, &system->here, system->t, system->q, margin, err);
+    return sti_evaluate_ahead(system, &system->here, system->t, system->q, margin, h, system->v,
+                              round > 0 ? system->v_new : NULL, err);
+}
+
+/* The contacts of the step problem. Sleepers that one of them touches wake, and bring their own. */
+static st_Status want_contacts(st_System *system, double h, int round, st_Error *err)
+{
+    bool woken;
+    STI_TRY(sti_want_contacts(system, h, err));
+    STI_TRY(sti_wake_touched(system, &woken, err));
+    if (!woken) return ST_OK;
+    STI_TRY(look_again(system, h, round, err));
+    return sti_want_contacts(system, h, err);
+}
+
+/* Attempts at a step. Where the solver was told to stop early, a third would correct less than what it left. */
+static int most_attempts(const st_StepInfo *info)
+{
+    return info->solve.converged ? 4 : 2;
+}
+
+/* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
+ * foretell most of them, so that one attempt mostly does.                                                  */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->missed.n = 0;
-    for (int round = 0, again = 1; again > 0 && round < 4; round++) {
-        if (round > 0) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, reach_of(system, h), err));
-        STI_TRY(sti_want_contacts(system, err));
+    for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(info)); round++) {
+        if (round > 0 || (system->world != NULL && system->foreseen < h)) STI_TRY(look_again(system, h, round, err));
+        STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));
-        STI_TRY(sti_evaluate(system, &system->trial, system->t + h, system->q_new, sti_margin(system), err));
-        STI_TRY(sti_note_missed(system, &again, err));
+        STI_TRY(sti_evaluate_ahead(system, &system->trial, system->t + h, system->q_new, sti_margin(system), h,
+                                   system->v_new, NULL, err));
+        STI_TRY(sti_note_missed(system, h, &again, err));
     }
+    system->foreseen = h;
     return sti_note_loaded(system, err);
 }
 
@@ -91,7 +125,8 @@ static void report(st_System *system, double h, st_StepInfo *info)
     info->time = system->t;
     info->h = h;
     info->joints = system->here.joint_rows.n_rows;
-    info->penetration = sti_sink_penetration(&system->here);
+    info->asleep = system->sleep.n_asleep;
+    info->penetration = fmax(sti_sink_penetration(&system->here), system->sleep.penetration);
     info->joint_error = sti_sink_joint_error(&system->here);
     info->kinetic = sti_energy_kinetic(system, system->q, system->v);
     info->potential = sti_energy_potential(system, &system->here, system->t, system->q);
@@ -129,7 +164,7 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     if (sti_speculative(system)) return speculative_step(system, h, info, err);
 
     STI_TRY(sti_refresh_active(system, err));
-    STI_TRY(sti_want_contacts(system, err));
+    STI_TRY(want_contacts(system, h, 0, err));
     STI_TRY(sti_integrate(system, h, info, err));
     if (events == ST_EVENTS_ALL && !system->tired) STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;
@@ -169,12 +204,14 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     sti_start_lap(system);
     double start = system->t;
     if (sti_goes_on(system)) STI_TRY(sti_save(system, err));
+    STI_TRY(sti_sleep_begin(system, h, err));
     st_Status status = pieces(system, h, &local, err);
     if (status != ST_OK) {
         if (sti_goes_on(system)) sti_restore(system);
         return status;
     }
     system->n_steps++;
+    sti_sleep_end(system, system->t - start);
     report(system, system->t == start + h ? h : system->t - start, &local);
     if (info != NULL) {
         uint32_t size = info->size < sizeof local ? info->size : (uint32_t)sizeof local;

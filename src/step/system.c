@@ -1,6 +1,6 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
-#include "solve/solver.h"
 #include "step/contact_model.h"
+#include "step/sleep.h"
 
 #include <stdio.h>
 
@@ -71,7 +71,7 @@ static st_Status check_bounded(const st_Model *model, const st_SystemDef *def, s
                     def->solver);
 }
 
-static st_Status create_solver(const st_SystemDef *def, const char *name, st_Solver **out, st_Error *err)
+static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
 {
     st_SolverDef solver = st_solver_def();
     solver.name = name;
@@ -79,7 +79,7 @@ static st_Status create_solver(const st_SystemDef *def, const char *name, st_Sol
     solver.max_iterations = def->max_iterations;
     solver.warm_start = true;
     solver.allocator = def->allocator;
-    return st_solver_create(&solver, out, err);
+    return solver;
 }
 
 /* Every vector that lives as long as the system: allocated and freed in one place each. */
@@ -171,8 +171,9 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     find_diagonal(s);
     s->here.allocator = s->trial.allocator = s->middle.allocator = s->allocator;
     s->here.n_v = s->trial.n_v = s->middle.n_v = s->model.n_v;
-    STI_TRY(create_solver(&s->def, s->def.solver, &s->solver, err));
-    STI_TRY(create_solver(&s->def, "auto", &s->projector, err));
+    const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
+    STI_TRY(sti_islands_create(&solver, s->def.islands, &s->islands, err));
+    STI_TRY(st_solver_create(&projector, &s->projector, err));
     sti_solver_be_rough(s->projector);
     if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
     return st_system_set_state(s, 0.0, q0, v0, err);
@@ -186,8 +187,9 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     s->def = *def;
     s->allocator = def->allocator;
     s->model = *model;
-    st_Status status = start(s, q0, v0, err);
-    s->world = world; /* from here on it can name bodies */
+    s->world = world;
+    st_Status status = sti_sleep_create(s, err);
+    if (status == ST_OK) status = start(s, q0, v0, err);
     if (status == ST_OK) status = sti_check_initial(s, err);
     if (status != ST_OK) {
         s->world = NULL; /* still the caller's */
@@ -215,6 +217,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
         st_Model model = sti_world_model(world);
         status = sti_check_contact_model(def, world, err);
         if (status == ST_OK) status = check_bounded(&model, def, err);
+        if (status == ST_OK) status = sti_check_sleep(def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
     if (status != ST_OK) sti_world_destroy(world);
@@ -275,7 +278,8 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     sti_patches_free(s);
-    st_solver_destroy(s->solver);
+    sti_sleep_free(s);
+    sti_islands_destroy(s->islands);
     st_solver_destroy(s->projector);
     sti_least_norm_destroy(&a, s->least_norm);
     sti_world_destroy(s->world);
@@ -337,9 +341,11 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->here = s->trial;
     s->trial = sink;
     s->t = t;
+    sti_sleep_forget(s);
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
     s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;
+    s->foreseen = 0;
     s->friction_work = 0;
     s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
     s->step.n_gaps = s->step.n_bounded = 0;

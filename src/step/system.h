@@ -9,6 +9,7 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
+#include "solve/islands.h"
 #include "step/patch.h"
 
 #include <stiction/system.h>
@@ -89,6 +90,34 @@ typedef struct sti_Mode {
     uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
 } sti_Mode;
 
+/* A contact among bodies that sleep, with the force of its last step. */
+typedef struct sti_Sleeper {
+    sti_Impulse impulse;
+    int a, b;
+    double gap;
+} sti_Sleeper;
+
+/* Who sleeps is in the world (world->asleep): sleep.c. By body but for the last ones. */
+typedef struct sti_Sleep {
+    bool on;
+    int n_bodies;
+    int n_asleep;
+    int n_ready;                  /* awake, and at rest for long enough                                          */
+    int *ring;                    /* the next of those that fell asleep together                                 */
+    unsigned char *due;           /* wakes before the next step                                                  */
+    double *rest;                 /* how long it has been at rest [s]                                            */
+    bool *restless;               /* work: leaders of islands that cannot sleep                                  */
+    int *above;                   /* work: union-find                                                            */
+    bool *block;                  /* by block of M: asleep                                                       */
+    sti_Sleeper *contact, *spare; /* by id                                                         */
+    int n_contacts;
+    double penetration; /* among them [m]                                                          */
+    sti_Impulse *merged;
+    double *joint_force; /* by joint row: of the last step [N, N m]                                */
+    int n_joint_forces;
+    int64_t contact_capacity, spare_capacity, merged_capacity, joint_force_capacity;
+} sti_Sleep;
+
 struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
@@ -123,6 +152,7 @@ struct st_System {
     bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
+    double foreseen;              /* `here` has the contacts that may close within this time [s]   */
     int stalled;                  /* collisions in a row without progress in time                  */
 
     double initial_position, initial_velocity; /* largest change made to the initial state          */
@@ -142,8 +172,11 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
-    st_Solver *solver, *projector;
+    sti_Islands *islands; /* who solves the step problem                                           */
+    st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
+
+    sti_Sleep sleep;
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
@@ -158,6 +191,10 @@ void sti_lap(st_System *system, st_Stage stage);
 
 /* evaluate.c: fill a sink at (t, q). */
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
+/* The same, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
+ * within h. A model of the user's tells of none.                                                  */
+st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
+                             const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
 /* M at q, unless it is known already. */
@@ -192,6 +229,9 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
                             st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* The step problem, island by island. */
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err);
 /* Velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
 
@@ -225,8 +265,8 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
-st_Status sti_want_contacts(st_System *system, st_Error *err);
-st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err);
+st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
 st_Status sti_drop_separated(st_System *system, st_Error *err);
 st_Status sti_drop_rebounding(st_System *system, st_Error *err);
 st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);

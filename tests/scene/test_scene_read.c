@@ -49,6 +49,10 @@ static void test_settings(void **state)
     assert_string_equal(def.solver, "nsgs");
     check_close(def.tolerance, 1e-6, EXACT);
     assert_int_equal(def.max_iterations, 77);
+    assert_false(def.islands);
+    assert_true(def.sleep);
+    check_close(def.sleep_speed, 0.02, EXACT);
+    check_close(def.sleep_time, 1.5, EXACT);
     check_close(def.margin, 0.25, EXACT);
     assert_true(def.all_points);
     check_close(def.slop, 1e-7, EXACT);

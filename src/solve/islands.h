@@ -1,0 +1,40 @@
+/* solve/islands.h -- a step problem in its independent parts.
+ *
+ * Blocks of A that share a joint row, a contact or an off-diagonal entry of compliance depend on each other; what is
+ * connected so is an island, and nothing crosses from one to the next:
+ *
+ *     A v = f + H r + G l, ...        =        one such problem an island
+ *
+ * Each is solved with its own start, iterations and residual, so that a mechanism of three bodies beside a pile is
+ * solved to the tolerance on its own scale, and a hard island does not make the others pay. Blocks without
+ * contacts need no law: all of them together are one linear part, which is no island. One island is not taken
+ * apart: the solver sees the problem as it is.
+ */
+#ifndef STI_ISLANDS_H
+#define STI_ISLANDS_H
+
+#include "solve/solver.h"
+
+typedef struct sti_Islands sti_Islands;
+
+/* What an island is made of, and how its solve went. */
+typedef struct sti_Island {
+    int n_blocks, n_contacts, n_l;
+    st_SolveInfo info;
+} sti_Island;
+
+/* The solvers are made as the def says. Not split: every problem is solved as it is, unless something is still. */
+st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **out, st_Error *err);
+void sti_islands_destroy(sti_Islands *islands);
+
+/* As sti_solver_solve; *info is the worst of all islands. Blocks marked in `still` (NULL: none) are left out, with the
+ * joint rows and contacts that touch them: their v is set to 0, their l, u and r stay as they are. A marked block
+ * shares rows with marked ones only.                                                              */
+st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const bool *still, st_Solution *solution,
+                            st_SolveInfo *info, st_Error *err);
+
+/* Of the last solve, in order of their first blocks. */
+int sti_islands_count(const sti_Islands *islands);
+const sti_Island *sti_islands_get(const sti_Islands *islands, int index);
+
+#endif

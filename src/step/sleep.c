@@ -1,0 +1,457 @@
+/* step/sleep.c -- islands at rest are left alone until something touches them.
+ *
+ * An island (bodies connected by contacts within the margin, joints and springs) in which no point of any body has been
+ * faster than `sleep_speed` for `sleep_time` falls asleep: its velocities become 0, its poses stay, and it is left out
+ * of narrow phase, step problem and solve. The forces under it are those of its last step, and so nothing is lost when
+ * it wakes: it goes on from the pose where it would be, up to sleep_speed times the time it took to fall asleep, and
+ * from the forces that carried it.
+ *
+ * It wakes, all of it, in the very step in which something could change:
+ *
+ *     a contact with a body that is awake enters the step problem, also one that a first attempt ran into;
+ *     a force on one of its bodies changes within the step;
+ *     a joint of it begins to move, or a motor of it gets another target;
+ *     st_system_wake() or st_system_set_state() is called.
+ *
+ * Who sleeps is part of the state: flags, times at rest and forces are saved (save.c).
+ */
+#include "step/sleep.h"
+
+#include "model/profile.h"
+#include "solve/net.h"
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
+{
+    if (!def->sleep) return ST_OK;
+    if (def->events != ST_EVENTS_OFF)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep needs a fixed step: events must be \"off\"");
+    if (def->contact != ST_CONTACT_RIGID)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep needs rigid contacts: contact must be \"rigid\"");
+    if (def->drift == ST_DRIFT_PROJECTION)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "sleep does not go with projection: drift must be \"gap\" or "
+                        "\"velocity\"");
+    if (def->forces != ST_FORCES_ANY)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep keeps the forces there are: forces must be \"any\"");
+    return ST_OK;
+}
+
+st_Status sti_sleep_create(st_System *system, st_Error *err)
+{
+    sti_Sleep *s = &system->sleep;
+    const sti_World *world = system->world;
+    const st_Allocator *a = &system->allocator;
+    if (!system->def.sleep || world == NULL) return ST_OK;
+    const int n = s->n_bodies = world->n_bodies;
+    s->ring = sti_alloc(a, n, sizeof *s->ring);
+    s->due = sti_alloc(a, n, sizeof *s->due);
+    s->rest = sti_alloc(a, n, sizeof *s->rest);
+    s->restless = sti_alloc(a, n, sizeof *s->restless);
+    s->above = sti_alloc(a, n, sizeof *s->above);
+    s->block = sti_alloc(a, n, sizeof *s->block);
+    if (s->ring == NULL || s->due == NULL || s->rest == NULL || s->restless == NULL || s->above == NULL ||
+        s->block == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies that may sleep", n);
+    s->on = true;
+    return ST_OK;
+}
+
+void sti_sleep_free(st_System *system)
+{
+    sti_Sleep *s = &system->sleep;
+    const st_Allocator *a = &system->allocator;
+    const int n = s->n_bodies;
+    sti_free(a, s->ring, n, sizeof *s->ring);
+    sti_free(a, s->due, n, sizeof *s->due);
+    sti_free(a, s->rest, n, sizeof *s->rest);
+    sti_free(a, s->restless, n, sizeof *s->restless);
+    sti_free(a, s->above, n, sizeof *s->above);
+    sti_free(a, s->block, n, sizeof *s->block);
+    STI_RELEASE(a, s->contact, s->contact_capacity);
+    STI_RELEASE(a, s->spare, s->spare_capacity);
+    STI_RELEASE(a, s->merged, s->merged_capacity);
+    STI_RELEASE(a, s->joint_force, s->joint_force_capacity);
+}
+
+/* ---- what follows from the flags -------------------------------------------------------------- */
+
+/* It cannot move in this step: asleep, or fixed. */
+static bool stays(const sti_World *world, int body)
+{
+    return world->asleep[body] || world->body[body].n_dofs == 0;
+}
+
+static void flags_changed(st_System *system)
+{
+    sti_Sleep *s = &system->sleep;
+    const sti_World *world = system->world;
+    s->n_asleep = 0;
+    for (int b = 0, block = 0; b < world->n_bodies; b++) {
+        s->n_asleep += world->asleep[b] != 0;
+        if (world->body[b].n_dofs > 0) s->block[block++] = world->asleep[b] != 0;
+    }
+    s->penetration = 0;
+    for (int k = 0; k < s->n_contacts; k++)
+        s->penetration = fmax(s->penetration, -s->contact[k].gap);
+}
+
+/* Contacts among what stays are no contacts of the state any more. */
+static void drop_contacts(const sti_World *world, st_Sink *sink)
+{
+    int n = 0;
+    for (int c = 0; c < sink->n_contacts; c++)
+        if (!stays(world, sink->contact[c].a) || !stays(world, sink->contact[c].b))
+            sink->contact[n++] = sink->contact[c];
+    sink->n_contacts = n;
+}
+
+void sti_sleep_forget(st_System *system)
+{
+    sti_Sleep *s = &system->sleep;
+    if (!s->on) return;
+    for (int b = 0; b < system->world->n_bodies; b++) {
+        system->world->asleep[b] = s->due[b] = 0;
+        s->rest[b] = 0;
+        s->ring[b] = b;
+    }
+    s->n_contacts = s->n_ready = 0;
+    s->n_joint_forces = 0;
+    flags_changed(system);
+}
+
+static void count_ready(st_System *system)
+{
+    sti_Sleep *s = &system->sleep;
+    const sti_World *world = system->world;
+    s->n_ready = 0;
+    for (int b = 1; b < world->n_bodies; b++)
+        s->n_ready += !stays(world, b) && s->rest[b] >= system->def.sleep_time;
+}
+
+void sti_sleep_restored(st_System *system)
+{
+    if (!system->sleep.on) return;
+    flags_changed(system);
+    count_ready(system);
+    drop_contacts(system->world, &system->here);
+}
+
+/* ---- waking ----------------------------------------------------------------------------------- */
+
+static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
+{
+    return a->id < b->id || (a->id == b->id && a->element < b->element);
+}
+
+/* The forces of those who are awake again, among those that the next problem starts from: both stand by id. */
+static st_Status return_forces(st_System *system, st_Error *err)
+{
+    sti_Sleep *s = &system->sleep;
+    int n = 0, from = 0, kept = 0;
+    STI_TRY(STI_GROW(&system->allocator, s->merged, s->merged_capacity, system->n_previous + s->n_contacts, err));
+    for (int k = 0; k < s->n_contacts; k++) {
+        const sti_Sleeper *sleeper = &s->contact[k];
+        if (stays(system->world, sleeper->a) && stays(system->world, sleeper->b)) {
+            s->contact[kept++] = *sleeper;
+            continue;
+        }
+        while (from < system->n_previous && comes_before(&system->previous[from], &sleeper->impulse))
+            s->merged[n++] = system->previous[from++];
+        s->merged[n++] = sleeper->impulse;
+        if (sleeper->impulse.r[0] > 0)
+            STI_TRY(sti_ids_add(&system->allocator, &system->loaded, sleeper->impulse.id, err));
+    }
+    while (from < system->n_previous)
+        s->merged[n++] = system->previous[from++];
+    sti_Impulse *list = system->previous;
+    int64_t capacity = system->previous_capacity;
+    system->previous = s->merged, system->previous_capacity = s->merged_capacity;
+    s->merged = list, s->merged_capacity = capacity;
+    system->n_previous = n;
+    s->n_contacts = kept;
+    return ST_OK;
+}
+
+/* Everyone who is due, with all that sleep in the same island. */
+static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
+{
+    sti_Sleep *s = &system->sleep;
+    unsigned char *asleep = system->world->asleep;
+    *woken = false;
+    for (int b = 1; b < system->world->n_bodies; b++) {
+        if (!s->due[b] || !asleep[b]) continue;
+        for (int next = b; asleep[next];) {
+            const int at = next;
+            next = s->ring[at];
+            asleep[at] = s->due[at] = 0;
+            s->rest[at] = 0;
+            s->ring[at] = at;
+        }
+        *woken = true;
+    }
+    if (!*woken) return ST_OK;
+    flags_changed(system);
+    STI_TRY(return_forces(system, err));
+    flags_changed(system);
+    return ST_OK;
+}
+
+/* A force that changes within the step. */
+static void note_forces(st_System *system, double h)
+{
+    const st_Scene *scene = system->world->scene;
+    for (int f = 0; f < scene->n_forces; f++) {
+        const st_Profile *profile = &scene->force[f].profile;
+        const int body = scene->force[f].body.index1;
+        if (system->world->asleep[body] &&
+            sti_profile_value(profile, system->t) != sti_profile_value(profile, system->t + h))
+            system->sleep.due[body] = 1;
+    }
+}
+
+st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
+{
+    const st_Sink *here = &system->here;
+    *woken = false;
+    if (system->sleep.n_asleep == 0) return ST_OK;
+    const unsigned char *asleep = system->world->asleep;
+    for (int c = 0, k = 0; c < here->n_contacts; c++) { /* both stand by id */
+        const sti_ContactEntry *contact = &here->contact[c];
+        while (k < system->wanted.n && system->wanted.id[k] < contact->id)
+            k++;
+        if (k == system->wanted.n || system->wanted.id[k] != contact->id) continue;
+        if (asleep[contact->a]) system->sleep.due[contact->a] = 1; /* who of them is awake stays so */
+        if (asleep[contact->b]) system->sleep.due[contact->b] = 1;
+    }
+    return wake_due(system, woken, err);
+}
+
+/* Rows of a joint that say something else than at the state before: its motion begins, its motor turns to
+ * another target. The pose is the same.                                                           */
+static bool joint_changes(const st_System *system, const sti_Joint *joint)
+{
+    const st_Sink *now = &system->here, *before = &system->trial;
+    const int bounded[2] = {joint->friction_row, joint->motor_row};
+    if (joint->n_rows > 0 && memcmp(now->joint + joint->first_row, before->joint + joint->first_row,
+                                    (size_t)joint->n_rows * sizeof *now->joint) != 0)
+        return true;
+    for (int k = 0; k < 2; k++)
+        if (bounded[k] >= 0 &&
+            memcmp(now->bounded + bounded[k], before->bounded + bounded[k], sizeof *now->bounded) != 0)
+            return true;
+    return false;
+}
+
+static void note_joints(st_System *system)
+{
+    const sti_World *world = system->world;
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const int body = world->asleep[joint->a] ? joint->a : joint->b;
+        if (world->asleep[body] && joint_changes(system, joint)) system->sleep.due[body] = 1;
+    }
+}
+
+/* ---- falling asleep --------------------------------------------------------------------------- */
+
+static void connect(st_System *system, int a, int b)
+{
+    const sti_Body *body = system->world->body;
+    if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(system->sleep.above, a, b);
+}
+
+/* Who hangs together with whom, at the state. */
+static void connect_bodies(st_System *system)
+{
+    const sti_World *world = system->world;
+    const st_Sink *here = &system->here;
+    for (int b = 0; b < world->n_bodies; b++)
+        system->sleep.above[b] = b;
+    for (int c = 0; c < here->n_contacts; c++)
+        if (here->contact[c].gap < sti_margin(system)) connect(system, here->contact[c].a, here->contact[c].b);
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        connect(system, joint->a, joint->b);
+        for (int e = 0; e < 2 && joint->type == ST_JOINT_GEAR; e++) {
+            connect(system, joint->a, world->joint[joint->geared[e]].a);
+            connect(system, joint->b, world->joint[joint->geared[e]].b);
+        }
+    }
+    for (int k = 0; k < world->n_springs; k++)
+        connect(system, world->spring[k].a, world->spring[k].b);
+}
+
+/* A joint that is moved in time, however slowly, lets nobody sleep. */
+static bool is_driven(const st_System *system, const sti_Joint *joint)
+{
+    for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
+        if (system->here.joint[k].rate != 0) return true;
+    return false;
+}
+
+/* The leaders of islands that cannot sleep yet: someone moves, or touches a sleeper and is about to wake it. */
+static void mark_restless(st_System *system)
+{
+    const sti_World *world = system->world;
+    int *above = system->sleep.above;
+    bool *restless = system->sleep.restless;
+    memset(restless, 0, (size_t)world->n_bodies * sizeof *restless);
+    for (int b = 1; b < world->n_bodies; b++)
+        if (world->asleep[b] || system->sleep.rest[b] < system->def.sleep_time) restless[sti_leader(above, b)] = true;
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
+        if (!stays(world, body) && is_driven(system, joint)) restless[sti_leader(above, body)] = true;
+    }
+}
+
+/* No velocity, no history of one. */
+static void stop(st_System *system, int b)
+{
+    const sti_Body *body = &system->world->body[b];
+    for (int i = body->v_first; i < body->v_first + body->n_dofs; i++)
+        system->v[i] = system->history.v[i] = system->history.a[i] = 0;
+}
+
+/* The bodies of an impulse; false for bounded rows, which stay in the step problem. */
+static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a, int *b)
+{
+    const int joint = sti_limit_joint(impulse->id);
+    if (impulse->id >= STI_BOUNDED_ID) return false;
+    *a = joint >= 0 ? world->joint[joint].a : world->scene->shape_body[impulse->shape_a - 1];
+    *b = joint >= 0 ? world->joint[joint].b : world->scene->shape_body[impulse->shape_b - 1];
+    return true;
+}
+
+/* Forces among those who sleep now go from the last step's list to the sleepers': both stand by id. */
+static st_Status keep_forces(st_System *system, st_Error *err)
+{
+    sti_Sleep *s = &system->sleep;
+    int n = 0, from = 0;
+    STI_TRY(STI_GROW(&system->allocator, s->spare, s->spare_capacity, s->n_contacts + system->n_previous, err));
+    for (int k = 0; k < system->n_previous; k++) {
+        const sti_Impulse *impulse = &system->previous[k];
+        int a, b, here = sti_sink_find(&system->here, impulse->id);
+        if (!bodies_of(system->world, impulse, &a, &b) || !stays(system->world, a) || !stays(system->world, b))
+            continue;
+        while (from < s->n_contacts && comes_before(&s->contact[from].impulse, impulse))
+            s->spare[n++] = s->contact[from++];
+        s->spare[n++] = (sti_Sleeper){*impulse, a, b, here >= 0 ? system->here.contact[here].gap : 0.0};
+    }
+    while (from < s->n_contacts)
+        s->spare[n++] = s->contact[from++];
+    sti_Sleeper *list = s->contact;
+    int64_t capacity = s->contact_capacity;
+    s->contact = s->spare, s->contact_capacity = s->spare_capacity;
+    s->spare = list, s->spare_capacity = capacity;
+    s->n_contacts = n;
+    return ST_OK;
+}
+
+/* Islands of bodies that have all rested long enough. */
+static st_Status fall_asleep(st_System *system, st_Error *err)
+{
+    sti_Sleep *s = &system->sleep;
+    sti_World *world = system->world;
+    bool any = false;
+    if (s->n_ready == 0) return ST_OK;
+    connect_bodies(system);
+    mark_restless(system);
+    for (int b = 1; b < world->n_bodies; b++) {
+        const int leader = sti_leader(s->above, b); /* the smallest: it comes first */
+        if (world->body[b].n_dofs == 0 || s->restless[leader]) continue;
+        world->asleep[b] = 1;
+        any = true;
+        s->ring[b] = s->ring[leader]; /* b between the leader and its next; the leader itself is a ring already */
+        s->ring[leader] = b;
+        stop(system, b);
+    }
+    if (!any) return ST_OK;
+    STI_TRY(keep_forces(system, err));
+    drop_contacts(world, &system->here);
+    flags_changed(system);
+    count_ready(system);
+    return ST_OK;
+}
+
+/* ---- around a step ---------------------------------------------------------------------------- */
+
+st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
+{
+    bool woken;
+    if (!system->sleep.on) return ST_OK;
+    note_forces(system, h);
+    STI_TRY(wake_due(system, &woken, err));
+    if (woken) system->foreseen = 0; /* `here` is looked at again, as far ahead as the step needs */
+    if (woken) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err));
+    return fall_asleep(system, err);
+}
+
+void sti_sleep_end(st_System *system, double h)
+{
+    sti_Sleep *s = &system->sleep;
+    const sti_World *world = system->world;
+    if (!s->on) return;
+    for (int b = 1; b < world->n_bodies; b++) {
+        st_Vec3 v, w;
+        if (stays(world, b)) continue;
+        (void)st_system_velocity(system, (st_BodyId){b}, &v, &w);
+        double reach = world->collider.body_reach[b];
+        double turning = isfinite(reach) && reach > 0 ? norm(w) * reach : norm(w);
+        s->rest[b] = norm(v) + turning <= system->def.sleep_speed ? s->rest[b] + h : 0;
+    }
+    count_ready(system);
+    if (s->n_asleep > 0) note_joints(system);
+}
+
+/* Of joint rows, and of motors and friction in joints, which stay in the step problem: rows that are left out keep what
+ * stands there.                                                                                   */
+void sti_sleep_impulses(st_System *system, double eta)
+{
+    const sti_Sleep *s = &system->sleep;
+    sti_Assembly *step = &system->step;
+    if (s->n_asleep == 0) return;
+    for (int j = 0; j < step->problem.n_l; j++)
+        step->l[j] = j < s->n_joint_forces ? eta * s->joint_force[j] : 0.0;
+    for (int c = step->n_gaps; c < step->problem.n_contacts; c++)
+        step->u[step->law[c].first] = 0.0;
+}
+
+st_Status sti_sleep_keep_joints(st_System *system, double eta, st_Error *err)
+{
+    sti_Sleep *s = &system->sleep;
+    const int n = system->step.problem.n_l;
+    if (!s->on) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, s->joint_force, s->joint_force_capacity, n, err));
+    s->n_joint_forces = n;
+    for (int j = 0; j < n; j++)
+        s->joint_force[j] = system->step.l[j] / eta;
+    return ST_OK;
+}
+
+/* ---- for users -------------------------------------------------------------------------------- */
+
+static bool is_body(const st_System *system, st_BodyId body)
+{
+    return system->world != NULL && body.index1 >= 0 && body.index1 < system->world->n_bodies;
+}
+
+bool st_system_asleep(const st_System *system, st_BodyId body)
+{
+    return system->sleep.on && is_body(system, body) && system->world->asleep[body.index1] &&
+           !system->sleep.due[body.index1];
+}
+
+st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
+{
+    if (!is_body(system, body))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
+    sti_Sleep *s = &system->sleep;
+    if (!s->on) return ST_OK;
+    s->rest[body.index1] = 0;
+    for (int b = body.index1; system->world->asleep[b] && !s->due[b]; b = s->ring[b])
+        s->due[b] = 1;
+    return ST_OK;
+}
