@@ -1,6 +1,5 @@
 // scene3d.js -- the picture: bodies as instances, contacts and forces, joints, springs, trails.
 import * as THREE from "three";
-import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 const MANY = 2000; // bodies: more are drawn without what costs per pixel or per contact
@@ -63,13 +62,42 @@ function floorMaterial(step, reach) {
   return material;
 }
 
-// 18 corners, for ten thousand balls of ten pixels each.
-function coarseBall() {
-  const g = new THREE.OctahedronGeometry(1, 1);
-  g.deleteAttribute("uv");
-  const ball = mergeVertices(g);
-  ball.setAttribute("uv", new THREE.BufferAttribute(new Float32Array(2 * ball.attributes.position.count), 2));
-  return ball;
+// One triangle around the disc in which a ball is seen, for ten thousand balls without a graphics card: the fragment knows
+// where on the ball it is.
+function discGeometry() {
+  const g = new THREE.BufferGeometry(), w = Math.sqrt(3);
+  g.setAttribute("position", new THREE.Float32BufferAttribute([-w, -1, 0, w, -1, 0, 0, 2, 0], 3));
+  return g;
+}
+
+function discMaterial() {
+  const colour = () => ({ value: new THREE.Color() }), direction = () => ({ value: new THREE.Vector3() });
+  return new THREE.ShaderMaterial({
+    uniforms: { sun: colour(), sky: colour(), ground: colour(), toSun: direction(), up: direction(), wire: { value: false } },
+    vertexShader: `
+      uniform vec3 toSun, up; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
+      void main() {
+        vec4 centre = modelViewMatrix * instanceMatrix * vec4(0.0, 0.0, 0.0, 1.0);
+        float r = length(instanceMatrix[0].xyz);
+        vec3 z = normalize(-centre.xyz), x = normalize(cross(vec3(0.0, 1.0, 0.0), z)), y = cross(z, x), across = position.x * x + position.y * y;
+        mat3 toBody = transpose(mat3(viewMatrix) * mat3(instanceMatrix)) / r;
+        vec3 s = mat3(viewMatrix) * toSun, u = mat3(viewMatrix) * up;
+        disc = position.xy, flat_ = toBody * across, deep = toBody * z, tint = instanceColor;
+        lit = vec4(dot(across, s), dot(z, s), dot(across, u), dot(z, u));
+        gl_Position = projectionMatrix * vec4(centre.xyz + r * across, 1.0);
+      }`,
+    fragmentShader: `
+      uniform vec3 sun, sky, ground; uniform bool wire; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
+      void main() {
+        float s = dot(disc, disc);
+        if (s > 1.0 || (wire && s < 0.7)) discard;
+        float z = sqrt(1.0 - s);
+        vec3 n = flat_ + z * deep; // on the ball, in its own axes
+        vec3 light = sun * max(0.0, lit.x + z * lit.y) + mix(ground, sky, 0.5 + 0.5 * (lit.z + z * lit.w));
+        gl_FragColor = vec4(tint * light * (n.x * n.y * n.z > 0.0 ? 1.0 : 0.72), 1.0);
+        #include <colorspace_fragment>
+      }`,
+  });
 }
 
 function helix() {
@@ -93,7 +121,7 @@ class Arrows {
     if (count <= this.room) return;
     for (const mesh of this.meshes ?? []) this.picture.scene.remove(mesh), mesh.dispose();
     this.room = Math.max(count, 2 * this.room);
-    const { many } = this.picture, shaft = new THREE.CylinderGeometry(1, 1, 1, many ? 3 : 8, 1, many).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, many ? 3 : 12, 1, many).translate(0, 0.5, 0);
+    const few = this.picture.n > 150 /* corners */, shaft = new THREE.CylinderGeometry(1, 1, 1, few ? 3 : 8, 1, few).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, few ? 3 : 12, 1, few).translate(0, 0.5, 0);
     this.meshes = [shaft, head].map((g) => this.picture.instances(g, this.material, this.room));
     this.meshes.forEach((m) => (m.renderOrder = 10));
   }
@@ -331,7 +359,8 @@ export class Picture {
   part(s) {
     const many = this.model.shapes.length;
     const fine = many > 4000 ? [6, 4] : many > 600 ? [12, 9] : [40, 28];
-    const ball = () => (many > 4000 ? coarseBall() : new THREE.SphereGeometry(1, ...fine));
+    const ball = () => new THREE.SphereGeometry(1, ...fine);
+    if (s.type === "sphere" && many > 4000) return { key: "disc", make: discGeometry, size: [s.radius, s.radius, s.radius], pattern: "disc" };
     if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
@@ -372,7 +401,8 @@ export class Picture {
     }
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600), items.length);
+      const mesh = new THREE.InstancedMesh(part.make(), part.pattern === "disc" ? discMaterial() : surface(part.pattern, this.model.shapes.length > 600), items.length);
+      mesh.userData.discs = part.pattern === "disc";
       if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
@@ -459,7 +489,7 @@ export class Picture {
     if (count <= this.dotRoom) return;
     if (this.dots) this.scene.remove(this.dots), this.dots.dispose();
     this.dotRoom = Math.max(count, 2 * this.dotRoom);
-    this.dots = this.instances(this.many ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
+    this.dots = this.instances(this.n > 150 ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
     this.dots.renderOrder = 12;
   }
 
@@ -686,13 +716,24 @@ export class Picture {
     }
     this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b");
     this.sky.intensity = dark ? 1.25 : 1.7;
+    for (const mesh of this.groups) if (mesh.userData.discs) this.lightDiscs(mesh.material.uniforms);
     this.paint();
     this.onChange();
   }
 
+  // As the lights of the scene would: they do not reach a shader of one's own.
+  lightDiscs(uniforms) {
+    const share = (colour, intensity) => colour.clone().multiplyScalar(intensity / Math.PI); // Lambert's law
+    uniforms.sun.value.copy(share(this.sun.color, this.sun.intensity));
+    uniforms.sky.value.copy(share(this.sky.color, this.sky.intensity));
+    uniforms.ground.value.copy(share(this.sky.groundColor, this.sky.intensity));
+    uniforms.toSun.value.copy(this.sun.position).sub(this.sun.target.position).normalize();
+    uniforms.up.value.copy(this.up);
+  }
+
   setShow(what, on) {
     this.show[what] = on;
-    if (what === "wireframe") for (const mesh of this.groups) mesh.material.wireframe = on;
+    if (what === "wireframe") for (const mesh of this.groups) mesh.userData.discs ? (mesh.material.uniforms.wire.value = on) : (mesh.material.wireframe = on);
     this.update();
   }
 
@@ -717,6 +758,10 @@ export class Picture {
     const caster = this.ray(clientX, clientY);
     let best = null;
     for (const mesh of this.groups) {
+      if (mesh.userData.discs) {
+        best = this.pickDisc(mesh, caster.ray, best);
+        continue;
+      }
       mesh.computeBoundingSphere();
       for (const hit of caster.intersectObject(mesh)) {
         const body = mesh.userData.items[hit.instanceId].body;
@@ -724,6 +769,18 @@ export class Picture {
         break;
       }
     }
+    return best;
+  }
+
+  // Of balls drawn as discs the nearest on the ray, where that is nearer than `best`.
+  pickDisc(mesh, ray, best) {
+    const m = mesh.instanceMatrix.array, ball = new THREE.Sphere(), point = new THREE.Vector3();
+    mesh.userData.items.forEach(({ body }, k) => {
+      ball.center.fromArray(m, 16 * k + 12), (ball.radius = Math.hypot(m[16 * k], m[16 * k + 1], m[16 * k + 2]));
+      if (body === 0 || !ray.intersectSphere(ball, point)) return;
+      const distance = ray.origin.distanceTo(point);
+      if (!best || distance < best.distance) best = { body, point: point.clone(), distance };
+    });
     return best;
   }
 
