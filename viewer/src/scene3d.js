@@ -62,12 +62,29 @@ function floorMaterial(step, reach) {
   return material;
 }
 
-// One triangle around the disc in which a ball is seen, for ten thousand balls without a graphics card: the fragment knows
-// where on the ball it is.
-function discGeometry() {
-  const g = new THREE.BufferGeometry(), w = Math.sqrt(3);
-  g.setAttribute("position", new THREE.Float32BufferAttribute([-w, -1, 0, w, -1, 0, 0, 2, 0], 3));
-  return g;
+// Thousands of balls without a graphics card: one triangle each, around the disc in which it is seen; the fragment knows
+// where on the ball it is. No instances, each of which is a draw call of its own to a renderer in software: matrices and
+// colours are textures, read by the number of the corner.
+const ROW = 256; // balls in a row of the textures
+
+class Discs extends THREE.Mesh {
+  constructor(count) {
+    const rows = Math.ceil(count / ROW), corners = new Float32Array(9 * count), w = Math.sqrt(3);
+    for (let k = 0; k < count; k++) corners.set([-w, -1, 0, w, -1, 0, 0, 2, 0], 9 * k);
+    super(new THREE.BufferGeometry(), discMaterial());
+    this.geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
+    this.instanceMatrix = this.texture("poses", 4, rows);
+    this.instanceColor = this.texture("tints", 1, rows);
+  }
+
+  // Under the names that instances have, so that all shapes are moved and painted alike.
+  texture(name, wide, rows) {
+    const array = new Float32Array(4 * wide * ROW * rows), data = new THREE.DataTexture(array, wide * ROW, rows, THREE.RGBAFormat, THREE.FloatType);
+    this.material.uniforms[name] = { value: data };
+    return { array, setUsage() {}, set needsUpdate(on) { data.needsUpdate = on; } };
+  }
+
+  setColorAt(k, colour) { colour.toArray(this.instanceColor.array, 4 * k); }
 }
 
 function discMaterial() {
@@ -75,14 +92,16 @@ function discMaterial() {
   return new THREE.ShaderMaterial({
     uniforms: { sun: colour(), sky: colour(), ground: colour(), toSun: direction(), up: direction(), wire: { value: false } },
     vertexShader: `
-      uniform vec3 toSun, up; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
+      uniform highp sampler2D poses, tints; uniform vec3 toSun, up; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
       void main() {
-        vec4 centre = modelViewMatrix * instanceMatrix * vec4(0.0, 0.0, 0.0, 1.0);
-        float r = length(instanceMatrix[0].xyz);
+        int ball = gl_VertexID / 3, row = ball / ${ROW}, at = ball - row * ${ROW};
+        mat4 pose = mat4(texelFetch(poses, ivec2(4 * at, row), 0), texelFetch(poses, ivec2(4 * at + 1, row), 0), texelFetch(poses, ivec2(4 * at + 2, row), 0), texelFetch(poses, ivec2(4 * at + 3, row), 0));
+        vec4 centre = modelViewMatrix * pose * vec4(0.0, 0.0, 0.0, 1.0);
+        float r = length(pose[0].xyz);
         vec3 z = normalize(-centre.xyz), x = normalize(cross(vec3(0.0, 1.0, 0.0), z)), y = cross(z, x), across = position.x * x + position.y * y;
-        mat3 toBody = transpose(mat3(viewMatrix) * mat3(instanceMatrix)) / r;
+        mat3 toBody = transpose(mat3(viewMatrix) * mat3(pose)) / r;
         vec3 s = mat3(viewMatrix) * toSun, u = mat3(viewMatrix) * up;
-        disc = position.xy, flat_ = toBody * across, deep = toBody * z, tint = instanceColor;
+        disc = position.xy, flat_ = toBody * across, deep = toBody * z, tint = texelFetch(tints, ivec2(at, row), 0).rgb;
         lit = vec4(dot(across, s), dot(z, s), dot(across, u), dot(z, u));
         gl_Position = projectionMatrix * vec4(centre.xyz + r * across, 1.0);
       }`,
@@ -360,7 +379,7 @@ export class Picture {
     const many = this.model.shapes.length;
     const fine = many > 4000 ? [6, 4] : many > 600 ? [12, 9] : [40, 28];
     const ball = () => new THREE.SphereGeometry(1, ...fine);
-    if (s.type === "sphere" && many > 4000) return { key: "disc", make: discGeometry, size: [s.radius, s.radius, s.radius], pattern: "disc" };
+    if (s.type === "sphere" && many > MANY) return { key: "disc", size: [s.radius, s.radius, s.radius], pattern: "disc" };
     if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
@@ -401,8 +420,7 @@ export class Picture {
     }
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = new THREE.InstancedMesh(part.make(), part.pattern === "disc" ? discMaterial() : surface(part.pattern, this.model.shapes.length > 600), items.length);
-      mesh.userData.discs = part.pattern === "disc";
+      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600), items.length);
       if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
@@ -598,7 +616,7 @@ export class Picture {
       }
     }
     mesh.instanceMatrix.needsUpdate = true;
-    mesh.boundingSphere = null;
+    if (mesh.isInstancedMesh) mesh.boundingSphere = null;
   }
 
   placeContacts() {
@@ -716,7 +734,7 @@ export class Picture {
     }
     this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b");
     this.sky.intensity = dark ? 1.25 : 1.7;
-    for (const mesh of this.groups) if (mesh.userData.discs) this.lightDiscs(mesh.material.uniforms);
+    for (const mesh of this.groups) if (mesh instanceof Discs) this.lightDiscs(mesh.material.uniforms);
     this.paint();
     this.onChange();
   }
@@ -733,7 +751,7 @@ export class Picture {
 
   setShow(what, on) {
     this.show[what] = on;
-    if (what === "wireframe") for (const mesh of this.groups) mesh.userData.discs ? (mesh.material.uniforms.wire.value = on) : (mesh.material.wireframe = on);
+    if (what === "wireframe") for (const mesh of this.groups) mesh instanceof Discs ? (mesh.material.uniforms.wire.value = on) : (mesh.material.wireframe = on);
     this.update();
   }
 
@@ -758,7 +776,7 @@ export class Picture {
     const caster = this.ray(clientX, clientY);
     let best = null;
     for (const mesh of this.groups) {
-      if (mesh.userData.discs) {
+      if (mesh instanceof Discs) {
         best = this.pickDisc(mesh, caster.ray, best);
         continue;
       }
