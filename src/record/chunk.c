@@ -64,7 +64,7 @@ static void shuffle(const unsigned char *from, size_t count, size_t width, unsig
 /* All of it into the stream; there is room. */
 static bool feed(z_stream *stream, const unsigned char *bytes, size_t count, int flush)
 {
-    stream->next_in = (unsigned char *)(uintptr_t)bytes; /* zlib does not write there */
+    stream->next_in = bytes;
     stream->avail_in = (uInt)count;
     int status = deflate(stream, flush);
     return status == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;

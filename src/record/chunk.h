@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#define ZLIB_CONST /* zlib does not write to its input */
 #include <zlib.h>
 
 typedef struct sti_Chunker {
