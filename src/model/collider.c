@@ -93,16 +93,20 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->pose = sti_alloc(a, n, sizeof *c->pose);
     c->ball = sti_alloc(a, n, sizeof *c->ball);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
+    c->swept = sti_alloc(a, n, sizeof *c->swept);
     c->core_of = sti_alloc(a, n, sizeof *c->core_of);
     c->core = sti_alloc(a, c->n_cores, sizeof *c->core);
     c->axes = sti_alloc(a, n_bodies, sizeof *c->axes);
     c->body_pose = sti_alloc(a, n_bodies, sizeof *c->body_pose);
     c->moved = sti_alloc(a, n_bodies, sizeof *c->moved);
+    c->travel = sti_alloc(a, n_bodies, sizeof *c->travel);
+    c->rolls = sti_alloc(a, n_bodies, sizeof *c->rolls);
     c->body_reach = sti_alloc(a, n_bodies, sizeof *c->body_reach);
-    if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL)
+    if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL || c->travel == NULL ||
+        c->rolls == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
     if (n > 0 && (c->shape == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
-                  c->bounds == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
+                  c->bounds == NULL || c->swept == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     return ST_OK;
 }
@@ -115,6 +119,7 @@ static st_Status compile_shape(sti_World *world, int k, int *n_cores, st_Error *
     STI_TRY(sti_shape_compile(def, &world->allocator, &c->shape[k], err));
     c->class[k] = class_of(def->type);
     c->plain[k] = same_pose(&def->pose, &origin);
+    c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(def->pose.p) == 0;
     c->core_of[k] = has_core(def->type) ? (*n_cores)++ : -1;
     /* in a plane shapes are drawn out across it, beyond their balls */
     bool drawn = c->class[k] != STI_CLASS_BALL && world->body[body].planar != 0;
@@ -149,6 +154,8 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
         return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", c->n_shapes, MAX_SHAPES);
     c->points.allocator = world->allocator;
     STI_TRY(reserve(world, err));
+    for (int b = 0; b < world->n_bodies; b++)
+        c->rolls[b] = true;
     for (int k = 0; k < c->n_shapes; k++)
         STI_TRY(compile_shape(world, k, &n_cores, err));
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
@@ -168,11 +175,14 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
     sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
+    sti_free(a, c->swept, c->n_shapes, sizeof *c->swept);
     sti_free(a, c->core_of, c->n_shapes, sizeof *c->core_of);
     sti_free(a, c->core, c->n_cores, sizeof *c->core);
     sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
     sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
     sti_free(a, c->moved, world->n_bodies, sizeof *c->moved);
+    sti_free(a, c->travel, world->n_bodies, sizeof *c->travel);
+    sti_free(a, c->rolls, world->n_bodies, sizeof *c->rolls);
     if (world->scene != NULL) sti_surfaces_free(world->scene, a, &c->surfaces);
     sti_free(a, c->body_reach, world->n_bodies, sizeof *c->body_reach);
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
@@ -216,4 +226,48 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
     }
     c->placed = status == ST_OK;
     return status;
+}
+
+/* ---- ahead --------------------------------------------------------------------------------------- */
+
+static sti_Bounds bounds_shifted(sti_Bounds b, st_Vec3 by)
+{
+    return (sti_Bounds){add(b.lo, by), add(b.hi, by)};
+}
+
+/* A shape's box and the boxes at the ends of its foreseen ways, with room for turning. */
+static sti_Bounds sweep(const sti_World *world, int shape)
+{
+    const sti_Collider *c = &world->collider;
+    int owner = world->scene->shape_body[shape];
+    sti_Bounds box = c->bounds[shape];
+    if (!(c->travel[owner] > 0) || c->class[shape] == STI_CLASS_PLANE) return box;
+    double turning = 0;
+    for (int k = 0; k < 2 && c->ahead.v[k] != NULL; k++) {
+        st_Vec3 linear, w;
+        sti_body_velocity(&world->body[owner], c->ahead.v[k], &linear, &w);
+        box = bounds_union(box, bounds_shifted(c->bounds[shape], scale(c->ahead.h, linear)));
+        turning = fmax(turning, c->ahead.h * sti_turning_speed(world, owner, w));
+    }
+    return bounds_grown(box, turning);
+}
+
+double sti_collider_foresee(sti_World *world)
+{
+    sti_Collider *c = &world->collider;
+    const int *owner = world->scene->shape_body;
+    double planes = 0;
+    for (int b = 0; b < world->n_bodies; b++) {
+        c->travel[b] = 0;
+        for (int k = 0; c->ahead.h > 0 && k < 2 && c->ahead.v[k] != NULL && world->body[b].n_dofs > 0; k++) {
+            st_Vec3 linear, w;
+            sti_body_velocity(&world->body[b], c->ahead.v[k], &linear, &w);
+            c->travel[b] = fmax(c->travel[b], c->ahead.h * (norm(linear) + sti_turning_speed(world, b, w)));
+        }
+    }
+    for (int k = 0; k < c->n_shapes; k++) {
+        c->swept[k] = sweep(world, k);
+        if (c->class[k] == STI_CLASS_PLANE) planes = fmax(planes, c->travel[owner[k]]);
+    }
+    return planes;
 }

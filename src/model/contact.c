@@ -22,14 +22,45 @@ typedef struct Task {
     int a, b; /* its bodies                                                                        */
     sti_Surface own;
     const sti_Surface *surface; /* in the table, or `own`                                          */
-    int index[12], count;       /* velocities of the bodies                                        */
-    /* the frame of the last point, which the next may share, in the world and in the axes of both bodies */
-    bool framed;
+    int index[12], count;       /* velocities of the bodies; count -1: not looked up yet           */
+    bool framed;                /* the frame is that of the last point, which the next may share                  */
     int planar_axis;
-    st_Vec3 direction[3], turned[2][3];
+    st_Vec3 normal, tangent;
     int plane; /* the last plane that was met, -1: none; its normal                                */
     st_Vec3 plane_normal;
+    double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
 } Task;
+
+/* Of numbers: no call, as fmax would be. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped, or
+ * one is thrown aside: in a collapsing pile at half its speed, hardly ever faster.                */
+static double closing_speed(const Task *task, st_Vec3 n)
+{
+    const sti_World *world = task->world;
+    const sti_Foresight *ahead = &world->collider.ahead;
+    double fastest = 0;
+    for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
+        st_Vec3 v_a, v_b, w_a, w_b;
+        sti_body_velocity(&world->body[task->a], ahead->v[k], &v_a, &w_a);
+        sti_body_velocity(&world->body[task->b], ahead->v[k], &v_b, &w_b);
+        double a = dot(v_a, n), b = dot(v_b, n), aside = 0.5 * sqrt(larger(dot(v_a, v_a), dot(v_b, v_b)));
+        double turning = sti_turning_speed(world, task->a, w_a) + sti_turning_speed(world, task->b, w_b);
+        fastest = larger(fastest, turning + larger(larger(a, -b), larger(a - b, aside)));
+    }
+    return fastest;
+}
+
+/* Is a point within the margin, or foreseen to be? */
+static bool matters(const Task *task, const sti_ContactPoint *point, double *closing)
+{
+    *closing = point->gap > 0 ? closing_speed(task, point->normal) : 0;
+    return point->gap < task->margin + task->world->collider.ahead.h * *closing;
+}
 
 /* ---- one point ----------------------------------------------------------------------------------- */
 
@@ -49,53 +80,60 @@ static uint64_t contact_id(sti_Pair pair, uint32_t feature)
     return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
 }
 
-/* Are the tangent rows nothing but rounding of the normal one? */
-static bool nothing_slides(const double *gradient, int count, int dim)
-{
-    double along = 0, across = 0;
-    for (int k = 0; k < count; k++)
-        along = fmax(along, fabs(gradient[k]));
-    for (int k = count; k < dim * count; k++)
-        across = fmax(across, fabs(gradient[k]));
-    return across <= 1e-12 * along;
-}
-
 static void make_frame(Task *task, st_Vec3 n)
 {
-    const int body[2] = {task->a, task->b};
     int e = task->how.planar >= 0 ? planar_axis(&task->world->body[task->a], &task->world->body[task->b], n) : -1;
-    st_Vec3 t = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     task->planar_axis = e;
-    task->direction[0] = n, task->direction[1] = t, task->direction[2] = cross(n, t);
-    for (int s = 0; s < 2; s++)
-        for (int k = 0; k < 3; k++)
-            task->turned[s][k] = mat3_mul_back(&task->world->collider.axes[body[s]], task->direction[k]);
+    task->normal = n;
+    task->tangent = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     task->framed = true;
 }
 
-/* The rows of both bodies: `dim` rates along the directions, and if it `turns`, three about them. */
-static void put_rows(const Task *task, const st_Vec3 lever[2], int dim, bool turns, double *x)
+/* The rows of a contact of bodies a and b, one behind the other: `dim` rates along the normal and the tangents, and if
+ * it `turns`, three about them. Each has `count` numbers.                                         */
+static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns, double *x)
 {
-    const int body[2] = {task->a, task->b};
+    const sti_Collider *c = &world->collider;
+    const int body[2] = {entry->a, entry->b};
+    const st_Vec3 direction[3] = {entry->normal, entry->tangent, cross(entry->normal, entry->tangent)};
     for (int s = 0; s < 2; s++) {
-        const sti_Body *of = &task->world->body[body[s]];
-        const st_Vec3 *turned = task->turned[s];
+        const sti_Body *of = &world->body[body[s]];
+        const st_Mat3 *axes = &c->axes[body[s]];
         if (of->n_dofs == 0) continue;
         double sign = s == 0 ? -1 : 1, *row = x;
-        st_Vec3 arm = scale(sign, mat3_mul_back(&task->world->collider.axes[body[s]], lever[s]));
-        for (int k = 0; k < dim; k++, row += task->count)
-            sti_put_half(of, scale(sign, task->direction[k]), cross(arm, turned[k]), row);
-        for (int k = 0; turns && k < 3; k++, row += task->count)
-            sti_put_half(of, vec3(0, 0, 0), scale(sign, turned[k]), row);
+        st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body[s]].p)));
+        for (int k = 0; k < dim; k++, row += count)
+            sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
+        for (int k = 0; turns && k < 3; k++, row += count)
+            sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
         x += of->n_dofs;
     }
 }
 
+/* Can nothing move along the tangents, up to rounding (a one-dimensional scene), and is turning not opposed? Then there
+ * is no friction to speak of.                                                                     */
+static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
+{
+    const int dim = entry->dim;
+    const sti_Body *body = task->world->body;
+    double x[3 * 12], along = 0, across = 0;
+    if (dim == 1 || body[task->a].n_dofs == 6 || body[task->b].n_dofs == 6) return false;
+    if (entry->rolling > 0 || entry->spinning > 0) return false;
+    put_rows(task->world, entry, task->count, dim, false, x);
+    for (int k = 0; k < task->count; k++)
+        along = fmax(along, fabs(x[k]));
+    for (int k = task->count; k < dim * task->count; k++)
+        across = fmax(across, fabs(x[k]));
+    return across <= 1e-12 * along;
+}
+
 /* Levers overflow only for bodies that are lost in space. */
-static st_Status check_point(const Task *task, const sti_ContactPoint *point, const st_Vec3 lever[2])
+static st_Status check_point(const Task *task, const sti_ContactPoint *point)
 {
     const st_Scene *scene = task->world->scene;
-    if (isfinite(point->gap + dot(lever[0], lever[0]) + dot(lever[1], lever[1]))) return ST_OK;
+    const st_Pose *pose = task->world->collider.body_pose;
+    const st_Vec3 a = sub(point->point, pose[task->a].p), b = sub(point->point, pose[task->b].p);
+    if (isfinite(point->gap + dot(a, a) + dot(b, b))) return ST_OK;
     return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
                     sti_shape_label(scene, task->pair.i).text, sti_shape_label(scene, task->pair.j).text,
                     point->point.x, point->point.y, point->point.z, point->gap);
@@ -106,46 +144,63 @@ static bool same_vector(st_Vec3 a, st_Vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+static int list_velocities(const sti_Body *body, int count, int *index)
+{
+    for (int k = 0; k < body->n_dofs; k++)
+        index[count++] = body->v_first + k;
+    return count;
+}
+
+/* What the points of the pair have in common. */
+static void begin_points(Task *task)
+{
+    const sti_World *world = task->world;
+    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
+    task->framed = false;
+    task->count = list_velocities(&world->body[task->a], 0, task->index);
+    task->count = list_velocities(&world->body[task->b], task->count, task->index);
+}
+
+/* Field by field, where it will stand: there are many. */
+static void describe_point(const Task *task, const sti_ContactPoint *point, double closing, sti_ContactEntry *out)
+{
+    const sti_Surface *surface = task->surface;
+    out->id = contact_id(task->pair, point->feature);
+    out->gap = point->gap;
+    out->closing = closing;
+    out->mu = surface->mu;
+    out->restitution = surface->restitution;
+    out->rolling = surface->rolling;
+    out->spinning = surface->spinning;
+    out->stiffness = surface->stiffness;
+    out->damping = surface->damping;
+    out->elastic[0] = surface->elastic[0];
+    out->elastic[1] = surface->elastic[1];
+    out->dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
+    out->a = task->a;
+    out->b = task->b;
+    out->shape_a = task->pair.i + 1;
+    out->shape_b = task->pair.j + 1;
+    out->point = point->point;
+    out->normal = task->normal;
+    out->tangent = task->tangent;
+}
+
 static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
-    const sti_Collider *c = &task->world->collider;
+    double closing, *gradient;
+    if (!matters(task, point, &closing)) return ST_OK;
+    if (task->count < 0) begin_points(task);
     const sti_Surface *surface = task->surface;
-    const st_Vec3 lever[2] = {sub(point->point, c->body_pose[task->a].p), sub(point->point, c->body_pose[task->b].p)};
-    STI_TRY(check_point(task, point, lever));
-    if (!task->framed || !same_vector(point->normal, task->direction[0])) make_frame(task, point->normal);
-    double *gradient;
-    STI_TRY(sti_sink_room(task->sink, 6, task->count, &gradient, task->err));
-    int dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
-    put_rows(task, lever, dim, surface->turns, gradient);
-    /* Nothing can move along the tangents (a one-dimensional scene), nor is turning opposed: no friction to speak of.
-     */
-    bool free = task->world->body[task->a].n_dofs == 6 || task->world->body[task->b].n_dofs == 6;
-    bool opposed = surface->rolling > 0 || surface->spinning > 0;
-    if (!free && !opposed && dim > 1 && nothing_slides(gradient, task->count, dim)) {
-        dim = 1;
-        put_rows(task, lever, dim, surface->turns, gradient);
-    }
-    int n_rows = dim + (surface->turns ? 3 : 0);
-    sti_ContactEntry *entry = sti_sink_add_contact(task->sink, n_rows, task->count, task->index);
-    *entry = (sti_ContactEntry){.id = contact_id(task->pair, point->feature),
-                                .gap = point->gap,
-                                .mu = surface->mu,
-                                .restitution = surface->restitution,
-                                .rolling = surface->rolling,
-                                .spinning = surface->spinning,
-                                .stiffness = surface->stiffness,
-                                .damping = surface->damping,
-                                .elastic = {surface->elastic[0], surface->elastic[1]},
-                                .dim = dim,
-                                .first_row = entry->first_row,
-                                .turning_row = surface->turns ? entry->first_row + dim : -1,
-                                .a = task->a,
-                                .b = task->b,
-                                .shape_a = task->pair.i + 1,
-                                .shape_b = task->pair.j + 1,
-                                .point = point->point,
-                                .normal = task->direction[0],
-                                .tangent = task->direction[1]};
+    STI_TRY(check_point(task, point));
+    if (!task->framed || !same_vector(point->normal, task->normal)) make_frame(task, point->normal);
+    const bool later = task->sink->rows_later && !surface->turns;
+    sti_ContactEntry *entry;
+    STI_TRY(sti_sink_room(task->sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
+    describe_point(task, point, closing, entry);
+    if (nothing_slides(task, entry)) entry->dim = 1;
+    if (!later) put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
+    sti_sink_add_contact(task->sink, later ? 0 : entry->dim + (surface->turns ? 3 : 0), task->count, task->index);
     return ST_OK;
 }
 
@@ -224,23 +279,6 @@ static bool meet_ball(const Task *task, sti_ContactPoint *point)
     return ball_ball(c->ball[i].centre, c->ball[i].radius, c->ball[j].centre, c->ball[j].radius, &task->how, point);
 }
 
-static int list_velocities(const sti_Body *body, int count, int *index)
-{
-    for (int k = 0; k < body->n_dofs; k++)
-        index[count++] = body->v_first + k;
-    return count;
-}
-
-/* What the points of the pair have in common. */
-static void begin_points(Task *task)
-{
-    const sti_World *world = task->world;
-    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
-    task->framed = false;
-    task->count = list_velocities(&world->body[task->a], 0, task->index);
-    task->count = list_velocities(&world->body[task->b], task->count, task->index);
-}
-
 static st_Status push_points(Task *task, uint32_t *hint)
 {
     sti_Collider *c = &task->world->collider;
@@ -261,7 +299,7 @@ static st_Status push_points(Task *task, uint32_t *hint)
         merge_across(&c->points, task->how.planar);
         centre_across(task, &c->points);
     }
-    if (c->points.n > 0) begin_points(task);
+    task->count = -1; /* nothing looked up yet */
     for (int p = 0; p < c->points.n; p++)
         STI_TRY(push_point(task, &c->points.point[p]));
     return ST_OK;
@@ -282,6 +320,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
     task->pair = pair;
     task->a = owner[pair.i], task->b = owner[pair.j];
     if (stays(world, task->a) && stays(world, task->b)) return ST_OK;
+    task->how.margin = task->margin + c->travel[task->a] + c->travel[task->b];
     task->how.planar = common_plane(&world->body[task->a], &world->body[task->b]);
     if (c->class[pair.i] == STI_CLASS_PLANE && task->plane != pair.i) {
         task->plane = pair.i;
@@ -291,7 +330,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
         return is_near(task, pair) ? push_points(task, &at->hint) : ST_OK;
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
-    begin_points(task);
+    task->count = -1;
     return push_point(task, &point);
 }
 
@@ -301,13 +340,16 @@ static st_Status push_pair(Task *task, sti_Pair *at)
 
 /* Of n pairs, those whose balls are nearer than the margin, up to rounding on the safe side. By the poses alone:
  * pairs are kept with more room than this. About every second one is, in no order: so no branches. */
-static int list_near(const sti_Ball *ball, const sti_Pair *pair, int n, double margin, int *near)
+static int list_near(const sti_World *world, const sti_Pair *pair, int n, double margin, int *near)
 {
+    const sti_Ball *ball = world->collider.ball;
+    const double *travel = world->collider.travel;
+    const int *owner = world->scene->shape_body;
     int count = 0;
     for (int k = 0; k < n; k++) {
         const sti_Ball *a = &ball[pair[k].i], *b = &ball[pair[k].j];
         st_Vec3 d = sub(b->centre, a->centre);
-        double reach = a->radius + b->radius + margin;
+        double reach = a->radius + b->radius + margin + travel[owner[pair[k].i]] + travel[owner[pair[k].j]];
         near[count] = k;
         count += dot(d, d) <= reach * reach * (1 + 1e-14);
     }
@@ -318,18 +360,30 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
 {
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
-    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, margin, err));
+    double planes = sti_collider_foresee(world);
+    STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, err));
     Task task = {.world = world,
                  .sink = sink,
                  .err = err,
-                 .how = {.margin = margin, .planar = -1, .keep_all = c->keep_all},
+                 .margin = margin,
+                 .how = {.planar = -1, .keep_all = c->keep_all},
                  .plane = -1};
     int near[CHUNK];
     for (int64_t k = 0; k < c->pairs.n_pairs; k += CHUNK) {
         int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
-        n = list_near(c->ball, c->pairs.pair + k, n, fmax(margin, 0), near);
+        n = list_near(world, c->pairs.pair + k, n, fmax(margin, 0), near);
         for (int e = 0; e < n; e++)
             STI_TRY(push_pair(&task, &c->pairs.pair[k + near[e]]));
     }
     return ST_OK;
+}
+
+/* ---- rows that were left for later --------------------------------------------------------------- */
+
+int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient)
+{
+    int count = list_velocities(&world->body[entry->a], 0, index);
+    count = list_velocities(&world->body[entry->b], count, index);
+    put_rows(world, entry, count, dim, false, gradient);
+    return count;
 }

@@ -190,21 +190,6 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
     return sti_limits_push(ctx, q, margin, sink, err);
 }
 
-/* The velocity of body b with zeros at its locked degrees of freedom. */
-static void full_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *angular)
-{
-    double full[6] = {0};
-    if (body->n_dofs == 6) {
-        *linear = vec3_load(v + body->v_first);
-        *angular = vec3_load(v + body->v_first + 3);
-        return;
-    }
-    for (int k = 0; k < body->n_dofs; k++)
-        full[body->dof[k]] = v[body->v_first + k];
-    *linear = vec3_load(full);
-    *angular = vec3_load(full + 3);
-}
-
 /* Solve A x = y for 1 to 3 unknowns by elimination; the pivots are positive: the symmetric part of A is
  * an inertia.                                                                                     */
 static void solve_small(int n, double A[3][3], double *y)
@@ -233,7 +218,7 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
     }
     if (n < 2 || body->round) return; /* about one axis, or with J = c I, nothing turns the momentum */
     st_Vec3 linear, w;
-    full_velocity(body, v, &linear, &w);
+    sti_body_velocity(body, v, &linear, &w);
     st_Vec3 momentum = mat3_mul(&body->inertia, w);
     double L[3], A[3][3], y[3];
     vec3_store(L, momentum);
@@ -264,7 +249,7 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
-        full_velocity(body, v, &linear, &w);
+        sti_body_velocity(body, v, &linear, &w);
         double torque[3];
         vec3_store(torque, cross(mat3_mul(&body->inertia, w), w));
         for (int d = 0; d < body->n_dofs; d++)
@@ -281,7 +266,7 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
         double *p = q_out + (int64_t)STI_BODY_Q * (b - 1);
         st_Pose pose = sti_pose(q_out, b);
         st_Vec3 linear, w;
-        full_velocity(&world->body[b], v, &linear, &w);
+        sti_body_velocity(&world->body[b], v, &linear, &w);
         vec3_store(p, add(pose.p, scale(h, linear)));
         st_Quat turned = quat_unit(quat_product(pose.q, quat_exp(scale(h, w))));
         p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
@@ -311,7 +296,7 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
     double fastest = 0;
     for (int b = 1; b < world->n_bodies; b++) {
         st_Vec3 linear, w;
-        full_velocity(&world->body[b], v, &linear, &w);
+        sti_body_velocity(&world->body[b], v, &linear, &w);
         double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
         fastest = fmax(fastest, norm(linear) + turning);
     }
@@ -325,7 +310,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
         const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
         if (world->asleep[b]) continue;
-        full_velocity(body, v, &linear, &w);
+        sti_body_velocity(body, v, &linear, &w);
         sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
     }
     return sum;

@@ -86,6 +86,14 @@ typedef struct sti_Surfaces {
     sti_Surface *table; /* n_kinds x n_kinds                                                       */
 } sti_Surfaces;
 
+typedef struct sti_ContactEntry sti_ContactEntry; /* step/sink.h */
+
+/* Where bodies are expected to go: contacts are looked for as far ahead as their velocities reach within h. */
+typedef struct sti_Foresight {
+    double h;
+    const double *v[2]; /* two guesses, or one and NULL                                             */
+} sti_Foresight;
+
 typedef struct sti_Ball {
     st_Vec3 centre;
     double radius;
@@ -103,11 +111,15 @@ typedef struct sti_Collider {
     st_Pose *pose;        /* of the shapes, in the world                                           */
     sti_Ball *ball;       /* that holds a shape, or larger; a sphere's is the sphere               */
     sti_Bounds *bounds;   /* around them                                                           */
+    sti_Bounds *swept;    /* around them and where they are expected to go                         */
+    double *travel;       /* how far that is at most, of each body                                 */
+    sti_Foresight ahead;  /* h = 0: none                                                           */
     int *core_of;         /* where a shape's core is; -1: it is a ball, a plane or a mesh          */
     sti_Core *core;       /* n_cores: the others as they are turned, at the origin                 */
     int n_cores;
     st_Mat3 *axes;      /* of each body: its orientation as a matrix, body to world              */
     double *body_reach; /* of each body: how far its shapes go from its centre                   */
+    bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface  */
     st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
     bool *moved;        /* bodies, since the placing before                                      */
     bool placed;        /* all of this holds something                                           */
@@ -192,9 +204,14 @@ void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+/* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
+ * many numbers each has, at most 12, and on which velocities.                                     */
+int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
+/* The boxes around where shapes are expected to go; returns how far planes move at most. */
+double sti_collider_foresee(sti_World *world);
 /* surface.c */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *out, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
@@ -244,6 +261,28 @@ static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3
     for (int k = 0; k < body->n_dofs; k++)
         *gradient++ = full[body->dof[k]];
     return gradient;
+}
+
+/* The velocity of a body with zeros at its locked degrees of freedom; of a body in its own axes: w. */
+static inline void sti_body_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *w)
+{
+    double full[6] = {0};
+    if (body->n_dofs == 6) {
+        *linear = vec3_load(v + body->v_first);
+        *w = vec3_load(v + body->v_first + 3);
+        return;
+    }
+    for (int k = 0; k < body->n_dofs; k++)
+        full[body->dof[k]] = v[body->v_first + k];
+    *linear = vec3_load(full);
+    *w = vec3_load(full + 3);
+}
+
+/* No point of a body's surface moves faster against its centre; of a body with a plane it is not foreseen. */
+static inline double sti_turning_speed(const sti_World *world, int body, st_Vec3 w)
+{
+    double reach = world->collider.rolls[body] ? 0 : world->collider.body_reach[body];
+    return isfinite(reach) ? norm(w) * reach : 0;
 }
 
 int sti_rows_index(const sti_World *world, int a, int b, int *index); /* how many; index has room for 12 */

@@ -1,6 +1,10 @@
 /* graph.c -- see graph.h: which contacts fit, their colours, their numbers in lanes. */
 #include "solve/graph.h"
 
+#include "base/tolerance.h"
+
+#include <stddef.h>
+
 #define GROW(name, n) STI_TRY(STI_GROW(&graph->allocator, graph->name, graph->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&graph->allocator, graph->name, graph->name##_size)
 
@@ -15,10 +19,13 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(v_free);
     RELEASE(r);
     RELEASE(weight);
-    RELEASE(W);
+    RELEASE(judged);
+    RELEASE(v_judged);
+    RELEASE(scale);
     RELEASE(root);
     RELEASE(diagonal);
     RELEASE(legs);
+    RELEASE(whole);
     RELEASE(taken);
     RELEASE(colour);
     RELEASE(place);
@@ -68,6 +75,33 @@ static bool same_row(const st_Sparse *H, int i, int j)
     return H->p[j + 1] - H->p[j] == count && memcmp(H->i + H->p[i], H->i + H->p[j], (size_t)count * sizeof *H->i) == 0;
 }
 
+/* The six velocities of a body, in order? */
+static bool is_body(const st_Problem *p, int node, const int *index)
+{
+    const int first = p->A.first[node];
+    bool all = p->A.first[node + 1] - first == 6;
+    for (int k = 0; k < 6; k++)
+        all = all && index[k] == first + k;
+    return all;
+}
+
+/* All rows of a contact on the six velocities of one body or of two: their nodes, and how many numbers a row has; 0:
+ * not of this sort.                                                                               */
+static int whole_bodies(const st_Problem *p, const sti_Net *net, const st_ContactLaw *contact, int32_t ground,
+                        int32_t legs[2])
+{
+    const int64_t begin = p->H.p[contact->first], count = p->H.p[contact->first + 1] - begin;
+    const int *index = p->H.i + begin;
+    if (count != 6 && count != 12) return 0;
+    legs[0] = net->block_of[index[0]];
+    legs[1] = count == 12 ? net->block_of[index[6]] : ground;
+    if (!is_body(p, legs[0], index) || legs[0] == legs[1]) return 0;
+    if (count == 12 && !is_body(p, legs[1], index + 6)) return 0;
+    for (int d = 1; d < contact->dim; d++)
+        if (!same_row(&p->H, contact->first, contact->first + d)) return 0;
+    return (int)count;
+}
+
 static bool find_legs(sti_Graph *graph, const sti_Net *net)
 {
     const st_Problem *p = graph->problem;
@@ -77,11 +111,12 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
     for (int c = 0; c < p->n_contacts; c++) {
         const int first = p->contact[c].first;
         int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-        legs[0] = legs[1] = ground;
         if (!law_fits(&p->contact[c])) return false;
+        graph->whole[c] = (uint8_t)whole_bodies(p, net, &p->contact[c], ground, legs);
+        if (graph->whole[c] > 0) continue;
+        legs[0] = legs[1] = ground;
         for (int d = 0; d < p->contact[c].dim; d++)
-            if ((d == 0 || !same_row(&p->H, first, first + d)) && !note_legs(p, net, first + d, ground, legs))
-                return false;
+            if (!note_legs(p, net, first + d, ground, legs)) return false;
     }
     return true;
 }
@@ -90,10 +125,7 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
 
 static int lowest_free(uint64_t taken)
 {
-    int k = 0;
-    for (; k < MAX_COLOURS && (taken & 1u) != 0; taken >>= 1)
-        k++;
-    return k;
+    return ~taken != 0 ? __builtin_ctzll(~taken) : LATE;
 }
 
 /* Each contact takes the first colour that is free at both its bodies. */
@@ -139,17 +171,22 @@ static bool is_diagonal(int n, const double *A)
     return true;
 }
 
-/* inv(L) of A_k = L L'. False where A_k is not positive definite: who factorises it elsewhere says so. */
-static bool invert_root(int n, const double *A, double inverse[36], bool *diagonal)
+/* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
+ * says so.                                                                                        */
+static bool invert_diagonal(int n, const double *A, double *scale)
+{
+    for (int i = 0; i < n; i++) {
+        if (!(A[i * n + i] > 0.0)) return false;
+        scale[i] = 1.0 / sqrt(A[i * n + i]);
+    }
+    return true;
+}
+
+/* The same for any A_k, row-major 6 x 6. */
+static bool invert_root(int n, const double *A, double inverse[36])
 {
     double L[6][6];
     memset(inverse, 0, 36 * sizeof *inverse);
-    *diagonal = is_diagonal(n, A);
-    for (int i = 0; i < n && *diagonal; i++) {
-        if (!(A[i * n + i] > 0.0)) return false;
-        inverse[7 * i] = 1.0 / sqrt(A[i * n + i]);
-    }
-    if (*diagonal) return true;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             double sum = A[i * n + j];
@@ -171,10 +208,10 @@ static bool invert_root(int n, const double *A, double inverse[36], bool *diagon
 /* h <- inv(L) h of one body. */
 static void scale_row(const sti_Graph *graph, int node, double h[6])
 {
-    const double *inverse = graph->root + 36 * (ptrdiff_t)node;
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
     if (graph->diagonal[node]) {
         for (int i = 0; i < 6; i++)
-            h[i] *= inverse[7 * i];
+            h[i] *= scale[i];
         return;
     }
     for (int i = 5; i >= 0; i--) {
@@ -187,112 +224,124 @@ static void scale_row(const sti_Graph *graph, int node, double h[6])
 /* v~ = L'v: the transposed of inv(L), solved backwards. */
 static void scale_velocity(const sti_Graph *graph, int node, int n, const double *v, double *out)
 {
-    const double *inverse = graph->root + 36 * (ptrdiff_t)node;
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
     for (int i = n - 1; i >= 0; i--) {
         double sum = v[i];
-        for (int k = i + 1; k < n; k++)
+        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
             sum -= inverse[6 * k + i] * out[k];
-        out[i] = sum / inverse[7 * i];
+        out[i] = sum / (graph->diagonal[node] ? scale[i] : inverse[7 * i]);
     }
+}
+
+/* v = inv(L)'v~. */
+static void unscale_velocity(const sti_Graph *graph, int node, int n, const double *v, double *out)
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    for (int i = 0; i < n; i++) {
+        out[i] = (graph->diagonal[node] ? scale[i] : inverse[7 * i]) * v[i];
+        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
+            out[i] += inverse[6 * k + i] * v[k];
+    }
+}
+
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). */
+static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
+{
+    const st_BlockDiag *A = &graph->problem->A;
+    const double *x = A->x;
+    bool all = true;
+    for (int k = 0; k < graph->n_nodes; k++) {
+        const int n = A->first[k + 1] - A->first[k];
+        graph->diagonal[k] = is_diagonal(n, x);
+        all = all && graph->diagonal[k];
+        x += (ptrdiff_t)n * n;
+    }
+    graph->diagonal[graph->n_nodes] = true;
+    if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    return ST_OK;
 }
 
 static bool prepare_nodes(sti_Graph *graph, const double *v_free)
 {
     const st_Problem *p = graph->problem;
     const double *A = p->A.x;
-    memset(graph->v_free, 0, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v_free);
+    const size_t bytes = (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof(double);
+    memset(graph->v_free, 0, bytes);
+    memset(graph->scale, 0, bytes);
     for (int k = 0; k < graph->n_nodes; k++) {
         const int first = p->A.first[k], n = p->A.first[k + 1] - first;
-        if (!invert_root(n, A, graph->root + 36 * (ptrdiff_t)k, &graph->diagonal[k])) return false;
+        const bool good = graph->diagonal[k] ? invert_diagonal(n, A, graph->scale + STI_NODE * (ptrdiff_t)k)
+                                             : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
+        if (!good) return false;
         scale_velocity(graph, k, n, v_free + first, graph->v_free + STI_NODE * (ptrdiff_t)k);
         A += (ptrdiff_t)n * n;
     }
-    memset(graph->root + 36 * (ptrdiff_t)graph->n_nodes, 0, 36 * sizeof *graph->root);
-    graph->diagonal[graph->n_nodes] = true;
     return true;
 }
 
-/* Where the entries of row j stand in the twelve velocities of the two bodies. */
-static void find_slots(const st_Problem *p, const sti_Net *net, const int32_t legs[2], int j, int slot[12])
+/* Row d of a contact that is not on whole bodies with diagonal masses, into its lane. */
+static void fill_row(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch, int lane, int d)
 {
-    for (int64_t e = p->H.p[j], k = 0; e < p->H.p[j + 1]; e++, k++) {
-        const int node = net->block_of[p->H.i[e]];
-        slot[k] = p->H.i[e] - p->A.first[node] + (node == legs[0] ? 0 : 6);
-    }
-}
-
-/* Where the twelve velocities of two bodies with diagonal L stand in a batch, and 1/L. */
-typedef struct Diagonal {
-    int offset[12]; /* from H[0][0][d][lane]                                                       */
-    double factor[12];
-} Diagonal;
-
-static void find_diagonal(const sti_Graph *graph, const int32_t legs[2], int64_t count, const int *slot, Diagonal *out)
-{
-    for (int64_t k = 0; k < count; k++) {
-        const int side = slot[k] >= 6, i = slot[k] - 6 * side;
-        out->offset[k] = slot[k] * 3 * STI_LANES;
-        out->factor[k] = graph->root[36 * (ptrdiff_t)legs[side] + 7 * (ptrdiff_t)i];
-    }
-}
-
-/* Row d of a contact between such bodies, into its lane. */
-static void fill_diagonal(const Diagonal *diagonal, int64_t count, const double *x, double *to)
-{
-    for (int64_t k = 0; k < count; k++)
-        to[diagonal->offset[k]] = x[k] * diagonal->factor[k];
-}
-
-/* The same for any bodies. */
-static void fill_full(const sti_Graph *graph, sti_Batch *batch, int lane, int d, int64_t count, const double *x,
-                      const int *slot)
-{
+    const st_Problem *p = graph->problem;
+    const int row = p->contact[batch->contact[lane]].first + d;
     double h[12] = {0};
-    for (int64_t k = 0; k < count; k++)
-        h[slot[k]] = x[k];
+    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++) {
+        const int node = net->block_of[p->H.i[e]];
+        h[p->H.i[e] - p->A.first[node] + (node == batch->body[0][lane] ? 0 : 6)] = p->H.x[e];
+    }
     scale_row(graph, batch->body[0][lane], h);
     scale_row(graph, batch->body[1][lane], h + 6);
     for (int k = 0; k < 12; k++)
         batch->H[k / 6][k % 6][d][lane] = h[k];
 }
 
-/* A contact into its lane. */
-static void fill_lane(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch, int lane)
+/* The rows of a batch: eight at once where they are alike, as nearly all are. */
+static void fill_batch(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch)
 {
+    static const double none[6] = {0};
     const st_Problem *p = graph->problem;
-    const int c = batch->contact[lane];
-    const st_ContactLaw *contact = &p->contact[c];
-    const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-    const bool diagonal = graph->diagonal[legs[0]] && graph->diagonal[legs[1]];
-    int slot[12] = {0};
-    Diagonal place = {0};
-    batch->dim[lane] = contact->dim;
-    batch->mu[lane] = contact->mu;
-    batch->body[0][lane] = legs[0];
-    batch->body[1][lane] = legs[1];
-    for (int d = 0; d < contact->dim; d++) {
-        const int row = contact->first + d;
-        const int64_t count = p->H.p[row + 1] - p->H.p[row];
-        const double *x = p->H.x + p->H.p[row];
-        if (d == 0 || !same_row(&p->H, row - 1, row)) { /* else as the row before has them */
-            find_slots(p, net, legs, row, slot);
-            if (diagonal) find_diagonal(graph, legs, count, slot, &place);
-        }
-        if (diagonal)
-            fill_diagonal(&place, count, x, &batch->H[0][0][d][lane]);
-        else
-            fill_full(graph, batch, lane, d, count, x, slot);
-        batch->w[d][lane] = p->w[row];
+    sti_LaneRows rows[STI_LANES];
+    bool alike[STI_LANES];
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        const int32_t a = batch->body[0][l], b = batch->body[1][l];
+        rows[l] = (sti_LaneRows){.h = none, .scale = {none, none}};
+        alike[l] = c < 0 || (graph->whole[c] > 0 && graph->diagonal[a] && graph->diagonal[b]);
+        if (c < 0 || !alike[l]) continue;
+        rows[l] =
+            (sti_LaneRows){.h = p->H.x + p->H.p[p->contact[c].first],
+                           .scale = {graph->scale + STI_NODE * (ptrdiff_t)a, graph->scale + STI_NODE * (ptrdiff_t)b},
+                           .count = graph->whole[c],
+                           .dim = p->contact[c].dim};
     }
+    graph->code->fill(batch, rows);
+    for (int l = 0; l < STI_LANES; l++)
+        for (int d = 0; !alike[l] && d < batch->dim[l]; d++)
+            fill_row(graph, net, batch, l, d);
 }
 
+/* All but the rows, of lanes without a contact and of contacts in their lanes. */
 static void empty_batch(sti_Batch *batch, int32_t ground)
 {
-    memset(batch, 0, sizeof *batch);
+    memset(batch->w, 0, sizeof *batch - offsetof(sti_Batch, w));
     for (int l = 0; l < STI_LANES; l++) {
         batch->body[0][l] = batch->body[1][l] = ground;
         batch->contact[l] = -1;
     }
+}
+
+static void put_contact(const sti_Graph *graph, int c)
+{
+    const st_ContactLaw *contact = &graph->problem->contact[c];
+    const int lane = graph->place[c] % STI_LANES;
+    sti_Batch *batch = &graph->batch[graph->place[c] / STI_LANES];
+    batch->contact[lane] = c;
+    batch->dim[lane] = contact->dim;
+    batch->mu[lane] = contact->mu;
+    batch->body[0][lane] = graph->legs[2 * (ptrdiff_t)c];
+    batch->body[1][lane] = graph->legs[2 * (ptrdiff_t)c + 1];
+    for (int d = 0; d < contact->dim; d++)
+        batch->w[d][lane] = graph->problem->w[contact->first + d];
 }
 
 /* Diagonal of C by rows, 0 where it has none. */
@@ -313,23 +362,42 @@ static void spread_compliance(sti_Graph *graph)
     }
 }
 
-/* What the lanes have computed, in the order of contacts. False where a contact's normal moves nothing. */
-static bool hand_over(sti_Graph *graph, double *b, double *W_diagonal, double *rho)
+/* The numbers of a contact in an array by batch, direction and lane. */
+static ptrdiff_t lane_of(const sti_Graph *graph, int c)
 {
-    static const int entry[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5}; /* of the six in lanes */
-    const st_Problem *p = graph->problem;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int dim = p->contact[c].dim, lane = graph->place[c] % STI_LANES;
-        const ptrdiff_t k = graph->place[c] / STI_LANES;
-        const double *W = graph->W + 6 * STI_LANES * k + lane, *free = graph->r + 3 * STI_LANES * k + lane;
-        for (int i = 0; i < dim; i++) {
-            b[p->contact[c].first + i] = free[STI_LANES * i];
-            for (int j = 0; j < dim; j++)
-                *W_diagonal++ = W[STI_LANES * entry[3 * i + j]];
-        }
-        const double trace = W[0] + W[3 * STI_LANES] + W[5 * STI_LANES];
-        rho[c] = dim / trace;
-        if (!(W[0] > 0.0) || !isfinite(trace)) return false;
+    return 3 * STI_LANES * (ptrdiff_t)(graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
+}
+
+static void give(const sti_Graph *graph, const double *lanes, double *out)
+{
+    for (int c = 0; c < graph->problem->n_contacts; c++) {
+        const st_ContactLaw *contact = &graph->problem->contact[c];
+        const double *from = lanes + lane_of(graph, c);
+        for (int d = 0; d < contact->dim; d++)
+            out[contact->first + d] = from[(ptrdiff_t)STI_LANES * d];
+    }
+}
+
+static void take(const sti_Graph *graph, const double *from, double *lanes)
+{
+    memset(lanes, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *lanes);
+    for (int c = 0; c < graph->problem->n_contacts; c++) {
+        const st_ContactLaw *contact = &graph->problem->contact[c];
+        double *to = lanes + lane_of(graph, c);
+        for (int d = 0; d < contact->dim; d++)
+            to[(ptrdiff_t)STI_LANES * d] = from[contact->first + d];
+    }
+}
+
+/* rho in the order of contacts. False where a contact's normal moves nothing. */
+static bool give_rho(const sti_Graph *graph, double *rho)
+{
+    for (int c = 0; c < graph->problem->n_contacts; c++) {
+        const double mean = graph->weight[lane_of(graph, c)];
+        rho[c] = 1.0 / mean;
+        if (!(graph->batch[graph->place[c] / STI_LANES].inverse_n[graph->place[c] % STI_LANES] > 0.0) ||
+            !isfinite(mean))
+            return false;
     }
     return true;
 }
@@ -337,11 +405,13 @@ static bool hand_over(sti_Graph *graph, double *b, double *W_diagonal, double *r
 static st_Status make_room(sti_Graph *graph, st_Error *err)
 {
     GROW(legs, 2 * (int64_t)graph->problem->n_contacts);
+    GROW(whole, graph->problem->n_contacts);
     GROW(colour, graph->problem->n_contacts);
     GROW(place, graph->problem->n_contacts);
     GROW(taken, (int64_t)graph->n_nodes + 1);
     GROW(diagonal, (int64_t)graph->n_nodes + 1);
-    GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    GROW(scale, STI_NODE * ((int64_t)graph->n_nodes + 1));
+    GROW(v_judged, STI_NODE * ((int64_t)graph->n_nodes + 1));
     GROW(v, STI_NODE * ((int64_t)graph->n_nodes + 1));
     GROW(v_free, STI_NODE * ((int64_t)graph->n_nodes + 1));
     return ST_OK;
@@ -355,31 +425,44 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(batch, graph->n_batches);
     GROW(r, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
-    GROW(W, 6 * STI_LANES * (int64_t)graph->n_batches);
+    GROW(judged, 3 * STI_LANES * (int64_t)graph->n_batches);
     for (int k = 0; k < graph->n_batches; k++)
         empty_batch(&graph->batch[k], graph->n_nodes);
     for (int c = 0; c < graph->problem->n_contacts; c++)
-        graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
+        put_contact(graph, c);
     return ST_OK;
 }
 
+/* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. */
+static double residual_scale(const st_Problem *p, const double sum[3])
+{
+    const double least = sum[2] * p->u_scale * p->u_scale;
+    return sqrt(fmax(least, sqrt(sum[0]) > STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
+}
+
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
-                          double *b, double *W_diagonal, double *rho, bool *fits, st_Error *err)
+                          double *b, double *rho, double *scale, bool *fits, st_Error *err)
 {
     *fits = false;
     if (problem->n_l > 0 || !problem->symmetric || problem->n_contacts == 0) return ST_OK;
     graph->problem = problem;
     graph->n_nodes = problem->A.n_blocks;
+    graph->code = sti_graph_code();
     STI_TRY(make_room(graph, err));
-    if (!compliance_fits(&problem->C) || !find_legs(graph, net) || !prepare_nodes(graph, v_free)) return ST_OK;
+    if (!compliance_fits(&problem->C) || !find_legs(graph, net)) return ST_OK;
+    STI_TRY(look_at_masses(graph, err));
+    if (!prepare_nodes(graph, v_free)) return ST_OK;
     STI_TRY(make_batches(graph, err));
     spread_compliance(graph);
-    for (int k = 0; k < graph->n_batches; k++)
-        for (int lane = 0; lane < STI_LANES; lane++)
-            if (graph->batch[k].contact[lane] >= 0) fill_lane(graph, net, &graph->batch[k], lane);
-    graph->code = sti_graph_code();
-    graph->code->prepare(graph->batch, graph->n_batches, graph->v_free, graph->W, graph->r, graph->weight);
-    *fits = hand_over(graph, b, W_diagonal, rho);
+    double sum[3] = {0};
+    for (int k = 0; k < graph->n_batches; k++) {
+        const ptrdiff_t at = 3 * STI_LANES * (ptrdiff_t)k;
+        fill_batch(graph, net, &graph->batch[k]);
+        graph->code->prepare(&graph->batch[k], graph->v_free, graph->judged + at, graph->weight + at, sum);
+    }
+    give(graph, graph->judged, b);
+    *fits = give_rho(graph, rho);
+    *scale = residual_scale(problem, sum);
     return ST_OK;
 }
 
@@ -387,24 +470,12 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
 
 void sti_graph_take(sti_Graph *graph, const double *r)
 {
-    memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
-    for (int c = 0; c < graph->problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &graph->problem->contact[c];
-        double *to = graph->r + 3 * (ptrdiff_t)STI_LANES * (graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
-        for (int d = 0; d < contact->dim; d++)
-            to[STI_LANES * d] = r[contact->first + d];
-    }
+    take(graph, r, graph->r);
 }
 
 void sti_graph_give(const sti_Graph *graph, double *r)
 {
-    for (int c = 0; c < graph->problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &graph->problem->contact[c];
-        const double *from =
-            graph->r + 3 * (ptrdiff_t)STI_LANES * (graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
-        for (int d = 0; d < contact->dim; d++)
-            r[contact->first + d] = from[STI_LANES * d];
-    }
+    give(graph, graph->r, r);
 }
 
 /* The widest vectors that this processor has; the bits are the same with all of them. */
@@ -417,14 +488,49 @@ const sti_GraphCode *sti_graph_code(void)
     return &sti_graph_plain;
 }
 
-void sti_graph_restore(sti_Graph *graph)
+static double pass(const sti_Graph *graph, double *r, double *v, sti_Pass which)
 {
-    memcpy(graph->v, graph->v_free, STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
-    graph->code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches, STI_APPLY);
+    return graph->code->pass(graph->batch, r, v, graph->n_nodes, graph->n_batches, which);
 }
 
-double sti_graph_sweep(sti_Graph *graph, bool backwards)
+static size_t node_bytes(const sti_Graph *graph)
 {
-    return sqrt(graph->code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
-                                  backwards ? STI_BACKWARDS : STI_FORWARDS));
+    return STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v;
+}
+
+void sti_graph_restore(sti_Graph *graph)
+{
+    memcpy(graph->v, graph->v_free, node_bytes(graph));
+    pass(graph, graph->r, graph->v, STI_RESTORE);
+}
+
+double sti_graph_sweep(sti_Graph *graph)
+{
+    return sqrt(pass(graph, graph->r, graph->v, STI_SWEEP));
+}
+
+void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out)
+{
+    const st_BlockDiag *A = &graph->problem->A;
+    sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
+    double error = 0.0, worst = 0.0;
+    take(graph, r, graph->judged);
+    memcpy(graph->v_judged, graph->v_free, node_bytes(graph));
+    pass(graph, graph->judged, graph->v_judged, STI_APPLY);
+    graph->code->judge(graph->batch, graph->n_batches, graph->weight, graph->v_judged, graph->judged, &found);
+    give(graph, graph->judged, u);
+    for (int k = 0; k < graph->n_nodes; k++)
+        unscale_velocity(graph, k, A->first[k + 1] - A->first[k], graph->v_judged + STI_NODE * (ptrdiff_t)k,
+                         v + A->first[k]);
+    *out = (st_Residual){.worst_contact = -1};
+    for (int l = 0; l < STI_LANES; l++) {
+        error += found.error[l];
+        out->complementarity += found.power[l];
+        out->cone_violation = fmax(out->cone_violation, found.outside[l]);
+        if (found.contact[l] >= 0 && (found.worst[l] > worst || !(found.worst[l] >= 0.0))) {
+            worst = found.worst[l];
+            out->worst_contact = found.contact[l];
+        }
+    }
+    out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
 }

@@ -34,12 +34,35 @@ typedef struct sti_Batch {
     int32_t contact[STI_LANES]; /* -1: none                                                 */
 } sti_Batch;
 
-/* The passes over batches, one version for each vector unit (graph_lanes.h). */
-typedef enum sti_Pass { STI_FORWARDS, STI_BACKWARDS, STI_APPLY } sti_Pass;
+/* The rows of a contact as the problem has them, for a lane: `dim` of them one behind the other, each on all six
+ * velocities of one body (count 6) or of two (12), whose masses are diagonal. dim 0: no such contact. */
+typedef struct sti_LaneRows {
+    const double *h;
+    const double *scale[2]; /* inv(L) of the bodies                                                */
+    int count, dim;
+} sti_LaneRows;
+
+/* What the judge has found, lane by lane. */
+typedef struct sti_LaneJudgement {
+    _Alignas(STI_ALIGN) double error[STI_LANES]; /* sum of the squares of the natural map           */
+    double power[STI_LANES];                     /* sum of | r . u^ |                               */
+    double outside[STI_LANES];                   /* largest distance of r from the cone             */
+    double worst[STI_LANES];                     /* largest share in error, and whose               */
+    int32_t contact[STI_LANES];
+} sti_LaneJudgement;
+
+/* What is done to batches, one version for each vector unit (graph_lanes.h). */
+typedef enum sti_Pass {
+    STI_SWEEP,  /* returns | change of r |^2                                                       */
+    STI_APPLY,  /* v += H~ r                                                                       */
+    STI_RESTORE /* the same, with r moved into the laws' sets first                                */
+} sti_Pass;
 typedef struct sti_GraphCode {
-    /* W_cc (11, 12, 13, 22, 23, 33), b and the weights of r, by batch and lane; what a visit needs of W. */
-    void (*prepare)(sti_Batch *batch, int n_batches, const double *v_free, double *W, double *b, double *weight);
+    void (*fill)(sti_Batch *batch, const sti_LaneRows rows[STI_LANES]);
+    void (*prepare)(sti_Batch *batch, const double *v_free, double *b, double *weight, double sum[3]);
     double (*pass)(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass);
+    void (*judge)(const sti_Batch *batch, int n_batches, const double *weight, const double *v, double *r_to_u,
+                  sti_LaneJudgement *out);
 } sti_GraphCode;
 extern const sti_GraphCode sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
 const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor can run */
@@ -51,23 +74,26 @@ struct sti_Graph {
     int n_nodes, n_colours, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
     STI_ARRAY(sti_Batch, batch);
-    STI_ARRAY(double, v);       /* v~: STI_NODE a body, one more for the ground                    */
-    STI_ARRAY(double, v_free);  /* v~_free likewise                                                */
-    STI_ARRAY(double, r);       /* by batch, direction, lane                                       */
-    STI_ARRAY(double, weight);  /* likewise: 1/rho, the weight of an impulse's square              */
-    STI_ARRAY(double, W);       /* by batch, entry, lane: the diagonal blocks of W */
-    STI_ARRAY(double, root);    /* by node: inv(L), lower, row-major 6 x 6                         */
-    STI_ARRAY(bool, diagonal);  /* by node: L is                                                   */
-    STI_ARRAY(int32_t, legs);   /* by contact: its nodes, two                                      */
-    STI_ARRAY(uint64_t, taken); /* by node: colours of its contacts                                */
-    STI_ARRAY(uint8_t, colour); /* by contact                                                      */
-    STI_ARRAY(int, place);      /* by contact: STI_LANES batch + lane                              */
+    STI_ARRAY(double, v);        /* v~: STI_NODE a body, one more for the ground                    */
+    STI_ARRAY(double, v_free);   /* v~_free likewise                                                */
+    STI_ARRAY(double, r);        /* by batch, direction, lane                                       */
+    STI_ARRAY(double, weight);   /* likewise: 1/rho, the weight of an impulse's square              */
+    STI_ARRAY(double, judged);   /* likewise: the r that is judged, then its u; b before the first sweep */
+    STI_ARRAY(double, v_judged); /* v~ of that r                                                    */
+    STI_ARRAY(double, scale);    /* by node: the diagonal of inv(L), STI_NODE numbers               */
+    STI_ARRAY(double, root);     /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
+    STI_ARRAY(bool, diagonal);   /* by node: L is                                                   */
+    STI_ARRAY(int32_t, legs);    /* by contact: its nodes, two                                      */
+    STI_ARRAY(uint8_t, whole);   /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows */
+    STI_ARRAY(uint64_t, taken);  /* by node: colours of its contacts                                */
+    STI_ARRAY(uint8_t, colour);  /* by contact                                                      */
+    STI_ARRAY(int, place);       /* by contact: STI_LANES batch + lane                              */
 };
 
 /* Starts as {.allocator = ...}. *fits tells whether the problem is one for this file; if so its lists are made:
- * b (n_r), the diagonal blocks of W one after another, and rho (n_contacts) are filled from v_free.    */
+ * b (n_r), rho (n_contacts) and the residual's scale are filled from v_free.                      */
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
-                          double *b, double *W_diagonal, double *rho, bool *fits, st_Error *err);
+                          double *b, double *rho, double *scale, bool *fits, st_Error *err);
 void sti_graph_release(sti_Graph *graph);
 
 /* r in the problem's order and in the graph's. */
@@ -77,7 +103,10 @@ void sti_graph_give(const sti_Graph *graph, double *r);
 /* r is moved into the laws' sets, and v~ = v~_free + H~ r anew. */
 void sti_graph_restore(sti_Graph *graph);
 
-/* All contacts once, in the order of colours or backwards; returns | change of r |. */
-double sti_graph_sweep(sti_Graph *graph, bool backwards);
+/* v and u of r, in the problem's order, and how far r is from a solution. The sweeps' own r and v~ stay. */
+void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out);
+
+/* All contacts once, in the order of colours; returns | change of r |. */
+double sti_graph_sweep(sti_Graph *graph);
 
 #endif

@@ -1,4 +1,4 @@
 /* The inner loops of graph.c for one vector unit. */
 #include "solve/graph_lanes.h"
 
-const sti_GraphCode sti_graph_avx2 = {.prepare = prepare, .pass = pass_over};
+const sti_GraphCode sti_graph_avx2 = STI_GRAPH_CODE;

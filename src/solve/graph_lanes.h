@@ -2,19 +2,22 @@
  *
  * One visit of eight contacts (Coulomb's law; frictionless with mu = 0):
  *
- *     u_n = 0 or r_n = 0:          r_n <- max(0, r_n - u_n/W_nn)
+ *     u_n = 0 or r_n = 0:          r_n <- max(0, r_n - omega u_n/W_nn),     omega = 1.3
  *     the tangents feel it:        u_T <- u_T + W_Tn (change of r_n)
  *     stick, if the cone allows:   x = r_T - inv(W_TT) u_T        where |x| <= mu r_n
  *     else slip:                   x = r_T - u_T/lambda_max(W_TT), shortened to mu r_n
  *
  * Not the exact local solution where W couples normal and tangents, but with the same fixed points: nothing moves
- * only where u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the cone's boundary. It has no
- * branches, so that lanes keep together. The operations and their order are the same in every version, and
- * none is fused: all give the same bits.
+ * only where u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the cone's boundary. omega > 1 goes
+ * beyond what the contact alone asks for, since its neighbours will, too (SOR; Young 1954): 666 falling spheres sink
+ * by 2.0 % of r with 6 sweeps instead of 2.6 %; with 1.5 it is 2.1 %. There are no branches, so that lanes keep
+ * together. The operations and their order are the same in every version, and none is fused: all give the same bits.
  */
 #include "solve/graph.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* wide vectors in registers, of inline functions only */
+
+static const double relaxation = 1.3; /* omega */
 
 typedef double Lanes __attribute__((vector_size(8 * STI_LANES)));
 typedef int64_t Mask __attribute__((vector_size(8 * STI_LANES)));
@@ -34,6 +37,11 @@ static inline Lanes square_root(Lanes x)
     for (int l = 0; l < STI_LANES; l++)
         x[l] = sqrt(x[l]);
     return x;
+}
+
+static inline Lanes size_of(Lanes x)
+{
+    return (Lanes)((Mask)x & INT64_MAX);
 }
 
 static inline double sum_of_lanes(Lanes x)
@@ -108,17 +116,23 @@ static inline void push(const sti_Batch *batch, const Lanes r[3], Lanes x[2][STI
     }
 }
 
-static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
+/* u = H~'v~ + C r + w. */
+static inline void velocity(const sti_Batch *batch, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
 {
-    Lanes x[2][STI_NODE], u[3], next[3], *r = (Lanes *)r_batch;
-    gather(v, batch->body[0], x[0]);
-    gather(v, batch->body[1], x[1]);
     for (int d = 0; d < 3; d++)
         u[d] = load(batch->w[d]) + load(batch->C[d]) * r[d];
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 6; k++)
             for (int d = 0; d < 3; d++)
                 u[d] += load(batch->H[side][k][d]) * x[side][k];
+}
+
+static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
+{
+    Lanes x[2][STI_NODE], u[3], next[3], *r = (Lanes *)r_batch;
+    gather(v, batch->body[0], x[0]);
+    gather(v, batch->body[1], x[1]);
+    velocity(batch, r, x, u);
     solve_lanes(batch, r, u, next);
     Lanes moved = {0};
     for (int d = 0; d < 3; d++) {
@@ -131,31 +145,38 @@ static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, in
     return moved;
 }
 
-/* r moved into the law's set by the shortest way for r_n >= 0, then for r_T; v += H~ r. */
-static inline void apply(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
+/* v += H~ r. */
+static inline void apply(const sti_Batch *batch, const double *r_batch, double *v, int32_t ground)
+{
+    Lanes x[2][STI_NODE];
+    gather(v, batch->body[0], x[0]);
+    gather(v, batch->body[1], x[1]);
+    push(batch, (const Lanes *)r_batch, x, v, ground);
+}
+
+/* r moved into the law's set by the shortest way for r_n >= 0, then for r_T. */
+static inline void put_back(const sti_Batch *batch, double *r_batch)
 {
     const Lanes zero = {0};
-    Lanes x[2][STI_NODE], *r = (Lanes *)r_batch;
+    Lanes *r = (Lanes *)r_batch;
     r[0] = choose(r[0] > zero, r[0], zero);
     const Lanes limit = load(batch->mu) * r[0], square = r[1] * r[1] + r[2] * r[2];
     const Mask outside = square > limit * limit;
     const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
     r[1] = choose(outside, part * r[1], r[1]);
     r[2] = choose(outside, part * r[2], r[2]);
-    gather(v, batch->body[0], x[0]);
-    gather(v, batch->body[1], x[1]);
-    push(batch, r, x, v, ground);
 }
 
 static double pass_over(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
 {
     Lanes moved = {0};
-    for (int k = 0; k < n_batches; k++) {
-        const ptrdiff_t i = pass == STI_BACKWARDS ? n_batches - 1 - k : k;
-        if (pass == STI_APPLY)
-            apply(&batch[i], r + 3 * STI_LANES * i, v, ground);
+    for (ptrdiff_t k = 0; k < n_batches; k++) {
+        double *own = r + 3 * STI_LANES * k;
+        if (pass == STI_RESTORE) put_back(&batch[k], own);
+        if (pass == STI_SWEEP)
+            moved += visit(&batch[k], own, v, ground);
         else
-            moved += visit(&batch[i], r + 3 * STI_LANES * i, v, ground);
+            apply(&batch[k], own, v, ground);
     }
     return sum_of_lanes(moved);
 }
@@ -183,35 +204,138 @@ static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
     *(Lanes *)batch->inverse_T[2] = choose(regular, a * over, slip);
 }
 
-static inline void prepare_batch(sti_Batch *batch, const double *v_free, Lanes W[6], Lanes b[3], Lanes weight[3])
+static inline void scale_six(const double *restrict h, const double *restrict scale, double *restrict out)
+{
+    for (int k = 0; k < 6; k++)
+        out[k] = h[k] * scale[k];
+}
+
+/* Rows of eight contacts into their lanes, scaled to unit masses. */
+static void fill(sti_Batch *batch, const sti_LaneRows *rows)
+{
+    _Alignas(STI_ALIGN) double row[STI_LANES][2 * STI_LANES] = {{0}};
+    for (int d = 0; d < 3; d++) {
+        Lanes left[STI_LANES], right[STI_LANES];
+        for (int l = 0; l < STI_LANES; l++) {
+            const sti_LaneRows *from = &rows[l];
+            const double *h = from->h + (ptrdiff_t)d * from->count;
+            if (d < from->dim) {
+                scale_six(h, from->scale[0], row[l]);
+                if (from->count == 12) scale_six(h + 6, from->scale[1], row[l] + 6);
+            } else {
+                memset(row[l], 0, sizeof row[l]);
+            }
+            left[l] = load(row[l]);
+            right[l] = load(row[l] + STI_LANES);
+        }
+        transpose(left);
+        transpose(right);
+        for (int k = 0; k < 12; k++)
+            *(Lanes *)batch->H[k / 6][k % 6][d] = k < STI_LANES ? left[k] : right[k - STI_LANES];
+    }
+}
+
+/* W_cc, b, the weights of r and what a visit needs of W. To the sums are added, over all rows, the squares of rho b, of
+ * rho times the terms that b is the sum of, and of rho itself.                                    */
+static void prepare(sti_Batch *batch, const double *v_free, double *b_batch, double *weight, double sum[3])
 {
     static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-    Lanes x[2][STI_NODE], dim = {0};
+    Lanes x[2][STI_NODE], W[6], *b = (Lanes *)b_batch, term[3], dim = {0};
     gather(v_free, batch->body[0], x[0]);
     gather(v_free, batch->body[1], x[1]);
     for (int e = 0; e < 6; e++)
         W[e] = row[e] == column[e] ? load(batch->C[row[e]]) : (Lanes){0};
-    for (int d = 0; d < 3; d++)
+    for (int d = 0; d < 3; d++) {
         b[d] = load(batch->w[d]);
+        term[d] = size_of(b[d]);
+    }
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 6; k++) {
-            for (int d = 0; d < 3; d++)
-                b[d] += load(batch->H[side][k][d]) * x[side][k];
+            for (int d = 0; d < 3; d++) {
+                const Lanes part = load(batch->H[side][k][d]) * x[side][k];
+                b[d] += part;
+                term[d] += size_of(part);
+            }
             for (int e = 0; e < 6; e++)
                 W[e] += load(batch->H[side][k][row[e]]) * load(batch->H[side][k][column[e]]);
         }
     for (int l = 0; l < STI_LANES; l++)
         dim[l] = batch->dim[l];
-    weight[0] = weight[1] = weight[2] = (W[0] + W[3] + W[5]) * inverse(dim);
-    *(Lanes *)batch->inverse_n = inverse(W[0]);
+    const Lanes mean = (W[0] + W[3] + W[5]) * inverse(dim), rho = inverse(mean), square = rho * rho;
+    for (int d = 0; d < 3; d++)
+        *(Lanes *)(weight + (ptrdiff_t)d * STI_LANES) = mean;
+    sum[0] += sum_of_lanes(square * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
+    sum[1] += sum_of_lanes(square * (term[0] * term[0] + term[1] * term[1] + term[2] * term[2]));
+    sum[2] += sum_of_lanes(square * dim);
+    *(Lanes *)batch->inverse_n = relaxation * inverse(W[0]);
     *(Lanes *)batch->W_tn[0] = W[1];
     *(Lanes *)batch->W_tn[1] = W[2];
     prepare_tangents(batch, W[3], W[4], W[5]);
 }
 
-static void prepare(sti_Batch *batch, int n_batches, const double *v_free, double *W, double *b, double *weight)
+/* ------------------------------------------------------------------ the judge */
+
+/* The point of the cone that is nearest to x. */
+static inline void project(const sti_Batch *batch, const Lanes x[3], Lanes out[3])
 {
-    for (int k = 0; k < n_batches; k++)
-        prepare_batch(&batch[k], v_free, (Lanes *)W + 6 * (ptrdiff_t)k, (Lanes *)b + 3 * (ptrdiff_t)k,
-                      (Lanes *)weight + 3 * (ptrdiff_t)k);
+    const Lanes zero = {0}, mu = load(batch->mu), square = x[1] * x[1] + x[2] * x[2], length = square_root(square);
+    const Mask inside = (length <= mu * x[0]) & (x[0] >= zero);
+    const Lanes on = (x[0] + mu * length) / (1.0 + mu * mu), normal = choose(on > zero, on, zero);
+    const Lanes part = mu * normal / choose(square > zero, length, zero + 1.0);
+    out[0] = choose(inside, x[0], normal);
+    out[1] = choose(inside, x[1], part * x[1]);
+    out[2] = choose(inside, x[2], part * x[2]);
 }
+
+static inline Lanes sum_of_squares(Lanes a, Lanes b, Lanes c)
+{
+    return a * a + b * b + c * c;
+}
+
+/* u of r, and its share in the residual: residual.c says what is measured. */
+static inline void judge_batch(const sti_Batch *batch, const Lanes r[3], Lanes rho, const double *v, Lanes u[3],
+                               sti_LaneJudgement *out)
+{
+    Lanes x[2][STI_NODE], shifted[3], P[3];
+    gather(v, batch->body[0], x[0]);
+    gather(v, batch->body[1], x[1]);
+    velocity(batch, r, x, u);
+    shifted[0] = u[0] + load(batch->mu) * square_root(u[1] * u[1] + u[2] * u[2]);
+    shifted[1] = u[1];
+    shifted[2] = u[2];
+    const Lanes power = r[0] * shifted[0] + r[1] * shifted[1] + r[2] * shifted[2];
+    project(batch, r, P);
+    const Lanes outside = square_root(sum_of_squares(r[0] - P[0], r[1] - P[1], r[2] - P[2]));
+    for (int d = 0; d < 3; d++) {
+        shifted[d] = rho * shifted[d];
+        x[0][d] = r[d] - shifted[d];
+    }
+    project(batch, x[0], P);
+    const Mask large_r = sum_of_squares(r[0], r[1], r[2]) > sum_of_squares(shifted[0], shifted[1], shifted[2]);
+    for (int d = 0; d < 3; d++) /* the larger of r and rho u^ last: digits that cancel are not lost */
+        P[d] = choose(large_r, shifted[d] + (x[0][d] - P[d]), r[d] - P[d]);
+    const Lanes share = sum_of_squares(P[0], P[1], P[2]);
+    const Mask worse = (share > load(out->worst)) | ~(share >= load(out->worst) * 0.0);
+    *(Lanes *)out->error += share;
+    *(Lanes *)out->power += size_of(power);
+    *(Lanes *)out->outside = choose(outside > load(out->outside), outside, load(out->outside));
+    *(Lanes *)out->worst = choose(worse, share, load(out->worst));
+    for (int l = 0; l < STI_LANES; l++)
+        if (worse[l] != 0) out->contact[l] = batch->contact[l];
+}
+
+static void judge(const sti_Batch *batch, int n_batches, const double *weight, const double *v, double *r_to_u,
+                  sti_LaneJudgement *out)
+{
+    for (int k = 0; k < n_batches; k++) {
+        Lanes *r = (Lanes *)r_to_u + 3 * (ptrdiff_t)k, u[3];
+        judge_batch(&batch[k], r, inverse(load(weight + 3 * STI_LANES * (ptrdiff_t)k)), v, u, out);
+        for (int d = 0; d < 3; d++)
+            r[d] = u[d];
+    }
+}
+
+#define STI_GRAPH_CODE                                                                                                 \
+    {                                                                                                                  \
+        .fill = fill, .prepare = prepare, .pass = pass_over, .judge = judge                                            \
+    }

@@ -33,6 +33,8 @@
 
 /* A judgement costs about two sweeps; every so many sweeps, whatever the changes say, one is made. */
 enum { JUDGE_EVERY = 50 };
+/* In fewer sweeps than this the acceleration learns nothing, and costs as much as two of them. */
+enum { FEWEST = 8 };
 
 /* The vertices of one kind of polygon, shared by the contacts that have it. */
 typedef struct Polygon {
@@ -227,11 +229,11 @@ static void accelerate(Nsgs *s, const sti_Task *task)
     }
 }
 
-/* The residual of the present r; the best r is kept. */
-static double judge(const Nsgs *s, const sti_Task *task, double *least)
+/* The residual of the present r, and its v (or NULL); the best r is kept. */
+static double judge(const Nsgs *s, const sti_Task *task, double *v, double *least)
 {
     st_Residual residual;
-    sti_residual(task->reduction, task->r, s->v, NULL, s->u, &residual);
+    sti_residual(task->reduction, task->r, v, NULL, NULL, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < *least) {
         *least = measure;
@@ -240,33 +242,37 @@ static double judge(const Nsgs *s, const sti_Task *task, double *least)
     return measure;
 }
 
-/* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. */
+/* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. Sweeps
+ * go through the colours in one direction: where there are no lines of contacts to follow, turning round only visits
+ * the last colours twice. 666 spheres falling, 12 sweeps: overlap 1.0 % of r instead of 1.8 %; a wall of 55 boxes to
+ * 1e-8 takes as long.                                                                                  */
 static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
     const int n = 3 * STI_LANES * graph->n_batches;
     const size_t bytes = sizeof(double) * (size_t)n;
     const double scale = sti_residual_scale(task->reduction);
+    const bool accelerated = task->max_iterations >= FEWEST;
     double due = task->tolerance, least = INFINITY;
-    GROW(v, task->problem->n_v);
-    GROW(u, task->problem->n_r);
     GROW(best, task->problem->n_r);
-    GROW(last, n);
-    STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
+    if (accelerated) {
+        GROW(last, n);
+        STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
+    }
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
-        const bool backwards = k % 2 == 0;
-        if (!backwards) memcpy(s->last, graph->r, bytes);
-        const double change = sti_graph_sweep(graph, backwards) / (scale > 0.0 ? scale : 1.0);
+        const bool second = k % 2 == 0; /* of a pair */
+        if (accelerated && !second) memcpy(s->last, graph->r, bytes);
+        const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
         task->iterations = k;
         if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
             sti_graph_give(graph, task->r);
-            if (judge(s, task, &least) <= task->tolerance) break;
+            if (judge(s, task, NULL, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break;
             if (change <= due) due = 0.5 * change;
         }
-        if (!backwards) continue;
+        if (!accelerated || !second || k == task->max_iterations) continue;
         sti_anderson_next(&s->anderson, s->last, graph->r);
         sti_graph_restore(graph);
     }
@@ -288,14 +294,14 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     if (task->problem->n_contacts == 1) /* one sweep is the answer: exact, and to be judged once */
         sti_reduction_apply(task->reduction, task->r, s->v, s->u);
     else
-        judge(s, task, &least); /* a warm start may be the answer already; v is set, too */
+        judge(s, task, s->v, &least); /* a warm start may be the answer already; v is set, too */
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);
         task->iterations = k;
         if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
-            if (judge(s, task, &least) <= task->tolerance) break;
+            if (judge(s, task, s->v, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
             if (change <= due) due = 0.5 * change;
         }

@@ -479,6 +479,7 @@ static st_Status reduce_by_columns(Memory *m, st_Error *err)
     const st_Problem *p = m->problem;
     STI_TRY(build_H(m, err));
     STI_TRY(build_Y(m, err));
+    STI_TRY(place_W_diagonal(m, err));
     STI_TRY(build_W_diagonal(m, err));
     m->columns = true;
     const double fastest = largest(p->g, p->n_l);
@@ -500,9 +501,7 @@ static st_Status reduce_by_graph(Memory *m, bool *done, st_Error *err)
     const st_Problem *p = m->problem;
     *done = false;
     if (p->n_contacts < GRAPH_CONTACTS) return ST_OK;
-    STI_TRY(sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, m->b, m->W_diagonal, m->rho, done, err));
-    if (*done) memcpy(m->w, p->w, (size_t)p->n_r * sizeof *m->w);
-    return ST_OK;
+    return sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, m->b, m->rho, &m->judged.scale, done, err);
 }
 
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
@@ -511,6 +510,9 @@ st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
     if (m->columns) return ST_OK;
     STI_TRY(build_H(m, err));
     STI_TRY(build_Y(m, err));
+    STI_TRY(place_W_diagonal(m, err));
+    STI_TRY(build_W_diagonal(m, err));
+    memcpy(m->w, m->problem->w, (size_t)m->problem->n_r * sizeof *m->w);
     m->columns = true;
     export_pointers(reduction);
     return ST_OK;
@@ -571,7 +573,7 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
     const st_Problem *problem = m->problem;
     bool graph;
     m->columns = false;
-    STI_TRY(place_W_diagonal(m, err));
+    GROW(rho, problem->n_contacts);
     STI_TRY(reduce_by_graph(m, &graph, err));
     if (!graph) STI_TRY(reduce_by_columns(m, err));
     export_pointers(reduction);

@@ -3,11 +3,14 @@
  *     e = | r - P(r - rho u^) |_2 / max(| rho b |_2, | rho u_scale |_2),     rho_i = dim_i / trace(W_ii)
  *
  * u is recomputed from r through the unreduced equations (momentum and joints, with refinement), so that
- * an error of the reduction counts too. Beside e stand the figures physics can check.
+ * an error of the reduction counts too. Many contacts between free bodies, where nothing is eliminated but masses, are
+ * judged in the lanes of their graph, by the same rows and the same formulas. Beside e stand the figures physics can
+ * check.
  */
 #include "solve/residual.h"
 
 #include "base/tolerance.h"
+#include "solve/graph.h"
 #include "solve/law.h"
 
 /* u = H'v + C r + w, by the problem's own matrices. */
@@ -108,10 +111,20 @@ static double mean_rho(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
     double trace = 0.0;
-    for (int c = 0; c < p->n_contacts; c++)
+    for (int c = 0; c < p->n_contacts && reduction->graph != NULL; c++)
+        trace += p->contact[c].dim / reduction->rho[c];
+    for (int c = 0; c < p->n_contacts && reduction->graph == NULL; c++)
         for (int d = 0; d < p->contact[c].dim; d++)
             trace += reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (p->contact[c].dim + 1)];
     return trace > 0.0 ? p->n_r / trace : 1.0;
+}
+
+/* In a simulation nobody asks for these, and they cost as much again. */
+static void add_errors(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
+{
+    if (!reduction->all_errors) return;
+    out->error = uniform_error(reduction, r, u, 1.0);
+    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
 }
 
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
@@ -135,9 +148,7 @@ void sti_residual_at(const sti_Reduction *reduction, const double *r, const doub
         out->complementarity += complementarity(contact, rc, uc);
     }
     out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
-    if (!reduction->all_errors) return; /* in a simulation nobody asks, and they cost as much again */
-    out->error = uniform_error(reduction, r, u, 1.0);
-    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
+    add_errors(reduction, r, u, out);
 }
 
 static void copy(double *to, const double *from, int n)
@@ -152,10 +163,16 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
     const st_Problem *p = reduction->problem;
     sti_Judged *judged = reduction->judged;
     if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
-        const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
-        contact_velocity(p, r, judged->v, judged->u);
-        sti_residual_at(reduction, r, judged->u, &judged->residual);
-        judged->residual.joint = joint;
+        if (reduction->graph != NULL) {
+            sti_graph_judge(reduction->graph, r, sti_residual_scale(reduction), judged->v, judged->u,
+                            &judged->residual);
+            add_errors(reduction, r, judged->u, &judged->residual);
+        } else {
+            const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
+            contact_velocity(p, r, judged->v, judged->u);
+            sti_residual_at(reduction, r, judged->u, &judged->residual);
+            judged->residual.joint = joint;
+        }
         copy(judged->r, r, p->n_r);
         judged->known = true;
     }

@@ -36,15 +36,18 @@ st_Status sti_refresh_active(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_want_contacts(st_System *system, st_Error *err)
+/* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
+ * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
+st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 {
     const st_Sink *here = &system->here;
+    const bool speculative = sti_speculative(system);
     system->wanted.n = 0;
     for (int c = 0; c < here->n_contacts; c++) {
         const sti_ContactEntry *contact = &here->contact[c];
-        bool wanted = sti_speculative(system)
-                          ? contact->gap < system->def.margin || sti_ids_contain(&system->missed, contact->id)
-                          : sti_ids_contain(&system->active, contact->id);
+        bool wanted = speculative ? contact->gap < system->def.margin || contact->gap < h * contact->closing ||
+                                        sti_ids_contain(&system->missed, contact->id)
+                                  : sti_ids_contain(&system->active, contact->id);
         if (wanted) STI_TRY(sti_ids_add(&system->allocator, &system->wanted, contact->id, err));
     }
     return ST_OK;
@@ -60,23 +63,33 @@ static bool held_nearby(const st_System *system, int at, const sti_ContactEntry 
         for (int k = step < 0 ? at - 1 : at; k >= 0 && k < here->n_contacts; k += step) {
             const sti_ContactEntry *other = &here->contact[k];
             if (other->shape_a != contact->shape_a || other->shape_b != contact->shape_b) break;
-            if (other->gap < system->def.margin) return true;
+            if (sti_ids_contain(&system->wanted, other->id)) return true;
         }
     return false;
 }
 
+/* How deep an attempt may have run into what it did not know of. Velocities are asked for to a relative tolerance, and
+ * so is where they lead.                                                                          */
+static double allowed_miss(const st_System *system, double h)
+{
+    const st_Model *model = &system->model;
+    double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->q, system->v_new, h) : 0;
+    return fmax(STI_OVERLAP, isfinite(way) ? system->def.tolerance * way : 0);
+}
+
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
-st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err)
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
 {
     const st_Sink *here = &system->here;
+    const double allowed = allowed_miss(system, h);
     *n_new = 0;
     for (int c = 0, before = 0; c < system->trial.n_contacts; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
-        if (contact->gap >= -STI_OVERLAP || sti_ids_contain(&system->missed, contact->id)) continue;
+        if (contact->gap >= -allowed || sti_ids_contain(&system->missed, contact->id)) continue;
         while (before < here->n_contacts && here->contact[before].id < contact->id)
             before++; /* both stand by id */
         bool known = before < here->n_contacts && here->contact[before].id == contact->id;
-        if (known && here->contact[before].gap < system->def.margin) continue;
+        if (known && sti_ids_contain(&system->wanted, contact->id)) continue;
         if (!known && held_nearby(system, before, contact)) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->missed, contact->id, err));
         ++*n_new;

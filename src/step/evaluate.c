@@ -1,7 +1,7 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
 #include "step/contact_model.h"
 
-st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+static st_Status evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
     const st_Model *model = &system->model;
     sti_sink_clear_constraints(sink);
@@ -13,6 +13,24 @@ st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double 
     if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
     sti_lap(system, ST_STAGE_CONTACTS);
     return ST_OK;
+}
+
+st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+{
+    sink->rows_later = false;
+    return evaluate(system, sink, t, q, margin, err);
+}
+
+st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
+                             const double *v, const double *other, st_Error *err)
+{
+    if (system->world == NULL) return sti_evaluate(system, sink, t, q, margin, err);
+    sti_Foresight *ahead = &system->world->collider.ahead;
+    *ahead = (sti_Foresight){h, {v, other}};
+    sink->rows_later = sti_integrator(system)->order == 1; /* others look at rows beside those of the step problem */
+    st_Status status = evaluate(system, sink, t, q, margin, err);
+    *ahead = (sti_Foresight){.h = 0};
+    return status;
 }
 
 double sti_sink_joint_error(const st_Sink *sink)

@@ -49,7 +49,7 @@ static st_Status carry_compression(st_System *system, st_Error *err)
 
 static st_Status solve(st_System *system, sti_Stage *impact, st_StepInfo *info, st_Error *err)
 {
-    STI_TRY(sti_want_contacts(system, err));
+    STI_TRY(sti_want_contacts(system, 0.0, err));
     STI_TRY(sti_solve_stage(system, impact, system->v_new, info, err));
     if (system->def.impact != ST_IMPACT_POISSON || !rebounds(system)) return ST_OK;
     bool pushes = restitution_impulse(system);

@@ -26,8 +26,16 @@ static st_Status reserve(const st_Allocator *allocator, sti_RowList *rows, int n
     return STI_GROW(allocator, rows->x, rows->x_capacity, n_entries, err);
 }
 
-/* n_rows more, for which there is room, that all touch the same velocities. */
-static void add_indices(sti_RowList *rows, int n_rows, int count, const int *index)
+st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n, int most, double **gradient,
+                        st_Error *err)
+{
+    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
+    STI_TRY(reserve(allocator, rows, n, start + (int64_t)n * most, err));
+    *gradient = rows->x + start;
+    return ST_OK;
+}
+
+void sti_rows_close(sti_RowList *rows, int n_rows, int count, const int *index)
 {
     int first_row = rows->n_rows;
     int64_t start = first_row > 0 ? rows->p[first_row] : 0;
@@ -169,35 +177,26 @@ st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *in
     STI_TRY(reserve(&sink->allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
     *entry = sink->joint + first_row;
     *gradient = rows->x + start;
-    add_indices(rows, n_rows, count, index);
+    sti_rows_close(rows, n_rows, count, index);
     return ST_OK;
 }
 
-static st_Status grow_contacts(st_Sink *sink, int most_rows, int64_t n_entries, st_Error *err)
+st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
+                        st_Error *err)
 {
-    sti_RowList *rows = &sink->contact_rows;
-    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
-    return reserve(&sink->allocator, rows, most_rows, n_entries, err);
+    if (sink->n_contacts == sink->contact_capacity)
+        STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    *contact = &sink->contact[sink->n_contacts];
+    *gradient = NULL;
+    return n_rows > 0 ? sti_rows_room(&sink->allocator, &sink->contact_rows, n_rows, count, gradient, err) : ST_OK;
 }
 
-st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradient, st_Error *err)
+void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
 {
-    sti_RowList *rows = &sink->contact_rows;
-    int64_t start = rows->n_rows > 0 ? rows->p[rows->n_rows] : 0, end = start + (int64_t)most_rows * count;
-    if (sink->n_contacts == sink->contact_capacity || rows->n_rows + most_rows >= rows->p_capacity ||
-        end > rows->i_capacity || end > rows->x_capacity)
-        STI_TRY(grow_contacts(sink, most_rows, end, err));
-    *gradient = rows->x + start;
-    return ST_OK;
-}
-
-sti_ContactEntry *sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
-{
-    int first_row = sink->contact_rows.n_rows;
-    add_indices(&sink->contact_rows, n_rows, count, index);
-    sti_ContactEntry *entry = &sink->contact[sink->n_contacts++];
-    entry->first_row = first_row;
-    return entry;
+    sti_ContactEntry *contact = &sink->contact[sink->n_contacts++];
+    contact->first_row = n_rows > 0 ? sink->contact_rows.n_rows : -1;
+    contact->turning_row = n_rows > contact->dim ? contact->first_row + contact->dim : -1;
+    if (n_rows > 0) sti_rows_close(&sink->contact_rows, n_rows, count, index);
 }
 
 static st_Status check_turning(const st_ContactRow *row, int n, const char *kind, double value, st_Error *err)
@@ -225,14 +224,13 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has id %llu after %llu, ids must increase", n,
                         (unsigned long long)row->id, (unsigned long long)sink->contact[n - 1].id);
     double *gradient;
+    sti_ContactEntry *entry;
     int n_rows = row->dim + (row->turning != NULL ? 3 : 0);
-    STI_TRY(sti_sink_room(sink, n_rows, row->count, &gradient, err));
+    STI_TRY(sti_sink_room(sink, n_rows, row->count, &entry, &gradient, err));
     size_t numbers = (size_t)row->dim * (size_t)row->count;
     if (numbers > 0) memcpy(gradient, row->gradient, numbers * sizeof *gradient);
     if (numbers > 0 && row->turning != NULL)
         memcpy(gradient + numbers, row->turning, 3 * (size_t)row->count * sizeof *gradient);
-    sti_ContactEntry *entry = sti_sink_add_contact(sink, n_rows, row->count, row->index);
-    int first_row = entry->first_row;
     *entry = (sti_ContactEntry){.id = row->id,
                                 .gap = row->gap,
                                 .mu = row->mu,
@@ -243,8 +241,6 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                 .damping = row->damping,
                                 .elastic = {row->elastic[0], row->elastic[1]},
                                 .dim = row->dim,
-                                .first_row = first_row,
-                                .turning_row = row->turning != NULL ? first_row + row->dim : -1,
                                 .a = row->a,
                                 .b = row->b,
                                 .shape_a = row->shape_a,
@@ -252,6 +248,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                 .point = row->point,
                                 .normal = row->normal,
                                 .tangent = row->tangent};
+    sti_sink_add_contact(sink, n_rows, row->count, row->index);
     return ST_OK;
 }
 

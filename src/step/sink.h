@@ -32,9 +32,11 @@ typedef struct sti_BoundedEntry {
 
 typedef struct sti_ContactEntry {
     uint64_t id;
-    double gap, mu, restitution, rolling, spinning, stiffness, damping;
+    double gap;
+    double closing; /* at most so fast, foreseen when the contact was looked for; 0: not foreseen [m/s] */
+    double mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
-    int dim, first_row; /* in contact_rows                                                         */
+    int dim, first_row; /* in contact_rows; -1: not made, sti_contact_rows makes them              */
     int turning_row;    /* the first of three, likewise; -1: none                                  */
     int a, b, shape_a, shape_b;
     st_Vec3 point, normal, tangent;
@@ -49,6 +51,7 @@ struct st_Sink {
     sti_BoundedEntry *bounded;
     sti_ContactEntry *contact;
     int n_contacts;
+    bool rows_later; /* the world may leave the rows of contacts to whoever wants them             */
     int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity;
 };
 
@@ -62,13 +65,19 @@ st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int 
 /* Rows first .. first + n - 1 of another list, behind those of this one. */
 st_Status sti_rows_append_rows(const st_Allocator *allocator, sti_RowList *to, const sti_RowList *from, int first,
                                int n, st_Error *err);
+/* The same in two steps: room for n rows of at most `most` numbers, to be written one behind the other; and when they
+ * are known, the velocities that all of them touch.                                               */
+st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n, int most, double **gradient,
+                        st_Error *err);
+void sti_rows_close(sti_RowList *rows, int n, int count, const int *index);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
-/* One more contact, in two steps: room for `most_rows` rows of `count` numbers, to be written one behind the other;
- * and when they are known, their number, the velocities that all of them touch, and what is returned: the entry, to
- * be filled but for its first_row. Nothing is checked: st_push_contact() does that for models of anyone's. */
-st_Status sti_sink_room(st_Sink *sink, int most_rows, int count, double **gradient, st_Error *err);
-sti_ContactEntry *sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
+/* One more contact, in two steps: the place for it, to be filled but for first_row and turning_row, and room for n_rows
+ * of `count` numbers, to be written one behind the other; then it counts, with rows that all touch the velocities
+ * `index`. Nothing is checked: st_push_contact() does that for models of anyone's.                 */
+st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
+                        st_Error *err);
+void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
 /* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
  * gradients are to be written.                                                                    */

@@ -376,6 +376,13 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     return ST_OK;
 }
 
+/* Contacts at the state with those of who has woken; what is ahead of it, the step looks up. */
+st_Status sti_look_again(st_System *system, st_Error *err)
+{
+    system->foreseen = 0;
+    return sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err);
+}
+
 /* ---- around a step ---------------------------------------------------------------------------- */
 
 st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
@@ -384,7 +391,7 @@ st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
     if (!system->sleep.on) return ST_OK;
     note_forces(system, h);
     STI_TRY(wake_due(system, &woken, err));
-    if (woken) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err));
+    if (woken) STI_TRY(sti_look_again(system, err));
     return fall_asleep(system, err);
 }
 

@@ -252,11 +252,25 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
     return entry->turning_row + (spins ? 0 : k - 2);
 }
 
+/* Rows that nobody has made yet: where they will stand. */
+static st_Status new_contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    int index[12];
+    double *gradient;
+    STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
+    int count = sti_contact_rows(work->system->world, entry, law->dim, index, gradient);
+    sti_rows_close(&work->out->H, law->dim, count, index);
+    for (int k = 0; k < law->dim; k++)
+        work->out->w[law->first + k] = 0;
+    return ST_OK;
+}
+
 static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
+    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = 0; k < law->dim; k++)
         work->out->w[law->first + k] = 0;
@@ -279,24 +293,23 @@ static double beyond(double gap, double slop)
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
-static double gap_drift(const Work *work, const sti_ContactEntry *entry)
+static double gap_drift(const Work *work, const sti_ContactEntry *entry, int row)
 {
-    const sti_RowList *rows = &work->stage->rows->contact_rows;
+    const sti_RowList *rows = &work->out->H;
     double cap = work->system->def.correction_speed, reach = drift_time(work);
     const st_Sink *from = work->stage->drift_from;
     int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
-    double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, entry->first_row);
+    double gap = known >= 0 ? from->contact[known].gap : shifted(work, entry->gap, rows, row);
     gap = beyond(gap, work->system->def.slop);
-    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, entry->first_row);
+    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + base_speed(work, rows, row);
     return fmax(gap / reach, -cap);
 }
 
 /* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
  * within it (METHODS section 3c).                                                                 */
-static double rebound(const Work *work, const sti_ContactEntry *entry, double drift)
+static double rebound(const Work *work, const sti_ContactEntry *entry, int row, double drift)
 {
-    const sti_RowList *rows = &work->stage->rows->contact_rows;
-    double approach = base_speed(work, rows, entry->first_row);
+    double approach = base_speed(work, &work->out->H, row);
     bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
     bool fast = approach < -work->system->def.restitution_speed;
     return closes && fast && entry->restitution > 0 ? entry->restitution * approach : drift;
@@ -312,8 +325,8 @@ static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
-    if (work->gap_drift) out->w[first] = gap_drift(work, entry);
-    if (work->stage->rebound) out->w[first] = rebound(work, entry, out->w[first]);
+    if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
+    if (work->stage->rebound) out->w[first] = rebound(work, entry, first, out->w[first]);
     return ST_OK;
 }
 
@@ -491,6 +504,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, err));
     STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */
     work.out->n_gaps = n_contacts;

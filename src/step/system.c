@@ -345,6 +345,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
     s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;
+    s->foreseen = 0;
     s->friction_work = 0;
     s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
     s->step.n_gaps = s->step.n_bounded = 0;

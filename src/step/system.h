@@ -152,6 +152,7 @@ struct st_System {
     bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
+    double foreseen;              /* `here` has the contacts that may close within this time [s]   */
     int stalled;                  /* collisions in a row without progress in time                  */
 
     double initial_position, initial_velocity; /* largest change made to the initial state          */
@@ -190,6 +191,10 @@ void sti_lap(st_System *system, st_Stage stage);
 
 /* evaluate.c: fill a sink at (t, q). */
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
+/* The same, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
+ * within h. A model of the user's tells of none.                                                  */
+st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
+                             const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
 /* M at q, unless it is known already. */
@@ -260,8 +265,8 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
-st_Status sti_want_contacts(st_System *system, st_Error *err);
-st_Status sti_note_missed(st_System *system, int *n_new, st_Error *err);
+st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
 st_Status sti_drop_separated(st_System *system, st_Error *err);
 st_Status sti_drop_rebounding(st_System *system, st_Error *err);
 st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);

@@ -9,38 +9,19 @@
 #include "math/vec3.h"
 #include "step/system.h"
 
-static bool same_shapes(const sti_Impulse *a, const sti_Impulse *b)
+static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 {
-    return a->shape_a > 0 && a->shape_a == b->shape_a && a->shape_b == b->shape_b;
-}
-
-static bool comes_before(const sti_Impulse *a, const sti_Impulse *b)
-{
-    return a->id < b->id || (a->id == b->id && a->element < b->element);
-}
-
-/* Whose contact c of the step problem is. */
-static sti_Impulse describe(const sti_Assembly *step, int c)
-{
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
-    return (sti_Impulse){.id = entry->id,
-                         .element = step->chosen[c].element,
-                         .dim = step->law[c].dim,
-                         .shape_a = entry->shape_a,
-                         .shape_b = entry->shape_b,
-                         .point = entry->point,
-                         .normal = entry->normal,
-                         .tangent = entry->tangent};
+    return now->shape_a > 0 && old->shape_a == now->shape_a && old->shape_b == now->shape_b;
 }
 
 /* Among the forces first .. end - 1 the nearest that is not taken (bits of `taken`); -1: none. */
-static int nearest(const st_System *system, int first, int end, uint64_t taken, const sti_Impulse *wanted)
+static int nearest(const st_System *system, int first, int end, uint64_t taken, const sti_ContactEntry *wanted, int dim)
 {
     int best = -1;
     double least = INFINITY;
     for (int k = first; k < end; k++) {
         const sti_Impulse *old = &system->previous[k];
-        if ((taken >> (k - first) & 1u) != 0 || old->dim != wanted->dim) continue;
+        if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
         const st_Vec3 way = sub(old->point, wanted->point);
         const double distance = dot(way, way);
         if (distance < least) {
@@ -52,16 +33,16 @@ static int nearest(const st_System *system, int first, int end, uint64_t taken, 
 }
 
 /* Of a patch by ids: the place of `wanted` among the forces first .. end - 1; -1: not there. */
-static int same_id(const st_System *system, int first, int end, const sti_Impulse *wanted)
+static int same_id(const st_System *system, int first, int end, const sti_Chosen *wanted, int dim)
 {
     for (int k = first; k < end; k++)
-        if (system->previous[k].id == wanted->id && system->previous[k].element == wanted->element)
-            return system->previous[k].dim == wanted->dim ? k : -1;
+        if (system->previous[k].id == wanted->entry.id && system->previous[k].element == wanted->element)
+            return system->previous[k].dim == dim ? k : -1;
     return -1;
 }
 
 /* The pair r[0], r[1] along the tangents of `old`, along those of `now`. */
-static void turn_tangents(const sti_Impulse *old, const sti_Impulse *now, double *r)
+static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, double *r)
 {
     const st_Vec3 other = cross(now->normal, now->tangent);
     const st_Vec3 x = add(scale(r[0], old->tangent), scale(r[1], cross(old->normal, old->tangent)));
@@ -69,43 +50,53 @@ static void turn_tangents(const sti_Impulse *old, const sti_Impulse *now, double
     r[1] = dot(x, other);
 }
 
-static void set_start(const st_System *system, int c, double eta, const sti_Impulse *now, int from)
+static void set_start(const st_System *system, int c, double eta, int from)
 {
     const sti_Assembly *out = &system->step;
+    const sti_ContactEntry *now = &out->chosen[c].entry;
+    const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
-    for (int k = 0; k < now->dim; k++)
+    for (int k = 0; k < dim; k++)
         r[k] = from >= 0 ? eta * system->previous[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
-    if (now->dim >= 3) turn_tangents(&system->previous[from], now, r + 1);
-    if (now->dim >= 5) turn_tangents(&system->previous[from], now, r + 3); /* rolling */
+    if (dim >= 3) turn_tangents(&system->previous[from], now, r + 1);
+    if (dim >= 5) turn_tangents(&system->previous[from], now, r + 3); /* rolling */
+}
+
+/* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
+static void find_group(const st_System *system, int c, int *first, int *end)
+{
+    const sti_Chosen *wanted = &system->step.chosen[c];
+    const sti_Impulse *previous = system->previous;
+    int at = *end;
+    while (at < system->n_previous && !same_shapes(&previous[at], &wanted->entry) &&
+           (previous[at].id < wanted->entry.id ||
+            (previous[at].id == wanted->entry.id && previous[at].element < wanted->element)))
+        at++;
+    *first = *end = at;
+    while (*end < system->n_previous && same_shapes(&previous[*end], &wanted->entry))
+        ++*end;
+    if (wanted->entry.shape_a == 0 && at < system->n_previous && previous[at].id == wanted->entry.id) *end = at + 1;
 }
 
 /* Both lists stand by id, and the contacts of two shapes side by side. */
 void sti_warm_start(st_System *system, double eta)
 {
     const sti_Assembly *out = &system->step;
-    const sti_Impulse *previous = system->previous;
     const bool by_place = system->def.contact != ST_CONTACT_COMPLIANT;
-    sti_Impulse last = {0};
     uint64_t taken = 0;
     for (int c = 0, first = 0, end = 0; c < out->problem.n_contacts; c++) {
-        const sti_Impulse wanted = describe(out, c);
-        if (c == 0 || !same_shapes(&wanted, &last)) { /* a new group: the old forces of the same two shapes */
-            first = end;
-            while (first < system->n_previous && comes_before(&previous[first], &wanted) &&
-                   !same_shapes(&previous[first], &wanted))
-                first++;
-            end = first;
-            while (end < system->n_previous && same_shapes(&previous[end], &wanted))
-                end++;
-            if (wanted.shape_a == 0 && first < system->n_previous && previous[first].id == wanted.id) end = first + 1;
+        const sti_ContactEntry *wanted = &out->chosen[c].entry, *last = c > 0 ? &out->chosen[c - 1].entry : wanted;
+        const bool same = wanted->shape_a > 0 && wanted->shape_a == last->shape_a && wanted->shape_b == last->shape_b;
+        if (c == 0 || !same) {
+            find_group(system, c, &first, &end);
             taken = 0;
         }
-        const bool few = by_place && wanted.shape_a > 0 && end - first <= 64;
-        const int from = few ? nearest(system, first, end, taken, &wanted) : same_id(system, first, end, &wanted);
+        const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
+        const int from = few ? nearest(system, first, end, taken, wanted, out->law[c].dim)
+                             : same_id(system, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        set_start(system, c, eta, &wanted, from);
-        last = wanted;
+        set_start(system, c, eta, from);
     }
 }
 
@@ -116,10 +107,18 @@ st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
     STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
     system->n_previous = n;
     for (int c = 0; c < n; c++) {
+        const sti_ContactEntry *entry = &out->chosen[c].entry;
         sti_Impulse *kept = &system->previous[c];
-        *kept = describe(out, c);
-        for (int k = 0; k < kept->dim; k++)
-            kept->r[k] = out->r[out->law[c].first + k] / eta;
+        kept->id = entry->id;
+        kept->element = out->chosen[c].element;
+        kept->dim = out->law[c].dim;
+        kept->shape_a = entry->shape_a;
+        kept->shape_b = entry->shape_b;
+        kept->point = entry->point;
+        kept->normal = entry->normal;
+        kept->tangent = entry->tangent;
+        for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
+            kept->r[k] = k < kept->dim ? out->r[out->law[c].first + k] / eta : 0.0;
     }
     return ST_OK;
 }

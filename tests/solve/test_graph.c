@@ -4,6 +4,7 @@
 #include "check.h"
 #include "solve/graph.h"
 #include "solve/reduce.h"
+#include "solve/residual.h"
 
 static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6};
 
@@ -64,8 +65,7 @@ static void sweep_with(sti_Graph *graph, const sti_GraphCode *code, double *r, d
     memset(graph->r, 0, (size_t)n * sizeof *graph->r);
     memcpy(graph->v, graph->v_free, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
     for (int k = 0; k < 20; k++)
-        code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches,
-                   k % 2 == 0 ? STI_FORWARDS : STI_BACKWARDS);
+        code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches, STI_SWEEP);
     memcpy(r, graph->r, (size_t)n * sizeof *r);
     memcpy(v, graph->v, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *v);
 }
@@ -100,6 +100,103 @@ static void test_every_vector_unit_gives_the_same_bits(void **state)
     free_wall(&wall);
 }
 
+/* What a version of the code makes of a batch before the first sweep, and what it finds when judging. */
+typedef struct Made {
+    double W[8 * STI_LANES], b[3 * STI_LANES], weight[3 * STI_LANES], sum[3], u[3 * STI_LANES];
+    sti_LaneJudgement found;
+} Made;
+
+static void prepare_with(const sti_Graph *graph, const sti_GraphCode *code, int k, Made *out)
+{
+    _Alignas(STI_ALIGN) double numbers[3][3 * STI_LANES];
+    sti_Batch batch = graph->batch[k];
+    memset(out, 0, sizeof *out);
+    code->prepare(&batch, graph->v_free, numbers[0], numbers[1], out->sum);
+    memcpy(numbers[2], graph->r + 3 * STI_LANES * (size_t)k, sizeof numbers[2]);
+    sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
+    code->judge(&batch, 1, numbers[1], graph->v, numbers[2], &found);
+    memcpy(out->W, batch.inverse_n, sizeof out->W); /* and what stands behind it */
+    memcpy(out->b, numbers[0], sizeof out->b);
+    memcpy(out->weight, numbers[1], sizeof out->weight);
+    memcpy(out->u, numbers[2], sizeof out->u);
+    memcpy(out->found.error, found.error, sizeof found.error);
+    memcpy(out->found.power, found.power, sizeof found.power);
+    memcpy(out->found.outside, found.outside, sizeof found.outside);
+    memcpy(out->found.worst, found.worst, sizeof found.worst);
+    memcpy(out->found.contact, found.contact, sizeof found.contact);
+}
+
+static void test_every_vector_unit_prepares_and_judges_alike(void **state)
+{
+    (void)state;
+    Wall wall;
+    make_wall(&wall, 5);
+    sti_Graph *graph = wall.reduction->graph;
+    memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
+    sti_graph_restore(graph);
+    for (int k = 0; k < 5; k++)
+        sti_graph_sweep(graph);
+    double size = 0;
+    for (int k = 0; k < graph->n_batches; k++) {
+        Made plain, other;
+        prepare_with(graph, &sti_graph_plain, k, &plain);
+        size += plain.sum[0];
+        prepare_with(graph, sti_graph_code(), k, &other);
+        assert_memory_equal(&plain, &other, sizeof plain);
+#if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx2")) {
+            prepare_with(graph, &sti_graph_avx2, k, &other);
+            assert_memory_equal(&plain, &other, sizeof plain);
+        }
+#endif
+    }
+    assert_true(size > 0);
+    free_wall(&wall);
+}
+
+/* The judge in lanes and the one that goes through the problem's own matrices, of an r on the way and of one outside
+ * its cone.                                                                                       */
+static void test_judges_as_the_problem_does(void **state)
+{
+    (void)state;
+    Wall wall;
+    make_wall(&wall, 5);
+    sti_Graph *graph = wall.reduction->graph;
+    const st_Problem *p = &wall.problem;
+    double *r = calloc((size_t)p->n_r, sizeof *r), *u = calloc(2 * (size_t)p->n_r, sizeof *u);
+    double *v = calloc(2 * (size_t)p->n_v, sizeof *v);
+    assert_true(r != NULL && u != NULL && v != NULL);
+    memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
+    sti_graph_restore(graph);
+    for (int trial = 0; trial < 4; trial++) {
+        st_Residual lanes, matrices;
+        for (int k = 0; k < 2; k++)
+            sti_graph_sweep(graph);
+        sti_graph_give(graph, r);
+        if (trial == 3) r[p->contact[1].first + 1] += 1.0, r[p->contact[2].first] = -0.5;
+        wall.reduction->graph = graph;
+        wall.reduction->judged->known = false;
+        sti_residual(wall.reduction, r, v, NULL, u, &lanes);
+        wall.reduction->graph = NULL;
+        wall.reduction->judged->known = false;
+        wall.reduction->judged->scale = -1.0;
+        sti_residual(wall.reduction, r, v + p->n_v, NULL, u + p->n_r, &matrices);
+        assert_true(matrices.natural > 0);
+        check_close(lanes.natural, matrices.natural, 1e-12 * matrices.natural); /* sums in another order */
+        check_close(lanes.complementarity, matrices.complementarity, 1e-12 * matrices.complementarity);
+        check_close(lanes.cone_violation, matrices.cone_violation, trial == 3 ? 1e-14 : 1e-15);
+        assert_int_equal(lanes.worst_contact, matrices.worst_contact);
+        for (int j = 0; j < p->n_r; j++)
+            check_close(u[j], u[p->n_r + j], 1e-13);
+        for (int i = 0; i < p->n_v; i++)
+            check_close(v[i], v[p->n_v + i], 1e-13);
+    }
+    free(r);
+    free(u);
+    free(v);
+    free_wall(&wall);
+}
+
 /* v~ is kept up to date by the sweeps: made anew from r it is the same to rounding. */
 static void test_velocities_follow_the_impulses(void **state)
 {
@@ -113,7 +210,7 @@ static void test_velocities_follow_the_impulses(void **state)
     memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
     sti_graph_restore(graph);
     for (int k = 0; k < 50; k++)
-        sti_graph_sweep(graph, k % 2 == 1);
+        sti_graph_sweep(graph);
     memcpy(v, graph->v, (size_t)n_v * sizeof *v);
     sti_graph_restore(graph);
     for (int k = 0; k < n_v; k++) /* 100 sums of numbers of the size of v~ */
@@ -208,6 +305,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_colours_share_no_body),
         cmocka_unit_test(test_every_vector_unit_gives_the_same_bits),
+        cmocka_unit_test(test_every_vector_unit_prepares_and_judges_alike),
+        cmocka_unit_test(test_judges_as_the_problem_does),
         cmocka_unit_test(test_velocities_follow_the_impulses),
         cmocka_unit_test(test_agrees_with_the_columns),
         cmocka_unit_test(test_more_contacts_than_colours),
