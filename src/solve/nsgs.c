@@ -257,6 +257,7 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     GROW(best, task->problem->n_r);
     if (accelerated) {
         GROW(last, n);
+        s->anderson.threads = graph->threads;
         STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
     }
     sti_graph_take(graph, task->r);
