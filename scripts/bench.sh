@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh BUILD [--quick] -- every scene with every engine, one after another on one core: bench/results/{results.csv,
 # results.md,*.svg}; with --quick a few scenes once, under bench/results/quick/ (not kept in git). BENCH_SCENES,
-# BENCH_CURVES, BENCH_REPEAT and BENCH_LIMIT (seconds of processor time for one run) narrow the long one.
+# BENCH_CURVES, BENCH_REPEAT, BENCH_LIMIT (seconds of processor time for one run) and BENCH_GROWTH (bodies) narrow the long one.
 set -eu
 build=$1
 mode=${2:-}
@@ -91,5 +91,9 @@ bench/README.md says more; curves of accuracy against time are the pictures besi
 
 HEAD
     "$build/bench/table" "$rows"
+    if [ -z "$mode" ]; then
+        printf '\n## Growth\n\nA settled pile ten spheres deep, every step to the same residual (bench/growth.c):\n\n'
+        $pin "$build/bench/growth" "${BENCH_GROWTH:-100000}"
+    fi
 } >"$out/results.md"
 echo "bench: $out/results.md" >&2

@@ -45,6 +45,7 @@ typedef struct Engine {
     void (*state)(void *world, int body, BodyState *out);
     int (*contacts)(void *world); /* points in the last step, as the engine counts them */
     void (*destroy)(void *world);
+    void (*stages)(void *world, char text[200]); /* shares of the stages of a step so far; NULL: not told */
 } Engine;
 
 extern const Engine engine;

@@ -30,7 +30,7 @@ typedef struct Run {
     double memory;             /* [MB], largest that was resident */
     int steps, contacts;
     Accuracy accuracy; /* of the first run only */
-    char settings[400], message[200];
+    char settings[400], message[200], stages[200];
 } Run;
 
 typedef struct Options {
@@ -144,6 +144,7 @@ static bool run_steps(void *world, const Scene *scene, double limit, bool checke
     }
     if (checked) run->accuracy = checker_result(checker);
     run->contacts = engine.contacts(world);
+    if (engine.stages != NULL) engine.stages(world, run->stages);
     checker_destroy(checker);
     free(states);
     return good;
@@ -272,15 +273,17 @@ static Run run_all(const Options *options, double *spread)
 
 static const char header[] = "scene,engine,version,settings,finished,steps,total_s,mean_ms,end_ms,worst_ms,spread,"
                              "penetration_settled,penetration_impact,penetration_mean,drift_m,joint_error,energy,"
-                             "figure,contacts,touching,memory_mb,message";
+                             "figure,contacts,touching,memory_mb,stages,message";
 
 static void print_csv(const Options *options, const Run *run, double spread)
 {
     const Accuracy *a = &run->accuracy;
-    printf("%s,%s,%s,\"%s\",%d,%d,%.4g,%.4g,%.4g,%.4g,%.2f,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.6g,%d,%d,%.1f,\"%s\"\n",
-           options->scene, engine.name, engine.version(), run->settings, run->finished, run->steps, run->total,
-           1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->worst, spread, a->settled, a->impact, a->mean,
-           a->drift, a->joint_error, a->energy, a->figure, run->contacts, a->touching, run->memory, run->message);
+    printf(
+        "%s,%s,%s,\"%s\",%d,%d,%.4g,%.4g,%.4g,%.4g,%.2f,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.6g,%d,%d,%.1f,\"%s\",\"%s\"\n",
+        options->scene, engine.name, engine.version(), run->settings, run->finished, run->steps, run->total,
+        1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->worst, spread, a->settled, a->impact, a->mean,
+        a->drift, a->joint_error, a->energy, a->figure, run->contacts, a->touching, run->memory, run->stages,
+        run->message);
 }
 
 static void print_text(const Options *options, const Run *run, double spread)
@@ -295,6 +298,7 @@ static void print_text(const Options *options, const Run *run, double spread)
     printf("  drift        %.3g m; joints %.3g; energy %.3g; figure %.6g\n", a->drift, a->joint_error, a->energy,
            a->figure);
     printf("  memory       %.1f MB\n", run->memory);
+    if (run->stages[0] != '\0') printf("  stages       %s\n", run->stages);
 }
 
 static void list(void)

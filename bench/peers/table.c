@@ -33,6 +33,7 @@ enum {
     CONTACTS,
     TOUCHING,
     MEMORY,
+    STAGES,
     MESSAGE,
     N_COLUMNS
 };
@@ -165,6 +166,18 @@ static void print_table(const Row *rows, int n)
                 yardstick = number(&rows[i], MEAN_MS);
         }
         if (!repeated) print_row(&rows[k], first, yardstick);
+    }
+}
+
+/* Where the time of a step goes, in the first row of a scene that tells. */
+static void print_stages(const Row *rows, int n)
+{
+    printf("\n| scene | engine | shares of a step |\n|---|---|---|\n");
+    for (int k = 0; k < n; k++) {
+        bool said = rows[k].column[STAGES][0] == '\0';
+        for (int i = 0; i < k && !said; i++)
+            said = same(&rows[i], &rows[k], SCENE) && same(&rows[i], &rows[k], ENGINE);
+        if (!said) printf("| %s | %s | %s |\n", rows[k].column[SCENE], rows[k].column[ENGINE], rows[k].column[STAGES]);
     }
 }
 
@@ -322,6 +335,7 @@ int main(int argc, char **argv)
     } else {
         print_versions(rows, n);
         print_table(rows, n);
+        print_stages(rows, n);
     }
     free(rows);
     return n == 0;

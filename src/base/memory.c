@@ -5,11 +5,15 @@
 /* Pages of a large array that nobody writes to cost nothing if the system hands them out as zeros; writing the zeros
  * ourselves would touch them all. calloc knows no alignment: its own address stands before the array. Under a
  * sanitizer the end of an array is the end of its memory.                                          */
+static bool is_large(size_t size)
+{
 #if defined(__SANITIZE_ADDRESS__)
-static const size_t large = SIZE_MAX;
+    (void)size;
+    return false;
 #else
-static const size_t large = 1 << 16;
+    return size >= 1 << 16;
 #endif
+}
 
 static void *zeros(size_t size, size_t align)
 {
@@ -25,7 +29,7 @@ static void *zeros(size_t size, size_t align)
 static void *default_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
-    if (size >= large) return zeros(size, align);
+    if (is_large(size)) return zeros(size, align);
     size_t rounded = (size + align - 1) / align * align; /* aligned_alloc wants a multiple */
     return rounded < size ? NULL : aligned_alloc(align, rounded);
 }
@@ -33,7 +37,7 @@ static void *default_alloc(void *ctx, size_t size, size_t align)
 static void default_free(void *ctx, void *memory, size_t size, size_t align)
 {
     (void)ctx, (void)align;
-    if (memory != NULL && size >= large) memcpy(&memory, (char *)memory - sizeof memory, sizeof memory);
+    if (memory != NULL && is_large(size)) memcpy(&memory, (char *)memory - sizeof memory, sizeof memory);
     free(memory);
 }
 
@@ -47,7 +51,7 @@ void *sti_alloc(const st_Allocator *allocator, int64_t count, size_t size)
     if (count <= 0 || size == 0 || (uint64_t)count > (SIZE_MAX - STI_ALIGN) / size) return NULL;
     size_t bytes = (size_t)count * size;
     void *memory = allocator->alloc(allocator->ctx, bytes, STI_ALIGN);
-    const bool zero = allocator->alloc == default_alloc && bytes >= large;
+    const bool zero = allocator->alloc == default_alloc && is_large(bytes);
     if (memory != NULL && !zero) memset(memory, 0, bytes);
     return memory;
 }

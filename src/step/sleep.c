@@ -376,13 +376,6 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-/* Contacts at the state with those of who has woken; what is ahead of it, the step looks up. */
-st_Status sti_look_again(st_System *system, st_Error *err)
-{
-    system->foreseen = 0;
-    return sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err);
-}
-
 /* ---- around a step ---------------------------------------------------------------------------- */
 
 st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
@@ -391,7 +384,8 @@ st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
     if (!system->sleep.on) return ST_OK;
     note_forces(system, h);
     STI_TRY(wake_due(system, &woken, err));
-    if (woken) STI_TRY(sti_look_again(system, err));
+    if (woken) system->foreseen = 0; /* `here` is looked at again, as far ahead as the step needs */
+    if (woken) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err));
     return fall_asleep(system, err);
 }
 

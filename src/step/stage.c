@@ -218,7 +218,7 @@ static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
     STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, n_C, work->err));
-    STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, n + 1, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, rows + 1, work->err));
     STI_TRY(STI_GROW(work->allocator, out->H.p, out->H.p_capacity, 1, work->err));
     out->H.n_rows = 0;
     out->n_C = 0;
@@ -401,7 +401,8 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
     double *block = out->C + out->C_used;
     out->C_first[out->n_C++] = first;
     out->C_used += (int64_t)size * size;
-    memset(block, 0, (size_t)size * (size_t)size * sizeof *block);
+    for (int64_t k = 0; k < (int64_t)size * size; k++)
+        block[k] = 0.0;
     return block;
 }
 
@@ -411,7 +412,9 @@ static void soften_overlaps(Work *work)
 {
     sti_Assembly *out = work->out;
     for (int c = 0; c < out->n_gaps; c++) {
-        double *C = sti_compliance_block(out, out->law[c].first, out->law[c].dim);
+        double *C = sti_compliance_block(out, out->law[c].first, 1); /* row by row: C is diagonal here */
+        for (int k = 1; k < out->law[c].dim; k++)
+            sti_compliance_block(out, out->law[c].first + k, 1);
         if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
         C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
         out->overlapping++;

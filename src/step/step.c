@@ -46,28 +46,28 @@ static double reach_of(const st_System *system, double h)
     return sti_margin(system) + model->reach(model->ctx, system->q, system->v_new, h);
 }
 
-/* Contacts at the state, as far ahead as the step may need them; those of a second attempt also where the first went.
- * Of a model of the user's then whatever is nearer than anything moves.                            */
-static st_Status look_ahead(st_System *system, double h, int round, st_Error *err)
+/* Contacts at the state once more, as far ahead as the step may need them; those of a second attempt also where the
+ * first went. Of a model of the user's then whatever is nearer than anything moves.                */
+static st_Status look_again(st_System *system, double h, int round, st_Error *err)
 {
-    if (round == 0 && (system->foreseen >= h || system->world == NULL)) return ST_OK;
-    const double margin = system->world == NULL ? reach_of(system, h) : sti_margin(system);
+    const bool ahead = sti_speculative(system), far = ahead && round > 0 && system->world == NULL;
+    const double margin = far ? reach_of(system, h) : sti_margin(system);
     system->foreseen = 0;
+    if (!ahead) return sti_evaluate(system, &system->here, system->t, system->q, margin, err);
     return sti_evaluate_ahead(system, &system->here, system->t, system->q, margin, h, system->v,
                               round > 0 ? system->v_new : NULL, err);
 }
 
-/* The contacts of the step problem. Sleepers that one of them touches wake, and bring their own: then once more. */
-static st_Status choose_contacts(st_System *system, double h, int round, st_Error *err)
+/* The contacts of the step problem. Sleepers that one of them touches wake, and bring their own. */
+static st_Status want_contacts(st_System *system, double h, int round, st_Error *err)
 {
     bool woken;
-    do {
-        STI_TRY(sti_speculative(system) ? look_ahead(system, h, round, err) : sti_refresh_active(system, err));
-        STI_TRY(sti_want_contacts(system, h, err));
-        STI_TRY(sti_wake_touched(system, &woken, err));
-        if (woken) STI_TRY(sti_look_again(system, err));
-    } while (woken);
-    return ST_OK;
+    STI_TRY(sti_want_contacts(system, h, err));
+    STI_TRY(sti_wake_touched(system, &woken, err));
+    if (!woken) return ST_OK;
+    STI_TRY(look_again(system, h, round, err));
+    if (!sti_speculative(system)) STI_TRY(sti_refresh_active(system, err));
+    return sti_want_contacts(system, h, err);
 }
 
 /* Attempts at a step. Where the solver was told to stop early, a third would correct less than what it left. */
@@ -82,7 +82,8 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
 {
     system->missed.n = 0;
     for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(info)); round++) {
-        STI_TRY(choose_contacts(system, h, round, err));
+        if (round > 0 || (system->world != NULL && system->foreseen < h)) STI_TRY(look_again(system, h, round, err));
+        STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));
         STI_TRY(sti_evaluate_ahead(system, &system->trial, system->t + h, system->q_new, sti_margin(system), h,
                                    system->v_new, NULL, err));
@@ -163,7 +164,8 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     system->work_before = 0;
     if (sti_speculative(system)) return speculative_step(system, h, info, err);
 
-    STI_TRY(choose_contacts(system, h, 0, err));
+    STI_TRY(sti_refresh_active(system, err));
+    STI_TRY(want_contacts(system, h, 0, err));
     STI_TRY(sti_integrate(system, h, info, err));
     if (events == ST_EVENTS_ALL && !system->tired) STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;

@@ -371,4 +371,4 @@ void destroy(void *opaque)
 
 } // namespace
 
-extern "C" const Engine engine = {"bullet", version, create, step, state, contacts, destroy};
+extern "C" const Engine engine = {"bullet", version, create, step, state, contacts, destroy, nullptr};

@@ -291,4 +291,4 @@ static int contacts(void *opaque)
     return ((World *)opaque)->data->ncon;
 }
 
-const Engine engine = {"mujoco", version, create, step, state, contacts, destroy};
+const Engine engine = {"mujoco", version, create, step, state, contacts, destroy, NULL};

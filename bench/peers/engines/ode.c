@@ -255,4 +255,4 @@ static int contacts(void *opaque)
     return ((World *)opaque)->n_contacts;
 }
 
-const Engine engine = {"ode", version, create, step, state, contacts, destroy};
+const Engine engine = {"ode", version, create, step, state, contacts, destroy, NULL};

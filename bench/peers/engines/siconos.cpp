@@ -221,4 +221,4 @@ void destroy(void *opaque)
 
 } // namespace
 
-extern "C" const Engine engine = {"siconos", version, create, step, state, contacts, destroy};
+extern "C" const Engine engine = {"siconos", version, create, step, state, contacts, destroy, nullptr};

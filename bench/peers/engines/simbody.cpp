@@ -133,4 +133,4 @@ void destroy(void *opaque)
 
 } // namespace
 
-extern "C" const Engine engine = {"simbody", version, create, step, state, contacts, destroy};
+extern "C" const Engine engine = {"simbody", version, create, step, state, contacts, destroy, nullptr};
