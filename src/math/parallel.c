@@ -4,15 +4,6 @@
 #include <omp.h>
 #endif
 
-int sti_most_threads(void)
-{
-#ifdef _OPENMP
-    return 256;
-#else
-    return 1;
-#endif
-}
-
 void sti_team_run(int threads, sti_Team *work, void *ctx)
 {
 #ifdef _OPENMP
@@ -56,4 +47,21 @@ void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *
     Loop loop = {work, ctx, n};
     if (threads > n / least) threads = (int)(n / least);
     sti_team_run(threads, run_range, &loop);
+}
+
+typedef struct Copy {
+    double *to;
+    const double *from;
+} Copy;
+
+static void copy_range(void *ctx, int64_t first, int64_t end)
+{
+    const Copy *copy = ctx;
+    memcpy(copy->to + first, copy->from + first, (size_t)(end - first) * sizeof *copy->to);
+}
+
+void sti_team_copy(int threads, double *to, const double *from, int64_t n)
+{
+    Copy copy = {to, from};
+    sti_team_for(threads, n, 16384, copy_range, &copy);
 }

@@ -24,7 +24,7 @@ static inline int64_t sti_share(int64_t n, int thread, int n_threads)
     return n * thread / n_threads; /* where the share of a thread begins, and that of the one before ends */
 }
 
-/* How many threads there can be: 1 without OpenMP. */
-int sti_most_threads(void);
+/* n numbers, copied. */
+void sti_team_copy(int threads, double *to, const double *from, int64_t n);
 
 #endif

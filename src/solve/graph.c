@@ -350,6 +350,19 @@ static void put_contact(const sti_Graph *graph, int c)
         batch->w[d][lane] = graph->problem->w[contact->first + d];
 }
 
+static void empty_batches(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int64_t k = first; k < end; k++)
+        empty_batch(&graph->batch[k], graph->n_nodes);
+}
+
+static void put_contacts(void *ctx, int64_t first, int64_t end)
+{
+    for (int c = (int)first; c < (int)end; c++)
+        put_contact(ctx, c);
+}
+
 /* Diagonal of C by rows, 0 where it has none. */
 static void spread_compliance(sti_Graph *graph)
 {
@@ -469,10 +482,8 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(judged, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(part, count_chunks(graph));
-    for (int k = 0; k < graph->n_batches; k++)
-        empty_batch(&graph->batch[k], graph->n_nodes);
-    for (int c = 0; c < graph->problem->n_contacts; c++)
-        put_contact(graph, c);
+    sti_team_for(graph->threads, graph->n_batches, LEAST / STI_LANES, empty_batches, graph);
+    sti_team_for(graph->threads, graph->problem->n_contacts, LEAST, put_contacts, graph);
     return ST_OK;
 }
 
@@ -605,14 +616,15 @@ static double pass_over(sti_Graph *graph, double *r, double *v, sti_Pass which)
     return moved;
 }
 
-static size_t node_bytes(const sti_Graph *graph)
+/* v~ without impulses. */
+static void start_velocities(const sti_Graph *graph, double *v)
 {
-    return STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v;
+    sti_team_copy(graph->threads, v, graph->v_free, STI_NODE * ((int64_t)graph->n_nodes + 1));
 }
 
 void sti_graph_restore(sti_Graph *graph)
 {
-    memcpy(graph->v, graph->v_free, node_bytes(graph));
+    start_velocities(graph, graph->v);
     pass_over(graph, graph->r, graph->v, STI_RESTORE);
 }
 
@@ -662,7 +674,7 @@ void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v,
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
     double error = 0.0, worst = 0.0;
     take(graph, r, graph->judged);
-    memcpy(graph->v_judged, graph->v_free, node_bytes(graph));
+    start_velocities(graph, graph->v_judged);
     pass_over(graph, graph->judged, graph->v_judged, STI_APPLY);
     sti_team_for(graph->threads, n, LEAST / (CHUNK * STI_LANES), judge_chunks, graph);
     for (int k = 0; k < n; k++)
