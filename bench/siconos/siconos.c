@@ -1,7 +1,9 @@
 /* bench/siconos/siconos.c -- problems and solvers of Siconos Numerics 4.4; siconos.h.
  *
- * The solvers are those of ../shared/corpus/REFERENCE.md: all that Debian's package has and that solved anything, with
- * the storage each was written for. Options are the library's own but for tolerance and number of iterations.
+ * All solvers of friction that Debian's package has, with the storage each was written for; absent are those that need
+ * PATH or GAMS, which it is built without, and the solvers of one contact. Options are the library's own but for
+ * tolerance and number of iterations. Sizes are cut as in ../shared/corpus/REFERENCE.md: where a solver is dense, or
+ * takes minutes.
  */
 #include "siconos.h"
 
@@ -53,6 +55,20 @@ static const Kind kinds[] = {
     {"ACLMFP", "fc3d", SICONOS_FRICTION_3D_ACLMFP, SPARSE, 200, 0, 0},
     {"SOCLCP", "fc3d", SICONOS_FRICTION_3D_SOCLCP, BLOCKS, 20, 0, 0},
     {"ADMM", "fc3d", SICONOS_FRICTION_3D_ADMM, SPARSE, ANY, 0, 0},
+    {"NSGS-NSN", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, ANY, 1, SICONOS_FRICTION_3D_ONECONTACT_NSN},
+    {"NSGS-NSN_GP", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, ANY, 1, SICONOS_FRICTION_3D_ONECONTACT_NSN_GP},
+    {"NSGS-P", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, ANY, 1, SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnCone},
+    {"NSGS-PD", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, 400, 1,
+     SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithDiagonalization},
+    {"NSGS-PR", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, 400, 1,
+     SICONOS_FRICTION_3D_ONECONTACT_ProjectionOnConeWithRegularization},
+    {"NSGS-quartic-NU", "fc3d", SICONOS_FRICTION_3D_NSGS, BLOCKS, 100, 1, SICONOS_FRICTION_3D_ONECONTACT_QUARTIC_NU},
+    {"NSGSV", "fc3d", SICONOS_FRICTION_3D_NSGSV, DENSE, 400, 0, 0},
+    {"DSFP", "fc3d", SICONOS_FRICTION_3D_DSFP, BLOCKS, ANY, 0, 0},
+    {"FPP", "fc3d", SICONOS_FRICTION_3D_FPP, BLOCKS, ANY, 0, 0},
+    {"HP", "fc3d", SICONOS_FRICTION_3D_HP, BLOCKS, ANY, 0, 0},
+    {"PFP", "fc3d", SICONOS_FRICTION_3D_PFP, BLOCKS, 200, 0, 0},
+    {"NCP-FB-FP", "fc3d", SICONOS_FRICTION_3D_NCPGlockerFBFixedPoint, DENSE, 200, 0, 0},
     {"ADMM", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_ADMM, SPARSE, ANY, 0, 0},
     {"NSGS_WR", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_NSGS_WR, SPARSE, ANY, 0, 0},
     {"NSN_AC_WR", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_NSN_AC_WR, SPARSE, ANY, 0, 0},
@@ -63,6 +79,10 @@ static const Kind kinds[] = {
     {"IPM", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_IPM, SPARSE, ANY, 0, 0},
     {"NSGS", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_NSGS, SPARSE, 100, 0, 0},
     {"ACLMFP", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_ACLMFP, SPARSE, 100, 0, 0},
+    {"PROX_WR", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_PROX_WR, SPARSE, ANY, 0, 0},
+    {"NSGSV_WR", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_NSGSV_WR, SPARSE, ANY, 0, 0},
+    {"DSFP_WR", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_DSFP_WR, SPARSE, ANY, 0, 0},
+    {"TFP_WR", "gfc3d", SICONOS_GLOBAL_FRICTION_3D_TFP_WR, SPARSE, ANY, 0, 0},
     {"NSGS", "fc2d", SICONOS_FRICTION_2D_NSGS, BLOCKS, ANY, 0, 0},
     {"NSGS-dense", "fc2d", SICONOS_FRICTION_2D_NSGS, DENSE, 1500, 0, 0},
     {"CPG", "fc2d", SICONOS_FRICTION_2D_CPG, DENSE, 1500, 0, 0},
@@ -70,6 +90,10 @@ static const Kind kinds[] = {
     {"ENUM", "fc2d", SICONOS_FRICTION_2D_ENUM, DENSE, 45, 0, 0},
     {"NSGS", "rfc3d", SICONOS_ROLLING_FRICTION_3D_NSGS, DENSE, ANY, 0, 0},
     {"NSGS-block", "rfc3d", SICONOS_ROLLING_FRICTION_3D_NSGS, BLOCKS, ANY, 0, 0},
+    {"NSGS-P", "rfc3d", SICONOS_ROLLING_FRICTION_3D_NSGS, DENSE, ANY, 0,
+     SICONOS_ROLLING_FRICTION_3D_ONECONTACT_ProjectionOnCone},
+    {"NSGS-PLI", "rfc3d", SICONOS_ROLLING_FRICTION_3D_NSGS, DENSE, ANY, 0,
+     SICONOS_ROLLING_FRICTION_3D_ONECONTACT_ProjectionOnConeWithLocalIteration},
     {"ADMM", "rfc3d", SICONOS_ROLLING_FRICTION_3D_ADMM, SPARSE, ANY, 0, 0},
     {"NSGS_WR", "grfc3d", SICONOS_GLOBAL_ROLLING_FRICTION_3D_NSGS_WR, SPARSE, ANY, 0, 0},
 };

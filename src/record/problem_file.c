@@ -49,11 +49,14 @@ static const char *in(char out[NAME_SIZE], const char *group, const char *member
 
 /* ------------------------------------------------------------------ reading friction problems */
 
-static st_Status check_shape(const sti_HdfReader *reader, const char *name, const st_Sparse *A, int64_t m, int64_t n)
+/* A vector whose length says how many velocities or equality rows there are. */
+static st_Status read_counting(sti_HdfReader *reader, const char *name, const double **out, int *count)
 {
-    if (A->n_rows == m && A->n_cols == n) return ST_OK;
-    return sti_hdf_bad(reader, name, "is %d x %d, must be %lld x %lld", A->n_rows, A->n_cols, (long long)m,
-                       (long long)n);
+    int64_t n = 0;
+    STI_TRY(sti_hdf_doubles(reader, name, -1, out, &n));
+    if (n > INT32_MAX / 8) return sti_hdf_bad(reader, name, "holds %lld numbers, too many", (long long)n);
+    *count = (int)n;
+    return ST_OK;
 }
 
 static st_Status read_coefficients(sti_HdfReader *reader, const char *name, int64_t expected, const double **out,
@@ -86,35 +89,26 @@ static st_Status read_local(sti_HdfReader *reader, const char *group, st_Frictio
 {
     char name[NAME_SIZE];
     const int64_t n_r = (int64_t)p->dim * p->n_contacts;
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "W"), &p->W));
-    STI_TRY(check_shape(reader, name, &p->W, n_r, n_r));
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "W"), n_r, n_r, &p->W));
     STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), n_r, &p->q, NULL));
     if (!sti_hdf_has(reader, in(name, group, "V")) && !sti_hdf_has(reader, in(name, group, "R"))) return ST_OK;
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "V"), &p->V));
-    p->n_l = p->V.n_cols;
-    STI_TRY(check_shape(reader, name, &p->V, n_r, p->n_l));
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "R"), &p->R));
-    STI_TRY(check_shape(reader, name, &p->R, p->n_l, p->n_l));
-    return sti_hdf_doubles(reader, in(name, group, "vectors/s"), p->n_l, &p->s, NULL);
+    STI_TRY(read_counting(reader, in(name, group, "vectors/s"), &p->s, &p->n_l));
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "V"), n_r, p->n_l, &p->V));
+    return sti_hdf_matrix(reader, in(name, group, "R"), p->n_l, p->n_l, &p->R);
 }
 
 static st_Status read_global(sti_HdfReader *reader, const char *group, st_FrictionProblem *p)
 {
     char name[NAME_SIZE];
     const int64_t n_r = (int64_t)p->dim * p->n_contacts;
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), &p->M));
-    p->n_v = p->M.n_rows;
-    STI_TRY(check_shape(reader, name, &p->M, p->n_v, p->n_v));
-    if (p->n_v == 0) return sti_hdf_bad(reader, name, "is 0 x 0: there are no velocities");
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "H"), &p->H));
-    STI_TRY(check_shape(reader, name, &p->H, p->n_v, n_r));
-    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/f"), p->n_v, &p->f, NULL));
+    STI_TRY(read_counting(reader, in(name, group, "vectors/f"), &p->f, &p->n_v));
+    if (p->n_v == 0) return sti_hdf_bad(reader, name, "is empty: there are no velocities");
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), p->n_v, p->n_v, &p->M));
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "H"), p->n_v, n_r, &p->H));
     STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/w"), n_r, &p->w, NULL));
     if (!sti_hdf_has(reader, in(name, group, "G"))) return ST_OK;
-    STI_TRY(sti_hdf_matrix(reader, name, &p->G));
-    p->n_l = p->G.n_cols;
-    STI_TRY(check_shape(reader, name, &p->G, p->n_v, p->n_l));
-    return sti_hdf_doubles(reader, in(name, group, "vectors/b"), p->n_l, &p->b, NULL);
+    STI_TRY(read_counting(reader, in(name, group, "vectors/b"), &p->b, &p->n_l));
+    return sti_hdf_matrix(reader, in(name, group, "G"), p->n_v, p->n_l, &p->G);
 }
 
 static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_ProblemFile *out)
@@ -183,9 +177,8 @@ static st_Status read_lcp(sti_HdfReader *reader, bool mixed, st_ProblemFile *out
     if (m < 0 || (int64_t)n + m > INT32_MAX / 8) return sti_hdf_bad(reader, name, "is %d, out of range", m);
     if (n + m == 0) return sti_hdf_bad(reader, name, "is 0: a problem with no rows");
     p->n = out->n = n + m;
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), &p->M));
-    STI_TRY(check_shape(reader, name, &p->M, p->n, p->n));
     STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), p->n, &p->q, NULL));
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), p->n, p->n, &p->M));
     return mixed ? read_partition(reader, n, m, &p->free) : ST_OK;
 }
 

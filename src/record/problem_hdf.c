@@ -229,7 +229,7 @@ static st_Status unroll(sti_HdfReader *reader, const char *name, const int *p, i
     return ST_OK;
 }
 
-static st_Status read_entries(sti_HdfReader *reader, const char *group, Entries *out)
+static st_Status read_entries(sti_HdfReader *reader, const char *group, int64_t m, int64_t n, Entries *out)
 {
     char name[NAME_SIZE];
     const int *p = NULL, *i = NULL;
@@ -239,6 +239,9 @@ static st_Status read_entries(sti_HdfReader *reader, const char *group, Entries 
     if (out->m < 0) return sti_hdf_bad(reader, name, "is %d, must be >= 0", out->m);
     STI_TRY(sti_hdf_int(reader, MEMBER("n"), &out->n));
     if (out->n < 0) return sti_hdf_bad(reader, name, "is %d, must be >= 0", out->n);
+    if (out->m != m || out->n != n)
+        return sti_hdf_bad(reader, group, "is %d x %d, must be %lld x %lld", out->m, out->n, (long long)m,
+                           (long long)n);
     STI_TRY(sti_hdf_ints(reader, MEMBER("p"), &p, &n_p));
     STI_TRY(sti_hdf_ints(reader, MEMBER("i"), &i, &n_i));
     STI_TRY(sti_hdf_doubles(reader, MEMBER("x"), -1, &out->x, &n_x));
@@ -286,12 +289,12 @@ static void sort_by(const int *key, int n_keys, const int64_t *from, int64_t cou
         to[first[key[from[e]]]++] = from[e];
 }
 
-st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *group, st_Sparse *out)
+st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *group, int64_t m, int64_t n, st_Sparse *out)
 {
     static const int no_index = 0;
     Entries a = {.row = &no_index, .column = &no_index};
     if (!sti_hdf_has(reader, group)) return sti_hdf_bad(reader, group, "is missing");
-    STI_TRY(read_entries(reader, group, &a));
+    STI_TRY(read_entries(reader, group, m, n, &a));
     STI_TRY(check_entries(reader, group, &a));
     const int larger = a.m > a.n ? a.m : a.n;
     int64_t *p = sti_keep(&reader->kept, (int64_t)a.n + 1, sizeof *p),

@@ -41,8 +41,9 @@ st_Status sti_hdf_doubles(sti_HdfReader *reader, const char *name, int64_t expec
                           int64_t *count);
 /* A text, or NULL where there is none; what is no text is passed over. */
 const char *sti_hdf_text(sti_HdfReader *reader, const char *name);
-/* A matrix group in any of the three storages; out: by columns, rows ascending, repeated entries added up. */
-st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *name, st_Sparse *out);
+/* A matrix group of m x n in any of the three storages; out: by columns, rows ascending, repeated entries added up.
+ * The size is looked at before room is made for it: a wrong one may be anything.                    */
+st_Status sti_hdf_matrix(sti_HdfReader *reader, const char *name, int64_t m, int64_t n, st_Sparse *out);
 
 /* "FILE: NAME: ..." */
 st_Status sti_hdf_bad(const sti_HdfReader *reader, const char *name, const char *format, ...) STI_PRINTF(3, 4);

@@ -242,6 +242,17 @@ static double judge(const Nsgs *s, const sti_Task *task, double *v, double *leas
     return measure;
 }
 
+static bool is_halfway(const sti_Task *task, int k)
+{
+    return task->impatient && k == task->max_iterations / 2;
+}
+
+/* As many sweeps again square the residual, which falls at a steady pace from about 1: will that do? */
+static bool is_hopeless(const sti_Task *task, int k, double least)
+{
+    return is_halfway(task, k) && least * least > task->tolerance;
+}
+
 /* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. Sweeps
  * go through the colours in one direction: where there are no lines of contacts to follow, turning round only visits
  * the last colours twice. 666 spheres falling, 12 sweeps: overlap 1.0 % of r instead of 1.8 %; a wall of 55 boxes to
@@ -300,9 +311,10 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);
         task->iterations = k;
-        if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
+        if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations || is_halfway(task, k)) {
             if (judge(s, task, s->v, &least) <= task->tolerance) break;
             if (!(change > 0.0)) break; /* nothing moves any more (or NaN): sweeps have no more to give */
+            if (is_hopeless(task, k, least)) break;
             if (change <= due) due = 0.5 * change;
         }
         if (backwards) accelerate(s, task);

@@ -15,6 +15,7 @@ typedef struct sti_Task {
     double tolerance;       /* on the natural residual                                                   */
     bool polish; /* the answer is the start of the next problem: what costs little and leads further is welcome */
     int max_iterations;
+    bool impatient;            /* sweeps: end halfway where the other half would not lead to the tolerance       */
     int attempt;               /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
     bool (*cancel)(void *ctx); /* NULL, or true: come to an end                                    */
     void *cancel_ctx;

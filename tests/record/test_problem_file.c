@@ -446,6 +446,17 @@ static void false_sizes_are_refused(void **state)
     check_refused(path, "/fclib_local/vectors/mu: claims 1099511627776 numbers");
 }
 
+/* Nor may a matrix: 2^30 rows are 8 GB of offsets, whatever its entries. */
+static void false_matrices_are_refused(void **state)
+{
+    const char *path = WRITE(*state, &good);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Ldelete(file, "/fclib_local/W/m", H5P_DEFAULT);
+    put_int(file, "/fclib_local/W/m", 1 << 30);
+    H5Fclose(file);
+    check_refused(path, "/fclib_local/W: is 1073741824 x 2, must be 2 x 2");
+}
+
 /* Cut anywhere, a file is refused or, where only its tail of padding went, read: it never ends the program. */
 static void cut_files_are_refused(void **state)
 {
@@ -531,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_numbers_are_named, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(missing_and_foreign_are_named, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(false_sizes_are_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(false_matrices_are_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(cut_files_are_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(solution_is_added_and_all_else_stays, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(failed_writing_leaves_the_old_file, make_folder, remove_folder),
