@@ -324,6 +324,8 @@ ST_API st_MaterialId st_scene_find_material(const st_Scene *scene, const char *n
 
 /* What a body that moves has, given or from its shapes; fails where a free direction has nothing to move. */
 ST_API st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err);
+/* What its shapes have by their densities, whatever the body's def gives: to compare. */
+ST_API st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Error *err);
 
 /* "box", "revolute", "harmonic", ...: the words scene files use; NULL outside the range. */
 ST_API const char *st_shape_type_name(st_ShapeType type);

@@ -24,7 +24,7 @@ static bool count_crossing(void *ctx, int item)
     return true;
 }
 
-static bool holds(const sti_Mesh *mesh, st_Vec3 p)
+bool sti_mesh_holds(const sti_Mesh *mesh, st_Vec3 p)
 {
     static const st_Vec3 way[3] = {{0.36, 0.48, 0.8}, {-0.8, 0.36, 0.48}, {0.48, -0.8, 0.36}};
     int inside = 0;
@@ -60,14 +60,18 @@ static st_Vec3 nearest_on_triangle(st_Vec3 p, const st_Vec3 v[3], st_Vec3 normal
     return over ? best : on_edge;
 }
 
+st_Vec3 sti_mesh_nearest(const sti_Mesh *mesh, int triangle, st_Vec3 p)
+{
+    const sti_Triangle *t = &mesh->triangle[triangle];
+    const st_Vec3 v[3] = {mesh->vertex[t->vertex[0]], mesh->vertex[t->vertex[1]], mesh->vertex[t->vertex[2]]};
+    return nearest_on_triangle(p, v, t->normal);
+}
+
 /* Equally near: the lower number, in whatever order they are met. */
 static bool try_nearest(void *ctx, int item)
 {
     Nearest *nearest = ctx;
-    const sti_Triangle *t = &nearest->mesh->triangle[item];
-    const st_Vec3 *vertex = nearest->mesh->vertex;
-    const st_Vec3 v[3] = {vertex[t->vertex[0]], vertex[t->vertex[1]], vertex[t->vertex[2]]};
-    st_Vec3 on = nearest_on_triangle(nearest->p, v, t->normal);
+    st_Vec3 on = sti_mesh_nearest(nearest->mesh, item, nearest->p);
     double distance = norm(sub(nearest->p, on));
     if (distance > nearest->within || (distance == nearest->within && item > nearest->triangle)) return true;
     nearest->within = distance, nearest->on = on, nearest->triangle = item;
@@ -78,7 +82,7 @@ bool sti_mesh_way_out(const sti_Mesh *mesh, st_Vec3 p, st_Vec3 *on, st_Vec3 *nor
 {
     Nearest nearest = {.mesh = mesh, .p = p, .on = p, .within = INFINITY, .triangle = -1};
     sti_Bounds at = {p, p};
-    if (!mesh->solid || !holds(mesh, p)) return false;
+    if (!mesh->solid || !sti_mesh_holds(mesh, p)) return false;
     sti_tree_near(&mesh->tree, &at, &nearest.within, try_nearest, &nearest);
     st_Vec3 up = mesh->triangle[nearest.triangle].normal;
     *on = nearest.on;

@@ -17,6 +17,7 @@
  */
 #include "collide/inside.h"
 #include "collide/manifold.h"
+#include "collide/overlap.h"
 #include "collide/pair.h"
 
 #include <stdlib.h>
@@ -36,6 +37,10 @@ typedef struct Side {
     sti_Points *out;
     int first;
     st_Error *err;
+    bool solids;        /* the mesh is one, and the core a triangle of another                         */
+    bool crosses;       /* of solids: triangles touch or run through each other                        */
+    int n_meetings;     /* places where they do                                                        */
+    st_Vec3 meeting[2]; /* their sum; one of them */
 } Side;
 
 /* One triangle, placed; a sheet seen from behind is turned over. */
@@ -262,6 +267,23 @@ static void place(const Side *side, int index, Face *face)
     face->core = sti_core_triangle(face->v[0], face->v[1], face->v[2]);
 }
 
+/* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
+static int pierced(const st_Vec3 v[3], const st_Vec3 w[3], st_Vec3 n, st_Vec3 *sum, st_Vec3 *one)
+{
+    int count = 0;
+    for (int k = 0; k < 3; k++) {
+        st_Vec3 p = v[k], q = v[(k + 1) % 3];
+        double x = dot(n, sub(p, w[0])), y = dot(n, sub(q, w[0]));
+        if (x * y > 0 || x == y) continue;
+        st_Vec3 at = add(p, scale(x / (x - y), sub(q, p)));
+        bool over = true;
+        for (int i = 0; i < 3; i++)
+            over = over && dot(cross(n, sub(w[(i + 1) % 3], w[i])), sub(at, w[i])) >= 0;
+        if (over) *sum = add(*sum, at), *one = at, count++;
+    }
+    return count;
+}
+
 static st_Status try_triangle(Side *side, int index)
 {
     Face face;
@@ -282,6 +304,14 @@ static st_Status try_triangle(Side *side, int index)
     if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
     if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
         return core->radius > 0 ? add_patch(side, &face) : ST_OK; /* the middle is behind, the skin is not */
+    if (!separate && side->solids) {                              /* overlap.c */
+        const st_Vec3 *w = core->corner;
+        side->crosses = true;
+        side->n_meetings += pierced(w, face.v, face.up, &side->meeting[0], &side->meeting[1]);
+        side->n_meetings +=
+            pierced(face.v, w, cross(sub(w[1], w[0]), sub(w[2], w[0])), &side->meeting[0], &side->meeting[1]);
+        return ST_OK;
+    }
     if (!separate) return overlapping(side, &face);
     STI_TRY(apart(side, &face, &d));
     return lowest >= 0 ? add_patch(side, &face) : ST_OK;
@@ -343,14 +373,29 @@ typedef struct Guest {
     const sti_Core *core;   /* NULL: a mesh                                                        */
 } Guest;
 
-/* What touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its middle. The
- * normal is out of the solid. False: it is not inside.                                            */
+/* A corner of a mesh that touches no triangle of the solid: it is inside as a whole, or outside. */
+static bool holds_corner(const sti_Mesh *solid, const Guest *guest, st_Vec3 *corner)
+{
+    const sti_Mesh *mesh = guest->shape->mesh;
+    *corner = pose_point(guest->in_solid, mesh->vertex[mesh->triangle[0].vertex[0]]);
+    sti_Bounds at = {*corner, *corner};
+    return bounds_hold(&solid->tree.node[0].bounds, &at) && sti_mesh_holds(solid, *corner);
+}
+
+/* What touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its middle, or where
+ * that is in a hole, to one of its corners. The normal is out of the solid. False: it is not inside. */
 static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest, sti_ContactPoint *out)
 {
-    sti_Bounds bounds = sti_shape_bounds(guest->shape, guest->in_solid);
-    st_Vec3 p = pose_point(guest->in_solid, guest->shape->middle), on, n;
-    if (!solid->solid || !bounds_hold(&solid->tree.node[0].bounds, &bounds)) return false;
-    if (!sti_mesh_way_out(solid, p, &on, &n)) return false;
+    st_Vec3 p = pose_point(guest->in_solid, guest->shape->middle), on, n, corner;
+    if (!solid->solid) return false;
+    if (guest->core == NULL) {
+        if (!holds_corner(solid, guest, &corner)) return false;
+        if (!sti_mesh_way_out(solid, p, &on, &n) && !sti_mesh_way_out(solid, corner, &on, &n)) return false;
+    } else {
+        sti_Bounds bounds = sti_shape_bounds(guest->shape, guest->in_solid);
+        if (!bounds_hold(&solid->tree.node[0].bounds, &bounds)) return false;
+        if (!sti_mesh_way_out(solid, p, &on, &n)) return false;
+    }
     n = rotate(pose.q, n), on = pose_point(pose, on);
     st_Vec3 last = farthest(guest->core, guest->shape->mesh, guest->pose, scale(-1, n));
     double radius = guest->core != NULL ? guest->core->radius : 0;
@@ -428,7 +473,15 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     pose_a.p = sub(pose_a.p, origin);
     pose_b.p = vec3(0, 0, 0);
     sti_Core core = sti_core(b, pose_b);
-    Side side = {a->mesh, pose_a, &core, b->reach > 0 ? b->reach : a->reach, origin, how, out, out->n, err};
+    Side side = {.mesh = a->mesh,
+                 .pose = pose_a,
+                 .core = &core,
+                 .size = b->reach > 0 ? b->reach : a->reach,
+                 .origin = origin,
+                 .how = how,
+                 .out = out,
+                 .first = out->n,
+                 .err = err};
     st_Status status = collide_core(&side, &bounds);
     keep_nearest_way_out(&side);
     sti_ContactPoint way_out;
@@ -440,42 +493,66 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     return finish(out, side.first, how, status);
 }
 
-/* Each triangle of b as a thin convex shape against a. */
-st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
-                        sti_Points *out, st_Error *err)
+/* Each triangle of b as a thin convex shape against a, whose near triangles are looked for in a's axes. */
+static st_Status collide_plates(Side *side, const sti_Mesh *b, st_Pose pose_b, st_Pose to_a, const sti_Bounds *bounds)
 {
-    st_Pose to_b = pose_product(inverse(pose_b), pose_a), to_a = pose_product(inverse(pose_a), pose_b);
-    double margin = fmax(how->margin, 0);
-    sti_Bounds bounds = bounds_grown(sti_shape_bounds(a, to_b), margin);
-    st_Vec3 origin = pose_b.p;
-    pose_a.p = sub(pose_a.p, origin);
-    pose_b.p = vec3(0, 0, 0);
-    int first = out->n;
+    sti_Points *out = side->out;
+    double margin = fmax(side->how->margin, 0);
     out->n_list = 0;
-    st_Status status = near_triangles(b->mesh, &bounds, out, err);
+    st_Status status = near_triangles(b, bounds, out, side->err);
     int n_triangles = out->n_list;
     for (int k = 0; k < n_triangles && status == ST_OK; k++) {
-        const sti_Triangle *t = &b->mesh->triangle[out->list[k]];
+        const sti_Triangle *t = &b->triangle[out->list[k]];
         st_Vec3 v[3], w[3];
         for (int i = 0; i < 3; i++) {
-            v[i] = pose_point(pose_b, b->mesh->vertex[t->vertex[i]]);
-            w[i] = pose_point(to_a, b->mesh->vertex[t->vertex[i]]);
+            v[i] = pose_point(pose_b, b->vertex[t->vertex[i]]);
+            w[i] = pose_point(to_a, b->vertex[t->vertex[i]]);
         }
         sti_Core core = sti_core_triangle(v[0], v[1], v[2]);
         sti_Bounds near = bounds_union((sti_Bounds){w[0], w[0]}, (sti_Bounds){w[1], w[1]});
         near = bounds_grown(bounds_union(near, (sti_Bounds){w[2], w[2]}), margin);
-        Side side = {a->mesh, pose_a, &core, b->reach, origin, how, out, first, err};
-        status = collide_core(&side, &near);
+        side->core = &core;
+        status = collide_core(side, &near);
     }
     out->n_list = 0;
+    side->core = NULL;
+    return status;
+}
+
+/* Apart: the plates. Solids that touch or run through each other: overlap.c. One inside the other: its way out. */
+st_Status sti_mesh_mesh(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
+                        sti_Points *out, st_Error *err)
+{
+    st_Pose to_b = pose_product(inverse(pose_b), pose_a), to_a = pose_product(inverse(pose_a), pose_b);
+    sti_Bounds bounds = bounds_grown(sti_shape_bounds(a, to_b), fmax(how->margin, 0));
+    st_Vec3 origin = pose_b.p;
+    pose_a.p = sub(pose_a.p, origin);
+    pose_b.p = vec3(0, 0, 0);
+    Side side = {.mesh = a->mesh,
+                 .pose = pose_a,
+                 .size = b->reach,
+                 .origin = origin,
+                 .how = how,
+                 .out = out,
+                 .first = out->n,
+                 .err = err,
+                 .solids = a->mesh->solid && b->mesh->solid};
+    STI_TRY(collide_plates(&side, b->mesh, pose_b, to_a, &bounds));
     sti_ContactPoint way_out = {.gap = 0};
     Guest guest_a = {a, pose_a, to_b, NULL}, guest_b = {b, pose_b, to_a, NULL};
-    if (status == ST_OK && out->n == first) {
+    st_Status status = ST_OK;
+    if (side.crosses) {
+        out->n = side.first;
+        side.meeting[0] = scale(1.0 / (side.n_meetings > 0 ? side.n_meetings : 1), side.meeting[0]);
+        status = sti_overlap(a->mesh, pose_a, b->mesh, pose_b, side.n_meetings > 0 ? side.meeting : NULL, origin, how,
+                             out, err);
+        out->n_list = 0;
+    } else {
         bool b_inside = is_swallowed(a->mesh, pose_a, &guest_b, &way_out);
         bool a_inside = !b_inside && is_swallowed(b->mesh, pose_b, &guest_a, &way_out);
         if (a_inside) way_out.normal = scale(-1, way_out.normal); /* from a to b; the point is a's */
         way_out.point = add(way_out.point, origin);
-        if (a_inside || b_inside) status = sti_points_add(out, way_out, err);
+        if (a_inside || b_inside) out->n = side.first, status = sti_points_add(out, way_out, err);
     }
-    return finish(out, first, how, status);
+    return finish(out, side.first, how, status);
 }

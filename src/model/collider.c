@@ -42,21 +42,66 @@ static bool is_excluded(const sti_Collider *c, int a, int b)
     return c->n_excluded > 0 && bsearch(&key, c->excluded, (size_t)c->n_excluded, sizeof key, by_key) != NULL;
 }
 
-static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
+/* By what the scene says of them. */
+static bool are_to_touch(const sti_World *world, int i, int j)
 {
-    const sti_World *world = ctx;
     const int *owner = world->scene->shape_body;
     const st_ShapeDef *shape = world->scene->shape;
     if (owner[i] == owner[j]) return false;
     if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
     if ((shape[i].groups & shape[j].mask) == 0 || (shape[j].groups & shape[i].mask) == 0) return false;
-    if (is_excluded(&world->collider, owner[i], owner[j])) return false;
+    return !is_excluded(&world->collider, owner[i], owner[j]);
+}
+
+static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
+{
+    const sti_World *world = ctx;
+    const st_ShapeDef *shape = world->scene->shape;
+    if (!are_to_touch(world, i, j)) return false;
     bool forth = sti_collide_supports(shape[i].type, shape[j].type);
     bool back = sti_collide_supports(shape[j].type, shape[i].type);
     if (!forth && !back) return false;
     bool keep = forth && (!back || i < j);
     *out = keep ? (sti_Pair){.i = i, .j = j} : (sti_Pair){.i = j, .j = i};
     return true;
+}
+
+/* Two half spaces have no distance from each other, nor have two height fields. A body that is nothing else, and that
+ * neither joint nor spring holds, would fall through one without a word.                                            */
+static bool is_endless(const st_ShapeDef *shape)
+{
+    return shape->type == ST_SHAPE_PLANE || shape->type == ST_SHAPE_HEIGHT_FIELD;
+}
+
+static bool is_loose(const sti_World *world, int body)
+{
+    const st_Scene *scene = world->scene;
+    bool loose = world->body[body].n_dofs > 0;
+    for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k])
+        loose = loose && is_endless(&scene->shape[k]);
+    for (int k = 0; loose && k < scene->n_joints; k++)
+        loose = scene->joint[k].a.index1 != body && scene->joint[k].b.index1 != body;
+    for (int k = 0; loose && k < scene->n_springs; k++)
+        loose = scene->spring[k].a.index1 != body && scene->spring[k].b.index1 != body;
+    return loose;
+}
+
+static st_Status check_endless(const sti_World *world, st_Error *err)
+{
+    const st_Scene *scene = world->scene;
+    for (int i = 0; i < scene->n_shapes; i++) {
+        if (!is_endless(&scene->shape[i]) || !is_loose(world, scene->shape_body[i])) continue;
+        for (int j = 0; j < scene->n_shapes; j++)
+            if (scene->shape[j].type == scene->shape[i].type && are_to_touch(world, i, j))
+                return sti_fail(
+                    err, ST_ERR_ARGUMENT,
+                    "body \"%s\" is only a %s and cannot rest on the %s \"%s\" of \"%s\": two such shapes do not "
+                    "touch. Give it a box, or put them in groups that do not touch",
+                    scene->names[STI_BODY].name[scene->shape_body[i]], st_shape_type_name(scene->shape[i].type),
+                    st_shape_type_name(scene->shape[j].type), scene->shape[j].name,
+                    scene->names[STI_BODY].name[scene->shape_body[j]]);
+    }
+    return ST_OK;
 }
 
 static const st_Pose origin = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -160,6 +205,7 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
         STI_TRY(compile_shape(world, k, &n_cores, err));
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
     STI_TRY(compile_excluded(world, err));
+    STI_TRY(check_endless(world, err));
     return compile_pairs(world, err);
 }
 
@@ -225,6 +271,7 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
         c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, c->shape[k].middle);
     }
     c->placed = status == ST_OK;
+    c->asked = false;
     return status;
 }
 

@@ -112,6 +112,15 @@ st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, 
     return sti_body_mass(scene, id.index1, mass, inertia, err);
 }
 
+st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Error *err)
+{
+    st_Mat3 inertia;
+    st_Vec3 centre;
+    if (id.index1 < 0 || id.index1 >= scene->n_bodies)
+        return sti_fail(err, ST_ERR_ARGUMENT, "body number %d, there are %d", id.index1, scene->n_bodies - 1);
+    return shapes_mass(scene, id.index1, mass, &inertia, &centre, err);
+}
+
 /* The frame moves, what is described stays: x = p + R s = (p + R c) + R (s - c). */
 st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st_Error *err)
 {

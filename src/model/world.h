@@ -123,6 +123,7 @@ typedef struct sti_Collider {
     st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
     bool *moved;        /* bodies, since the placing before                                      */
     bool placed;        /* all of this holds something                                           */
+    bool asked;         /* placed for a question to the state, which has not been moved since    */
     sti_Surfaces surfaces;
     bool keep_all;      /* all points of a patch, not only those that span it                     */
     uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */

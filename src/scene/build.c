@@ -198,6 +198,23 @@ static st_Status check_locked_velocity(const sti_Object *object)
     return ST_OK;
 }
 
+/* A mass, and densities that say another one: which is meant? Densities that are not written do not count. */
+#define MASS_MISMATCH 1e-3
+static st_Status check_mass(sti_Reader *reader, const sti_Object *object, st_BodyId id)
+{
+    const json_t *given = json_object_get(object->json, "mass"), *shapes = json_object_get(object->json, "shapes");
+    sti_Place place = {object->place, "mass", 0};
+    bool all = json_array_size(shapes) > 0;
+    double wanted = json_number_value(given), mass;
+    for (size_t k = 0; k < json_array_size(shapes); k++)
+        all = all && json_object_get(json_array_get(shapes, k), "density") != NULL;
+    if (!all || !(wanted > 0) || st_scene_shapes_mass(reader->scene, id, &mass, NULL) != ST_OK) return ST_OK;
+    if (!(mass > 0) || fabs(mass - wanted) <= MASS_MISMATCH * wanted) return ST_OK;
+    return sti_report(reader, &place, ST_ERR_FORMAT,
+                      "%s: mass is %g kg, but its shapes have %g kg by their densities: leave out one of the two",
+                      object->who, wanted, mass);
+}
+
 static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unused)
 {
     (void)unused;
@@ -214,6 +231,7 @@ static st_Status add_body(sti_Reader *reader, sti_Object *object, st_BodyId unus
     snprintf(family, sizeof family, "of %s", object->who);
     STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, add_shape, family,
                      id));
+    STI_TRY(check_mass(reader, object, id));
     if (json_is_true(json_object_get(object->json, "recentre")))
         STI_TRY(sti_complete(object, st_scene_centre_body(reader->scene, id, NULL, reader->err)));
     /* Whether every free direction has a mass shows only now; asked here, the answer has a line. */

@@ -5,16 +5,21 @@
 #include <stdlib.h>
 #include <stiction/query.h>
 
-/* The world with its shapes where the state says, and the tree of the broad phase around them. */
+/* The world with its shapes where the state says, and the tree of the broad phase around them. A second question to the
+ * same state finds them there: whatever changes the state looks at contacts, and so places the shapes anew. (Where no
+ * contact is possible nothing does.)                                                              */
 static st_Status placed_world(st_System *system, sti_World **world, st_Error *err)
 {
     *world = system->world;
     if (system->world == NULL)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of one's own has no shapes to ask about");
     sti_Collider *c = &system->world->collider;
+    if (c->asked && system->model.contacts != NULL) return ST_OK;
     STI_TRY(sti_collider_place(system->world, system->q, err));
     /* with the margin it has: the boxes stay, and what they tell the next step */
-    return sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0, err);
+    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0, err));
+    c->asked = true;
+    return ST_OK;
 }
 
 static st_BodyId body_of(const sti_World *world, int shape)

@@ -127,6 +127,7 @@ static st_Scene *grains(check_Random *random)
     st_Error err = {0};
     check_ok(st_scene_create(&scene, &err), err);
     st_ShapeDef plane = st_plane_def(), block = st_box_def(2, 2, 0.1);
+    plane.groups = 2, plane.mask = 1; /* not with each other, which they could not */
     check_ok(st_scene_add_shape(scene, ST_GROUND, &plane, NULL, &err), err);
     for (int k = 0; k < GRAINS; k++) {
         st_BodyDef body = st_body_def();

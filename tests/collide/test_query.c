@@ -5,6 +5,7 @@
 #include "step/system.h"
 
 #include <stiction/stiction.h>
+#include <string.h>
 
 static const st_Vec3 cube_points[8] = {{-.3, -.3, -.3}, {.3, -.3, -.3}, {-.3, .3, -.3}, {.3, .3, -.3},
                                        {-.3, -.3, .3},  {.3, -.3, .3},  {-.3, .3, .3},  {.3, .3, .3}};
@@ -241,6 +242,79 @@ static void crowds_are_asked_through_the_tree(void **state)
     end_zoo(&zoo);
 }
 
+/* Questions that follow each other do not place the shapes anew; those after a step, a new state or a restored one do.
+ */
+static void answers_follow_the_state(void **state)
+{
+    (void)state;
+    st_Scene *scene = NULL;
+    st_System *system = NULL;
+    st_Error err = {0};
+    st_ShapeDef ball = st_sphere_def(0.5);
+    st_BodyDef body = st_body_def();
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 0; k < 2; k++) { /* two that fall side by side; and one alone, where nothing ever looks at contacts */
+        st_BodyId id;
+        body.pose.p.x = 3 * k, body.mass = 1;
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        check_ok(st_scene_add_shape(scene, id, &ball, NULL, &err), err);
+        st_SystemDef def = st_system_def();
+        check_ok(st_system_create(scene, &def, &system, &err), err);
+        double q[14], v[12];
+        static unsigned char saved[1 << 16];
+        st_system_state(system, q, v);
+        size_t size = st_system_save(system, saved, sizeof saved);
+        assert_true(size <= sizeof saved);
+        for (int what = 0; what < 8; what++) {
+            if (what % 4 == 1) check_ok(st_system_step(system, 0.1, NULL, &err), err);
+            q[2] = -5 - what;
+            if (what % 4 == 2) check_ok(st_system_set_state(system, 0, q, v, &err), err);
+            if (what % 4 == 3) check_ok(st_system_restore(system, saved, size, &err), err);
+            for (int again = 0; again < 2; again++) {
+                st_RayHit hit;
+                st_Pose pose;
+                check_ok(st_system_ray(system, vec3(0, 0, 100), vec3(0, 0, -1), 200, ~0u, &hit, &err), err);
+                assert_int_equal(st_system_pose(system, (st_BodyId){1}, &pose), ST_OK);
+                check_close(hit.point.z, pose.p.z + 0.5, 1e-12);
+            }
+        }
+        st_system_destroy(system);
+    }
+    st_scene_destroy(scene);
+}
+
+/* A half space on a half space, a height field on a height field: refused by name, unless they are not to touch or are
+ * held. */
+static void endless_on_endless_is_refused(void **state)
+{
+    (void)state;
+    const double heights[4] = {0, 0, 0, 0};
+    for (int k = 0; k < 4; k++) {
+        st_Scene *scene = NULL;
+        st_System *system = NULL;
+        st_Error err = {0};
+        st_ShapeDef own = k == 1 ? st_height_field_def(heights, 2, 2, 1) : st_plane_def(), ground = own;
+        st_BodyDef body = st_body_def();
+        body.name = "lid", body.mass = 1, body.pose.p.z = 1, ground.name = "floor";
+        body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        if (k == 2) own.groups = 2, own.mask = 4;
+        check_ok(st_scene_create(&scene, &err), err);
+        check_ok(st_scene_add_shape(scene, ST_GROUND, &ground, NULL, &err), err);
+        st_JointDef slide = st_joint_def(ST_JOINT_PRISMATIC);
+        check_ok(st_scene_add_body(scene, &body, &slide.b, &err), err);
+        check_ok(st_scene_add_shape(scene, slide.b, &own, NULL, &err), err);
+        if (k == 3) check_ok(st_scene_add_joint(scene, &slide, NULL, &err), err);
+        st_SystemDef def = st_system_def();
+        st_Status status = st_system_create(scene, &def, &system, &err);
+        assert_int_equal(status, k < 2 ? ST_ERR_ARGUMENT : ST_OK);
+        if (k < 2) assert_non_null(strstr(err.message, "\"floor\" of \"ground\": two such shapes do not touch"));
+        if (k < 2)
+            assert_non_null(strstr(err.message, k == 0 ? "body \"lid\" is only a plane" : "only a height-field"));
+        st_system_destroy(system);
+        st_scene_destroy(scene);
+    }
+}
+
 static void bad_questions_are_refused(void **state)
 {
     (void)state;
@@ -267,6 +341,8 @@ int main(void)
         cmocka_unit_test(rays_meet_what_marching_meets),
         cmocka_unit_test(overlaps_and_closest_agree_with_distances),
         cmocka_unit_test(crowds_are_asked_through_the_tree),
+        cmocka_unit_test(answers_follow_the_state),
+        cmocka_unit_test(endless_on_endless_is_refused),
         cmocka_unit_test(bad_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

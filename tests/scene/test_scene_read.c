@@ -614,6 +614,10 @@ static void test_names_and_references(void **state)
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"type\": \"ball\", \"a\": \"a\", \"b\": \"a\", \"point\": [0, 0, 0]}]}",
                   2, "joints/0", "both ends", "\"a\"");
+    /* a ball of radius 0.5 m and water's density has 523.6 kg */
+    check_refused("{\"bodies\": [{\"name\": \"a\",\n\"mass\": 3, \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.5, "
+                  "\"density\": 1000}]}]}",
+                  2, "body \"a\"", "mass is 3 kg, but its shapes have 523.599 kg by their densities");
     check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"fixed\", \"a\": \"a\", \"point\": [0, 0, 0],\n\"motor\": "
                   "{\"type\": \"speed\", \"target\": 1}}]}",
                   3, "a fixed joint has no key \"motor\"");
