@@ -32,7 +32,7 @@ static const Choice choices[] = {
     {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=7 islands=false margin=0.001 slop=1e-6"},
     {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=12 margin=0.001 slop=1e-5"},
     {"wall", "solver=nsgs tolerance=1e-4 max_iterations=200 slop=3e-6"},
-    {"column", "tolerance=1e-7 slop=1e-7"},
+    {"column", "slop=1e-7"},
     {"tower", "solver=nsgs tolerance=1e-4 max_iterations=200 slop=1e-6"},
     {"dominoes", "solver=nsgs tolerance=1e-3 max_iterations=60 slop=1e-5"},
     {"bounce", "preset=accurate"},
