@@ -437,6 +437,7 @@ static void drop_settled(const Overlap *o)
 {
     sti_ContactPoint *p = o->out->point;
     int kept = o->first;
+    if (o->out->n - o->first < 2) return;
     qsort(p + o->first, (size_t)(o->out->n - o->first), sizeof *p, by_depth);
     for (int k = o->first; k < o->out->n; k++) {
         bool settled = false;
