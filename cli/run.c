@@ -8,6 +8,7 @@
 #include "report.h"
 #include "restart.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 typedef struct RunOptions {
     TextList sets, outputs;
     const char *table, *recording; /* of the outputs, by extension */
-    const char *picture, *restart;
+    const char *picture, *restart, *log;
     bool json, quiet;
     long every;
     double rate, checkpoint, at;
@@ -43,6 +44,8 @@ static const Option options[] = {
      offsetof(RunOptions, restart)},
     {"at", 0, OPTION_NUMBER, "T", "with --restart: from the last checkpoint not after T [s]", offsetof(RunOptions, at)},
     {"picture", 0, OPTION_TEXT, "FILE.svg", "draw the motion, coordinates and energies", offsetof(RunOptions, picture)},
+    {"log", 0, OPTION_TEXT, "FILE", "the progress as lines of text, one a second, and how the run ended",
+     offsetof(RunOptions, log)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the summary", offsetof(RunOptions, json)},
     {"quiet", 'q', OPTION_FLAG, NULL, "no progress line and no summary", offsetof(RunOptions, quiet)},
 };
@@ -70,6 +73,7 @@ typedef struct Run {
     st_Csv *csv;
     st_Recorder *recorder;
     st_Picture *picture;
+    FILE *log;
     Tally tally;
     Progress progress;
     double next_line; /* --rate: the time of the next line of the table [s] */
@@ -192,9 +196,9 @@ static int check_options(const RunOptions *o, const char *word)
 static int check_outputs(const Run *run)
 {
     const RunOptions *o = run->options;
-    static const char *const kind[3] = {"table", "picture", "recording"};
-    const char *files[3] = {o->table, o->picture, o->recording};
-    for (int k = 0; k < 3; k++) {
+    static const char *const kind[] = {"table", "picture", "recording", "log"};
+    const char *files[] = {o->table, o->picture, o->recording, o->log};
+    for (int k = 0; k < 4; k++) {
         if (files[k] == NULL) continue;
         if (same_file(files[k], run->loaded.path))
             return complain(STATUS_INPUT, "run: the output %s is the scene itself", files[k]);
@@ -248,7 +252,26 @@ static int prepare(Run *run, const char *word)
     if (o->table != NULL && st_csv_open(o->table, run->loaded.system, run->loaded.scene, &run->csv, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
     if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    if (o->log != NULL && (run->log = fopen(o->log, "w")) == NULL)
+        return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));
     return -1;
+}
+
+/* The log's last line: how the run ended. */
+static void finish_log(Run *run)
+{
+    if (run->log == NULL) return;
+    const Tally *tally = &run->tally;
+    fprintf(run->log, "%s at t = %.10g s, %lld steps, %.3g s wall, %.3g s CPU%s%s\n", outcome_name(tally->outcome),
+            st_system_time(run->loaded.system), (long long)tally->steps, tally->wall, tally->cpu,
+            tally->message[0] != '\0' ? ": " : "", tally->message);
+    bool ok = ferror(run->log) == 0;
+    if ((fclose(run->log) != 0 || !ok) && tally->outcome != RUN_FAILED) {
+        char message[sizeof tally->message];
+        snprintf(message, sizeof message, "%s: writing failed: %s", run->options->log, strerror(errno));
+        end_run(run, RUN_FAILED, message);
+    }
+    run->log = NULL;
 }
 
 /* Close table and recording and write the picture; the first thing that went wrong is the one told. */
@@ -300,19 +323,21 @@ static int run_main(int argc, char *const *argv)
     if (status < 0) status = prepare(&run, words[0]);
     if (status < 0) {
         catch_signals();
-        progress_start(&run.progress, o.quiet, st_system_time(run.loaded.system), run.loaded.def.end);
+        progress_start(&run.progress, o.quiet, run.log, st_system_time(run.loaded.system), run.loaded.def.end);
         double wall = wall_seconds(), cpu = cpu_seconds();
         simulate(&run);
         run.tally.wall = wall_seconds() - wall;
         run.tally.cpu = cpu_seconds() - cpu;
         progress_end(&run.progress);
         finish_outputs(&run);
+        finish_log(&run);
         status = tell(&run);
     }
     tally_free(&run.tally);
     st_csv_close(run.csv, NULL);
     st_recorder_close(run.recorder, NULL, "failed", "", NULL);
     st_picture_destroy(run.picture);
+    if (run.log != NULL) fclose(run.log);
     unload(&run.loaded);
     free((void *)o.sets.item);
     free((void *)o.outputs.item);

@@ -71,8 +71,8 @@ typedef struct st_RecorderDef {
     int n_sets;
     double rate;       /* frames (poses, contacts) a simulated second; 0: every step    */
     double checkpoint; /* simulated time between checkpoints [s]; 0: first and last only */
-    double flush;      /* what a killed run may lose [s of wall time, or 1 % of it]; 0: nothing */
-    uint32_t cookie;   /* set by st_recorder_def(); leave alone                         */
+    double flush;    /* what a killed run may lose [s of wall time; or 1 % of it, at most ten times this]; 0: nothing */
+    uint32_t cookie; /* set by st_recorder_def(); leave alone                         */
 } st_RecorderDef;
 
 typedef struct st_Recorder st_Recorder;

@@ -34,8 +34,8 @@ int sti_table_rank(sti_Table table)
     return table == STI_JOINTS ? 2 : tables[table].width > 0 ? 3 : 1;
 }
 
-/* A field of a row: name, where it stands, of what (D double, I int32, L int64, U uint64, S16 ... text), and how
- * many; 0: one.                                                                                 */
+/* A field of a row: name, where it stands, of what (D double, F float, I int32, L int64, U uint64, S16 ... text), and
+ * how many; 0: one.                                                                                 */
 typedef struct Field {
     const char *name;
     size_t offset;
@@ -74,6 +74,17 @@ static const Field contact_fields[] = {
     FIELD(st_RecordedContact, impulse, 'D', 3),
     FIELD(st_RecordedContact, velocity, 'D', 3),
     FIELD(st_RecordedContact, gap, 'D', 0),
+    {0},
+};
+static const Field stored_contact_fields[] = {
+    FIELD(sti_StoredContact, id, 'U', 0),
+    FIELD(sti_StoredContact, a, 'I', 0),
+    FIELD(sti_StoredContact, b, 'I', 0),
+    FIELD(sti_StoredContact, point, 'F', 3),
+    FIELD(sti_StoredContact, normal, 'F', 3),
+    FIELD(sti_StoredContact, impulse, 'F', 3),
+    FIELD(sti_StoredContact, velocity, 'F', 3),
+    FIELD(sti_StoredContact, gap, 'F', 0),
     {0},
 };
 static const Field event_fields[] = {
@@ -121,6 +132,7 @@ static hid_t field_type(const Field *field)
         H5Tset_size(text, (size_t)field->count);
         return text;
     }
+    if (field->kind == 'F') base = H5T_NATIVE_FLOAT;
     if (field->kind == 'I') base = H5T_NATIVE_INT32;
     if (field->kind == 'L') base = H5T_NATIVE_INT64;
     if (field->kind == 'U') base = H5T_NATIVE_UINT64;
@@ -163,6 +175,11 @@ hid_t sti_table_type(sti_Table table)
         break;
     }
     return H5Tcopy(H5T_NATIVE_DOUBLE);
+}
+
+hid_t sti_table_file_type(sti_Table table)
+{
+    return table == STI_CONTACTS ? compound_type(STI_STORED_CONTACT, stored_contact_fields) : sti_table_type(table);
 }
 
 hid_t sti_summary_type(void)

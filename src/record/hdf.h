@@ -40,8 +40,17 @@ typedef struct sti_Summary {
     double stage_seconds[ST_N_STAGES];
 } sti_Summary;
 
-/* The type of a row in memory and in the file; close it. Body tables: a double. */
+/* A contact as it stands in the file: seven digits, where the solver's tolerance leaves fewer. */
+typedef struct sti_StoredContact {
+    uint64_t id;
+    int32_t a, b;
+    float point[3], normal[3], impulse[3], velocity[3], gap;
+} sti_StoredContact;
+#define STI_STORED_CONTACT (offsetof(sti_StoredContact, gap) + sizeof(float)) /* bytes, without the padding */
+
+/* The type of a row in memory, and in the file where HDF5 converts between the two; close it. Body tables: a double. */
 hid_t sti_table_type(sti_Table table);
+hid_t sti_table_file_type(sti_Table table);
 hid_t sti_summary_type(void);
 
 /* HDF5 prints its errors on stderr unless told not to: off between these two. */

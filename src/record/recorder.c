@@ -8,10 +8,11 @@
  *
  * and a reader believes the counts, never the extents: rows half written are not there.
  *
- * A partial chunk that is flushed is written again, larger, when more rows come, and in that mode its old
- * place is not used again. So a chunk is a few frames, and the time between flushes grows to a
- * hundredth of the run's: what is wasted stays small against what is kept.
+ * Chunks are made into bytes here (chunk.c) and go to the file as they are. One that is flushed before it is full is
+ * written again, larger, when more rows come, and in that mode its old place is not used again. So a chunk is a few
+ * frames, and what is wasted stays small against what is kept.
  */
+#include "record/chunk.h"
 #include "record/hdf.h"
 
 #include <errno.h>
@@ -21,17 +22,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK_BYTES 65536 /* of a chunk, about */
-#define CHUNK_ROWS  4096  /* at most           */
-#define DEFLATE     1     /* 1 .. 9: more gains next to nothing on the digits of motion */
+#define CHUNK_BYTES  65536  /* of a chunk, about                                                            */
+#define CHUNK_ROWS   4096   /* at most                                                                      */
+#define CHUNK_FRAMES 8      /* at least, within MOST_BYTES: bodies at rest are found to be where they were  */
+#define MOST_BYTES   262144 /* of a chunk of more than one row: readers keep a megabyte of chunks           */
 
-/* A table being written: rows wait in a buffer of one chunk. */
+/* A table being written: the rows of its last chunk are kept, in memory, until the chunk is full. */
 typedef struct Stream {
-    hid_t set, type;
-    size_t row_bytes;
+    hid_t set;
+    size_t row_bytes, element; /* an element is what the shuffle filter takes apart */
     int rank;
     hsize_t tail[2]; /* extents after the first, body tables */
-    hsize_t written, chunk_rows, buffered;
+    hsize_t rows, written, chunk_rows;
     unsigned char *buffer;
     int64_t buffer_bytes;
 } Stream;
@@ -42,13 +44,13 @@ struct st_Recorder {
     int64_t path_size, making_size;
     hid_t file, committed, summary, summary_type;
     Stream stream[STI_N_TABLES];
+    sti_Chunker chunker;
     int n_bodies, n_joints;
     double rate, checkpoint, flush;
     double next_frame, next_checkpoint;
     int64_t n_steps, n_frames;
     bool started, frame_due, failed;
-    double began, flushed; /* wall clock [s] */
-    double *row;           /* of a body table */
+    double began, added, flushed; /* wall clock: of the start, the last step, the last flush [s] */
     st_RecordedJoint *joint;
     unsigned char *state;
     int64_t state_capacity;
@@ -76,79 +78,101 @@ static st_Status failed(st_Recorder *recorder, const char *what, st_Error *err)
 
 /* ---- tables ----------------------------------------------------------------------------------- */
 
+static hsize_t rows_of_chunk(const Stream *s, sti_Table table)
+{
+    hsize_t rows = CHUNK_BYTES / s->row_bytes, most = MOST_BYTES / s->row_bytes;
+    if (table == STI_STATES) return CHUNK_BYTES;
+    if (table == STI_CONTACTS || rows > CHUNK_ROWS) rows = CHUNK_ROWS;
+    if (rows < CHUNK_FRAMES) rows = most < CHUNK_FRAMES ? most : CHUNK_FRAMES;
+    return rows > 0 ? rows : 1;
+}
+
 static st_Status stream_open(st_Recorder *recorder, sti_Table table, st_Error *err)
 {
     Stream *s = &recorder->stream[table];
     int width = sti_table_width(table);
     if (table == STI_JOINTS && recorder->n_joints == 0) return ST_OK;
-    s->type = sti_table_type(table);
+    hid_t type = sti_table_file_type(table);
     s->rank = sti_table_rank(table);
     s->tail[0] = (hsize_t)(table == STI_JOINTS ? recorder->n_joints : recorder->n_bodies);
     s->tail[1] = (hsize_t)width;
-    s->row_bytes = H5Tget_size(s->type) * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
-    s->chunk_rows = CHUNK_BYTES / s->row_bytes;
-    if (s->chunk_rows < 1) s->chunk_rows = 1;
-    if (s->chunk_rows > CHUNK_ROWS && table != STI_STATES) s->chunk_rows = CHUNK_ROWS;
+    s->element = H5Tget_size(type);
+    s->row_bytes = s->element * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
+    s->chunk_rows = rows_of_chunk(s, table);
     s->buffer_bytes = (int64_t)(s->chunk_rows * s->row_bytes);
     s->buffer = sti_alloc(&recorder->allocator, s->buffer_bytes, 1);
-    if (s->buffer == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", recorder->path);
 
     hsize_t dims[3] = {0, s->tail[0], s->tail[1]}, most[3] = {H5S_UNLIMITED, s->tail[0], s->tail[1]};
     hsize_t chunk[3] = {s->chunk_rows, s->tail[0], s->tail[1]};
     hid_t space = H5Screate_simple(s->rank, dims, most), how = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(how, s->rank, chunk);
     H5Pset_shuffle(how);
-    H5Pset_deflate(how, DEFLATE);
-    s->set = H5Dcreate2(recorder->file, sti_table_path(table), s->type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    H5Pset_deflate(how, 1);
+    s->set = H5Dcreate2(recorder->file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    st_Status status = s->set >= 0 ? ST_OK : failed(recorder, "making a table", err);
     H5Pclose(how);
     H5Sclose(space);
-    return s->set >= 0 ? ST_OK : failed(recorder, "making a table", err);
+    H5Tclose(type);
+    if (s->buffer == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", recorder->path);
+    return status;
 }
 
-/* The buffered rows into the file. */
+/* The last chunk into the file, as far as there are rows of it. */
 static st_Status stream_write(st_Recorder *recorder, Stream *s, st_Error *err)
 {
-    if (s->buffered == 0) return ST_OK;
-    hsize_t extent[3] = {s->written + s->buffered, s->tail[0], s->tail[1]};
-    hsize_t start[3] = {s->written, 0, 0}, count[3] = {s->buffered, s->tail[0], s->tail[1]};
-    if (H5Dset_extent(s->set, extent) < 0) return failed(recorder, "writing", err);
-    hid_t where = H5Dget_space(s->set), what = H5Screate_simple(s->rank, count, NULL);
-    herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, count, NULL);
-    if (status >= 0) status = H5Dwrite(s->set, s->type, what, where, H5P_DEFAULT, s->buffer);
-    st_Status result = status >= 0 ? ST_OK : failed(recorder, "writing", err); /* before HDF5 forgets why */
-    H5Sclose(what);
-    H5Sclose(where);
-    if (result != ST_OK) return result;
-    s->written += s->buffered;
-    s->buffered = 0;
+    if (s->written == s->rows) return ST_OK;
+    hsize_t extent[3] = {s->rows, s->tail[0], s->tail[1]};
+    hsize_t start[3] = {(s->rows - 1) / s->chunk_rows * s->chunk_rows, 0, 0};
+    size_t filled = (size_t)(s->rows - start[0]) * s->row_bytes, row = s->row_bytes / s->element;
+    size_t period[2] = {s->rank > 2 ? (size_t)s->tail[1] : row, row};
+    memset(s->buffer + filled, 0, (size_t)s->buffer_bytes - filled);
+    sti_Chunker *chunker = &recorder->chunker;
+    STI_TRY(sti_chunk_pack(chunker, s->buffer, (size_t)s->buffer_bytes / s->element, s->element, period, err));
+    if (H5Dset_extent(s->set, extent) < 0 ||
+        H5Dwrite_chunk(s->set, H5P_DEFAULT, chunker->skipped, start, chunker->size, chunker->bytes) < 0)
+        return failed(recorder, "writing", err);
+    s->written = s->rows;
     return ST_OK;
+}
+
+/* Where the next row belongs; to be followed by stream_take once it is there. */
+static unsigned char *stream_next(const st_Recorder *recorder, sti_Table table)
+{
+    const Stream *s = &recorder->stream[table];
+    return s->buffer + (size_t)(s->rows % s->chunk_rows) * s->row_bytes;
+}
+
+static st_Status stream_take(st_Recorder *recorder, sti_Table table, size_t rows, st_Error *err)
+{
+    Stream *s = &recorder->stream[table];
+    s->rows += rows;
+    return s->rows % s->chunk_rows == 0 ? stream_write(recorder, s, err) : ST_OK;
 }
 
 static st_Status stream_push(st_Recorder *recorder, sti_Table table, const void *rows, size_t count, st_Error *err)
 {
-    Stream *s = &recorder->stream[table];
+    const Stream *s = &recorder->stream[table];
     const unsigned char *from = rows;
     while (count > 0) {
-        size_t fit = (size_t)(s->chunk_rows - s->written % s->chunk_rows - s->buffered); /* to the chunk's end */
-        size_t n = count < fit ? count : fit;
-        memcpy(s->buffer + s->buffered * s->row_bytes, from, n * s->row_bytes);
-        s->buffered += n;
+        size_t fit = (size_t)(s->chunk_rows - s->rows % s->chunk_rows), n = count < fit ? count : fit;
+        memcpy(stream_next(recorder, table), from, n * s->row_bytes);
+        STI_TRY(stream_take(recorder, table, n, err));
         from += n * s->row_bytes;
         count -= n;
-        if ((s->written + s->buffered) % s->chunk_rows == 0) STI_TRY(stream_write(recorder, s, err));
     }
     return ST_OK;
 }
 
 static hsize_t stream_rows(const st_Recorder *recorder, sti_Table table)
 {
-    return recorder->stream[table].written + recorder->stream[table].buffered;
+    return recorder->stream[table].rows;
 }
 
 /* All that is known so far, safely. */
 static st_Status commit(st_Recorder *recorder, st_Error *err)
 {
     int64_t counts[STI_N_COUNTS];
+    double now = seconds_now(); /* what happens from now on is not in it */
     for (int k = 0; k < STI_N_TABLES; k++)
         STI_TRY(stream_write(recorder, &recorder->stream[k], err));
     if (H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0) return failed(recorder, "flushing", err);
@@ -157,7 +181,7 @@ static st_Status commit(st_Recorder *recorder, st_Error *err)
     if (H5Dwrite(recorder->committed, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, counts) < 0 ||
         H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0)
         return failed(recorder, "flushing", err);
-    recorder->flushed = seconds_now();
+    recorder->flushed = now;
     return ST_OK;
 }
 
@@ -336,15 +360,18 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
     return ST_OK;
 }
 
-/* After a write failed HDF5 cannot close the file: it tries to write the rest again, fails again, and may crash when
- * the program ends. Let it write to nowhere: the file stays as the last flush left it.            */
-static void abandon_file(const st_Recorder *recorder)
+/* After a write failed HDF5 cannot close the file: it tries to write the rest again, fails again, and crashes when the
+ * program ends. Let it write to nowhere: the file stays as the last flush left it. The chunk that failed goes there
+ * too, so that the file seems as long as HDF5 thinks: nowhere cannot be made longer.                    */
+static void abandon_file(st_Recorder *recorder)
 {
     void *handle = NULL;
     int nowhere = open("/dev/null", O_RDWR);
     if (nowhere < 0) return;
-    if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL)
-        dup2(nowhere, *(int *)handle);
+    if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL &&
+        dup2(nowhere, *(int *)handle) >= 0)
+        for (int k = 0; k < STI_N_TABLES; k++)
+            (void)stream_write(recorder, &recorder->stream[k], NULL);
     close(nowhere);
 }
 
@@ -357,7 +384,6 @@ static bool release(st_Recorder *recorder)
     for (int k = 0; k < STI_N_TABLES; k++) {
         Stream *s = &recorder->stream[k];
         if (s->set > 0 && H5Dclose(s->set) < 0) ok = false;
-        if (s->type > 0) H5Tclose(s->type);
         sti_free(&allocator, s->buffer, s->buffer_bytes, 1);
     }
     if (recorder->committed > 0) H5Dclose(recorder->committed);
@@ -365,9 +391,9 @@ static bool release(st_Recorder *recorder)
     if (recorder->summary_type > 0) H5Tclose(recorder->summary_type);
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
     if (recorder->file > 0 && recorder->making[0] != '\0') unlink(recorder->making);
+    sti_chunker_free(&recorder->chunker);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
-    sti_free(&allocator, recorder->row, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
     sti_free(&allocator, recorder->making, recorder->making_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
@@ -397,21 +423,20 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     *out = NULL;
     st_Recorder *recorder = sti_alloc(&allocator, 1, sizeof *recorder);
     if (recorder == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
-    recorder->allocator = allocator;
+    recorder->allocator = recorder->chunker.allocator = allocator;
     recorder->n_bodies = st_scene_body_count(scene);
     recorder->n_joints = st_scene_joint_count(scene);
     recorder->rate = def->rate;
     recorder->checkpoint = def->checkpoint;
     recorder->flush = def->flush;
-    recorder->began = seconds_now();
+    recorder->began = recorder->added = seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
     recorder->making_size = recorder->path_size + (int64_t)strlen(".new");
     recorder->making = sti_alloc(&allocator, recorder->making_size, 1);
-    recorder->row = sti_alloc(&allocator, 4 * (int64_t)recorder->n_bodies + 1, sizeof *recorder->row);
     recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
-    if (recorder->path == NULL || recorder->making == NULL || recorder->row == NULL || recorder->joint == NULL) {
+    if (recorder->path == NULL || recorder->making == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     } else {
         memcpy(recorder->path, path, (size_t)recorder->path_size);
@@ -429,18 +454,35 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
+static void put_vector(st_Vec3 v, float *out)
+{
+    out[0] = (float)v.x;
+    out[1] = (float)v.y;
+    out[2] = (float)v.z;
+}
+
 /* A contact's numbers along (normal, tangent, normal x tangent), in world axes. */
-static void to_world(const st_ContactReport *c, const double *local, double *out)
+static st_Vec3 to_world(const st_ContactReport *c, const double *local)
 {
     const st_Vec3 n = c->normal, t = c->tangent;
     const st_Vec3 o = {n.y * t.z - n.z * t.y, n.z * t.x - n.x * t.z, n.x * t.y - n.y * t.x};
     const st_Vec3 axis[3] = {n, t, o};
-    out[0] = out[1] = out[2] = 0;
+    st_Vec3 sum = {0, 0, 0};
     for (int k = 0; k < c->dim && k < 3; k++) {
-        out[0] += local[k] * axis[k].x;
-        out[1] += local[k] * axis[k].y;
-        out[2] += local[k] * axis[k].z;
+        sum.x += local[k] * axis[k].x;
+        sum.y += local[k] * axis[k].y;
+        sum.z += local[k] * axis[k].z;
     }
+    return sum;
+}
+
+/* Does anything happen there? What is only within the margin neither touches nor pushes. */
+static bool is_contact(const st_ContactReport *c)
+{
+    if (c->joint.index1 > 0) return false; /* a joint's limit */
+    for (int k = 0; k < c->dim; k++)
+        if (c->impulse[k] != 0) return true;
+    return c->gap <= 0;
 }
 
 static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st_Error *err)
@@ -448,15 +490,12 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
     int n = st_system_contact_count(system);
     for (int k = 0; k < n; k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0) continue; /* a joint's limit */
-        st_RecordedContact row = {.id = c.id,
-                                  .a = c.a.index1,
-                                  .b = c.b.index1,
-                                  .point = {c.point.x, c.point.y, c.point.z},
-                                  .normal = {c.normal.x, c.normal.y, c.normal.z},
-                                  .gap = c.gap};
-        to_world(&c, c.impulse, row.impulse);
-        to_world(&c, c.velocity, row.velocity);
+        if (st_system_contact(system, k, &c) != ST_OK || !is_contact(&c)) continue;
+        sti_StoredContact row = {.id = c.id, .a = c.a.index1, .b = c.b.index1, .gap = (float)c.gap};
+        put_vector(c.point, row.point);
+        put_vector(c.normal, row.normal);
+        put_vector(to_world(&c, c.impulse), row.impulse);
+        put_vector(to_world(&c, c.velocity), row.velocity);
         STI_TRY(stream_push(recorder, STI_CONTACTS, &row, 1, err));
     }
     return ST_OK;
@@ -465,22 +504,22 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
 static st_Status add_bodies(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
     static const sti_Table order[] = {STI_POSITION, STI_ORIENTATION, STI_VELOCITY, STI_SPIN};
-    for (int k = 0; k < 4; k++) {
-        double *to = recorder->row;
-        for (int i = 1; i <= recorder->n_bodies; i++) {
-            st_Pose pose;
-            st_Vec3 v, w;
-            if (st_system_pose(system, (st_BodyId){i}, &pose) != ST_OK ||
-                st_system_velocity(system, (st_BodyId){i}, &v, &w) != ST_OK)
-                return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the one recorded", i);
-            st_Vec3 vector = order[k] == STI_POSITION ? pose.p : order[k] == STI_VELOCITY ? v : w;
-            if (order[k] == STI_ORIENTATION) *to++ = pose.q.w, vector = (st_Vec3){pose.q.x, pose.q.y, pose.q.z};
-            *to++ = vector.x;
-            *to++ = vector.y;
-            *to++ = vector.z;
-        }
-        STI_TRY(stream_push(recorder, order[k], recorder->row, 1, err));
+    unsigned char *to[4];
+    for (int k = 0; k < 4; k++)
+        to[k] = stream_next(recorder, order[k]);
+    for (int i = 1; i <= recorder->n_bodies; i++) {
+        st_Pose pose;
+        st_Vec3 v, w;
+        if (st_system_pose(system, (st_BodyId){i}, &pose) != ST_OK ||
+            st_system_velocity(system, (st_BodyId){i}, &v, &w) != ST_OK)
+            return sti_fail(err, ST_ERR_ARGUMENT, "the system has no body number %d: not the one recorded", i);
+        const void *const from[] = {&pose.p, &pose.q, &v, &w};
+        const size_t size[] = {sizeof pose.p, sizeof pose.q, sizeof v, sizeof w};
+        for (int k = 0; k < 4; k++, to[k - 1] += size[k - 1])
+            memcpy(to[k], from[k], size[k]);
     }
+    for (int k = 0; k < 4; k++)
+        STI_TRY(stream_take(recorder, order[k], 1, err));
     return ST_OK;
 }
 
@@ -579,6 +618,16 @@ static bool is_due(double time, double rate, double *next)
     return true;
 }
 
+/* Would the next step, if it takes as long as this one, end too late? A fifth is left for what takes longer and for the
+ * flush itself. What is wasted by a flush must stay small against what is kept: hence more time in long runs.  */
+static bool is_flush_due(st_Recorder *recorder)
+{
+    double now = seconds_now(), step = now - recorder->added;
+    double interval = fmin(fmax(recorder->flush, 0.01 * (now - recorder->began)), 10 * recorder->flush);
+    recorder->added = now;
+    return now + step - recorder->flushed >= 0.8 * interval;
+}
+
 static st_Status add(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
     if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
@@ -592,8 +641,7 @@ static st_Status add(st_Recorder *recorder, const st_System *system, const st_St
         STI_TRY(add_checkpoint(recorder, system, err));
     if (!recorder->started)
         is_due(info->time, recorder->checkpoint > 0 ? 1 / recorder->checkpoint : 1, &recorder->next_checkpoint);
-    double now = seconds_now(), wait = recorder->flush > 0 ? fmax(recorder->flush, 0.01 * (now - recorder->began)) : 0;
-    if (!recorder->started || now - recorder->flushed >= wait) STI_TRY(commit(recorder, err));
+    if (!recorder->started || is_flush_due(recorder)) STI_TRY(commit(recorder, err));
     recorder->started = true;
     return appear(recorder, err);
 }

@@ -26,11 +26,13 @@ st_Status sti_file_failed(const char *path, st_Error *err)
 
 st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
 {
-    errno = 0;
-    /* The stream is closed whatever happens; the reason kept is the first one. */
-    int failed = ferror(file);
-    if (fflush(file) != 0) failed = 1;
-    int reason = errno;
+    /* The stream is closed whatever happens; the reason kept is the first one, of an earlier write as far as it is
+     * known. */
+    int failed = ferror(file), reason = failed ? errno : 0;
+    if (fflush(file) != 0 && !failed) {
+        failed = 1;
+        reason = errno;
+    }
     if (fclose(file) != 0 && !failed) {
         failed = 1;
         reason = errno;

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <hdf5.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -157,6 +158,76 @@ static void bad_restarts_are_refused(void **state)
     RUN(p, "run", "--restart", out, "--set", "bodies/b1/locks=rx");
     check_status(p, 2);
     check_contains(p->err, "not the same scene");
+}
+
+/* Every command that takes a recording refuses what is none, and says which file and why. */
+static void check_refused(Program *p, const char *path, const char *words)
+{
+    const char *made = in_folder(p, "made");
+    const char *const commands[][6] = {{"info", path},
+                                       {"report", path, "-o", made},
+                                       {"view", path, "--no-browser"},
+                                       {"plot", path, "-y", "kinetic", "-o", "made.svg"},
+                                       {"export", path, "--csv", made},
+                                       {"export", path, "--vtk", made},
+                                       {"render", path, "-o", "made.png"},
+                                       {"run", "--restart", path}};
+    for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++) {
+        const char *arguments[7] = {0};
+        memcpy(arguments, commands[k], sizeof commands[k]);
+        finish(p, start(p, arguments, out_file(p)));
+        if (p->status != 2 || strstr(p->err, path) == NULL || strstr(p->err, words) == NULL)
+            fail_msg("%s %s: status %d, said: %s", arguments[0], path, p->status, p->err);
+        assert_int_not_equal(access(made, F_OK), 0);
+    }
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *other = in_folder(p, "other.h5");
+    int32_t version = 99;
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q", "--set", "simulation/end=0.2");
+    check_status(p, 0);
+    check_refused(p, scene, "not an HDF5 file");
+    check_refused(p, in_folder(p, "none.h5"), "No such file");
+    hid_t file = H5Fcreate(other, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    check_refused(p, other, "not a recording of stiction");
+    file = H5Fopen(out, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t attribute = H5Aopen(file, "format_version", H5P_DEFAULT);
+    assert_true(H5Awrite(attribute, H5T_NATIVE_INT32, &version) >= 0);
+    H5Aclose(attribute);
+    H5Fclose(file);
+    check_refused(p, out, "written by a newer stiction");
+    struct stat whole;
+    assert_int_equal(stat(out, &whole), 0);
+    assert_int_equal(truncate(out, whole.st_size / 2), 0);
+    check_refused(p, out, "cut short");
+}
+
+/* A limit on the size of files is a disk that fills: the run says so and stops, and its file opens. */
+static void a_full_disk_ends_the_run(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5");
+    struct rlimit before, small;
+    write_balls(p, scene);
+    signal(SIGXFSZ, SIG_IGN); /* so that writing fails instead; the program inherits it */
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 300000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    RUN(p, "run", scene, "-o", out, "--rate", "500", "--set", "simulation/end=60");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    check_status(p, 1);
+    check_contains(p->err, out);
+    check_contains(p->err, "too large");
+    json_t *info = info_of(p, out);
+    assert_false(json_is_true(json_object_get(info, "closed")));
+    assert_true(number_of(info, "frames") >= 1);
+    json_decref(info);
 }
 
 static void files_are_made_of_it(void **state)
@@ -358,6 +429,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(killed_runs_leave_their_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_killed_run_goes_on, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_restarts_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_recording_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_disk_ends_the_run, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_made_of_it, setup, teardown),
         cmocka_unit_test_setup_teardown(missing_tools_are_named, setup, teardown),
         cmocka_unit_test_setup_teardown(the_server_is_for_one_page, setup, teardown),

@@ -192,6 +192,30 @@ static void divergence_is_said_and_the_run_kept(void **state)
 }
 
 /* Started, given time to write something, then told to stop. */
+/* --log: how the run ended, quiet or not; a log that is another output is refused. */
+static void the_log_says_how_it_ended(void **state)
+{
+    Program *p = *state;
+    const char *log = in_folder(p, "run.log");
+    char line[400] = "", last[400] = "";
+    RUN(p, "run", "newtons-cradle", "-q", "--log", log, "--set", "simulation/end=0.5");
+    check_status(p, 0);
+    assert_string_equal(p->out, "");
+    assert_string_equal(p->err, "");
+    FILE *file = fopen(log, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        snprintf(last, sizeof last, "%s", line);
+    fclose(file);
+    check_contains(last, "finished at t = 0.5 s, ");
+    RUN(p, "run", "newtons-cradle", "--log", log, "-o", log);
+    check_status(p, 2);
+    check_contains(p->err, "the same file");
+    RUN(p, "run", "newtons-cradle", "--log", "/nowhere/run.log");
+    check_status(p, 2);
+    check_contains(p->err, "/nowhere/run.log");
+}
+
 static void interrupted_by(Program *p, int number, int expected_status)
 {
     const char *table = in_folder(p, "t.csv");
@@ -277,6 +301,7 @@ int main(void)
         TEST(table_can_be_thinned),
         TEST(examples_run_by_name),
         TEST(divergence_is_said_and_the_run_kept),
+        TEST(the_log_says_how_it_ended),
         TEST(interrupt_keeps_what_was_computed),
         TEST(full_disk_is_said),
         TEST(closed_pipe_is_no_failure),

@@ -32,7 +32,7 @@ export class Live {
     app.livePanel.append(
       el("p.hint", {}, "Drag a body to pull it with a spring. Space pauses, → takes one step."),
       el("div.knobs", {}, ...knob("log_h", "step h", -4.3, -1, Math.log10(c.h), (x) => `${(10 ** x).toPrecision(2)} s`), ...knob("gravity", "gravity", 0, Math.max(20, 2 * g), g, (x) => `${x.toFixed(2)} m/s²`), ...knob("friction", "friction ×", 0, 3, 1, (x) => x.toFixed(2)), ...knob("speed", "speed ×", 0.05, 2, 1, (x) => x.toFixed(2))),
-      (this.message = el("p.notice", { hidden: true })), (this.info = el("div")));
+      (this.message = el("p.notice", { hidden: true })), (this.info = el("p.hint")));
   }
 
   send(wish) {
@@ -61,7 +61,8 @@ export class Live {
     app.picture.setTime(run.now);
     app.fillBody();
     this.clock.textContent = `${run.now.toFixed(3)} s`;
-    this.pace.textContent = `${state.contacts_n} contacts · ${state.iterations} iterations · ${(1e3 * state.cost).toPrecision(2)} ms a step · ${state.real.toFixed(2)}× real time`;
+    this.pace.textContent = `${state.real.toFixed(2)}× real time`;
+    this.info.textContent = `${state.contacts_n} contacts · ${state.iterations} iterations · ${(1e3 * state.cost).toPrecision(2)} ms a step`;
     if (performance.now() - this.plotted > 500 && run.series.time.length > 2) {
       this.plotted = performance.now();
       app.plots.now = run.now;

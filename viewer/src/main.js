@@ -21,6 +21,7 @@ class App {
     this.dirty = true;
     this.build();
     this.picture = new Picture(run, this.canvas, () => (this.dirty = true));
+    for (const [what, b] of Object.entries(this.toggles)) b.setAttribute("aria-pressed", this.picture.show[what]);
     this.plots = new Plots(this.plotPanel, (t) => this.setTime(t));
     this.setTheme(localTheme() ?? matchMedia("(prefers-color-scheme: dark)").matches);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => localTheme() == null && this.setTheme(e.matches));
@@ -43,7 +44,8 @@ class App {
       this.button("sun", "Light or dark (D)", () => this.setTheme(!this.dark, true)), this.button("help", "Keys (?)", () => this.help.showModal()));
     this.canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "The motion in three dimensions: drag to turn, wheel to come nearer, click a body to select it" });
     this.tag = el("div.tag", { hidden: true });
-    this.stage = el("main.stage", {}, this.canvas, this.tag, this.buildTools(), this.buildTransport());
+    this.bars = [this.buildTools(), this.buildTransport()];
+    this.stage = el("main.stage", {}, this.canvas, this.tag, ...this.bars);
     this.help = el("dialog", { "aria-label": "Keys" }, el("h2", {}, "Keys"), el("table", {}, ...KEYS.map(([k, what]) => el("tr", {}, el("td", {}, el("kbd", {}, k)), el("td", {}, what)))), el("p.hint", {}, "Drag turns the view, the wheel zooms, the right button shifts it. Press a plot to go to its time."), el("form", { method: "dialog" }, el("button.icon", { autofocus: true }, "Close")));
     document.querySelector("#app").replaceChildren(head, this.stage, this.buildSide(), this.help);
   }
@@ -54,7 +56,7 @@ class App {
 
   buildTools() {
     const toggle = (what, word, key) => {
-      const b = el("button.icon", { type: "button", title: `${word} (${key})`, "aria-pressed": what === "contacts" || what === "forces" || what === "joints", "data-toggle": what, onclick: () => this.toggle(what) }, word);
+      const b = el("button.icon", { type: "button", title: `${word} (${key})`, "data-toggle": what, onclick: () => this.toggle(what) }, word);
       this.toggles[what] = b;
       return b;
     };
@@ -255,6 +257,7 @@ class App {
 
   resize() {
     const { clientWidth: w, clientHeight: h } = this.stage;
+    this.picture.inset = this.bars.map((bar) => (bar.offsetHeight > 0 ? bar.offsetHeight + 14 : 0));
     if (w > 0 && h > 0) this.picture.resize(w, h);
   }
 

@@ -115,7 +115,7 @@ export class Run {
     for (let i = 0; i < 4 * n; i += 4) {
       const x = q[c + i] + s * (q[d + i] - q[c + i]), y = q[c + i + 1] + s * (q[d + i + 1] - q[c + i + 1]);
       const z = q[c + i + 2] + s * (q[d + i + 2] - q[c + i + 2]), w = q[c + i + 3] + s * (q[d + i + 3] - q[c + i + 3]);
-      const u = 1 / (Math.hypot(x, y, z, w) || 1);
+      const u = 1 / (Math.sqrt(x * x + y * y + z * z + w * w) || 1); // hypot is ten times slower, and nothing here is large
       turn[i] = x * u, turn[i + 1] = y * u, turn[i + 2] = z * u, turn[i + 3] = w * u;
     }
   }

@@ -1,8 +1,8 @@
 // scene3d.js -- the picture: bodies as instances, contacts and forces, joints, springs, trails.
 import * as THREE from "three";
-import { mergeVertices } from "three/addons/utils/BufferGeometryUtils.js";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
+const MANY = 2000; // bodies: more are drawn without what costs per pixel or per contact
 const PALETTE = ["#4f7fd9", "#e69f00", "#2a9d78", "#cc5f9a", "#56b4e9", "#d9622b", "#8f7ad6", "#b5a429"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
@@ -62,13 +62,61 @@ function floorMaterial(step, reach) {
   return material;
 }
 
-// 18 corners, for ten thousand balls of ten pixels each.
-function coarseBall() {
-  const g = new THREE.OctahedronGeometry(1, 1);
-  g.deleteAttribute("uv");
-  const ball = mergeVertices(g);
-  ball.setAttribute("uv", new THREE.BufferAttribute(new Float32Array(2 * ball.attributes.position.count), 2));
-  return ball;
+// Thousands of balls without a graphics card: one triangle each, around the disc in which it is seen; the fragment knows
+// where on the ball it is. No instances, each of which is a draw call of its own to a renderer in software: matrices and
+// colours are textures, read by the number of the corner.
+const ROW = 256; // balls in a row of the textures
+
+class Discs extends THREE.Mesh {
+  constructor(count) {
+    const rows = Math.ceil(count / ROW), corners = new Float32Array(9 * count), w = Math.sqrt(3);
+    for (let k = 0; k < count; k++) corners.set([-w, -1, 0, w, -1, 0, 0, 2, 0], 9 * k);
+    super(new THREE.BufferGeometry(), discMaterial());
+    this.geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
+    this.instanceMatrix = this.texture("poses", 4, rows);
+    this.instanceColor = this.texture("tints", 1, rows);
+  }
+
+  // Under the names that instances have, so that all shapes are moved and painted alike.
+  texture(name, wide, rows) {
+    const array = new Float32Array(4 * wide * ROW * rows), data = new THREE.DataTexture(array, wide * ROW, rows, THREE.RGBAFormat, THREE.FloatType);
+    this.material.uniforms[name] = { value: data };
+    return { array, setUsage() {}, set needsUpdate(on) { data.needsUpdate = on; } };
+  }
+
+  setColorAt(k, colour) { colour.toArray(this.instanceColor.array, 4 * k); }
+}
+
+function discMaterial() {
+  const colour = () => ({ value: new THREE.Color() }), direction = () => ({ value: new THREE.Vector3() });
+  return new THREE.ShaderMaterial({
+    uniforms: { sun: colour(), sky: colour(), ground: colour(), toSun: direction(), up: direction(), wire: { value: false } },
+    vertexShader: `
+      uniform highp sampler2D poses, tints; uniform vec3 toSun, up; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
+      void main() {
+        int ball = gl_VertexID / 3, row = ball / ${ROW}, at = ball - row * ${ROW};
+        mat4 pose = mat4(texelFetch(poses, ivec2(4 * at, row), 0), texelFetch(poses, ivec2(4 * at + 1, row), 0), texelFetch(poses, ivec2(4 * at + 2, row), 0), texelFetch(poses, ivec2(4 * at + 3, row), 0));
+        vec4 centre = modelViewMatrix * pose * vec4(0.0, 0.0, 0.0, 1.0);
+        float r = length(pose[0].xyz);
+        vec3 z = normalize(-centre.xyz), x = normalize(cross(vec3(0.0, 1.0, 0.0), z)), y = cross(z, x), across = position.x * x + position.y * y;
+        mat3 toBody = transpose(mat3(viewMatrix) * mat3(pose)) / r;
+        vec3 s = mat3(viewMatrix) * toSun, u = mat3(viewMatrix) * up;
+        disc = position.xy, flat_ = toBody * across, deep = toBody * z, tint = texelFetch(tints, ivec2(at, row), 0).rgb;
+        lit = vec4(dot(across, s), dot(z, s), dot(across, u), dot(z, u));
+        gl_Position = projectionMatrix * vec4(centre.xyz + r * across, 1.0);
+      }`,
+    fragmentShader: `
+      uniform vec3 sun, sky, ground; uniform bool wire; varying vec2 disc; varying vec3 flat_, deep, tint; varying vec4 lit;
+      void main() {
+        float s = dot(disc, disc);
+        if (s > 1.0 || (wire && s < 0.7)) discard;
+        float z = sqrt(1.0 - s);
+        vec3 n = flat_ + z * deep; // on the ball, in its own axes
+        vec3 light = sun * max(0.0, lit.x + z * lit.y) + mix(ground, sky, 0.5 + 0.5 * (lit.z + z * lit.w));
+        gl_FragColor = vec4(tint * light * (n.x * n.y * n.z > 0.0 ? 1.0 : 0.72), 1.0);
+        #include <colorspace_fragment>
+      }`,
+  });
 }
 
 function helix() {
@@ -92,7 +140,7 @@ class Arrows {
     if (count <= this.room) return;
     for (const mesh of this.meshes ?? []) this.picture.scene.remove(mesh), mesh.dispose();
     this.room = Math.max(count, 2 * this.room);
-    const shaft = new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, 12).translate(0, 0.5, 0);
+    const few = this.picture.n > 150 /* corners */, shaft = new THREE.CylinderGeometry(1, 1, 1, few ? 3 : 8, 1, few).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, few ? 3 : 12, 1, few).translate(0, 0.5, 0);
     this.meshes = [shaft, head].map((g) => this.picture.instances(g, this.material, this.room));
     this.meshes.forEach((m) => (m.renderOrder = 10));
   }
@@ -129,14 +177,15 @@ export class Picture {
     this.position = new Float32Array(3 * this.n);
     this.turn = new Float32Array(4 * this.n);
     this.time = run.first;
-    this.show = { contacts: true, forces: true, reactions: false, trails: false, joints: true, wireframe: false };
+    this.many = this.n > MANY; // ten thousand arrows hide what they stand for, and take ten times as long as the bodies
+    this.show = { contacts: !this.many, forces: !this.many, reactions: false, trails: false, joints: true, wireframe: false };
     this.colouring = "body";
     this.forceScale = 1;
     this.selected = 0;
     this.follow = false;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true, preserveDrawingBuffer: false });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false });
     this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
-    this.renderer.shadowMap.enabled = this.n <= 2000;
+    this.renderer.shadowMap.enabled = !this.many;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;
     this.scene = new THREE.Scene();
     this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 1000);
@@ -281,8 +330,11 @@ export class Picture {
     this.onChange();
   }
 
+  inset = [0, 0]; // pixels at the top and at the bottom that controls cover
+
   // How far back along `view` the whole box is in the picture; `target` is moved to its middle as it is seen.
   fit(view, target) {
+    const [above, below] = this.inset.map((x) => x / Math.max(1, this.canvas.clientHeight)), free = Math.max(0.3, 1 - above - below) / (above + below > 0 ? 1.06 : 1.16);
     const tall = Math.tan((this.camera.fov * Math.PI) / 360), wide = tall * (this.camera.aspect || 1);
     const right = new THREE.Vector3().crossVectors(this.up, view).normalize(), top = new THREE.Vector3().crossVectors(view, right);
     const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => new THREE.Vector3(k & 1 ? this.box.min.x : this.box.max.x, k & 2 ? this.box.min.y : this.box.max.y, k & 4 ? this.box.min.z : this.box.max.z));
@@ -297,9 +349,10 @@ export class Picture {
       distance = 0;
       for (const c of corners) {
         const d = c.clone().sub(target);
-        distance = Math.max(distance, d.dot(view) + 1.1 * Math.abs(d.dot(right)) / wide, d.dot(view) + 1.16 * Math.abs(d.dot(top)) / tall);
+        distance = Math.max(distance, d.dot(view) + 1.1 * Math.abs(d.dot(right)) / wide, d.dot(view) + Math.abs(d.dot(top)) / (free * tall));
       }
     }
+    target.addScaledVector(top, (above - below) * tall * distance); // into the middle of what is not covered
     return Math.max(distance, 1e-6);
   }
 
@@ -325,7 +378,8 @@ export class Picture {
   part(s) {
     const many = this.model.shapes.length;
     const fine = many > 4000 ? [6, 4] : many > 600 ? [12, 9] : [40, 28];
-    const ball = () => (many > 4000 ? coarseBall() : new THREE.SphereGeometry(1, ...fine));
+    const ball = () => new THREE.SphereGeometry(1, ...fine);
+    if (s.type === "sphere" && many > MANY) return { key: "disc", size: [s.radius, s.radius, s.radius], pattern: "disc" };
     if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
@@ -366,7 +420,7 @@ export class Picture {
     }
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600), items.length);
+      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600), items.length);
       if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
@@ -453,7 +507,7 @@ export class Picture {
     if (count <= this.dotRoom) return;
     if (this.dots) this.scene.remove(this.dots), this.dots.dispose();
     this.dotRoom = Math.max(count, 2 * this.dotRoom);
-    this.dots = this.instances(new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
+    this.dots = this.instances(this.n > 150 ? new THREE.OctahedronGeometry(1) : new THREE.SphereGeometry(1, 10, 8), this.dotMaterial, this.dotRoom);
     this.dots.renderOrder = 12;
   }
 
@@ -548,8 +602,9 @@ export class Picture {
   // A sphere's matrix is written at once: this is the loop that must bear 10,000 bodies.
   placeShapes(mesh) {
     const out = mesh.instanceMatrix.array, p = this.position, q = this.turn;
-    mesh.userData.items.forEach((item, k) => {
-      const i = item.body - 1;
+    const { items } = mesh.userData;
+    for (let k = 0; k < items.length; k++) {
+      const item = items[k], i = item.body - 1;
       if (item.body > 0 && item.plain > 0) {
         const x = q[4 * i], y = q[4 * i + 1], z = q[4 * i + 2], w = q[4 * i + 3], s = item.plain, o = 16 * k;
         out[o] = s * (1 - 2 * (y * y + z * z)), out[o + 1] = s * 2 * (x * y + w * z), out[o + 2] = s * 2 * (x * z - w * y), out[o + 3] = 0;
@@ -559,9 +614,9 @@ export class Picture {
       } else {
         this.m1.multiplyMatrices(this.bodyMatrix(item.body, this.m0), item.local).toArray(out, 16 * k);
       }
-    });
+    }
     mesh.instanceMatrix.needsUpdate = true;
-    mesh.boundingSphere = null;
+    if (mesh.isInstancedMesh) mesh.boundingSphere = null;
   }
 
   placeContacts() {
@@ -679,13 +734,24 @@ export class Picture {
     }
     this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b");
     this.sky.intensity = dark ? 1.25 : 1.7;
+    for (const mesh of this.groups) if (mesh instanceof Discs) this.lightDiscs(mesh.material.uniforms);
     this.paint();
     this.onChange();
   }
 
+  // As the lights of the scene would: they do not reach a shader of one's own.
+  lightDiscs(uniforms) {
+    const share = (colour, intensity) => colour.clone().multiplyScalar(intensity / Math.PI); // Lambert's law
+    uniforms.sun.value.copy(share(this.sun.color, this.sun.intensity));
+    uniforms.sky.value.copy(share(this.sky.color, this.sky.intensity));
+    uniforms.ground.value.copy(share(this.sky.groundColor, this.sky.intensity));
+    uniforms.toSun.value.copy(this.sun.position).sub(this.sun.target.position).normalize();
+    uniforms.up.value.copy(this.up);
+  }
+
   setShow(what, on) {
     this.show[what] = on;
-    if (what === "wireframe") for (const mesh of this.groups) mesh.material.wireframe = on;
+    if (what === "wireframe") for (const mesh of this.groups) mesh instanceof Discs ? (mesh.material.uniforms.wire.value = on) : (mesh.material.wireframe = on);
     this.update();
   }
 
@@ -710,6 +776,10 @@ export class Picture {
     const caster = this.ray(clientX, clientY);
     let best = null;
     for (const mesh of this.groups) {
+      if (mesh instanceof Discs) {
+        best = this.pickDisc(mesh, caster.ray, best);
+        continue;
+      }
       mesh.computeBoundingSphere();
       for (const hit of caster.intersectObject(mesh)) {
         const body = mesh.userData.items[hit.instanceId].body;
@@ -717,6 +787,18 @@ export class Picture {
         break;
       }
     }
+    return best;
+  }
+
+  // Of balls drawn as discs the nearest on the ray, where that is nearer than `best`.
+  pickDisc(mesh, ray, best) {
+    const m = mesh.instanceMatrix.array, ball = new THREE.Sphere(), point = new THREE.Vector3();
+    mesh.userData.items.forEach(({ body }, k) => {
+      ball.center.fromArray(m, 16 * k + 12), (ball.radius = Math.hypot(m[16 * k], m[16 * k + 1], m[16 * k + 2]));
+      if (body === 0 || !ray.intersectSphere(ball, point)) return;
+      const distance = ray.origin.distanceTo(point);
+      if (!best || distance < best.distance) best = { body, point: point.clone(), distance };
+    });
     return best;
   }
 
