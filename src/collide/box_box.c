@@ -7,7 +7,8 @@
  *     A_i x B_j:     ( |t_{i+2} R_{i+1,j} - t_{i+1} R_{i+2,j}| - radii ) / sqrt(1 - R_ij^2)
  *
  * The largest is the signed distance where they overlap, and where it is met by a pair of points apart;
- * else (a corner near a corner) GJK has the distance.
+ * else (a corner near a corner) GJK has the distance. Of edges, whose axis loses digits to their angle, the points are
+ * asked for either way.
  */
 #include "collide/manifold.h"
 #include "collide/pair.h"
@@ -24,8 +25,9 @@ typedef struct Boxes {
 typedef struct Axis {
     double gap;
     st_Vec3 normal;
-    int edge_a, edge_b; /* -1: a face                                                              */
+    int edge_a, edge_b; /* edges along these axes; edge_a may be FACE_A or FACE_B instead           */
 } Axis;
+enum { FACE_A = -1, FACE_B = -2 };
 
 static void prepare(Boxes *x)
 {
@@ -51,12 +53,12 @@ static void try_faces(const Boxes *x, Axis *best)
 {
     for (int i = 0; i < 3; i++) {
         double reach = x->ha[i] + x->hb[0] * x->Q[i][0] + x->hb[1] * x->Q[i][1] + x->hb[2] * x->Q[i][2];
-        take(best, fabs(x->t[i]) - reach, x->t[i], x->a.axis[i], -1, -1);
+        take(best, fabs(x->t[i]) - reach, x->t[i], x->a.axis[i], FACE_A, 0);
     }
     for (int j = 0; j < 3; j++) {
         double along = dot(x->b.axis[j], x->centre);
         double reach = x->hb[j] + x->ha[0] * x->Q[0][j] + x->ha[1] * x->Q[1][j] + x->ha[2] * x->Q[2][j];
-        take(best, fabs(along) - reach, along, x->b.axis[j], -1, -1);
+        take(best, fabs(along) - reach, along, x->b.axis[j], FACE_B, 0);
     }
 }
 
@@ -142,8 +144,10 @@ static bool corner_points(const Boxes *x, const Axis *axis, sti_Distance *d)
             return true;
         }
     }
+    d->a = sti_core_support(&x->a, axis->normal);
     d->b = sti_core_support(&x->b, scale(-1, axis->normal));
-    d->a = sub(d->b, scale(axis->gap, axis->normal));
+    if (axis->edge_a == FACE_A) d->a = sub(d->b, scale(axis->gap, axis->normal));
+    if (axis->edge_a == FACE_B) d->b = add(d->a, scale(axis->gap, axis->normal));
     return false;
 }
 
@@ -154,14 +158,14 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     st_Vec3 origin;
     if (!sti_place_pair(a, pose_a, b, pose_b, how, &x.a, &x.b, &origin)) return ST_OK;
     prepare(&x);
-    Axis axis = {.gap = -INFINITY, .edge_a = -1, .edge_b = -1};
+    Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
     try_faces(&x, &axis);
     if (!(axis.gap < how->margin)) return ST_OK;
     try_edges(&x, &axis);
     if (!(axis.gap < how->margin)) return ST_OK;
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal};
     bool met = axis.edge_a >= 0 ? edge_points(&x, &axis, &d) : corner_points(&x, &axis, &d);
-    if (!met) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
+    if (!met && !(axis.gap < 0 && axis.edge_a < 0)) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
     if (d.beyond) return ST_OK;
     return sti_manifold(&x.a, &x.b, &d, origin, how, out, err);
 }

@@ -37,14 +37,18 @@ typedef struct sti_Points {
 st_Status sti_points_add(sti_Points *points, sti_ContactPoint point, st_Error *err);
 void sti_points_free(sti_Points *points);
 
+/* What the call before has found, packed: where to begin, and no more than that: the answer does not depend on it. */
+typedef struct sti_Hint {
+    uint32_t normal;   /* convex.c; 0: nothing is known                                            */
+    uint32_t features; /* certain.c; 0: none                                                       */
+} sti_Hint;
+
 /* How a pair is to be seen. */
 typedef struct sti_Collide {
-    double margin; /* points with gap < margin are wanted                                          */
-    int planar;    /* 0, 1, 2: both move across this world axis only; -1: in space                 */
-    bool keep_all; /* all points of a patch, not only those that span it                           */
-    /* A direction near the normal of the call before, packed by convex.c: where to begin, and no more than that: the
-     * answer does not depend on it. 0: none. NULL: neither known nor wanted.                       */
-    uint32_t *hint;
+    double margin;  /* points with gap < margin are wanted                                          */
+    int planar;     /* 0, 1, 2: both move across this world axis only; -1: in space                 */
+    bool keep_all;  /* all points of a patch, not only those that span it                           */
+    sti_Hint *hint; /* NULL: neither known nor wanted                                              */
     /* of the two shapes, placed as sti_core() does it, but at the origin; NULL: not known          */
     const struct sti_Core *core_a, *core_b;
 } sti_Collide;

@@ -61,13 +61,14 @@ static uint32_t pack(st_Vec3 n)
     return (uint32_t)lround(32768 + STEPS * x) << 16 | (uint32_t)lround(32768 + STEPS * y);
 }
 
-static bool unpack(uint32_t hint, st_Vec3 *out)
+static bool unpack(const sti_Hint *hint, sti_Guess *out)
 {
-    if (hint == 0) return false;
-    double x = ((double)(hint >> 16) - 32768) / STEPS, y = ((double)(hint & 0xffff) - 32768) / STEPS;
+    uint32_t bits = hint->normal;
+    if (bits == 0) return false;
+    double x = ((double)(bits >> 16) - 32768) / STEPS, y = ((double)(bits & 0xffff) - 32768) / STEPS;
     st_Vec3 n = vec3(x, y, 1 - fabs(x) - fabs(y));
     if (n.z < 0) n.x = copysign(1 - fabs(y), x), n.y = copysign(1 - fabs(x), y);
-    *out = scale(1 / norm(n), n);
+    *out = (sti_Guess){scale(1 / norm(n), n), hint->features};
     return true;
 }
 
@@ -80,11 +81,11 @@ st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
     st_Vec3 origin;
     if (!sti_place_pair(a, pose_a, b, pose_b, how, &core_a, &core_b, &origin)) return ST_OK;
     sti_Distance distance;
-    st_Vec3 guess;
-    bool guessed = how->hint != NULL && unpack(*how->hint, &guess);
+    sti_Guess guess;
+    bool guessed = how->hint != NULL && unpack(how->hint, &guess);
     sti_core_distance(&core_a, &core_b, how->margin + core_a.radius + core_b.radius, guessed ? &guess : NULL,
                       &distance);
-    if (how->hint != NULL) *how->hint = pack(distance.normal);
+    if (how->hint != NULL) *how->hint = (sti_Hint){pack(distance.normal), distance.features};
     if (distance.beyond) return ST_OK;
     double size = core_a.size + core_b.size;
     if (!(distance.error <= ACCEPTED * size) || !isfinite(distance.gap))

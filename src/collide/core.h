@@ -92,12 +92,13 @@ void sti_core_edge(const sti_Core *core, int k, st_Vec3 end[2], st_Vec3 beside[2
 
 /* Between two cores: signed, positive apart. */
 typedef struct sti_Distance {
-    double gap;     /* least distance, or minus the least translation that separates               */
-    st_Vec3 normal; /* unit, from a to b                                                           */
-    st_Vec3 a, b;   /* points of the cores that realise it; b - a = gap normal                     */
-    double error;   /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
-    bool beyond;    /* farther than asked for: only the normal is known, roughly                   */
-    int rounds;     /* of GJK and of the expanding polytope, together                              */
+    double gap;        /* least distance, or minus the least translation that separates               */
+    st_Vec3 normal;    /* unit, from a to b                                                           */
+    st_Vec3 a, b;      /* points of the cores that realise it; b - a = gap normal                     */
+    double error;      /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
+    bool beyond;       /* farther than asked for: only the normal is known, roughly                   */
+    uint32_t features; /* of two polytopes, that make it: certain.c; 0: not known                  */
+    int rounds;        /* of GJK and of the expanding polytope, together                              */
 } sti_Distance;
 
 /* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. Cores that are
@@ -110,9 +111,17 @@ typedef struct sti_Simplex {
 bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *simplex,
              sti_Distance *out);
 
-/* sat.c: the axis of largest separation of two polytopes that overlap or touch; apart, of two that are apart along
- * the guess. A unit `guess` near that axis makes it fast, and changes nothing else.                */
+/* sat.c: the axis of largest separation of two polytopes. A unit `guess` near that axis makes it fast, and changes
+ * nothing else as long as they overlap or touch, or are apart along the guess; 0: no guess, nothing is left out. */
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
+/* Across two edges, as a unit; returns the sine of their angle. */
+static inline double sti_edges_axis(st_Vec3 way_a, double length_a, st_Vec3 way_b, double length_b, st_Vec3 *n)
+{
+    *n = cross(way_a, way_b);
+    double length = norm(*n);
+    if (length > 0) *n = sti_across(scale(1 / length, *n), scale(1 / length_a, way_a));
+    return length / (length_a * length_b);
+}
 /* The pair of points of two lines, not parallel, that are nearest to each other. */
 void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);
 
@@ -128,9 +137,24 @@ void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Dis
 /* polish.c: from near the best direction to the best one, and to its points. */
 void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 
+/* certain.c: the features of two polytopes that look along n and against it, as one number that is never 0; 0 where
+ * they are others than a face and a corner or two edges.                                          */
+uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
+/* The distance from these features, if it is certain that they make it. */
+bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+
+/* Their axis, as a unit: a good guess where nothing is certain. */
+bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n);
+
+/* What a distance is expected to be like. It makes finding it fast, and changes nothing else. */
+typedef struct sti_Guess {
+    st_Vec3 normal;    /* a unit                                                                   */
+    uint32_t features; /* 0: none                                                                  */
+} sti_Guess;
+
 /* distance.c: signed distance of any two cores; beyond `beyond`, only that it is, and a normal near the axis that
- * shows it. A unit `guess` near the normal makes it fast, and changes nothing else; NULL: none.    */
-void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const st_Vec3 *guess, sti_Distance *out);
+ * shows it. guess NULL: none.                                                                     */
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out);
 /* A separation so far beyond that no rounding on the way to the distance brings it back. */
 static inline bool core_is_beyond(double separation, double beyond, double size)
 {

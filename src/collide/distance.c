@@ -73,31 +73,45 @@ static bool overlap_is_shown(const sti_Core *a, const sti_Core *b, const sti_Dis
 
 /* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. The axes near the
  * guess are all that count if they do overlap, which must be shown.                                */
-static bool known_from(st_Vec3 guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
+static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
                        sti_Distance *out)
 {
-    double separation = core_separation(a, b, guess), size = a->size + b->size;
+    st_Vec3 n;
+    if (!sti_features_axis(a, b, guess->features, &n)) n = guess->normal;
+    double separation = core_separation(a, b, n), size = a->size + b->size;
     if (core_is_beyond(separation, beyond, size)) {
-        *out = (sti_Distance){.gap = separation, .normal = guess, .beyond = true};
+        *out = (sti_Distance){.gap = separation, .normal = n, .beyond = true};
         return true;
     }
     if (separation >= 0 || a->facets == NULL || b->facets == NULL) return false;
     *out = (sti_Distance){.rounds = 0};
-    sti_sat(a, b, guess, out);
-    return out->gap < -4 * touching && overlap_is_shown(a, b, out, 1e-12 * size);
+    sti_sat(a, b, n, out);
+    if (!(out->gap < -4 * touching) || !overlap_is_shown(a, b, out, 1e-12 * size)) return false;
+    out->features = sti_features_along(a, b, out->normal);
+    return true;
 }
 
-void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const st_Vec3 *guess, sti_Distance *out)
+/* GJK's answer, or the exact one of the features that it has found. */
+static void make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
+{
+    sti_Distance exact;
+    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, &exact)) return;
+    exact.rounds = out->rounds;
+    *out = exact;
+}
+
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out)
 {
     sti_Simplex simplex;
     double touching = TOUCHING * (a->size + b->size);
-    if (guess != NULL && known_from(*guess, a, b, beyond, touching, out)) return;
+    if (guess != NULL && sti_features_distance(a, b, guess->features, beyond, out)) return;
+    if (guess != NULL && known_from(guess, a, b, beyond, touching, out)) return;
     bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
     if (apart && out->beyond) return;
     bool flat = core_is_polytope(a) && core_is_polytope(b);
     if (apart && flat && out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: what do the axes say? */
         sti_Distance axes;
-        sti_sat(a, b, out->normal, &axes);
+        sti_sat(a, b, vec3(0, 0, 0), &axes);
         if (axes.gap <= 0) apart = false;
     }
     if (!apart && flat) {
@@ -106,8 +120,10 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
         out->rounds = rounds;
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
         if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
+        out->features = sti_features_along(a, b, out->normal);
         return;
     }
+    if (flat) make_exact(a, b, beyond, out);
     sti_Directions others = {.n = 0};
     if (!apart) sti_epa(a, b, &simplex, out, &others);
     if (is_round(a) || is_round(b)) sti_polish(a, b, out);

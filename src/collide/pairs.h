@@ -9,12 +9,12 @@
 #ifndef STI_PAIRS_H
 #define STI_PAIRS_H
 
-#include "collide/tree.h"
+#include "collide/collide.h"
 #include "math/quat.h"
 
 typedef struct sti_Pair {
     int i, j;      /* shapes, in the order of the dispatch matrix                                  */
-    uint32_t hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
+    sti_Hint hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
 } sti_Pair;
 
 /* May shapes i and j touch? Puts them in order. */

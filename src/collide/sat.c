@@ -93,23 +93,24 @@ static bool face_counts(const Slab *slab, const sti_Core *core, int face)
 static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, const Probes *probes, Axis axis,
                       Best *best)
 {
+    const double sign = axis == AXIS_FACE_A ? 1 : -1;
+    const st_Vec3 between = scale(sign, core_to_local(a, sub(probes->b, probes->a)));
     for (int k = 0; k < sti_core_face_count(a); k++) {
         if (!face_counts(slab, a, k)) continue;
+        if (a->facets != NULL && is_hopeless(probes, dot(a->facets->normal[k], between), best)) continue;
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);
-        st_Vec3 normal = axis == AXIS_FACE_A ? n : scale(-1, n);
-        if (is_hopeless(probes, dot(normal, sub(probes->b, probes->a)), best)) continue;
         double gap = dot(n, sub(sti_core_support(b, scale(-1, n)), on));
-        if (gap > best->gap) *best = (Best){.gap = gap, .normal = normal, .axis = axis};
+        if (gap > best->gap) *best = (Best){.gap = gap, .normal = scale(sign, n), .axis = axis};
     }
 }
 
-/* An edge that counts. Only its part in the slab can touch, which a ball about `middle` holds. */
+/* An edge that counts. Only its part in the slab can touch, from middle - half to middle + half. */
 typedef struct Edge {
     int index;
-    st_Vec3 middle;
-    double reach;
-    bool made; /* what follows is there                                                            */
+    st_Vec3 middle, half;
+    double reach; /* |half|                                                                        */
+    bool made;    /* what follows is there                                                            */
     st_Vec3 end[2], beside[2], way;
     double length;
 } Edge;
@@ -135,9 +136,10 @@ static bool find_edge(const sti_Core *core, const Slab *slab, int k, Edge *e)
     double over_p = dot(p, slab->along) - slab->level, over_q = dot(q, slab->along) - slab->level;
     double from = over_p < 0 ? over_p / (over_p - over_q) : 0, to = over_q < 0 ? over_p / (over_p - over_q) : 1;
     st_Vec3 way = sub(q, p), middle = add(p, scale(0.5 * (from + to), way)), h = core->half;
-    way = vec3(h.x * way.x, h.y * way.y, h.z * way.z);
+    way = scale(0.5 * (to - from), vec3(h.x * way.x, h.y * way.y, h.z * way.z));
     e->middle = add(core->p, core_to_world(core, vec3(h.x * middle.x, h.y * middle.y, h.z * middle.z)));
-    e->reach = 0.5 * (to - from) * norm(way);
+    e->half = core_to_world(core, way);
+    e->reach = norm(way);
     return true;
 }
 
@@ -155,10 +157,8 @@ static bool arcs_cross(const Edge *a, const Edge *b)
 static void try_edge_pair(const Edge *a, const Edge *b, const sti_Core *core_a, const sti_Core *core_b,
                           const Probes *probes, Best *best)
 {
-    st_Vec3 n = cross(a->way, b->way);
-    double length = norm(n);
-    if (length <= PARALLEL * a->length * b->length) return;
-    n = sti_across(scale(1 / length, n), scale(1 / a->length, a->way));
+    st_Vec3 n;
+    if (sti_edges_axis(a->way, a->length, b->way, b->length, &n) <= PARALLEL) return;
     double along = dot(n, sub(b->end[0], a->end[0]));
     /* Either sign of n can be the outer one, and at most one is a supporting direction of both. The lines'
      * own separation bounds what the axis can give from above: most pairs end here.               */
@@ -200,41 +200,85 @@ static void try_across(const sti_Core *a, const sti_Core *b, Best *best)
     best->b[0] = add(b->p, scale(0.5 * (lo + hi) - at, axis));
 }
 
-/* Can the two be as near as the points of the best axis are? */
-static bool edges_are_near(const Edge *a, const Edge *b, double within)
+/* ---- pairs of edges ------------------------------------------------------------------------------ */
+
+/* Some of the edges that count, in order, and a ball that holds their parts in the slab. */
+typedef struct Edges {
+    int n;
+    Edge edge[GATHERED];
+    st_Vec3 centre;
+    double radius;
+} Edges;
+
+/* Does the part of an edge come within a distance of a point? */
+static bool edge_is_near(const Edge *e, st_Vec3 point, double distance)
 {
-    st_Vec3 d = sub(b->middle, a->middle);
-    double reach = a->reach + b->reach + within;
-    return dot(d, d) <= reach * reach;
+    st_Vec3 d = sub(point, e->middle);
+    double square = e->reach * e->reach, along = dot(d, e->half), far = e->reach + distance;
+    if (dot(d, d) > far * far) return false;
+    if (square > 0) d = sub(d, scale(fmin(fmax(along / square, -1), 1), e->half));
+    return dot(d, d) <= distance * distance;
 }
 
-/* Edges of b that count among `most` from edge `first` on. */
-static int gather_edges(const sti_Core *b, const Slab *slab, int first, int most, Edge *edge)
+/* Edges that count among the next GATHERED from edge `first` on. */
+static void gather_edges(const sti_Core *core, const Slab *slab, int first, Edges *out)
+{
+    st_Vec3 lo = vec3(INFINITY, INFINITY, INFINITY), hi = scale(-1, lo);
+    out->n = 0;
+    for (int k = first; k < first + GATHERED && k < sti_core_edge_count(core); k++) {
+        Edge *e = &out->edge[out->n];
+        if (!find_edge(core, slab, k, e)) continue;
+        out->n++;
+        if (slab->all) continue;
+        lo = vec3(fmin(lo.x, e->middle.x - fabs(e->half.x)), fmin(lo.y, e->middle.y - fabs(e->half.y)),
+                  fmin(lo.z, e->middle.z - fabs(e->half.z)));
+        hi = vec3(fmax(hi.x, e->middle.x + fabs(e->half.x)), fmax(hi.y, e->middle.y + fabs(e->half.y)),
+                  fmax(hi.z, e->middle.z + fabs(e->half.z)));
+    }
+    out->centre = scale(0.5, add(lo, hi));
+    out->radius = 0.5 * norm(sub(hi, lo));
+}
+
+/* Without those that are farther than `within` from all of the others. */
+static void drop_far_edges(Edges *edges, const Edges *others, double within)
 {
     int n = 0;
-    for (int k = first; k < first + most && k < sti_core_edge_count(b); k++)
-        n += find_edge(b, slab, k, &edge[n]);
-    return n;
+    for (int k = 0; k < edges->n; k++)
+        if (edge_is_near(&edges->edge[k], others->centre, others->radius + within)) edges->edge[n++] = edges->edge[k];
+    edges->n = n;
+}
+
+/* The two of the best axis are as near to each other as the axis is deep: `within`. */
+static void try_pairs(const sti_Core *a, const sti_Core *b, Edges *of_a, Edges *of_b, bool all, double within,
+                      const Probes *probes, Best *best)
+{
+    const bool prune = a->facets != NULL && b->facets != NULL;
+    for (int i = 0; i < of_a->n; i++)
+        for (int j = 0; j < of_b->n; j++) {
+            Edge *p = &of_a->edge[i], *q = &of_b->edge[j];
+            if (!all && !edge_is_near(p, q->middle, q->reach + within)) continue;
+            make_edge(a, p);
+            make_edge(b, q);
+            if (!prune || arcs_cross(p, q)) try_edge_pair(p, q, a, b, probes, best);
+        }
 }
 
 /* In an order that does not depend on which ones count: of equally good axes the first is taken. */
 static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, const Slab *slab_b, double within,
                       const Probes *probes, Best *best)
 {
-    Edge edge[GATHERED], p;
-    bool prune = a->facets != NULL && b->facets != NULL, all = slab_a->all || slab_b->all;
-    for (int first = 0; first < sti_core_edge_count(b); first += GATHERED) {
-        int n = gather_edges(b, slab_b, first, GATHERED, edge);
-        for (int i = 0; n > 0 && i < sti_core_edge_count(a); i++) {
-            if (!find_edge(a, slab_a, i, &p)) continue;
-            for (int j = 0; j < n; j++) {
-                if (!all && !edges_are_near(&p, &edge[j], within)) continue;
-                make_edge(a, &p);
-                make_edge(b, &edge[j]);
-                if (!prune || arcs_cross(&p, &edge[j])) try_edge_pair(&p, &edge[j], a, b, probes, best);
+    Edges of_a, of_b;
+    const bool all = slab_a->all || slab_b->all;
+    for (int first = 0; first < sti_core_edge_count(b); first += GATHERED)
+        for (int from = 0; from < sti_core_edge_count(a); from += GATHERED) {
+            gather_edges(b, slab_b, first, &of_b); /* anew: it is thinned out by those of a */
+            gather_edges(a, slab_a, from, &of_a);
+            if (!all) {
+                drop_far_edges(&of_a, &of_b, within);
+                drop_far_edges(&of_b, &of_a, within);
             }
+            try_pairs(a, b, &of_a, &of_b, all, within, probes, best);
         }
-    }
 }
 
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out)

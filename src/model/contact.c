@@ -279,7 +279,7 @@ static bool meet_ball(const Task *task, sti_ContactPoint *point)
     return ball_ball(c->ball[i].centre, c->ball[i].radius, c->ball[j].centre, c->ball[j].radius, &task->how, point);
 }
 
-static st_Status push_points(Task *task, uint32_t *hint)
+static st_Status push_points(Task *task, sti_Hint *hint)
 {
     sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;

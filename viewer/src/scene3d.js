@@ -2,7 +2,8 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
-const MANY = 2000; // bodies: more are drawn without what costs per pixel or per contact
+const MANY = 2000; // bodies: more are drawn without what costs per pixel
+const CROWD = 700; // bodies: more start without their contacts and forces
 const PALETTE = ["#4f7fd9", "#e69f00", "#2a9d78", "#cc5f9a", "#56b4e9", "#d9622b", "#8f7ad6", "#b5a429"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
@@ -177,8 +178,9 @@ export class Picture {
     this.position = new Float32Array(3 * this.n);
     this.turn = new Float32Array(4 * this.n);
     this.time = run.first;
-    this.many = this.n > MANY; // ten thousand arrows hide what they stand for, and take ten times as long as the bodies
-    this.show = { contacts: !this.many, forces: !this.many, reactions: false, trails: false, joints: true, wireframe: false };
+    this.many = this.n > MANY;
+    const crowded = this.n > CROWD; // a thousand arrows hide what they stand for, and take ten times as long as the bodies
+    this.show = { contacts: !crowded, forces: !crowded, reactions: false, trails: false, joints: true, wireframe: false };
     this.colouring = "body";
     this.forceScale = 1;
     this.selected = 0;

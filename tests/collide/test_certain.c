@@ -1,0 +1,173 @@
+/* Polytopes known again by their features: the distance has the same bits as without, whatever was remembered. */
+#include "check.h"
+#include "collide/core.h"
+
+static st_Vec3 random_unit(check_Random *random)
+{
+    for (;;) {
+        double x = check_random(random, -1, 1), y = check_random(random, -1, 1);
+        st_Vec3 d = vec3(x, y, check_random(random, -1, 1));
+        double length = norm(d);
+        if (length > 0.1 && length < 1) return scale(1 / length, d);
+    }
+}
+
+static double power_of_ten(check_Random *random, double from, double to)
+{
+    return pow(10, check_random(random, from, to));
+}
+
+/* A box, the hull of a box (faces with four corners), or of points near an ellipsoid. */
+static sti_Shape random_shape(check_Random *random)
+{
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    sti_Shape shape;
+    st_Vec3 corner[30], half;
+    int kind = check_random_int(random, 0, 3), n = kind == 1 ? 8 : check_random_int(random, 4, 30);
+    half.x = power_of_ten(random, -0.5, 0.5);
+    half.y = power_of_ten(random, -0.5, 0.5);
+    half.z = power_of_ten(random, -0.5, 0.5);
+    for (int k = 0; k < n; k++) {
+        st_Vec3 d =
+            kind == 1 ? vec3(k % 2 == 0 ? -1 : 1, k / 2 % 2 == 0 ? -1 : 1, k / 4 == 0 ? -1 : 1) : random_unit(random);
+        corner[k] = vec3(half.x * d.x, half.y * d.y, half.z * d.z);
+    }
+    st_ShapeDef def = kind == 0 ? st_box_def(half.x, half.y, half.z) : st_hull_def(corner, n);
+    check_ok(sti_shape_compile(&def, &allocator, &shape, &err), err);
+    return shape;
+}
+
+static st_Quat turn_to(st_Vec3 from, st_Vec3 to)
+{
+    st_Vec3 axis = cross(from, to);
+    double sine = norm(axis), angle = atan2(sine, dot(from, to));
+    return sine > 0 ? quat_exp(scale(angle / sine, axis)) : (st_Quat){1, 0, 0, 0};
+}
+
+/* A face of b turned against a face of a, tilted by nothing at all up to anything, and at a gap of either sign. */
+static st_Pose random_pose(check_Random *random, const sti_Core *a, const sti_Shape *b, double size)
+{
+    st_Pose pose = {{0, 0, 0}, {1, 0, 0, 0}};
+    sti_Core core = sti_core(b, pose);
+    st_Vec3 n, m, unused;
+    sti_core_face(a, check_random_int(random, 0, sti_core_face_count(a) - 1), &n, &unused);
+    sti_core_face(&core, check_random_int(random, 0, sti_core_face_count(&core) - 1), &m, &unused);
+    pose.q = turn_to(m, scale(-1, n));
+    pose.q = quat_product(quat_exp(scale(check_random(random, 0, 3), n)), pose.q);
+    double tilt = power_of_ten(random, check_random_int(random, 0, 1) == 0 ? -17 : -1.5, 0.5);
+    pose.q = quat_product(quat_exp(scale(tilt, random_unit(random))), pose.q);
+    core = sti_core(b, pose);
+    core.p = scale(0.1 * size, random_unit(random));
+    core.p = sub(core.p, scale(dot(core.p, n), n));
+    double sign = check_random_int(random, 0, 2) == 0 ? 1 : -1;
+    double gap = sign * size * power_of_ten(random, -11, -1.5);
+    pose.p = add(core.p, scale(gap - core_separation(a, &core, n), n));
+    return pose;
+}
+
+static bool same(st_Vec3 a, st_Vec3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static void check_same(const sti_Distance *guessed, const sti_Distance *alone)
+{
+    assert_int_equal(guessed->beyond, alone->beyond);
+    if (alone->beyond) return;
+    assert_true(guessed->gap == alone->gap && same(guessed->normal, alone->normal));
+    assert_true(same(guessed->a, alone->a) && same(guessed->b, alone->b));
+}
+
+/* How often something was remembered, and how often that was certain, apart and overlapping. */
+typedef struct Count {
+    int remembered, apart, overlapping;
+} Count;
+
+/* Small motions, each with what the last one has left. */
+static void follow(check_Random *random, const sti_Shape *a, const sti_Shape *b, Count *count)
+{
+    st_Pose pose_a = {{0, 0, 0}, quat_exp(scale(3, random_unit(random)))};
+    const sti_Core core_a = sti_core(a, pose_a);
+    double size = core_a.size, step = power_of_ten(random, -16, -2);
+    st_Pose pose = random_pose(random, &core_a, b, size);
+    sti_Guess guess = {{1, 0, 0}, 0};
+    for (int k = 0; k < 6; k++) {
+        sti_Core core_b = sti_core(b, pose);
+        sti_Distance alone = {0}, guessed = {0}, exact = {0};
+        sti_core_distance(&core_a, &core_b, 0.05 * size, NULL, &alone);
+        sti_core_distance(&core_a, &core_b, 0.05 * size, k > 0 ? &guess : NULL, &guessed);
+        check_same(&guessed, &alone);
+        if (sti_features_distance(&core_a, &core_b, guess.features, 0.05 * size, &exact)) {
+            count->apart += exact.gap > 0;
+            count->overlapping += exact.gap < 0;
+        }
+        count->remembered += guess.features != 0;
+        guess = (sti_Guess){guessed.normal, guessed.features};
+        pose.p = add(pose.p, scale(step * size, random_unit(random)));
+        pose.q = quat_product(quat_exp(scale(step, random_unit(random))), pose.q);
+    }
+}
+
+static void what_is_remembered_changes_nothing(void **state)
+{
+    (void)state;
+    check_Random random = {81};
+    st_Allocator allocator = st_default_allocator();
+    Count count = {0};
+    int rounds = getenv("ST_TEST_FULL") != NULL ? 20000 : 500;
+    for (int round = 0; round < rounds; round++) {
+        sti_Shape a = random_shape(&random), b = random_shape(&random);
+        for (int k = 0; k < 40; k++)
+            follow(&random, &a, &b, &count);
+        sti_shape_free(&allocator, &a), sti_shape_free(&allocator, &b);
+    }
+    print_message("%d remembered, certain: %d apart, %d overlapping\n", count.remembered, count.apart,
+                  count.overlapping);
+    assert_true(count.apart > 10 * rounds && count.overlapping > 4 * rounds); /* else nothing was tested */
+}
+
+/* Features out of the blue: true of the wrong face, corner or edge, they must not be believed. */
+static void wrong_features_are_not_believed(void **state)
+{
+    (void)state;
+    check_Random random = {82};
+    st_Allocator allocator = st_default_allocator();
+    int believed = 0, refused = 0;
+    for (int round = 0; round < 60; round++) {
+        sti_Shape a = random_shape(&random), b = random_shape(&random);
+        st_Pose pose_a = {{0, 0, 0}, {1, 0, 0, 0}};
+        const sti_Core core_a = sti_core(&a, pose_a);
+        for (int k = 0; k < 20; k++) {
+            st_Pose pose = random_pose(&random, &core_a, &b, core_a.size);
+            const sti_Core core_b = sti_core(&b, pose);
+            sti_Distance alone = {0}, exact = {0};
+            sti_core_distance(&core_a, &core_b, INFINITY, NULL, &alone);
+            for (int try = 0; try < 20; try++) {
+                uint32_t features = sti_features_along(&core_a, &core_b, random_unit(&random));
+                if (try == 0) features = alone.features;
+                for (int f = 0; try == 1 && f < sti_core_face_count(&core_a); f++) { /* across each face */
+                    st_Vec3 n, on;
+                    sti_core_face(&core_a, f, &n, &on);
+                    features = sti_features_along(&core_a, &core_b, n);
+                    if (sti_features_distance(&core_a, &core_b, features, INFINITY, &exact)) check_same(&exact, &alone);
+                }
+                bool certain = sti_features_distance(&core_a, &core_b, features, INFINITY, &exact);
+                if (certain) check_same(&exact, &alone);
+                believed += certain;
+                refused += features != 0 && !certain;
+            }
+        }
+        sti_shape_free(&allocator, &a), sti_shape_free(&allocator, &b);
+    }
+    assert_true(believed > 200 && refused > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_remembered_changes_nothing),
+        cmocka_unit_test(wrong_features_are_not_believed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
