@@ -113,7 +113,8 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.max_iterations = turn.iterations;
     part.iterations = 0;
     part.attempt = turn.attempt;
-    part.impatient = a->gave_up < 0; /* newton is next, and needs no good start */
+    /* newton is next, and needs no good start; of a large problem a step is dear */
+    part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));

@@ -259,7 +259,7 @@ static void evaluate(Ipm *s, const sti_Task *task)
     }
     for (int k = 0; k < s->n_cones; k++) {
         Cone *c = &s->cone[k];
-        double z[3], minus[3];
+        double z[3] = {0}, minus[3] = {0};
         map_to_cone(c, task->r, z);
         for (int i = 0; i < c->m; i++) {
             c->miss[i] = c->z[i] - z[i] - (i == 0 ? c->offset : 0.0);
@@ -313,7 +313,7 @@ static void find_step(Ipm *s, const sti_Task *task)
         s->side[row] = -s->rest[row];
     for (int k = 0; k < s->n_cones; k++) {
         Cone *c = &s->cone[k];
-        double t[3];
+        double t[3] = {0};
         apply_scaling(c, c->miss, true, t);
         for (int i = 0; i < c->m; i++)
             t[i] += c->dy[i];
@@ -323,7 +323,7 @@ static void find_step(Ipm *s, const sti_Task *task)
     sti_sparse_lu_solve(s->base->lu, s->side);
     for (int k = 0; k < s->n_cones; k++) {
         Cone *c = &s->cone[k];
-        double t[3];
+        double t[3] = {0};
         map_to_cone(c, s->side, c->dz);
         for (int i = 0; i < c->m; i++)
             c->dz[i] -= c->miss[i];
@@ -369,7 +369,7 @@ static void correct(Ipm *s, const sti_Task *task, double sigma)
 {
     for (int k = 0; k < s->n_cones; k++) {
         Cone *c = &s->cone[k];
-        double a[3], b[3], square[3];
+        double a[3] = {0}, b[3] = {0}, square[3] = {0};
         apply_scaling(c, c->dz, true, a);
         apply_scaling(c, c->dy, false, b);
         product(a, b, c->m, a);

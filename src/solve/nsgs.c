@@ -247,10 +247,11 @@ static bool is_halfway(const sti_Task *task, int k)
     return task->impatient && k == task->max_iterations / 2;
 }
 
-/* As many sweeps again square the residual, which falls at a steady pace from about 1: will that do? */
+/* As many sweeps again square the residual, which falls at a steady pace from about 1: will that, or nearly that, do?
+ */
 static bool is_hopeless(const sti_Task *task, int k, double least)
 {
-    return is_halfway(task, k) && least * least > task->tolerance;
+    return is_halfway(task, k) && least * least > 10.0 * task->tolerance;
 }
 
 /* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. Sweeps

@@ -27,7 +27,7 @@ static const char *version(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 static const Choice choices[] = {
-    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=24 margin=0.005 slop=1e-6"},
+    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=8 margin=0.001 slop=1e-6 islands=false"},
     {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=12 margin=0.001 slop=1e-5"},
     {"wall", "solver=nsgs tolerance=1e-4 max_iterations=200 slop=3e-6"},
     {"column", "tolerance=1e-7 slop=1e-7"},
