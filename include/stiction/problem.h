@@ -135,6 +135,7 @@ typedef struct st_SolverDef {
     int max_iterations;        /* of the iterative solvers (sweeps)                           */
     bool warm_start;           /* start from the r that is handed in                          */
     bool all_errors;           /* the tolerance holds for error and error_rho, too            */
+    int threads;               /* at most so many, with the same bits; 1 by default           */
     bool (*cancel)(void *ctx); /* asked between iterations: true ends the solve with the best so far; NULL: never */
     void *cancel_ctx;
     st_Allocator allocator;

@@ -80,6 +80,8 @@ typedef struct st_SystemDef {
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
     int max_iterations;       /* of iterative solvers                                    */
+    int threads;              /* at most so many, with the same bits; 1 without OpenMP. The allocator is then
+                               * called from several threads                             */
     bool islands;             /* independent parts of the step problem are solved apart  */
     double margin;            /* contacts closer than this enter the step, drift gap [m] */
     bool all_points;          /* every point of a contact patch, not only the few that span it */

@@ -234,6 +234,7 @@ void sti_collider_free(sti_World *world)
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
     sti_pairs_free(&c->pairs);
     if (c->points.allocator.free != NULL) sti_points_free(&c->points);
+    sti_helpers_free(world);
 }
 
 /* ---- placing ------------------------------------------------------------------------------------- */

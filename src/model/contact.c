@@ -9,6 +9,7 @@
  * A pile makes millions of these a second: they are written where they will stand.
  */
 #include "collide/ball.h"
+#include "math/parallel.h"
 #include "model/world.h"
 #include "step/sink.h"
 
@@ -17,6 +18,7 @@ typedef struct Task {
     sti_World *world;
     st_Sink *sink;
     st_Error *err;
+    sti_Points *points; /* of the pair at hand                                                     */
     sti_Collide how;
     sti_Pair pair;
     int a, b; /* its bodies                                                                        */
@@ -281,27 +283,27 @@ static bool meet_ball(const Task *task, sti_ContactPoint *point)
 
 static st_Status push_points(Task *task, sti_Hint *hint)
 {
-    sti_Collider *c = &task->world->collider;
+    const sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
     const st_Scene *scene = task->world->scene;
-    c->points.n = 0;
+    task->points->n = 0;
     task->how.hint = hint;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
     st_Status status =
-        sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, &c->points, task->err);
+        sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, task->points, task->err);
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
         return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
                         sti_shape_label(scene, j).text, why.message);
     }
     if (task->how.planar >= 0) {
-        merge_across(&c->points, task->how.planar);
-        centre_across(task, &c->points);
+        merge_across(task->points, task->how.planar);
+        centre_across(task, task->points);
     }
     task->count = -1; /* nothing looked up yet */
-    for (int p = 0; p < c->points.n; p++)
-        STI_TRY(push_point(task, &c->points.point[p]));
+    for (int p = 0; p < task->points->n; p++)
+        STI_TRY(push_point(task, &task->points->point[p]));
     return ST_OK;
 }
 
@@ -356,6 +358,101 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     return count;
 }
 
+/* Pairs first .. end - 1. */
+static st_Status push_pairs(Task *task, int64_t first, int64_t end)
+{
+    const sti_Pairs *pairs = &task->world->collider.pairs;
+    int near[CHUNK];
+    for (int64_t k = first; k < end; k += CHUNK) {
+        int n = end - k < CHUNK ? (int)(end - k) : CHUNK;
+        n = list_near(task->world, pairs->pair + k, n, fmax(task->margin, 0), near);
+        for (int e = 0; e < n; e++)
+            STI_TRY(push_pair(task, &pairs->pair[k + near[e]]));
+    }
+    return ST_OK;
+}
+
+/* ---- by a team ----------------------------------------------------------------------------------- */
+
+/* What a thread beside the first needs of its own. Each takes a range of the pairs; put behind one another, what they
+ * find is what one would have found.                                                              */
+struct sti_Helper {
+    sti_Points points;
+    st_Sink sink;
+    st_Status status;
+    st_Error err;
+};
+
+/* Pairs that are worth a thread. */
+enum { LEAST_PAIRS = 512 };
+
+void sti_helpers_free(sti_World *world)
+{
+    sti_Collider *c = &world->collider;
+    for (int k = 0; k < c->n_helpers; k++) {
+        sti_points_free(&c->helper[k].points);
+        sti_sink_free(&c->helper[k].sink);
+    }
+    sti_free(&world->allocator, c->helper, c->n_helpers, sizeof *c->helper);
+    c->helper = NULL;
+    c->n_helpers = 0;
+}
+
+static st_Status make_helpers(sti_World *world, int n, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    if (n <= c->n_helpers) return ST_OK;
+    sti_helpers_free(world);
+    c->helper = sti_alloc(&world->allocator, n, sizeof *c->helper);
+    if (c->helper == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d threads", n + 1);
+    c->n_helpers = n;
+    for (int k = 0; k < n; k++)
+        c->helper[k].points.allocator = c->helper[k].sink.allocator = world->allocator;
+    return ST_OK;
+}
+
+typedef struct Team {
+    Task task;        /* of the first                                                              */
+    int n;            /* how many came                                                             */
+    st_Status status; /* of the first                                                              */
+} Team;
+
+static void push_share(void *ctx, int thread, int n_threads)
+{
+    Team *team = ctx;
+    Task task = team->task;
+    const int64_t n = task.world->collider.pairs.n_pairs;
+    const int64_t first = sti_share(n, thread, n_threads), end = sti_share(n, thread + 1, n_threads);
+    if (thread == 0) {
+        team->n = n_threads;
+        team->status = push_pairs(&task, first, end);
+        return;
+    }
+    struct sti_Helper *helper = &task.world->collider.helper[thread - 1];
+    sti_sink_clear_contacts(&helper->sink);
+    helper->sink.n_v = task.sink->n_v;
+    helper->sink.rows_later = task.sink->rows_later;
+    task.sink = &helper->sink;
+    task.points = &helper->points;
+    task.err = &helper->err;
+    helper->status = push_pairs(&task, first, end);
+}
+
+/* The first error in the order of pairs is the one that a single thread would have met. */
+static st_Status push_by_team(const Task *task, int threads, st_Error *err)
+{
+    Team team = {.task = *task};
+    sti_team_run(threads, push_share, &team);
+    STI_TRY(team.status);
+    for (int k = 0; k < team.n - 1; k++) {
+        const struct sti_Helper *helper = &task->world->collider.helper[k];
+        if (helper->status != ST_OK && err != NULL) *err = helper->err;
+        STI_TRY(helper->status);
+        STI_TRY(sti_sink_append(task->sink, &helper->sink, err));
+    }
+    return ST_OK;
+}
+
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     sti_Collider *c = &world->collider;
@@ -365,17 +462,15 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     Task task = {.world = world,
                  .sink = sink,
                  .err = err,
+                 .points = &c->points,
                  .margin = margin,
                  .how = {.planar = -1, .keep_all = c->keep_all},
                  .plane = -1};
-    int near[CHUNK];
-    for (int64_t k = 0; k < c->pairs.n_pairs; k += CHUNK) {
-        int n = c->pairs.n_pairs - k < CHUNK ? (int)(c->pairs.n_pairs - k) : CHUNK;
-        n = list_near(world, c->pairs.pair + k, n, fmax(margin, 0), near);
-        for (int e = 0; e < n; e++)
-            STI_TRY(push_pair(&task, &c->pairs.pair[k + near[e]]));
-    }
-    return ST_OK;
+    int64_t threads = c->pairs.n_pairs / LEAST_PAIRS;
+    if (threads > world->threads) threads = world->threads;
+    if (threads <= 1) return push_pairs(&task, 0, c->pairs.n_pairs);
+    STI_TRY(make_helpers(world, (int)threads - 1, err));
+    return push_by_team(&task, (int)threads, err);
 }
 
 /* ---- rows that were left for later --------------------------------------------------------------- */

@@ -103,6 +103,7 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
     if (world == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world");
     world->allocator = *allocator;
     world->gravity = gravity;
+    world->threads = 1;
     world->n_bodies = scene->n_bodies;
     world->n_joints = scene->n_joints;
     world->n_springs = scene->n_springs;

@@ -130,13 +130,16 @@ typedef struct sti_Collider {
     int n_excluded;
     int64_t excluded_capacity;
     sti_Pairs pairs;
-    sti_Points points; /* of the pair at hand                                                      */
+    sti_Points points;         /* of the pair at hand                                                      */
+    struct sti_Helper *helper; /* of the other threads: contact.c                                  */
+    int n_helpers;
 } sti_Collider;
 
 typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
     st_Vec3 gravity;
+    int threads;  /* of a team over many pairs; the result does not depend on it                   */
     int n_bodies; /* with the ground, which is body 0                                              */
     sti_Body *body;
     int n_joints, n_springs, n_angles;
@@ -208,6 +211,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
 /* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
  * many numbers each has, at most 12, and on which velocities.                                     */
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
+void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);

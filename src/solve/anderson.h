@@ -17,7 +17,7 @@
 #ifndef STI_ANDERSON_H
 #define STI_ANDERSON_H
 
-#include "base/base.h"
+#include "math/parallel.h"
 
 enum { STI_ANDERSON_WINDOW = 8 };
 
@@ -25,6 +25,7 @@ typedef struct sti_Anderson {
     st_Allocator allocator;
     double *memory; /* 2 WINDOW + 4 vectors                                                       */
     int64_t memory_size;
+    int threads;          /* of a team, set by its owner                                          */
     int n;                /* of unknowns                                                          */
     const double *weight; /* n: of the norm                                                       */
     int count, newest;    /* differences held, and the place of the last one                      */

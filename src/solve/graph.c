@@ -12,6 +12,11 @@
  * all colours, alone in its batch.                                                                 */
 enum { MAX_COLOURS = 64, LATE = MAX_COLOURS };
 
+/* Batches that are summed up together; contacts that are worth a thread. */
+enum { CHUNK = 8, LEAST = 256 };
+/* Contacts from which on a sweep, with a wait behind every colour, is. */
+enum { TEAM = 1024 };
+
 void sti_graph_release(sti_Graph *graph)
 {
     RELEASE(batch);
@@ -29,6 +34,7 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(taken);
     RELEASE(colour);
     RELEASE(place);
+    RELEASE(part);
 }
 
 /* ------------------------------------------------------------------ who fits */
@@ -344,6 +350,19 @@ static void put_contact(const sti_Graph *graph, int c)
         batch->w[d][lane] = graph->problem->w[contact->first + d];
 }
 
+static void empty_batches(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int64_t k = first; k < end; k++)
+        empty_batch(&graph->batch[k], graph->n_nodes);
+}
+
+static void put_contacts(void *ctx, int64_t first, int64_t end)
+{
+    for (int c = (int)first; c < (int)end; c++)
+        put_contact(ctx, c);
+}
+
 /* Diagonal of C by rows, 0 where it has none. */
 static void spread_compliance(sti_Graph *graph)
 {
@@ -368,25 +387,46 @@ static ptrdiff_t lane_of(const sti_Graph *graph, int c)
     return 3 * STI_LANES * (ptrdiff_t)(graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
 }
 
+/* What a team works on: an array by lanes and one in the problem's order. */
+typedef struct Order {
+    const sti_Graph *graph;
+    double *lanes, *rows;
+    const double *from;
+} Order;
+
+static void give_range(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const st_ContactLaw *contact = order->graph->problem->contact;
+    for (int c = (int)first; c < (int)end; c++)
+        for (int d = 0; d < contact[c].dim; d++)
+            order->rows[contact[c].first + d] = order->from[lane_of(order->graph, c) + (ptrdiff_t)STI_LANES * d];
+}
+
 static void give(const sti_Graph *graph, const double *lanes, double *out)
 {
-    for (int c = 0; c < graph->problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &graph->problem->contact[c];
-        const double *from = lanes + lane_of(graph, c);
-        for (int d = 0; d < contact->dim; d++)
-            out[contact->first + d] = from[(ptrdiff_t)STI_LANES * d];
-    }
+    Order order = {.graph = graph, .from = lanes, .rows = out};
+    sti_team_for(graph->threads, graph->problem->n_contacts, LEAST, give_range, &order);
+}
+
+/* Batch by batch: lanes without a contact, and directions it does not have, are 0. */
+static void take_range(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const sti_Graph *graph = order->graph;
+    memset(order->lanes + 3 * STI_LANES * first, 0, 3 * STI_LANES * (size_t)(end - first) * sizeof *order->lanes);
+    for (int64_t k = first; k < end; k++)
+        for (int l = 0; l < STI_LANES; l++) {
+            const int c = graph->batch[k].contact[l];
+            for (int d = 0; c >= 0 && d < graph->problem->contact[c].dim; d++)
+                order->lanes[3 * STI_LANES * k + STI_LANES * d + l] = order->from[graph->problem->contact[c].first + d];
+        }
 }
 
 static void take(const sti_Graph *graph, const double *from, double *lanes)
 {
-    memset(lanes, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *lanes);
-    for (int c = 0; c < graph->problem->n_contacts; c++) {
-        const st_ContactLaw *contact = &graph->problem->contact[c];
-        double *to = lanes + lane_of(graph, c);
-        for (int d = 0; d < contact->dim; d++)
-            to[(ptrdiff_t)STI_LANES * d] = from[contact->first + d];
-    }
+    Order order = {.graph = graph, .from = from, .lanes = lanes};
+    sti_team_for(graph->threads, graph->n_batches, LEAST / STI_LANES, take_range, &order);
 }
 
 /* rho in the order of contacts. False where a contact's normal moves nothing. */
@@ -417,6 +457,21 @@ static st_Status make_room(sti_Graph *graph, st_Error *err)
     return ST_OK;
 }
 
+static int chunks_of(int n_batches)
+{
+    return (n_batches + CHUNK - 1) / CHUNK;
+}
+
+/* Chunks do not cross colours. */
+static int count_chunks(const sti_Graph *graph)
+{
+    int n = chunks_of(graph->n_batches); /* where colours do not matter */
+    int by_colour = 1;                   /* those without one */
+    for (int k = 0; k < MAX_COLOURS; k++)
+        by_colour += chunks_of(graph->colour_first[k + 1] - graph->colour_first[k]);
+    return n > by_colour ? n : by_colour;
+}
+
 static st_Status make_batches(sti_Graph *graph, st_Error *err)
 {
     int count[MAX_COLOURS + 1] = {0};
@@ -426,10 +481,9 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(r, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(judged, 3 * STI_LANES * (int64_t)graph->n_batches);
-    for (int k = 0; k < graph->n_batches; k++)
-        empty_batch(&graph->batch[k], graph->n_nodes);
-    for (int c = 0; c < graph->problem->n_contacts; c++)
-        put_contact(graph, c);
+    GROW(part, count_chunks(graph));
+    sti_team_for(graph->threads, graph->n_batches, LEAST / STI_LANES, empty_batches, graph);
+    sti_team_for(graph->threads, graph->problem->n_contacts, LEAST, put_contacts, graph);
     return ST_OK;
 }
 
@@ -438,6 +492,26 @@ static double residual_scale(const st_Problem *p, const double sum[3])
 {
     const double least = sum[2] * p->u_scale * p->u_scale;
     return sqrt(fmax(least, sqrt(sum[0]) > STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
+}
+
+typedef struct Preparation {
+    sti_Graph *graph;
+    const sti_Net *net;
+} Preparation;
+
+static void prepare_chunks(void *ctx, int64_t first, int64_t end)
+{
+    const Preparation *of = ctx;
+    sti_Graph *graph = of->graph;
+    for (int64_t chunk = first; chunk < end; chunk++) {
+        double *sum = graph->part[chunk].sum;
+        sum[0] = sum[1] = sum[2] = 0.0;
+        for (ptrdiff_t k = chunk * CHUNK; k < (chunk + 1) * CHUNK && k < graph->n_batches; k++) {
+            const ptrdiff_t at = 3 * STI_LANES * k;
+            fill_batch(graph, of->net, &graph->batch[k]);
+            graph->code->prepare(&graph->batch[k], graph->v_free, graph->judged + at, graph->weight + at, sum);
+        }
+    }
 }
 
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
@@ -454,12 +528,13 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     if (!prepare_nodes(graph, v_free)) return ST_OK;
     STI_TRY(make_batches(graph, err));
     spread_compliance(graph);
+    Preparation preparation = {graph, net};
     double sum[3] = {0};
-    for (int k = 0; k < graph->n_batches; k++) {
-        const ptrdiff_t at = 3 * STI_LANES * (ptrdiff_t)k;
-        fill_batch(graph, net, &graph->batch[k]);
-        graph->code->prepare(&graph->batch[k], graph->v_free, graph->judged + at, graph->weight + at, sum);
-    }
+    const int n = chunks_of(graph->n_batches);
+    sti_team_for(graph->threads, n, LEAST / (CHUNK * STI_LANES), prepare_chunks, &preparation);
+    for (int k = 0; k < n; k++)
+        for (int e = 0; e < 3; e++)
+            sum[e] += graph->part[k].sum[e];
     give(graph, graph->judged, b);
     *fits = give_rho(graph, rho);
     *scale = residual_scale(problem, sum);
@@ -488,40 +563,125 @@ const sti_GraphCode *sti_graph_code(void)
     return &sti_graph_plain;
 }
 
-static double pass(const sti_Graph *graph, double *r, double *v, sti_Pass which)
+/* One pass over all batches, colour after colour. */
+typedef struct Pass {
+    sti_Graph *graph;
+    double *r, *v;
+    sti_Pass which;
+} Pass;
+
+/* Batches first .. end - 1, of one colour, by a team: chunk by chunk, so that sums do not depend on it. */
+static void pass_colour(const Pass *pass, int first, int end, int chunk, int thread, int n_threads)
 {
-    return graph->code->pass(graph->batch, r, v, graph->n_nodes, graph->n_batches, which);
+    sti_Graph *graph = pass->graph;
+    const int n = chunks_of(end - first);
+    const int from = (int)sti_share(n, thread, n_threads), to = (int)sti_share(n, thread + 1, n_threads);
+    for (int k = from; k < to; k++) {
+        const int begin = first + k * CHUNK, count = end - begin < CHUNK ? end - begin : CHUNK;
+        graph->part[chunk + k].moved =
+            graph->code->pass(graph->batch + begin, pass->r + 3 * STI_LANES * (ptrdiff_t)begin, pass->v, graph->n_nodes,
+                              count, pass->which);
+    }
 }
 
-static size_t node_bytes(const sti_Graph *graph)
+static void pass_colours(void *ctx, int thread, int n_threads)
 {
-    return STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v;
+    const Pass *pass = ctx;
+    const sti_Graph *graph = pass->graph;
+    int chunk = 0;
+    for (int k = 0; k < MAX_COLOURS; k++) {
+        const int first = graph->colour_first[k], end = graph->colour_first[k + 1];
+        if (first == end) continue;
+        pass_colour(pass, first, end, chunk, thread, n_threads);
+        chunk += chunks_of(end - first);
+        sti_team_wait(n_threads);
+    }
+    if (thread > 0) return;
+    const int late = graph->colour_first[MAX_COLOURS]; /* one after another: they share bodies */
+    graph->part[chunk].moved = graph->code->pass(graph->batch + late, pass->r + 3 * STI_LANES * (ptrdiff_t)late,
+                                                 pass->v, graph->n_nodes, graph->n_batches - late, pass->which);
+}
+
+/* Returns | change of r |^2. */
+static double pass_over(sti_Graph *graph, double *r, double *v, sti_Pass which)
+{
+    Pass pass = {graph, r, v, which};
+    int n_chunks = 1;
+    double moved = 0.0;
+    sti_team_run(graph->n_batches * STI_LANES >= TEAM ? graph->threads : 1, pass_colours, &pass);
+    for (int k = 0; k < MAX_COLOURS; k++)
+        n_chunks += chunks_of(graph->colour_first[k + 1] - graph->colour_first[k]);
+    for (int k = 0; k < n_chunks; k++)
+        moved += graph->part[k].moved;
+    return moved;
+}
+
+/* v~ without impulses. */
+static void start_velocities(const sti_Graph *graph, double *v)
+{
+    sti_team_copy(graph->threads, v, graph->v_free, STI_NODE * ((int64_t)graph->n_nodes + 1));
 }
 
 void sti_graph_restore(sti_Graph *graph)
 {
-    memcpy(graph->v, graph->v_free, node_bytes(graph));
-    pass(graph, graph->r, graph->v, STI_RESTORE);
+    start_velocities(graph, graph->v);
+    pass_over(graph, graph->r, graph->v, STI_RESTORE);
 }
 
 double sti_graph_sweep(sti_Graph *graph)
 {
-    return sqrt(pass(graph, graph->r, graph->v, STI_SWEEP));
+    return sqrt(pass_over(graph, graph->r, graph->v, STI_SWEEP));
+}
+
+static void judge_chunks(void *ctx, int64_t first, int64_t end)
+{
+    sti_Graph *graph = ctx;
+    for (int64_t chunk = first; chunk < end; chunk++) {
+        const int begin = (int)chunk * CHUNK, left = graph->n_batches - begin, count = left < CHUNK ? left : CHUNK;
+        const ptrdiff_t at = 3 * STI_LANES * (ptrdiff_t)begin;
+        graph->part[chunk].judged = (sti_LaneJudgement){.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
+        graph->code->judge(graph->batch + begin, count, graph->weight + at, graph->v_judged, graph->judged + at,
+                           &graph->part[chunk].judged);
+    }
+}
+
+/* NaN is the worst of all. */
+static void add_judgement(sti_LaneJudgement *to, const sti_LaneJudgement *from)
+{
+    for (int l = 0; l < STI_LANES; l++) {
+        to->error[l] += from->error[l];
+        to->power[l] += from->power[l];
+        to->outside[l] = fmax(to->outside[l], from->outside[l]);
+        if (from->contact[l] < 0 || from->worst[l] <= to->worst[l]) continue;
+        to->worst[l] = from->worst[l];
+        to->contact[l] = from->contact[l];
+    }
+}
+
+static void give_velocities(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const sti_Graph *graph = order->graph;
+    const int *block = graph->problem->A.first;
+    for (int k = (int)first; k < (int)end; k++)
+        unscale_velocity(graph, k, block[k + 1] - block[k], graph->v_judged + STI_NODE * (ptrdiff_t)k,
+                         order->rows + block[k]);
 }
 
 void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out)
 {
-    const st_BlockDiag *A = &graph->problem->A;
+    const int n = chunks_of(graph->n_batches);
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
     double error = 0.0, worst = 0.0;
     take(graph, r, graph->judged);
-    memcpy(graph->v_judged, graph->v_free, node_bytes(graph));
-    pass(graph, graph->judged, graph->v_judged, STI_APPLY);
-    graph->code->judge(graph->batch, graph->n_batches, graph->weight, graph->v_judged, graph->judged, &found);
+    start_velocities(graph, graph->v_judged);
+    pass_over(graph, graph->judged, graph->v_judged, STI_APPLY);
+    sti_team_for(graph->threads, n, LEAST / (CHUNK * STI_LANES), judge_chunks, graph);
+    for (int k = 0; k < n; k++)
+        add_judgement(&found, &graph->part[k].judged);
     give(graph, graph->judged, u);
-    for (int k = 0; k < graph->n_nodes; k++)
-        unscale_velocity(graph, k, A->first[k + 1] - A->first[k], graph->v_judged + STI_NODE * (ptrdiff_t)k,
-                         v + A->first[k]);
+    Order order = {.graph = graph, .rows = v};
+    sti_team_for(graph->threads, graph->n_nodes, LEAST, give_velocities, &order);
     *out = (st_Residual){.worst_contact = -1};
     for (int l = 0; l < STI_LANES; l++) {
         error += found.error[l];

@@ -13,6 +13,7 @@
 #ifndef STI_GRAPH_H
 #define STI_GRAPH_H
 
+#include "math/parallel.h"
 #include "solve/net.h"
 
 typedef struct sti_Graph sti_Graph;
@@ -51,6 +52,12 @@ typedef struct sti_LaneJudgement {
     int32_t contact[STI_LANES];
 } sti_LaneJudgement;
 
+/* What is summed up over a chunk of batches: the sums of all are those of the chunks, in their order. */
+typedef struct sti_Part {
+    sti_LaneJudgement judged;
+    double sum[3], moved;
+} sti_Part;
+
 /* What is done to batches, one version for each vector unit (graph_lanes.h). */
 typedef enum sti_Pass {
     STI_SWEEP,  /* returns | change of r |^2                                                       */
@@ -71,7 +78,8 @@ struct sti_Graph {
     st_Allocator allocator;
     const st_Problem *problem;
     const sti_GraphCode *code;
-    int n_nodes, n_colours, n_batches;
+    int threads; /* of a team, set by its owner; the result does not depend on it                 */
+    int n_nodes, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
     STI_ARRAY(sti_Batch, batch);
     STI_ARRAY(double, v);        /* v~: STI_NODE a body, one more for the ground                    */
@@ -88,6 +96,7 @@ struct sti_Graph {
     STI_ARRAY(uint64_t, taken);  /* by node: colours of its contacts                                */
     STI_ARRAY(uint8_t, colour);  /* by contact                                                      */
     STI_ARRAY(int, place);       /* by contact: STI_LANES batch + lane                              */
+    STI_ARRAY(sti_Part, part);   /* by chunk of batches                                             */
 };
 
 /* Starts as {.allocator = ...}. *fits tells whether the problem is one for this file; if so its lists are made:

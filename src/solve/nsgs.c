@@ -262,20 +262,20 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
     const int n = 3 * STI_LANES * graph->n_batches;
-    const size_t bytes = sizeof(double) * (size_t)n;
     const double scale = sti_residual_scale(task->reduction);
     const bool accelerated = task->max_iterations >= FEWEST;
     double due = task->tolerance, least = INFINITY;
     GROW(best, task->problem->n_r);
     if (accelerated) {
         GROW(last, n);
+        s->anderson.threads = graph->threads;
         STI_TRY(sti_anderson_begin(&s->anderson, n, graph->weight, err));
     }
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
         const bool second = k % 2 == 0; /* of a pair */
-        if (accelerated && !second) memcpy(s->last, graph->r, bytes);
+        if (accelerated && !second) sti_team_copy(graph->threads, s->last, graph->r, n);
         const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
         task->iterations = k;
         if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {

@@ -574,6 +574,7 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
     bool graph;
     m->columns = false;
     GROW(rho, problem->n_contacts);
+    m->graph.threads = reduction->threads;
     STI_TRY(reduce_by_graph(m, &graph, err));
     if (!graph) STI_TRY(reduce_by_columns(m, err));
     export_pointers(reduction);

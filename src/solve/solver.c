@@ -32,6 +32,7 @@ st_SolverDef st_solver_def(void)
                           .tolerance = 1e-9,
                           .max_iterations = 10000,
                           .warm_start = false,
+                          .threads = 1,
                           .allocator = st_default_allocator(),
                           .cookie = STI_COOKIE};
 }
@@ -121,6 +122,9 @@ static st_Status check_def(const st_SolverDef *def, st_Error *err)
     if (def->max_iterations < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": max_iterations is %d, must be at least 1", def->name,
                         def->max_iterations);
+    if (def->threads < 1 || def->threads > 256)
+        return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": threads is %d, must be from 1 to 256", def->name,
+                        def->threads);
     if (def->allocator.alloc == NULL || def->allocator.free == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": the allocator has no alloc or no free", def->name);
     return ST_OK;
@@ -137,6 +141,7 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     solver->def.name = solver->kind->name; /* the caller's string may go */
     st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
     if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
+    if (status == ST_OK) solver->reduction->threads = def->threads;
     if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->factored, err);
     if (status == ST_OK) status = sti_solver_open(solver->kind, &def->allocator, &solver->workspace, err);
     if (status != ST_OK) {

@@ -265,3 +265,20 @@ int sti_sink_find(const st_Sink *sink, uint64_t id)
     }
     return -1;
 }
+
+st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err)
+{
+    const int n = sink->n_contacts, first_row = sink->contact_rows.n_rows;
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, n + from->n_contacts, err));
+    STI_TRY(sti_rows_append_rows(&sink->allocator, &sink->contact_rows, &from->contact_rows, 0,
+                                 from->contact_rows.n_rows, err));
+    if (from->n_contacts > 0)
+        memcpy(sink->contact + n, from->contact, (size_t)from->n_contacts * sizeof *from->contact);
+    for (int c = n; c < n + from->n_contacts; c++) {
+        sti_ContactEntry *entry = &sink->contact[c];
+        if (entry->first_row >= 0) entry->first_row += first_row;
+        if (entry->turning_row >= 0) entry->turning_row += first_row;
+    }
+    sink->n_contacts += from->n_contacts;
+    return ST_OK;
+}

@@ -77,6 +77,8 @@ void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
  * `index`. Nothing is checked: st_push_contact() does that for models of anyone's.                 */
 st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
                         st_Error *err);
+/* The contacts of another sink behind those of this one. */
+st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err);
 void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
 /* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their

@@ -66,6 +66,7 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
     STI_TRY(sti_wake_touched(system, &woken, err));
     if (!woken) return ST_OK;
     STI_TRY(look_again(system, h, round, err));
+    if (!sti_speculative(system)) STI_TRY(sti_refresh_active(system, err));
     return sti_want_contacts(system, h, err);
 }
 

@@ -78,6 +78,7 @@ static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
     solver.tolerance = def->tolerance;
     solver.max_iterations = def->max_iterations;
     solver.warm_start = true;
+    solver.threads = def->threads;
     solver.allocator = def->allocator;
     return solver;
 }
@@ -209,6 +210,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     STI_TRY(check_def(def, err));
     STI_TRY(sti_world_create(scene, def->gravity, &def->allocator, &world, err));
     world->collider.keep_all = def->all_points;
+    world->threads = def->threads;
     st_Status status;
     if (world->n_v == 0) {
         status =

@@ -86,7 +86,7 @@ static const char every_key[] =
     "  \"simulation\": { \"integrator\": \"euler\", \"preset\": \"anitescu-potra-2002\", \"contact\": \"rigid\",\n"
     "    \"law\": \"cone\", \"facets\": 6, \"drift\": \"gap\", \"impact\": \"inelastic\", \"events\": \"off\",\n"
     "    \"h\": 0.002, \"end\": 3, \"gravity\": [0, -1, 2], \"solver\": \"nsgs\", \"tolerance\": 1e-6,\n"
-    "    \"max_iterations\": 77, \"islands\": false, \"sleep\": true, \"sleep_speed\": 0.02,\n"
+    "    \"max_iterations\": 77, \"threads\": 3, \"islands\": false, \"sleep\": true, \"sleep_speed\": 0.02,\n"
     "    \"sleep_time\": 1.5, \"margin\": 0.25, \"all_points\": true, \"slop\": 1e-7, \"correction_speed\": 0.5, "
     "\"active_gap\": 1e-4,\n"
     "    \"keep_springs\": true, \"speed_limit\": 1000, \"form\": \"I\", \"restitution_speed\": 0.01,\n"

@@ -49,6 +49,7 @@ static void test_settings(void **state)
     assert_string_equal(def.solver, "nsgs");
     check_close(def.tolerance, 1e-6, EXACT);
     assert_int_equal(def.max_iterations, 77);
+    assert_int_equal(def.threads, 3);
     assert_false(def.islands);
     assert_true(def.sleep);
     check_close(def.sleep_speed, 0.02, EXACT);

@@ -1,0 +1,30 @@
+/* math/parallel.h -- a team of threads for a moment.
+ *
+ * Work is shared out so that its result does not depend on how many there are: everyone writes to places of their own,
+ * and sums are made of parts whose borders depend on the problem alone. Built without OpenMP a team has one member.
+ */
+#ifndef STI_PARALLEL_H
+#define STI_PARALLEL_H
+
+#include "base/base.h"
+
+/* Called by every member, thread = 0 .. n_threads - 1. */
+typedef void sti_Team(void *ctx, int thread, int n_threads);
+void sti_team_run(int threads, sti_Team *work, void *ctx);
+/* Inside: until all of the team are here. */
+void sti_team_wait(int n_threads);
+
+/* Items first .. end - 1 of one member. */
+typedef void sti_Range(void *ctx, int64_t first, int64_t end);
+/* 0 .. n - 1 in ranges, one a thread; fewer threads where each would get less than `least`. */
+void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *ctx);
+
+static inline int64_t sti_share(int64_t n, int thread, int n_threads)
+{
+    return n * thread / n_threads; /* where the share of a thread begins, and that of the one before ends */
+}
+
+/* n numbers, copied. */
+void sti_team_copy(int threads, double *to, const double *from, int64_t n);
+
+#endif
