@@ -62,14 +62,15 @@ done
 # Accuracy against time: iterations, of all.
 repeat=1
 iterations='5 10 50 100'
-[ "$mode" = --quick ] && iterations='5 50'
+sweeps='4 8 16 50'
+[ "$mode" = --quick ] && iterations='5 50' && sweeps='8 16'
 for scene in $curves; do
     for engine in $engines; do
         case $engine in
         ode) for n in $iterations; do run "$scene" ode iterations="$n"; done ;;
         bullet) for n in $iterations; do run "$scene" bullet iterations="$n"; done ;;
         mujoco) for n in $iterations; do run "$scene" mujoco iterations="$n"; done ;;
-        stiction) for n in $iterations; do run "$scene" stiction tolerance=1e-6 max_iterations="$n"; done ;;
+        stiction) for n in $sweeps; do run "$scene" stiction tolerance=1e-6 max_iterations="$n"; done ;;
         esac
     done
     "$build/bench/table" "$rows" --curve "$scene" >"$out/$scene.svg"
