@@ -17,7 +17,7 @@ typedef struct Field {
 
 static const Field step_field[] = {{"kinetic", "J"},     {"potential", "J"},   {"total", "J"},     {"residual", ""},
                                    {"penetration", "m"}, {"joint_error", "m"}, {"iterations", ""}, {"contacts", ""},
-                                   {"collisions", ""},   {"h", "s"},           {NULL, NULL}};
+                                   {"collisions", ""},   {"asleep", ""},       {"h", "s"},         {NULL, NULL}};
 #define FORCE_FIELDS                                                                                                   \
     {"fx", "N"}, {"fy", "N"}, {"fz", "N"},                                                                             \
     {                                                                                                                  \
@@ -153,9 +153,16 @@ char *st_recording_curve_names(const st_Recording *recording)
 
 static double step_value(const st_RecordedStep *s, int field)
 {
-    const double value[] = {s->kinetic,    s->potential,   s->kinetic + s->potential,
-                            s->residual,   s->penetration, s->joint_error,
-                            s->iterations, s->contacts,    s->collisions,
+    const double value[] = {s->kinetic,
+                            s->potential,
+                            s->kinetic + s->potential,
+                            s->residual,
+                            s->penetration,
+                            s->joint_error,
+                            s->iterations,
+                            s->contacts,
+                            s->collisions,
+                            s->asleep,
                             s->h};
     return value[field];
 }
