@@ -34,8 +34,8 @@ static st_Status build(int n, st_Scene **scene, st_Error *err)
     st_Status status = st_scene_create(scene, err);
     if (status == ST_OK) status = st_scene_add_shape(*scene, ST_GROUND, &floor, NULL, err);
     for (int k = 0; k < n && status == ST_OK; k++) {
-        const int stack = k / 5;
-        const st_Vec3 at = {0.3 * (stack % side), 0.3 * (stack / side), 0.05 + 0.1 * (k % 5)};
+        const int stack = k / 5, row = stack / side;
+        const st_Vec3 at = {0.3 * (stack % side), 0.3 * row, 0.05 + 0.1 * (k % 5)};
         status = add(*scene, st_box_def(0.05, 0.05, 0.05), at, (st_Vec3){0, 0, 0}, err);
     }
     if (status == ST_OK) status = add(*scene, st_sphere_def(0.1), (st_Vec3){0, -1, 0.1}, (st_Vec3){1, 0, 0}, err);

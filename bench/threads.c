@@ -39,13 +39,14 @@ static st_Status build(int n, st_Scene **scene, st_Error *err)
         st_BodyDef def = st_body_def();
         st_ShapeDef ball = st_sphere_def(r);
         st_BodyId id;
+        const int layer = k / (side * side);
         double shift[2];
         for (int e = 0; e < 2; e++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             shift[e] = 0.02 * r * (double)(state >> 40) / (double)(1 << 24);
         }
         def.pose.p = (st_Vec3){r + 2.04 * r * (k % side) + shift[0], r + 2.04 * r * (k / side % side) + shift[1],
-                               r + 2.0 * r * (k / (side * side))};
+                               r + 2.0 * r * layer};
         ball.mu = 0.4;
         status = st_scene_add_body(*scene, &def, &id, err);
         if (status == ST_OK) status = st_scene_add_shape(*scene, id, &ball, NULL, err);

@@ -20,8 +20,6 @@
 #include "collide/overlap.h"
 #include "collide/pair.h"
 
-#include <stdlib.h>
-
 /* n may miss the cone by this much: rounding of nearly flat surfaces. */
 #define CONE_SLACK 1e-7
 #define SAME_PLACE 1e-7
@@ -317,40 +315,6 @@ static st_Status try_triangle(Side *side, int index)
     return lowest >= 0 ? add_patch(side, &face) : ST_OK;
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------- */
-
-typedef struct Found {
-    sti_Points *points; /* its list takes them                                                     */
-    st_Status status;
-    st_Error *err;
-} Found;
-
-static bool note(void *ctx, int item)
-{
-    Found *found = ctx;
-    sti_Points *p = found->points;
-    found->status = STI_GROW(&p->allocator, p->list, p->list_capacity, p->n_list + 1, found->err);
-    if (found->status == ST_OK) p->list[p->n_list++] = item;
-    return found->status == ST_OK;
-}
-
-static int by_number(const void *x, const void *y)
-{
-    int a = *(const int *)x, b = *(const int *)y;
-    return a < b ? -1 : a > b;
-}
-
-/* Triangles near a box in mesh axes, in order, at the end of the list. */
-static st_Status near_triangles(const sti_Mesh *mesh, const sti_Bounds *bounds, sti_Points *points, st_Error *err)
-{
-    Found found = {points, ST_OK, err};
-    int first = points->n_list;
-    sti_tree_query(&mesh->tree, bounds, note, &found);
-    if (points->n_list > first + 1)
-        qsort(points->list + first, (size_t)(points->n_list - first), sizeof *points->list, by_number);
-    return found.status;
-}
-
 /* ---- wholly inside ------------------------------------------------------------------------------- */
 
 /* Farthest point of a convex core or of a mesh along d. */
@@ -444,12 +408,14 @@ static st_Pose inverse(st_Pose pose)
     return (st_Pose){scale(-1, rotate(q, pose.p)), q};
 }
 
+/* ---- pairs --------------------------------------------------------------------------------------- */
+
 /* All triangles near the core, whose box in mesh axes is `bounds`. */
 static st_Status collide_core(Side *side, const sti_Bounds *bounds)
 {
     sti_Points *points = side->out;
     int first = points->n_list;
-    st_Status status = near_triangles(side->mesh, bounds, points, side->err);
+    st_Status status = sti_mesh_near(side->mesh, bounds, points, side->err);
     for (int k = first; k < points->n_list && status == ST_OK; k++)
         status = try_triangle(side, points->list[k]);
     points->n_list = first;
@@ -499,7 +465,7 @@ static st_Status collide_plates(Side *side, const sti_Mesh *b, st_Pose pose_b, s
     sti_Points *out = side->out;
     double margin = fmax(side->how->margin, 0);
     out->n_list = 0;
-    st_Status status = near_triangles(b, bounds, out, side->err);
+    st_Status status = sti_mesh_near(b, bounds, out, side->err);
     int n_triangles = out->n_list;
     for (int k = 0; k < n_triangles && status == ST_OK; k++) {
         const sti_Triangle *t = &b->triangle[out->list[k]];

@@ -285,15 +285,19 @@ static bool note(void *ctx, int item)
     return found->status == ST_OK;
 }
 
-/* Triangles of one solid in a box in its axes, at the end of the list, in order. */
+st_Status sti_mesh_near(const sti_Mesh *mesh, const sti_Bounds *bounds, sti_Points *points, st_Error *err)
+{
+    Found found = {points, ST_OK, err};
+    int first = points->n_list;
+    sti_tree_query(&mesh->tree, bounds, note, &found);
+    if (points->n_list > first + 1)
+        qsort(points->list + first, (size_t)(points->n_list - first), sizeof *points->list, by_number);
+    return found.status;
+}
+
 static st_Status gather(const Overlap *o, int of, const sti_Bounds *bounds)
 {
-    Found found = {o->out, ST_OK, o->err};
-    int first = o->out->n_list;
-    sti_tree_query(&o->mesh[of]->tree, bounds, note, &found);
-    if (o->out->n_list > first + 1)
-        qsort(o->out->list + first, (size_t)(o->out->n_list - first), sizeof(int), by_number);
-    return found.status;
+    return sti_mesh_near(o->mesh[of], bounds, o->out, o->err);
 }
 
 /* The vertices of the triangles list[first .. n_list - 1], each once, at the end of the list. */
@@ -437,6 +441,7 @@ static void drop_settled(const Overlap *o)
 {
     sti_ContactPoint *p = o->out->point;
     int kept = o->first;
+    if (o->out->n - o->first < 2) return;
     qsort(p + o->first, (size_t)(o->out->n - o->first), sizeof *p, by_depth);
     for (int k = o->first; k < o->out->n; k++) {
         bool settled = false;

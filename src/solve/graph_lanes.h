@@ -15,8 +15,6 @@
  */
 #include "solve/graph.h"
 
-#pragma GCC diagnostic ignored "-Wpsabi" /* wide vectors in registers, of inline functions only */
-
 static const double relaxation = 1.3; /* omega */
 
 typedef double Lanes __attribute__((vector_size(8 * STI_LANES)));

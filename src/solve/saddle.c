@@ -368,11 +368,13 @@ static void solve_joints_wide(const Memory *m, const Part *part, sti_Wide *l)
 }
 
 #define NUMBER  double
+#define WIDTH   1
 #define NAME(f) f
 #define CLONES
 #include "solve/saddle_solve.h"
 
 #define NUMBER  sti_Wide
+#define WIDTH   STI_WIDTH
 #define NAME(f) f##_wide
 #define CLONES  STI_CLONES
 #include "solve/saddle_solve.h"

@@ -154,15 +154,14 @@ STI_INLINE void NAME(residuals)(const Memory *m, const Part *part, const NUMBER 
  * stay large and no longer fall. Tells whether any is to go on; weight is 1 for those, else 0.      */
 STI_INLINE bool NAME(correct)(const Memory *m, const Part *part, NUMBER *v, NUMBER *l, double *moved, NUMBER *weight)
 {
-    enum { N = sizeof(NUMBER) / sizeof(double) };
     const NUMBER *step_v = (const NUMBER *)m->step_v, *step_l = (const NUMBER *)m->step_l;
-    double step[N] = {0}, size[N] = {0};
+    double step[WIDTH] = {0}, size[WIDTH] = {0};
     bool go_on = false;
     for (int k = 0; k < part->n_blocks; k++)
         for (int row = m->net.problem->A.first[part->block[k]]; row < m->net.problem->A.first[part->block[k] + 1];
              row++) {
             v[row] += *weight * step_v[row];
-            for (int j = 0; j < N; j++) {
+            for (int j = 0; j < WIDTH; j++) {
                 step[j] = sti_larger(fabs(((const double *)(step_v + row))[j]), step[j]);
                 size[j] = sti_larger(fabs(((const double *)(v + row))[j]), size[j]);
             }
@@ -170,7 +169,7 @@ STI_INLINE bool NAME(correct)(const Memory *m, const Part *part, NUMBER *v, NUMB
     for (int k = 0; k < part->n_groups; k++)
         for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
             l[row] += *weight * step_l[row];
-    for (int j = 0; j < N; j++) {
+    for (int j = 0; j < WIDTH; j++) {
         const double before = moved[j];
         moved[j] = size[j] > 0.0 ? step[j] / size[j] : 0.0;
         const bool again = ((double *)weight)[j] > 0.0 && moved[j] > REFINED_ENOUGH && moved[j] < 0.5 * before;
@@ -184,11 +183,10 @@ CLONES
 static void NAME(solve)(const Memory *m, const Part *part, bool rough, const NUMBER *a, const NUMBER *c, NUMBER *v,
                         NUMBER *l)
 {
-    enum { N = sizeof(NUMBER) / sizeof(double) };
     NUMBER *rest_v = (NUMBER *)m->rest_v, *rest_l = (NUMBER *)m->rest_l;
     NUMBER weight = (NUMBER){0} + 1.0;
-    double moved[N];
-    for (int j = 0; j < N; j++)
+    double moved[WIDTH];
+    for (int j = 0; j < WIDTH; j++)
         moved[j] = INFINITY;
     NAME(solve_once)(m, part, a, c, v, l);
     if (part->n_groups == 0 || rough) return;
@@ -200,5 +198,6 @@ static void NAME(solve)(const Memory *m, const Part *part, bool rough, const NUM
 }
 
 #undef NUMBER
+#undef WIDTH
 #undef NAME
 #undef CLONES

@@ -228,6 +228,12 @@ st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
     return wake_due(system, woken, err);
 }
 
+static bool is_same_row(const sti_BoundedEntry *a, const sti_BoundedEntry *b)
+{
+    return a->id == b->id && a->lo == b->lo && a->hi == b->hi && a->target == b->target && a->value == b->value &&
+           a->stiffness == b->stiffness && a->damping == b->damping;
+}
+
 /* Rows of a joint that say something else than at the state before: its motion begins, its motor turns to
  * another target. The pose is the same.                                                           */
 static bool joint_changes(const st_System *system, const sti_Joint *joint)
@@ -238,9 +244,7 @@ static bool joint_changes(const st_System *system, const sti_Joint *joint)
                                     (size_t)joint->n_rows * sizeof *now->joint) != 0)
         return true;
     for (int k = 0; k < 2; k++)
-        if (bounded[k] >= 0 &&
-            memcmp(now->bounded + bounded[k], before->bounded + bounded[k], sizeof *now->bounded) != 0)
-            return true;
+        if (bounded[k] >= 0 && !is_same_row(&now->bounded[bounded[k]], &before->bounded[bounded[k]])) return true;
     return false;
 }
 

@@ -21,6 +21,7 @@
 #define MOST_PATHS     1024
 #define PATH_SIZE      128
 #define TEXT_SIZE      (1 << 20)
+#define PATIENCE_MS    60000 /* until a busy machine has started a program or answers; on an idle one it is a few */
 
 typedef struct Program {
     char folder[64];

@@ -224,7 +224,7 @@ static void interrupted_by(Program *p, int number, int expected_status)
     struct stat info = {0};
     unlink(table);
     pid_t child = start(p, arguments, out_file(p));
-    for (int k = 0; k < 500 && (stat(table, &info) != 0 || info.st_size < 20000); k++)
+    for (int k = 0; k < PATIENCE_MS / 20 && (stat(table, &info) != 0 || info.st_size < 20000); k++)
         nanosleep(&moment, NULL);
     assert_int_equal(kill(child, number), 0);
     finish(p, child);

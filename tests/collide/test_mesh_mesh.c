@@ -101,7 +101,8 @@ static bool is_deep_near(const Solid *s, const Solid *o, st_Vec3 p, double reach
         solid_corners(s, t, v);
         if (triangle_distance(p, v) > reach) continue;
         for (int i = 0; i < 3 * N; i++) {
-            st_Vec3 q = add(v[i % 3], scale((double)(i / 3) / N, sub(v[(i + 1) % 3], v[i % 3])));
+            const int along = i / 3;
+            st_Vec3 q = add(v[i % 3], scale((double)along / N, sub(v[(i + 1) % 3], v[i % 3])));
             if (norm(sub(q, p)) <= reach && is_deep(o, q, depth)) return true;
         }
         if (is_deep_on(v, o, p, reach, depth)) return true;

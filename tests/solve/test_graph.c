@@ -165,7 +165,9 @@ static void test_judges_as_the_problem_does(void **state)
     const st_Problem *p = &wall.problem;
     double *r = calloc((size_t)p->n_r, sizeof *r), *u = calloc(2 * (size_t)p->n_r, sizeof *u);
     double *v = calloc(2 * (size_t)p->n_v, sizeof *v);
-    assert_true(r != NULL && u != NULL && v != NULL);
+    assert_non_null(r);
+    assert_non_null(u);
+    assert_non_null(v);
     memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
     sti_graph_restore(graph);
     for (int trial = 0; trial < 4; trial++) {

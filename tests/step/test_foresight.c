@@ -117,15 +117,15 @@ static void add_heap(st_Scene *scene)
 {
     uint64_t seed = 7;
     for (int k = 0; k < HEAP; k++) {
+        const int row = k / 4 % 4, layer = k / 16;
         double jitter[3];
         for (int d = 0; d < 3; d++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             jitter[d] = 0.01 * ((double)(seed >> 11) / (double)((uint64_t)1 << 53) - 0.5);
         }
-        add_ball(
-            scene,
-            (st_Vec3){0.115 * (k % 4) + jitter[0], 0.115 * (k / 4 % 4) + jitter[1], 0.3 + 0.115 * (k / 16) + jitter[2]},
-            (st_Vec3){0.5 * jitter[0], 0, -2});
+        add_ball(scene,
+                 (st_Vec3){0.115 * (k % 4) + jitter[0], 0.115 * row + jitter[1], 0.3 + 0.115 * layer + jitter[2]},
+                 (st_Vec3){0.5 * jitter[0], 0, -2});
     }
 }
 

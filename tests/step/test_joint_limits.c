@@ -51,7 +51,7 @@ static void cone_returns_the_rod(void **state)
             st_JointId id = add_joint(&m, &joint);
             run(&m, 0.4);
             check_close(report(&m, id).coordinate, 0.4 * w0, m.def.h * w0);
-            run(&m, 0.8); /* CONE/w0 = 0.5 s */
+            run(&m, 0.8);                                                  /* CONE/w0 = 0.5 s */
             check_close(report(&m, id).speed, -e * w0, m.def.h * w0 * w0); /* first order */
             check_close(report(&m, id).coordinate, CONE - e * w0 * 0.3, m.def.h * w0 * (1 + e));
             end(&m);

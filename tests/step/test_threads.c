@@ -39,7 +39,8 @@ static void add_pile(World *w, int layers)
 {
     check_Random random = {7};
     for (int k = 0; k < 81 * layers; k++) {
-        double x = 0.2 * (k % 9) + check_random(&random, -0.005, 0.005), z = 0.1 + 0.2 * (k / 81);
+        const int layer = k / 81;
+        double x = 0.2 * (k % 9) + check_random(&random, -0.005, 0.005), z = 0.1 + 0.2 * layer;
         double y = 0.2 * (k / 9 % 9) + check_random(&random, -0.005, 0.005);
         add(w, st_sphere_def(0.1), (st_Vec3){x, y, z + check_random(&random, 0, 0.004)});
     }

@@ -15,10 +15,12 @@ export function stiction(program, ...args) {
   return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 }
 
+const PATIENCE = 120000; // ms, for a machine that is busy with other things
+
 export function launch(executablePath) {
   const args = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
   if (process.getuid?.() === 0) args.push("--no-sandbox");
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath, args, timeout: PATIENCE });
 }
 
 // A page with no network; what it says in the console and asks for is kept.
@@ -28,9 +30,10 @@ export async function open(browser, address, options = {}) {
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && !/GPU stall|swiftshader/i.test(m.text()) && noise.push(m.text()));
   page.on("pageerror", (e) => noise.push(e.message));
   page.on("request", (r) => asked.push(r.url()));
+  page.setDefaultTimeout(PATIENCE);
   const began = Date.now();
   await page.goto(address);
-  await page.waitForFunction(() => document.body.dataset.ready, null, { timeout: 60000 });
+  await page.waitForFunction(() => document.body.dataset.ready);
   return { page, noise, asked, took: Date.now() - began, close: () => context.close() };
 }
 

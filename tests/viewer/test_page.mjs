@@ -29,6 +29,9 @@ const differing = (page, first, second) => page.evaluate(([first, second]) => {
   return n / (a.length / 4);
 }, [first, second]);
 
+// All that was asked for is on the screen.
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 const tests = {
   async "opens from disk, asks nobody, says nothing"(t) {
     assert.equal(await t.page.evaluate(() => document.body.dataset.ready), "yes");
@@ -39,13 +42,14 @@ const tests = {
 
   async "plays, and stops"({ page }) {
     const now = () => page.evaluate(() => stiction.time);
-    await page.evaluate(() => stiction.setTime(0));
-    await page.evaluate(() => stiction.setPlaying(true));
-    await page.waitForFunction(() => stiction.time > 0.1, null, { timeout: 20000 });
+    await page.evaluate(() => { stiction.setSpeed(0.05); stiction.setTime(0); stiction.setPlaying(true); }); // slow: it must not end before the key
+    await page.waitForFunction(() => stiction.time > 0);
     await page.locator("canvas").first().press("Space");
     const stopped = await now();
+    assert.ok(stopped < 1.2, "stopped by the key, not by its end");
     await page.waitForTimeout(200);
     assert.equal(await now(), stopped);
+    await page.evaluate(() => stiction.setSpeed(1));
   },
 
   async "scrubs with slider, keys and plots"({ page }) {
@@ -91,7 +95,7 @@ const tests = {
 
   async "a click selects the body under it"({ page }) {
     await page.evaluate(() => { stiction.setTime(0.3); stiction.picture.resetView(); });
-    await page.waitForTimeout(100);
+    await drawn(page);
     const at = await page.evaluate(() => { const box = stiction.canvas.getBoundingClientRect(), p = stiction.picture.onScreen(31); return [box.left + p[0], box.top + p[1]]; });
     await page.mouse.click(...at);
     assert.equal(await page.evaluate(() => stiction.picture.selected), 31);
@@ -229,13 +233,12 @@ await t.close();
   });
   assert.equal(found.right, found.tried);
   assert.ok(found.triangles >= 2100 && found.triangles < 2200);
-  const colour = async () => crowd.page.evaluate(async () => {
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const colour = () => drawn(crowd.page).then(() => crowd.page.evaluate(() => {
     const p = stiction.picture, gl = p.renderer.getContext(), [x, y] = p.onScreen(2100), r = p.renderer.getPixelRatio(), out = new Uint8Array(4);
     p.render();
     gl.readPixels(Math.round(x * r), Math.round((p.canvas.clientHeight - y) * r), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, out);
     return [...out];
-  });
+  }));
   const before = await colour();
   await crowd.page.evaluate(() => stiction.select(2100));
   assert.notDeepEqual(await colour(), before);
@@ -257,7 +260,7 @@ await t.close();
   try {
     const address = await new Promise((done) => server.stdout.on("data", (d) => done(String(d).split(" ")[0])));
     const live = await open(browser, address);
-    await live.page.waitForFunction(() => stiction.run.now > 0.2, null, { timeout: 20000 });
+    await live.page.waitForFunction(() => stiction.run.now > 0.2);
     await live.page.locator("canvas").first().press("Space");
     await live.page.waitForFunction(() => stiction.live.paused);
     const before = await live.page.evaluate(() => stiction.run.now);
@@ -266,7 +269,7 @@ await t.close();
     assert.ok(Math.abs((await live.page.evaluate(() => stiction.run.now)) - before - 0.004) < 1e-6);
     await live.page.evaluate(() => stiction.live.send({ drag: 31, ax: 0, ay: 0, az: 0, x: 1, y: 0, z: 3 }));
     await live.page.locator("canvas").first().press("Space");
-    await live.page.waitForFunction(() => stiction.run.position[3 * 30 + 2] > 1, null, { timeout: 20000 }); // lifted by the hand
+    await live.page.waitForFunction(() => stiction.run.position[3 * 30 + 2] > 1); // lifted by the hand
     await live.page.evaluate(async () => { // paused, so that a slow page does not look away while it is at the start
       await stiction.live.send({ do: "pause" });
       await stiction.live.send({ do: "reset" });
