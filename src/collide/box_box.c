@@ -7,8 +7,8 @@
  *     A_i x B_j:     ( |t_{i+2} R_{i+1,j} - t_{i+1} R_{i+2,j}| - radii ) / sqrt(1 - R_ij^2)
  *
  * The largest is the signed distance where they overlap, and where it is met by a pair of points apart;
- * else (a corner near a corner) GJK has the distance. Of edges, whose axis loses digits to their angle, the points are
- * asked for either way.
+ * else GJK has the distance (a corner near a corner), or the points (edges whose axis loses digits to their angle; a
+ * face that ties with two edges that cross beside it).
  */
 #include "collide/manifold.h"
 #include "collide/pair.h"
@@ -165,7 +165,7 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     if (!(axis.gap < how->margin)) return ST_OK;
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal};
     bool met = axis.edge_a >= 0 ? edge_points(&x, &axis, &d) : corner_points(&x, &axis, &d);
-    if (!met && !(axis.gap < 0 && axis.edge_a < 0)) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
+    if (!met) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
     if (d.beyond) return ST_OK;
     return sti_manifold(&x.a, &x.b, &d, origin, how, out, err);
 }
