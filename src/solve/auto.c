@@ -112,6 +112,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     sti_Task part = *task;
     part.max_iterations = turn.iterations;
     part.iterations = 0;
+    part.start = -1.0;
     part.attempt = turn.attempt;
     /* newton is next, and needs no good start; of a large problem a step is dear */
     part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
@@ -119,6 +120,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
+    if (a->gave_up < 0 && task->start < 0.0) task->start = part.start; /* the first turn */
     weigh(a, task, turn.who);
     if (!(a->least <= task->tolerance)) a->gave_up = turn.who;
     return ST_OK;
@@ -155,6 +157,7 @@ static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
         starts = task->r[j] != 0.0;
     if (!starts) return ST_OK;
     weigh(a, task, NSGS);
+    task->start = a->least;
     if (a->least <= task->tolerance || a->least > near || problem->n_r > MOST_ROWS) return ST_OK;
     const int most = task->max_iterations < NEAR_STEPS ? task->max_iterations : NEAR_STEPS;
     if (!sti_solver_takes(&sti_newton, problem, &refused)) return ST_OK;

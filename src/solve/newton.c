@@ -11,8 +11,9 @@
  *
  *     (A + B (W + alpha E)) d = -F                                                               (2)
  *
- * Rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter the sparse
- * factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
+ * Contacts between free bodies are eliminated down to the bodies' velocities (by_bodies.h), and W is not formed.
+ * Elsewhere, rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter the
+ * sparse factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
  * largest of the last few values (Grippo, Lampariello & Lucidi 1986), and is halved otherwise.
  *
  * alpha falls as long as things go well (the method ends as Newton's on the problem itself) and grows when a
@@ -25,6 +26,8 @@
 #include "solve/slope.h"
 
 #include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;
@@ -61,11 +64,12 @@ typedef struct Newton {
     double measure; /* of the r looked at last                                                     */
     bool done;      /* the best is good enough                                                     */
     int n_active;
+    bool by_bodies; /* else by W                                                                    */
 } Newton;
 
 static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
 {
-    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts, entries = s->W->n_entries;
+    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts, entries = s->by_bodies ? 0 : s->W->n_entries;
     const sti_Room rooms[] = {STI_ROOM(s->u, n),
                               STI_ROOM(s->trial, n),
                               STI_ROOM(s->trial_u, n),
@@ -83,7 +87,7 @@ static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
                               STI_ROOM(s->p, contacts + 1),
                               STI_ROOM(s->j, entries),
                               STI_ROOM(s->start, entries),
-                              STI_ROOM(s->x, s->W->x_size)};
+                              STI_ROOM(s->x, s->by_bodies ? 0 : s->W->x_size)};
     return sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err);
 }
 
@@ -144,8 +148,22 @@ static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *
     }
 }
 
-/* The step d of (2), and W d. */
-static st_Status find_step(Newton *s, const sti_Task *task, st_Error *err)
+/* The step d of (2), and W d, by the bodies' velocities. */
+static st_Status find_step_by_bodies(Newton *s, const sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    double soft[ST_MAX_DIM];
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int first = p->contact[c].first;
+        for (int d = 0; d < p->contact[c].dim; d++)
+            soft[d] = s->alpha / s->rho[first + d];
+        sti_by_bodies_set(&s->base->bodies, c, s->A + BLOCK * (int64_t)c, s->B + BLOCK * (int64_t)c, s->F + first, soft);
+    }
+    return sti_by_bodies_step(&s->base->bodies, s->step, s->step_u, err);
+}
+
+/* The same by W. */
+static st_Status find_step_by_contacts(Newton *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     int64_t entry = 0, at = 0;
@@ -176,12 +194,12 @@ static st_Status find_step(Newton *s, const sti_Task *task, st_Error *err)
 
 /* The longest of r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. Returns the
  * merit; r and u are moved. Not finite: INFINITY, and nothing moved.                              */
-static double search(Newton *s, const sti_Task *task, double bound)
+static double search(Newton *s, const sti_Task *task, double bound, int most)
 {
     const int n = task->problem->n_r;
     const size_t bytes = sizeof(double) * (size_t)n;
     double least = INFINITY, t = 1.0, best_t = 0.0;
-    for (int k = 0; k < LINE_STEPS; k++, t *= 0.5) {
+    for (int k = 0; k < most; k++, t *= 0.5) {
         for (int row = 0; row < n; row++) {
             s->trial[row] = task->r[row] + t * s->step[row];
             s->trial_u[row] = s->u[row] + t * s->step_u[row];
@@ -225,7 +243,7 @@ static bool is_rounding(const Newton *s, double last)
 static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
     double history[MEMORY], first = 0.0;
-    int rounded = 0;
+    int rounded = 0, watched = getenv("WD")?atoi(getenv("WD")):4;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
         const double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
@@ -234,14 +252,21 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
             *solved = true;
             return ST_OK;
         }
+        if (k == watched && watched > 0 && merit > 0.5 * first) {
+            memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
+            judge(s, task);
+            watched = -1;
+            evaluate(s, task, task->r, s->u, true);
+            if(getenv("TR2")) fprintf(stderr,"   back\n");
+        }
         history[k % MEMORY] = merit;
         double bound = 0.0;
         for (int i = 0; i < MEMORY && i <= k; i++)
             bound = fmax(bound, history[i]);
-        STI_TRY(find_step(s, task, err));
+        STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
         task->iterations++;
-        if (!isfinite(search(s, task, bound))) return ST_OK;
-        judge(s, task);
+        if (!isfinite(search(s, task, bound, k < watched ? 1 : LINE_STEPS))) return ST_OK;
+        judge(s, task);if(getenv("TR2")) fprintf(stderr,"   k %d merit %.2e len %.2g meas %.2e alpha %.1e\n",k,merit,s->length,s->measure,s->alpha);
         *solved = s->done;
         if (s->done) return ST_OK;
         rounded = is_rounding(s, last) ? rounded + 1 : 0;
@@ -278,7 +303,7 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             memcpy(task->r, s->base->best, bytes);
-            sti_delassus_apply(s->W, task->r, s->u);
+            judge(s, task); /* u of it */
         }
     }
     return ST_OK;
@@ -292,14 +317,15 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     bool formed = false;
     task->iterations = 0;
     if (p->n_contacts == 0) return ST_OK;
-    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
+    STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
+    s->by_bodies = s->base->by_bodies;
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
     STI_TRY(make_room(s, task, err));
     sti_slope_rho(task->reduction, s->rho);
     judge(s, task);
-    STI_TRY(iterate(s, task, err));
+    double m0=s->measure; STI_TRY(iterate(s, task, err)); if(getenv("TR")) fprintf(stderr,"newton %d its from %.2e to %.2e alpha %.1e act %d\n",task->iterations,m0,s->base->least,s->alpha,s->n_active);
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
     return ST_OK;
 }
@@ -314,6 +340,7 @@ static bool accepts(st_Law law, int dim, bool symmetric)
 const sti_SolverKind sti_newton = {
     .name = "newton",
     .columns = true,
+    .by_bodies = true,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
     .accepts = accepts,
     .solve = solve,
