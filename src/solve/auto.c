@@ -24,9 +24,10 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
-/* Residual of a start from which newton is at its end within a few steps. */
-static const double near = 1e-5;
-enum { NEAR_STEPS = 5 };
+/* Residual of a start from which newton is at its end within a few steps; between free bodies these steps are cheap
+ * (by_bodies.h), and it may be farther away.                                                       */
+static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
+enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
  * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
  * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
@@ -158,8 +159,11 @@ static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
     if (!starts) return ST_OK;
     weigh(a, task, NSGS);
     task->start = a->least;
+    const bool by_bodies = task->reduction->graph != NULL;
+    const double near = by_bodies ? near_by_bodies : near_by_contacts;
     if (a->least <= task->tolerance || a->least > near || problem->n_r > MOST_ROWS) return ST_OK;
-    const int most = task->max_iterations < NEAR_STEPS ? task->max_iterations : NEAR_STEPS;
+    const int steps = by_bodies ? STEPS_BY_BODIES : STEPS_BY_CONTACTS;
+    const int most = task->max_iterations < steps ? task->max_iterations : steps;
     if (!sti_solver_takes(&sti_newton, problem, &refused)) return ST_OK;
     return take_turn(a, task, (Turn){NEWTON, most, 0, BEST}, err);
 }

@@ -23,11 +23,11 @@ typedef struct sti_ByBodies {
     st_Allocator allocator;
     sti_SparseLu *lu;
     const sti_Graph *graph;
-    int64_t serial;           /* of the reduction whose graph it was made for                        */
-    sti_BlockRows rows;       /* the pattern of (2)                                                  */
-    STI_ARRAY(int, first);    /* n_nodes + 1                                                         */
-    STI_ARRAY(int64_t, p);    /* n_nodes + 1                                                         */
-    STI_ARRAY(int, j);        /* the body itself first                                               */
+    int64_t serial;        /* of the reduction whose graph it was made for                        */
+    sti_BlockRows rows;    /* the pattern of (2)                                                  */
+    STI_ARRAY(int, first); /* n_nodes + 1                                                         */
+    STI_ARRAY(int64_t, p); /* n_nodes + 1                                                         */
+    STI_ARRAY(int, j);     /* the body itself first                                               */
     STI_ARRAY(int64_t, start);
     STI_ARRAY(double, x);
     STI_ARRAY(int64_t, cross); /* by contact: the entries (a, b) and (b, a) of its bodies; -1: one body alone */

@@ -21,9 +21,9 @@ struct sti_Factored {
     int64_t reserved; /* blocks of the largest W that lu has room for                               */
     bool by_bodies;   /* contacts between free bodies, for who can do without W: bodies serves       */
     sti_ByBodies bodies;
-    double *u;        /* n_r: work of the judge, W r + b                                            */
-    double *best;     /* n_r: the r with the smallest measure                                       */
-    double least;     /* its measure                                                                */
+    double *u;    /* n_r: work of the judge, W r + b                                            */
+    double *best; /* n_r: the r with the smallest measure                                       */
+    double least; /* its measure                                                                */
 };
 
 st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out, st_Error *err);

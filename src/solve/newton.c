@@ -26,8 +26,6 @@
 #include "solve/slope.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;
@@ -37,6 +35,11 @@ static const double alpha_start[] = {1e-4, 1e-3, 1e-2, 1e-5};
  * many steps. */
 static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
+/* Residual of a start near an answer. There contacts at the edge of touching change sides with every step, and the
+ * merit rises before it falls: so many full steps are taken on trust, and taken back if they did not help (a watchdog:
+ * Chamberlain et al. 1982).                                                                       */
+static const double near = 1e-2;
+enum { WATCHED = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
@@ -69,7 +72,8 @@ typedef struct Newton {
 
 static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
 {
-    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts, entries = s->by_bodies ? 0 : s->W->n_entries;
+    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
+                  entries = s->by_bodies ? 0 : s->W->n_entries;
     const sti_Room rooms[] = {STI_ROOM(s->u, n),
                               STI_ROOM(s->trial, n),
                               STI_ROOM(s->trial_u, n),
@@ -157,7 +161,8 @@ static st_Status find_step_by_bodies(Newton *s, const sti_Task *task, st_Error *
         const int first = p->contact[c].first;
         for (int d = 0; d < p->contact[c].dim; d++)
             soft[d] = s->alpha / s->rho[first + d];
-        sti_by_bodies_set(&s->base->bodies, c, s->A + BLOCK * (int64_t)c, s->B + BLOCK * (int64_t)c, s->F + first, soft);
+        sti_by_bodies_set(&s->base->bodies, c, s->A + BLOCK * (int64_t)c, s->B + BLOCK * (int64_t)c, s->F + first,
+                          soft);
     }
     return sti_by_bodies_step(&s->base->bodies, s->step, s->step_u, err);
 }
@@ -192,8 +197,8 @@ static st_Status find_step_by_contacts(Newton *s, const sti_Task *task, st_Error
     return ST_OK;
 }
 
-/* The longest of r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. Returns the
- * merit; r and u are moved. Not finite: INFINITY, and nothing moved.                              */
+/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. Returns
+ * the merit; r and u are moved. Not finite: INFINITY, and nothing moved.                          */
 static double search(Newton *s, const sti_Task *task, double bound, int most)
 {
     const int n = task->problem->n_r;
@@ -239,26 +244,28 @@ static bool is_rounding(const Newton *s, double last)
     return s->length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha;
 }
 
+/* Back to where problem (1) began; returns its merit. */
+static double take_back(Newton *s, const sti_Task *task)
+{
+    memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
+    judge(s, task);
+    return evaluate(s, task, task->r, s->u, true);
+}
+
 /* Problem (1) from where r is. Returns whether F fell far enough. */
 static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
     double history[MEMORY], first = 0.0;
-    int rounded = 0, watched = getenv("WD")?atoi(getenv("WD")):4;
+    int rounded = 0, watched = s->measure < near ? WATCHED : 0;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
-        const double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
+        double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
             *solved = true;
             return ST_OK;
         }
-        if (k == watched && watched > 0 && merit > 0.5 * first) {
-            memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
-            judge(s, task);
-            watched = -1;
-            evaluate(s, task, task->r, s->u, true);
-            if(getenv("TR2")) fprintf(stderr,"   back\n");
-        }
+        if (k == watched && k > 0 && merit > 0.5 * first) merit = take_back(s, task);
         history[k % MEMORY] = merit;
         double bound = 0.0;
         for (int i = 0; i < MEMORY && i <= k; i++)
@@ -266,7 +273,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
         task->iterations++;
         if (!isfinite(search(s, task, bound, k < watched ? 1 : LINE_STEPS))) return ST_OK;
-        judge(s, task);if(getenv("TR2")) fprintf(stderr,"   k %d merit %.2e len %.2g meas %.2e alpha %.1e\n",k,merit,s->length,s->measure,s->alpha);
+        judge(s, task);
         *solved = s->done;
         if (s->done) return ST_OK;
         rounded = is_rounding(s, last) ? rounded + 1 : 0;
@@ -325,7 +332,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(make_room(s, task, err));
     sti_slope_rho(task->reduction, s->rho);
     judge(s, task);
-    double m0=s->measure; STI_TRY(iterate(s, task, err)); if(getenv("TR")) fprintf(stderr,"newton %d its from %.2e to %.2e alpha %.1e act %d\n",task->iterations,m0,s->base->least,s->alpha,s->n_active);
+    STI_TRY(iterate(s, task, err));
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
     return ST_OK;
 }

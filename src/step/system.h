@@ -174,7 +174,7 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
-    double left; /* residual that the last solve left over                                          */
+    double left;          /* residual that the last solve left over                                          */
     sti_Islands *islands; /* who solves the step problem                                           */
     st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
