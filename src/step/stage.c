@@ -81,7 +81,7 @@ static st_Status momentum(Work *work)
     st_System *s = work->system;
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work_v, *k = s->work_k;
+    double *f = work->out->f, *v = s->work_v, *k = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
@@ -96,7 +96,7 @@ static st_Status momentum(Work *work)
     for (int b = 0; b < model->n_blocks; b++) {
         const int first = model->first[b], end = model->first[b + 1];
         for (int i = first; i < end; i++) {
-            f[i] = stage->eta * k[i];
+            f[i] *= stage->eta;
             for (int j = first; j < end && (still == NULL || !still[b]); j++)
                 f[i] += M[(i - first) * (end - first) + j - first] * v[j];
         }
@@ -477,7 +477,10 @@ static void keep_place(Work *work)
     const sti_Stage *stage = work->stage;
     work->out->eta = stage->eta;
     work->out->t = stage->t;
-    memcpy(work->out->q, stage->q_star, (size_t)work->system->model.n_q * sizeof *work->out->q);
+    work->out->q = stage->q_star; /* with one stage nobody writes there before the next */
+    if (work->out->place == NULL) return;
+    work->out->q = work->out->place;
+    memcpy(work->out->place, stage->q_star, (size_t)work->system->model.n_q * sizeof *stage->q_star);
 }
 
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
