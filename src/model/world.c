@@ -34,8 +34,7 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     body->round = J[0] == J[4] && J[4] == J[8] && J[1] == 0 && J[2] == 0 && J[5] == 0;
     for (int d = 0; d < 6; d++)
         if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = d;
-    for (int k = 0; k < body->n_dofs; k++)
-        world->v_body[world->n_v++] = index;
+    world->n_v += body->n_dofs;
     world->block_first[++world->n_blocks] = world->n_v;
     return ST_OK;
 }
@@ -70,16 +69,14 @@ static st_Status compile(sti_World *world, st_Error *err)
     int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     world->body = sti_alloc(a, n, sizeof *world->body);
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
-    world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
     world->asleep = sti_alloc(a, n, sizeof *world->asleep);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
     world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
-    if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
-        world->asleep == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
-        world->q0 == NULL)
+    if (world->body == NULL || world->block_first == NULL || world->v0 == NULL || world->asleep == NULL ||
+        world->joint == NULL || world->spring == NULL || world->angle == NULL || world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
@@ -117,6 +114,21 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
     return ST_OK;
 }
 
+static void forget_start(sti_World *world)
+{
+    const st_Allocator *a = &world->allocator;
+    const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
+    sti_free(a, world->q0, STI_BODY_Q * n + angles, sizeof *world->q0);
+    sti_free(a, world->v0, 6 * n, sizeof *world->v0);
+    world->q0 = world->v0 = NULL;
+}
+
+void sti_world_started(sti_World *world)
+{
+    forget_start(world);
+    sti_scene_drop_bodies(world->scene);
+}
+
 void sti_world_destroy(sti_World *world)
 {
     if (world == NULL) return;
@@ -126,13 +138,11 @@ void sti_world_destroy(sti_World *world)
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
-    sti_free(&a, world->v_body, 6 * (int64_t)n, sizeof *world->v_body);
-    sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
     sti_free(&a, world->asleep, n, sizeof *world->asleep);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
-    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
+    forget_start(world);
     sti_free(&a, world, 1, sizeof *world);
 }
 
@@ -330,7 +340,10 @@ static double world_potential(void *ctx, double t, const double *q)
 static void world_name(void *ctx, int i, char *out, size_t size)
 {
     const sti_World *world = ctx;
-    snprintf(out, size, "body \"%s\"", world->scene->names[STI_BODY].name[world->v_body[i]]);
+    int b = 0;
+    while (b + 1 < world->n_bodies && world->body[b + 1].v_first <= i)
+        b++; /* the last one that begins there moves: those before it have no velocities */
+    snprintf(out, size, "body \"%s\"", world->scene->names[STI_BODY].name[b]);
 }
 
 st_Model sti_world_model(sti_World *world)

@@ -104,8 +104,9 @@ typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE }
 
 /* Shapes made ready, where they stand, and which are near: collider.c. */
 typedef struct sti_Collider {
-    int n_shapes;
-    sti_Shape *shape;
+    int n_shapes, n_kinds;
+    sti_Shape *made;      /* n_kinds: shapes made ready, see sti_shape_of                          */
+    const int *kind;      /* the scene's: of each shape                                            */
     unsigned char *class; /* sti_ShapeClass of each                                                */
     bool *plain;          /* stands where its body stands, not turned against it                   */
     st_Pose *pose;        /* of the shapes, in the world                                           */
@@ -135,6 +136,11 @@ typedef struct sti_Collider {
     int n_helpers;
 } sti_Collider;
 
+static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
+{
+    return &c->made[c->kind[shape]];
+}
+
 typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
@@ -150,13 +156,14 @@ typedef struct sti_World {
     sti_Collider collider;
     int n_q, n_v, n_blocks;
     int *block_first;      /* n_blocks + 1: one block of M a moving body                                */
-    int *v_body;           /* n_v: whose it is                                                          */
-    double *q0, *v0;       /* initial state                                                             */
+    double *q0, *v0;       /* initial state, until it is taken                                          */
     unsigned char *asleep; /* bodies that stay where they are, whatever their velocities say            */
 } sti_World;
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err);
+/* The initial state has been taken: what served only to come here goes. */
+void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
 double sti_world_kinetic(const sti_World *world, const double *v);

@@ -240,7 +240,10 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
         if (status == ST_OK) status = sti_check_sleep(def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
-    if (status != ST_OK) sti_world_destroy(world);
+    if (status != ST_OK)
+        sti_world_destroy(world);
+    else
+        sti_world_started(world);
     return status;
 }
 
