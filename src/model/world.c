@@ -19,6 +19,22 @@ static unsigned planar_axes(const st_BodyDef *def)
     return axes;
 }
 
+/* Entry (i, j) of a body's 6 x 6 mass matrix. */
+static double mass_entry(const sti_Body *body, int i, int j)
+{
+    if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
+    return body->inertia.m[3 * (i - 3) + (j - 3)];
+}
+
+/* Nothing couples the free rotations. */
+static bool is_principal(const sti_Body *body)
+{
+    for (int i = 0; i < body->n_dofs; i++)
+        for (int j = 0; j < body->n_dofs; j++)
+            if (i != j && mass_entry(body, body->dof[i], body->dof[j]) != 0) return false;
+    return true;
+}
+
 static st_Status compile_body(sti_World *world, int index, st_Error *err)
 {
     const st_BodyDef *def = &world->scene->body[index];
@@ -35,6 +51,7 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     for (int d = 0; d < 6; d++)
         if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = d;
     world->n_v += body->n_dofs;
+    world->principal[world->n_blocks] = is_principal(body);
     world->block_first[++world->n_blocks] = world->n_v;
     return ST_OK;
 }
@@ -70,13 +87,15 @@ static st_Status compile(sti_World *world, st_Error *err)
     world->body = sti_alloc(a, n, sizeof *world->body);
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
+    world->principal = sti_alloc(a, n, sizeof *world->principal);
     world->asleep = sti_alloc(a, n, sizeof *world->asleep);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
     world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
     if (world->body == NULL || world->block_first == NULL || world->v0 == NULL || world->asleep == NULL ||
-        world->joint == NULL || world->spring == NULL || world->angle == NULL || world->q0 == NULL)
+        world->principal == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
+        world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
@@ -139,6 +158,7 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
     sti_free(&a, world->asleep, n, sizeof *world->asleep);
+    sti_free(&a, world->principal, n, sizeof *world->principal);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
@@ -147,13 +167,6 @@ void sti_world_destroy(sti_World *world)
 }
 
 /* ---- the system interface --------------------------------------------------------------------- */
-
-/* Entry (i, j) of a body's 6 x 6 mass matrix. */
-static double mass_entry(const sti_Body *body, int i, int j)
-{
-    if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
-    return body->inertia.m[3 * (i - 3) + (j - 3)];
-}
 
 static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err)
 {
@@ -166,6 +179,18 @@ static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err
                 *M++ = mass_entry(body, body->dof[i], body->dof[j]);
     }
     return ST_OK;
+}
+
+void sti_world_masses(const sti_World *world, double *M)
+{
+    for (int b = 1, block = 0; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        if (body->n_dofs == 0) continue;
+        const bool principal = world->principal[block++];
+        for (int i = 0; i < body->n_dofs; i++)
+            for (int j = principal ? i : 0; j < (principal ? i + 1 : body->n_dofs); j++)
+                *M++ = mass_entry(body, body->dof[i], body->dof[j]);
+    }
 }
 
 static st_Status world_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)

@@ -155,9 +155,10 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
-    int *block_first;      /* n_blocks + 1: one block of M a moving body                                */
-    double *q0, *v0;       /* initial state, until it is taken                                          */
-    unsigned char *asleep; /* bodies that stay where they are, whatever their velocities say            */
+    int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
+    unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
+    double *q0, *v0;          /* initial state, until it is taken                                          */
+    unsigned char *asleep;    /* bodies that stay where they are, whatever their velocities say            */
 } sti_World;
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
@@ -166,6 +167,8 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
 void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
+/* M, of bodies in principal axes the diagonal alone. */
+void sti_world_masses(const sti_World *world, double *M);
 double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */

@@ -52,7 +52,7 @@ static void note_speeds(Work *work, const double *v, const double *k)
     st_System *s = work->system;
     if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
-        double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
+        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
         s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
         if (!work->impact) s->pull = sti_larger(pull, s->pull);
     }
@@ -95,12 +95,15 @@ static st_Status momentum(Work *work)
     const bool *still = s->sleep.n_asleep > 0 ? s->sleep.block : NULL; /* they have no velocity */
     for (int b = 0; b < model->n_blocks; b++) {
         const int first = model->first[b], end = model->first[b + 1];
-        for (int i = first; i < end; i++) {
+        const bool marked = s->marked != NULL && s->marked[b], moves = still == NULL || !still[b];
+        for (int i = first; i < end; i++)
             f[i] *= stage->eta;
-            for (int j = first; j < end && (still == NULL || !still[b]); j++)
+        for (int i = first; i < end && moves && marked; i++)
+            f[i] += M[i - first] * v[i];
+        for (int i = first; i < end && moves && !marked; i++)
+            for (int j = first; j < end; j++)
                 f[i] += M[(i - first) * (end - first) + j - first] * v[j];
-        }
-        M += (ptrdiff_t)(end - first) * (end - first);
+        M += marked ? end - first : (ptrdiff_t)(end - first) * (end - first);
     }
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
@@ -391,7 +394,7 @@ double sti_mobility(const st_System *system, int k)
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * system->step.M[system->diagonal[rows->i[e]]];
+        weighted += x * x * sti_mass_of(system, system->step.M, rows->i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
@@ -457,18 +460,18 @@ static void finish(Work *work)
         .n_l = out->G.n_rows,
         .n_r = out->H.n_rows,
         .n_contacts = n_contacts,
-        .A = {model->n_blocks, model->first, out->M},
+        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = work->system->marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
-        .Cb = {out->G.n_rows, out->Cb_first, out->Cb},
+        .Cb = {.n_blocks = out->G.n_rows, .first = out->Cb_first, .x = out->Cb},
         .f = out->f,
         .g = out->g,
         .w = out->w,
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
-    if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
+    if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
 }
 
 /* Where the rows are taken, for the reports of what they transmit. */

@@ -1,4 +1,5 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
+#include "math/block_diag.h"
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
@@ -90,10 +91,10 @@ typedef enum Need { ALWAYS, STAGES, PROJECTION, N_NEEDS } Need;
 typedef struct Vectors {
     int n;
     double **at[20];
-    int size[20];
+    int64_t size[20];
 } Vectors;
 
-static void add_vectors(Vectors *all, double **const *at, size_t n, int size)
+static void add_vectors(Vectors *all, double **const *at, size_t n, int64_t size)
 {
     for (size_t k = 0; k < n; k++) {
         all->at[all->n] = at[k];
@@ -160,21 +161,25 @@ static void lay_out_mass(st_System *s)
         model->n_blocks = 1;
         model->first = s->whole;
     }
+    s->marked = s->world != NULL ? s->world->principal : NULL;
+    const st_BlockDiag M = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = s->marked};
     for (int b = 0; b < model->n_blocks; b++)
-        s->n_M += (model->first[b + 1] - model->first[b]) * (model->first[b + 1] - model->first[b]);
+        s->n_M += sti_block_numbers(&M, b);
 }
 
 static st_Status find_diagonal(st_System *s, st_Error *err)
 {
+    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->marked};
     int64_t start = 0;
+    if (s->n_M == s->model.n_v) return ST_OK;
     s->diagonal = sti_alloc(&s->allocator, s->model.n_v, sizeof *s->diagonal);
     if (s->diagonal == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
     for (int b = 0; b < s->model.n_blocks; b++) {
         int first = s->model.first[b], n = s->model.first[b + 1] - first;
         for (int k = 0; k < n; k++)
-            s->diagonal[first + k] = start + (int64_t)k * (n + 1);
-        start += (int64_t)n * n;
+            s->diagonal[first + k] = start + k * sti_block_stride(&M, b);
+        start += sti_block_numbers(&M, b);
     }
     return ST_OK;
 }

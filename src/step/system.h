@@ -125,10 +125,11 @@ struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
     st_Model model;
-    sti_World *world;  /* NULL: a model of the user's                                               */
-    int n_M;           /* numbers in the blocks of M                                                */
-    int64_t *diagonal; /* n_v: where M_ii stands                                                   */
-    int whole[2];      /* offsets of the one block of a model that names none                       */
+    sti_World *world;            /* NULL: a model of the user's                                               */
+    int64_t n_M;                 /* numbers in the blocks of M                                                */
+    const unsigned char *marked; /* by block: M has its diagonal alone (st_BlockDiag); NULL: of none */
+    int64_t *diagonal;           /* n_v: where M_ii stands; NULL: at i, all blocks are diagonal       */
+    int whole[2];                /* offsets of the one block of a model that names none                       */
 
     double t;
     double h_asked; /* length of the whole step under way                                          */
@@ -201,6 +202,10 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
                              const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
+static inline double sti_mass_of(const st_System *system, const double *M, int i)
+{
+    return M[system->diagonal != NULL ? system->diagonal[i] : i];
+}
 /* M at q, unless it is known already. */
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(st_System *system, const double *q, const double *v);
