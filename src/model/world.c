@@ -7,7 +7,7 @@
 
 /* Bit e: the body moves only across world axis e. All rotations locked, or all but the one about e
  * with the body's own e axis along the world's (rotation locks are about body axes).              */
-static unsigned planar_axes(const st_BodyDef *def)
+static unsigned char planar_axes(const st_BodyDef *def)
 {
     unsigned axes = 0;
     for (int e = 0; e < 3; e++) {
@@ -16,14 +16,14 @@ static unsigned planar_axes(const st_BodyDef *def)
         double along = fabs(dot(rotate(def->pose.q, vec3_axis(e)), vec3_axis(e)));
         if (def->fixed || ((def->locks & needed) == needed && (!turns || along > 1.0 - 1e-12))) axes |= 1u << e;
     }
-    return axes;
+    return (unsigned char)axes;
 }
 
 /* Entry (i, j) of a body's 6 x 6 mass matrix. */
 static double mass_entry(const sti_Body *body, int i, int j)
 {
     if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
-    return body->inertia.m[3 * (i - 3) + (j - 3)];
+    return sti_inertia(body).m[3 * (i - 3) + (j - 3)];
 }
 
 /* Nothing couples the free rotations. */
@@ -45,11 +45,14 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
         body->planar = 7;
         return ST_OK;
     }
-    STI_TRY(sti_body_mass(world->scene, index, &body->mass, &body->inertia, err));
-    const double *J = body->inertia.m;
+    st_Mat3 inertia;
+    STI_TRY(sti_body_mass(world->scene, index, &body->mass, &inertia, err));
+    const double *J = inertia.m;
+    const double own[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
+    memcpy(body->inertia, own, sizeof own);
     body->round = J[0] == J[4] && J[4] == J[8] && J[1] == 0 && J[2] == 0 && J[5] == 0;
     for (int d = 0; d < 6; d++)
-        if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = d;
+        if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = (unsigned char)d;
     world->n_v += body->n_dofs;
     world->principal[world->n_blocks] = is_principal(body);
     world->block_first[++world->n_blocks] = world->n_v;
@@ -255,13 +258,14 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
     if (n < 2 || body->round) return; /* about one axis, or with J = c I, nothing turns the momentum */
     st_Vec3 linear, w;
     sti_body_velocity(body, v, &linear, &w);
-    st_Vec3 momentum = mat3_mul(&body->inertia, w);
+    const st_Mat3 J = sti_inertia(body);
+    st_Vec3 momentum = mat3_mul(&J, w);
     double L[3], A[3][3], y[3];
     vec3_store(L, momentum);
     const double skew[3][3] = {{0, -L[2], L[1]}, {L[2], 0, -L[0]}, {-L[1], L[0], 0}};
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++)
-            A[i][j] = body->inertia.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
+            A[i][j] = J.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
         y[i] = L[axis[i]];
     }
     solve_small(n, A, y);
@@ -287,7 +291,7 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
         st_Vec3 linear, w;
         sti_body_velocity(body, v, &linear, &w);
         double torque[3];
-        vec3_store(torque, cross(mat3_mul(&body->inertia, w), w));
+        vec3_store(torque, cross(sti_spin_momentum(body, w), w));
         for (int d = 0; d < body->n_dofs; d++)
             if (body->dof[d] >= 3) k[body->v_first + d] += torque[body->dof[d] - 3];
     }
@@ -347,7 +351,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
         st_Vec3 linear, w;
         if (world->asleep[b]) continue;
         sti_body_velocity(body, v, &linear, &w);
-        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
+        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, sti_spin_momentum(body, w)));
     }
     return sum;
 }

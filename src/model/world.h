@@ -22,14 +22,25 @@
 #define STI_BODY_Q 7 /* coordinates of a body */
 
 typedef struct sti_Body {
-    int v_first;     /* its first velocity                                                        */
-    int n_dofs;      /* 0: does not move                                                          */
-    int dof[6];      /* its free ones among vx vy vz wx wy wz, increasing                         */
-    unsigned planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0      */
-    double mass;     /* [kg]                                                                      */
-    bool round;      /* inertia is a multiple of 1                                                */
-    st_Mat3 inertia; /* body axes [kg m^2]                                                        */
+    int v_first;          /* its first velocity                                                   */
+    unsigned char n_dofs; /* 0: does not move                                                     */
+    unsigned char planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0 */
+    unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
+    bool round;           /* inertia is a multiple of 1                                           */
+    double mass;          /* [kg]                                                                 */
+    double inertia[6];    /* body axes: xx yy zz xy xz yz [kg m^2]                                */
 } sti_Body;
+
+static inline st_Mat3 sti_inertia(const sti_Body *body)
+{
+    const double *J = body->inertia;
+    return (st_Mat3){{J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]}};
+}
+static inline st_Vec3 sti_spin_momentum(const sti_Body *body, st_Vec3 w)
+{
+    const st_Mat3 J = sti_inertia(body);
+    return mat3_mul(&J, w);
+}
 
 /* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
  * angle of a hand: of an axis fixed in b that points away from a's.                               */
