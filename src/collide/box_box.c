@@ -120,37 +120,6 @@ static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
     return fabs(dot(u, sub(d->a, p))) <= x->ha[axis->edge_a] && fabs(dot(v, sub(d->b, q))) <= x->hb[axis->edge_b];
 }
 
-static bool inside(const sti_Core *box, st_Vec3 p, double slack)
-{
-    st_Vec3 local = core_to_local(box, sub(p, box->p));
-    return fabs(local.x) <= box->half.x + slack && fabs(local.y) <= box->half.y + slack &&
-           fabs(local.z) <= box->half.z + slack;
-}
-
-/* A corner of one box at the gap's height over the other: the pair of points that meets the bound. */
-static bool corner_points(const Boxes *x, const Axis *axis, sti_Distance *d)
-{
-    double slack = 1e-12 * (x->a.size + x->b.size);
-    double top = dot(axis->normal, sti_core_support(&x->a, axis->normal)), bottom = top + axis->gap;
-    for (int k = 0; k < 8; k++) {
-        st_Vec3 q = sti_core_vertex(&x->b, k), p = sub(q, scale(axis->gap, axis->normal));
-        if (dot(axis->normal, q) <= bottom + slack && inside(&x->a, p, slack)) {
-            d->a = p, d->b = q;
-            return true;
-        }
-        p = sti_core_vertex(&x->a, k), q = add(p, scale(axis->gap, axis->normal));
-        if (dot(axis->normal, p) >= top - slack && inside(&x->b, q, slack)) {
-            d->a = p, d->b = q;
-            return true;
-        }
-    }
-    d->a = sti_core_support(&x->a, axis->normal);
-    d->b = sti_core_support(&x->b, scale(-1, axis->normal));
-    if (axis->edge_a == FACE_A) d->a = sub(d->b, scale(axis->gap, axis->normal));
-    if (axis->edge_a == FACE_B) d->b = add(d->a, scale(axis->gap, axis->normal));
-    return false;
-}
-
 st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                       sti_Points *out, st_Error *err)
 {
@@ -163,9 +132,13 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     if (!(axis.gap < how->margin)) return ST_OK;
     try_edges(&x, &axis);
     if (!(axis.gap < how->margin)) return ST_OK;
+    if (axis.edge_a < 0) {
+        bool met;
+        STI_TRY(sti_manifold_along(&x.a, &x.b, axis.gap, axis.normal, origin, how, out, &met, err));
+        if (met) return ST_OK;
+    }
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal};
-    bool met = axis.edge_a >= 0 ? edge_points(&x, &axis, &d) : corner_points(&x, &axis, &d);
-    if (!met) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
+    if (axis.edge_a < 0 || !edge_points(&x, &axis, &d)) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
     if (d.beyond) return ST_OK;
     return sti_manifold(&x.a, &x.b, &d, origin, how, out, err);
 }
