@@ -129,7 +129,7 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
         if (stays)
             p->merged[n++] = old;
         else if (f < p->n_fresh && by_shapes(&p->fresh[f], &old) == 0)
-            p->fresh[f].hint = old.hint;
+            p->fresh[f].hint = old.hint, p->fresh[f].clear = old.clear;
     }
     while (f < p->n_fresh)
         p->merged[n++] = p->fresh[f++];
