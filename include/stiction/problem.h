@@ -88,6 +88,7 @@ typedef struct st_Problem {
     const double *f, *g, *w;      /* n_v, n_l, n_r                                     */
     const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
     double u_scale; /* [m/s] the residual is relative to velocities of at least this size; 0: to b alone */
+    const struct st_RowSource *later; /* the library's own: makes H when it is needed; NULL in problems of yours */
 } st_Problem;
 
 /* ST_OK when sizes, indices, laws and numbers make sense; else which one does not. Says nothing

@@ -91,25 +91,30 @@ static void make_frame(Task *task, st_Vec3 n)
     task->framed = true;
 }
 
-/* The rows of a contact of bodies a and b, one behind the other: `dim` rates along the normal and the tangents, and if
- * it `turns`, three about them. Each has `count` numbers.                                         */
-static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns, double *x)
+/* The rows of a contact on body a (side 0) or b, one every `stride` numbers: `dim` rates along the normal and the
+ * tangents, and if it `turns`, three about them.                                                  */
+static void put_side(const sti_World *world, const sti_ContactEntry *entry, int side, int dim, bool turns, int stride,
+                     double *row)
 {
     const sti_Collider *c = &world->collider;
-    const int body[2] = {entry->a, entry->b};
+    const int body = side == 0 ? entry->a : entry->b;
+    const sti_Body *of = &world->body[body];
+    const st_Mat3 *axes = &c->axes[body];
     const st_Vec3 direction[3] = {entry->normal, entry->tangent, cross(entry->normal, entry->tangent)};
-    for (int s = 0; s < 2; s++) {
-        const sti_Body *of = &world->body[body[s]];
-        const st_Mat3 *axes = &c->axes[body[s]];
-        if (of->n_dofs == 0) continue;
-        double sign = s == 0 ? -1 : 1, *row = x;
-        st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body[s]].p)));
-        for (int k = 0; k < dim; k++, row += count)
-            sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
-        for (int k = 0; turns && k < 3; k++, row += count)
-            sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
-        x += of->n_dofs;
-    }
+    if (of->n_dofs == 0) return;
+    double sign = side == 0 ? -1 : 1;
+    st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body].p)));
+    for (int k = 0; k < dim; k++, row += stride)
+        sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
+    for (int k = 0; turns && k < 3; k++, row += stride)
+        sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
+}
+
+/* Of both, one row behind the other, each with `count` numbers. */
+static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns, double *x)
+{
+    put_side(world, entry, 0, dim, turns, count, x);
+    put_side(world, entry, 1, dim, turns, count, x + world->body[entry->a].n_dofs);
 }
 
 /* Can nothing move along the tangents, up to rounding (a one-dimensional scene), and is turning not opposed? Then there
@@ -500,4 +505,10 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
     count = list_velocities(&world->body[entry->b], count, index);
     put_rows(world, entry, count, dim, false, gradient);
     return count;
+}
+
+void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8])
+{
+    put_side(world, entry, 0, dim, false, 16, row[0][0]);
+    put_side(world, entry, 1, dim, false, 16, row[0][1]);
 }

@@ -212,6 +212,8 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
 /* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
  * many numbers each has, at most 12, and on which velocities.                                     */
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
+/* The same, at most 3 of them, with body a's and body b's numbers each in a place of its own. */
+void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8]);
 void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);

@@ -2,6 +2,7 @@
 #include "solve/islands.h"
 
 #include "solve/net.h"
+#include "solve/rows.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
@@ -192,10 +193,28 @@ static bool same_rows(const st_Sparse *columns, int i, int j)
            memcmp(columns->i + columns->p[i], columns->i + columns->p[j], (size_t)count * sizeof *columns->i) == 0;
 }
 
-/* All columns of a contact together; returns a block of theirs, or NONE. */
-static int connect_contact(sti_Islands *s, const st_Sparse *columns, const st_ContactLaw *contact)
+/* The blocks that a contact touches whose rows wait to be made; NONE on a side without. */
+static void waiting_blocks(const sti_Islands *s, int c, int block[2])
 {
+    const struct st_RowSource *later = s->problem->later;
+    int first[2];
+    later->legs(later->ctx, c, first);
+    for (int side = 0; side < 2; side++)
+        block[side] = first[side] >= 0 ? s->block_of[first[side]] : NONE;
+}
+
+/* All columns of a contact together; returns a block of theirs, or NONE. */
+static int connect_contact(sti_Islands *s, int c)
+{
+    const st_Sparse *columns = &s->problem->H;
+    const st_ContactLaw *contact = &s->problem->contact[c];
     int node = NONE;
+    if (sti_rows_wait(s->problem)) {
+        int block[2];
+        waiting_blocks(s, c, block);
+        if (block[0] != NONE && block[1] != NONE) sti_join(s->above, block[0], block[1]);
+        return block[0] != NONE ? block[0] : block[1];
+    }
     for (int j = contact->first; j < contact->first + contact->dim; j++)
         if (j == contact->first || !same_rows(columns, j - 1, j)) node = connect_column(s, columns, j, node);
     return node;
@@ -254,7 +273,7 @@ static st_Status find_parts(sti_Islands *s, const bool *still, st_Error *err)
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = connect_column(s, &p->G, j, NONE);
     for (int c = 0; c < p->n_contacts; c++)
-        s->c_part[c] = connect_contact(s, &p->H, &p->contact[c]);
+        s->c_part[c] = connect_contact(s, c);
     connect_compliances(s);
     number_parts(s, still);
     return ST_OK;
@@ -380,6 +399,30 @@ static st_Status take_joints(sti_Islands *s, int part, st_Error *err)
     return ST_OK;
 }
 
+/* The rows of contact c as the next of the part, where they wait to be made. */
+static st_Status take_waiting(sti_Islands *s, int c, Columns *to, st_Error *err)
+{
+    const st_Problem *p = s->problem;
+    double row[3][2][STI_NODE];
+    int block[2];
+    waiting_blocks(s, c, block);
+    p->later->put(p->later->ctx, c, p->contact[c].dim, row);
+    for (int d = 0; d < p->contact[c].dim; d++) {
+        int64_t end = to->n > 0 ? to->p[to->n] : 0;
+        STI_TRY(STI_GROW(&s->allocator, to->p, to->p_size, to->n + 2, err));
+        STI_TRY(STI_GROW(&s->allocator, to->i, to->i_size, end + 12, err));
+        STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, end + 12, err));
+        to->p[to->n] = end;
+        for (int side = 0; side < 2; side++)
+            for (int k = 0; block[side] != NONE && k < p->A.first[block[side] + 1] - p->A.first[block[side]]; k++) {
+                to->i[end] = s->v_first[block[side]] + k;
+                to->x[end++] = row[d][side][k];
+            }
+        to->p[++to->n] = end;
+    }
+    return ST_OK;
+}
+
 static st_Status take_contacts(sti_Islands *s, int part, const double *start, st_Error *err)
 {
     const st_Problem *p = s->problem;
@@ -394,8 +437,9 @@ static st_Status take_contacts(sti_Islands *s, int part, const double *start, st
         s->law[k].first = n;
         copy(s->w + n, p->w + contact->first, contact->dim);
         copy(s->r + n, start + contact->first, contact->dim);
+        if (sti_rows_wait(p)) STI_TRY(take_waiting(s, s->contacts.member[begin + k], &s->H, err));
         for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
-            STI_TRY(take_column(s, &p->H, row, &s->H, err));
+            if (!sti_rows_wait(p)) STI_TRY(take_column(s, &p->H, row, &s->H, err));
             STI_TRY(take_block(s, &p->C, &s->C, row, n, err));
         }
     }

@@ -14,7 +14,7 @@
 const st_Problem *st_system_problem(const st_System *system, const double **r)
 {
     if (r != NULL) *r = system->step.r;
-    return &system->step.problem;
+    return sti_rows_make(&system->step.problem, NULL) == ST_OK ? &system->step.problem : NULL;
 }
 
 int st_system_island_count(const st_System *system)

@@ -36,6 +36,7 @@ typedef struct Work {
     bool impact;          /* eta = 0                                                               */
     bool implicit_forces; /* springs and dampers as soft rows                                      */
     bool gap_drift;
+    bool waiting;        /* rows of contacts are made when somebody wants them                    */
     const double *shift; /* q_base - q_star as a velocity, NULL where they are the same            */
     st_Error *err;
 } Work;
@@ -260,8 +261,6 @@ static st_Status new_contact_rows(Work *work, const st_ContactLaw *law, const st
     STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
     int count = sti_contact_rows(work->system->world, entry, law->dim, index, gradient);
     sti_rows_close(&work->out->H, law->dim, count, index);
-    for (int k = 0; k < law->dim; k++)
-        work->out->w[law->first + k] = 0;
     return ST_OK;
 }
 
@@ -270,10 +269,14 @@ static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_Co
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
-    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = 0; k < law->dim; k++)
         work->out->w[law->first + k] = 0;
+    if (work->waiting) {
+        to->n_rows += law->dim;
+        return ST_OK;
+    }
+    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
+    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = n_own; k < law->dim; k++) {
         int row = model_row(law, entry, k);
         if (row < 0)
@@ -416,7 +419,8 @@ static void soften_overlaps(Work *work)
         for (int k = 1; k < out->law[c].dim; k++)
             sti_compliance_block(out, out->law[c].first + k, 1);
         if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
-        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
+        C[0] = STI_OVERLAP_COMPLIANCE *
+               (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, out->law[c].first));
         out->overlapping++;
     }
     out->compliant = out->overlapping > 0;
@@ -468,6 +472,11 @@ static void finish(Work *work)
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
+    if (work->waiting) {
+        out->later = sti_waiting_rows(work->system);
+        out->problem.later = &out->later;
+        out->problem.H.p = NULL;
+    }
     if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
 }
 
@@ -507,6 +516,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);
+    work.waiting = sti_rows_may_wait(system, stage);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, err));
     STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */

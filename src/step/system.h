@@ -10,6 +10,7 @@
 
 #include "model/world.h"
 #include "solve/islands.h"
+#include "solve/rows.h"
 #include "step/patch.h"
 
 #include <stiction/system.h>
@@ -45,7 +46,8 @@ typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
 /* Memory of one step problem. */
 typedef struct sti_Assembly {
     st_Problem problem;
-    sti_RowList G, H;
+    struct st_RowSource later; /* of the problem, where H waits to be made: waiting.c                 */
+    sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
     double *M, *f, *g, *w, *Cb, *C;
     bool mass_known; /* M stays as it is, for good                                                */
     int *Cb_first, *C_first;
@@ -222,6 +224,11 @@ typedef struct sti_Stage {
 
 /* stage.c: fill the step problem with the `wanted` contacts; solve it. */
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
+/* waiting.c: may the rows of this stage's contacts wait until somebody wants them? Where they come from; those of one
+ * contact, as sti_mobility needs them.                                                            */
+bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
+struct st_RowSource sti_waiting_rows(st_System *system);
+double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
