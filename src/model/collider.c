@@ -144,11 +144,12 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->axes = sti_alloc(a, n_bodies, sizeof *c->axes);
     c->body_pose = sti_alloc(a, n_bodies, sizeof *c->body_pose);
     c->moved = sti_alloc(a, n_bodies, sizeof *c->moved);
+    c->path = sti_alloc(a, n_bodies, sizeof *c->path);
     c->travel = sti_alloc(a, n_bodies, sizeof *c->travel);
     c->rolls = sti_alloc(a, n_bodies, sizeof *c->rolls);
     c->body_reach = sti_alloc(a, n_bodies, sizeof *c->body_reach);
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL || c->travel == NULL ||
-        c->rolls == NULL)
+        c->rolls == NULL || c->path == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
     if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
                   c->bounds == NULL || c->swept == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
@@ -232,6 +233,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
     sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
     sti_free(a, c->moved, world->n_bodies, sizeof *c->moved);
+    sti_free(a, c->path, world->n_bodies, sizeof *c->path);
     sti_free(a, c->travel, world->n_bodies, sizeof *c->travel);
     sti_free(a, c->rolls, world->n_bodies, sizeof *c->rolls);
     if (world->scene != NULL) sti_surfaces_free(world->scene, a, &c->surfaces);
@@ -244,6 +246,14 @@ void sti_collider_free(sti_World *world)
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
+/* No point within reach of the body goes farther than this: a turn by theta moves it by 2 reach sin(theta/2) at most,
+ * and the quaternions differ by 2 sin(theta/4).                                                   */
+static double way_between(const st_Pose *from, const st_Pose *to, double reach)
+{
+    const double w = to->q.w - from->q.w, x = to->q.x - from->q.x, y = to->q.y - from->q.y, z = to->q.z - from->q.z;
+    return norm(sub(to->p, from->p)) + 2 * reach * sqrt(w * w + x * x + y * y + z * z);
+}
+
 /* Which bodies have moved, and to where. */
 static st_Status place_bodies(sti_World *world, const double *q, st_Error *err)
 {
@@ -255,6 +265,7 @@ static st_Status place_bodies(sti_World *world, const double *q, st_Error *err)
         if (world->scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
             return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)",
                             world->scene->names[STI_BODY].name[b], pose.p.x, pose.p.y, pose.p.z);
+        c->path[b] += way_between(&c->body_pose[b], &pose, c->body_reach[b]);
         c->body_pose[b] = pose;
         c->axes[b] = quat_matrix(pose.q);
     }

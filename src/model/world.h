@@ -134,6 +134,7 @@ typedef struct sti_Collider {
     bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface  */
     st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
     bool *moved;        /* bodies, since the placing before                                      */
+    double *path;       /* of each body: no point of it has gone farther since the beginning [m] */
     bool placed;        /* all of this holds something                                           */
     bool asked;         /* placed for a question to the state, which has not been moved since    */
     sti_Surfaces surfaces;
