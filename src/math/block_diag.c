@@ -118,10 +118,25 @@ void sti_block_factor_release(sti_BlockFactor *factor)
 #define CLONES  STI_CLONES
 #include "math/block_diag_solve.h"
 
+/* Several rows by a diagonal block of six: a division a column, and products. */
+static void scale_six(const double *d, int count, double *x)
+{
+    double inverse[6];
+    for (int i = 0; i < 6; i++)
+        inverse[i] = 1.0 / d[i * 6 + i];
+    for (int c = 0; c < count; c++, x += 6)
+        for (int i = 0; i < 6; i++)
+            x[i] *= inverse[i];
+}
+
 void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k];
     const double *f = factor->value + factor->start[k];
+    if (factor->single[k] && n == 6 && count > 1) {
+        scale_six(f, count, x);
+        return;
+    }
     for (int c = 0; c < count; c++, x += n)
         solve_block(factor->single[k], factor->symmetric, f, n, x);
 }

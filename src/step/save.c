@@ -50,6 +50,7 @@ enum {
     RESTS,
     SLEEPERS,
     JOINT_FORCES,
+    MEAN,
     N_SECTIONS
 };
 
@@ -76,7 +77,8 @@ static const struct {
                           [RINGS] = {"rings", sizeof(int)},
                           [RESTS] = {"rests", sizeof(double)},
                           [SLEEPERS] = {"sleeper", sizeof(sti_Sleeper)},
-                          [JOINT_FORCES] = {"joint f", sizeof(double)}};
+                          [JOINT_FORCES] = {"joint f", sizeof(double)},
+                          [MEAN] = {"mean", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -108,6 +110,7 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[RESTS] = (Part){s->sleep.rest, s->sleep.n_bodies};
     part[SLEEPERS] = (Part){s->sleep.contact, s->sleep.n_contacts};
     part[JOINT_FORCES] = (Part){s->sleep.joint_force, s->sleep.n_joint_forces};
+    part[MEAN] = (Part){s->mean.past, sti_mean_past(s)};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -208,7 +211,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
     const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  n_q, n_v, n_v,
-                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1};
+                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1, -1};
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
@@ -218,6 +221,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
             return damaged(err);
     }
+    if (part[MEAN].count != 0 && part[MEAN].count != 2 + 3 * (int64_t)n_v) return damaged(err);
     return check_sleep(system, part, err);
 }
 
@@ -263,6 +267,7 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+    if (s->mean.past != NULL) take(s->mean.past, &part[MEAN], sizeof(double));
 }
 
 static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
