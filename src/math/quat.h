@@ -71,8 +71,8 @@ static inline st_Mat3 quat_matrix(st_Quat q)
     double x = 2 * q.x, y = 2 * q.y, z = 2 * q.z;
     double xx = x * q.x, yy = y * q.y, zz = z * q.z, xy = x * q.y, xz = x * q.z, yz = y * q.z;
     double wx = q.w * x, wy = q.w * y, wz = q.w * z;
-    return (st_Mat3){{1 - (yy + zz), xy - wz, xz + wy, xy + wz, 1 - (xx + zz), yz - wx, xz - wy, yz + wx,
-                      1 - (xx + yy)}};
+    return (st_Mat3){
+        {1 - (yy + zz), xy - wz, xz + wy, xy + wz, 1 - (xx + zz), yz - wx, xz - wy, yz + wx, 1 - (xx + yy)}};
 }
 
 /* The shortest rotation that takes the unit vector a to the unit vector b. */

@@ -209,8 +209,8 @@ static sti_Measure measure_of(const Place *p, const Row *row)
 
 static Row row_of(const Place *p, const sti_Measure *measure)
 {
-    return (Row){measure->value, measure->rate, measure->on_b.linear,
-                 mat3_mul_back(&p->axes_a, measure->on_a.angular), mat3_mul_back(&p->axes_b, measure->on_b.angular)};
+    return (Row){measure->value, measure->rate, measure->on_b.linear, mat3_mul_back(&p->axes_a, measure->on_a.angular),
+                 mat3_mul_back(&p->axes_b, measure->on_b.angular)};
 }
 
 /* Along world axis k, which is row k of either orientation seen from its body. */

@@ -52,8 +52,7 @@ static st_Status finish(const sti_Linear *linear, const st_Problem *problem, con
                         st_SolveInfo *info, st_Error *err)
 {
     for (int row = 0; row < problem->n_v; row++)
-        if (!isfinite(v[row]))
-            return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, v[row]);
+        if (!isfinite(v[row])) return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, v[row]);
     *info = (st_SolveInfo){
         .converged = true,
         .redundant_rows = linear->saddle->redundant_rows,

@@ -38,26 +38,26 @@ typedef struct Run {
 
 typedef struct sti_SaddleMemory {
     st_Allocator allocator;
-    sti_Net net;                  /* joint rows and mechanisms                                      */
-    sti_BlockFactor mass;         /* A                                                              */
-    sti_BlockLdl *ldl;            /* scaled S, A symmetric                                          */
-    STI_ARRAY(double, dense);     /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
-    int64_t version;              /* of the net that what follows was laid out for; 0: none         */
-    STI_ARRAY(Run, run);          /* entries of the problem's G that stand side by side in ours, too */
+    sti_Net net;              /* joint rows and mechanisms                                      */
+    sti_BlockFactor mass;     /* A                                                              */
+    sti_BlockLdl *ldl;        /* scaled S, A symmetric                                          */
+    STI_ARRAY(double, dense); /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
+    int64_t version;          /* of the net that what follows was laid out for; 0: none         */
+    STI_ARRAY(Run, run);      /* entries of the problem's G that stand side by side in ours, too */
     int64_t n_runs;
-    STI_ARRAY(double, G);         /*                                                                */
-    STI_ARRAY(double, Z);         /*                                                                */
-    STI_ARRAY(int64_t, s_p);      /* sti_BlockPattern of S                                          */
-    STI_ARRAY(int, s_i);          /*                                                                */
-    STI_ARRAY(int64_t, s_start);  /*                                                                */
-    STI_ARRAY(double, s_value);   /*                                                                */
-    int64_t s_end;                /* numbers in it                                                  */
-    STI_ARRAY(double, scale);     /* n_l: 1/sqrt(S_jj)                                              */
-    STI_ARRAY(double, rest_v);    /* residuals of (1), (2) and the corrections; room for wide ones  */
-    STI_ARRAY(double, rest_l);    /*                                                                */
-    STI_ARRAY(double, step_v);    /*                                                                */
-    STI_ARRAY(double, step_l);    /*                                                                */
-    STI_ARRAY(double, wide_l);    /* joint impulses of several right-hand sides                     */
+    STI_ARRAY(double, G);        /*                                                                */
+    STI_ARRAY(double, Z);        /*                                                                */
+    STI_ARRAY(int64_t, s_p);     /* sti_BlockPattern of S                                          */
+    STI_ARRAY(int, s_i);         /*                                                                */
+    STI_ARRAY(int64_t, s_start); /*                                                                */
+    STI_ARRAY(double, s_value);  /*                                                                */
+    int64_t s_end;               /* numbers in it                                                  */
+    STI_ARRAY(double, scale);    /* n_l: 1/sqrt(S_jj)                                              */
+    STI_ARRAY(double, rest_v);   /* residuals of (1), (2) and the corrections; room for wide ones  */
+    STI_ARRAY(double, rest_l);   /*                                                                */
+    STI_ARRAY(double, step_v);   /*                                                                */
+    STI_ARRAY(double, step_l);   /*                                                                */
+    STI_ARRAY(double, wide_l);   /* joint impulses of several right-hand sides                     */
 } Memory;
 
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err)

@@ -1,5 +1,6 @@
 /* solve/saddle_solve.h -- solution and refinement of the saddle point system, for one right-hand side or for several
- * (math/wide.h). A part of saddle.c, which includes it with NUMBER, NAME, CLONES and the sums DOT and ADD (math/pair.h).
+ * (math/wide.h). A part of saddle.c, which includes it with NUMBER, NAME, CLONES and the sums DOT and ADD
+ * (math/pair.h).
  *
  * Blocks X are rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in
  * space, and the compiler unrolls what it knows the sizes of.

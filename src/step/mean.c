@@ -5,8 +5,8 @@
  *
  *     d theta/ds = G(q(s))' v + d theta/dt,     so     theta+ - theta = h (Gm' v + rate),    Gm = mean of G(q(s)),
  *
- * exactly, whatever the joint: Gm is a discrete gradient (Gonzalez 1996; as a mean over the way: Harten, Lax & van
- * Leer 1983; McLachlan, Quispel & Robidoux 1999). The step problem with the rows Gm and the drift theta/h,
+ * exactly, whatever the joint: Gm is a discrete gradient (Gonzalez 1996; as a mean over the way: McLachlan, Quispel &
+ * Robidoux 1999; for joints: Gonzalez 1999). The step problem with the rows Gm and the drift theta/h,
  *
  *     M (v+ - v)/2 = (h/2) k + Gm l,     Gm' vm + rate + theta/h = 0,      vm = (v + v+)/2     (form II)
  *
@@ -17,8 +17,8 @@
  * Gravity's work is exact, its potential being linear; the gyroscopic torque J w x w, taken at vm, does none. A
  * spring's row phi is treated alike: with Gm its force k (phi + phi+)/2 does the work k (phi+^2 - phi^2)/2. So the
  * energy is kept, too, and both to the accuracy of the solution. The scheme is symmetric, of order two, and no more
- * dissipative than the trapezoid. Contacts, limits and motors with bounds have their rows where the integrator puts them
- * and the drift gap/h.
+ * dissipative than the trapezoid. Contacts, limits and motors with bounds have their rows where the integrator puts
+ * them and the drift gap/h.
  *
  * The mean is Simpson's over q, q(h/2), q(h): exact to (|x|/2)^4/180, x = h w. Vectors fixed in one turning body have
  * an exact mean, and columns of rotations are scaled so that points that meet have it (sti_world_turns). What
@@ -34,8 +34,8 @@
  * system nonsymmetric; without it rounds converge by |x|/2. Without contacts a round after the first corrects with the
  * factors it has; they are made again where that converges badly.
  *
- * Between rounds that differ by little (by displacements d, d^2/12 below the tolerance, which is relative) only the
- * rows at q(h) are evaluated: those at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2.
+ * Between rounds that differ by a displacement d little against that of the step, x, only the rows at q(h) are
+ * evaluated: those at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2, up to x d/6 + d^2/12.
  */
 #include "base/tolerance.h"
 #include "step/system.h"
@@ -54,9 +54,10 @@ st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
     const bool one_way = def->integrator == ST_INTEGRATOR_EULER || def->integrator == ST_INTEGRATOR_IMPLICIT ||
                          (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
     if (def->drift != ST_DRIFT_MEAN || one_way) return ST_OK;
-    return sti_fail(err, ST_ERR_UNSUPPORTED,
-                    "drift \"mean\" needs an integrator that goes through the step with one velocity: \"trapezoid\" with "
-                    "form \"II\", \"implicit\" or \"euler\"");
+    return sti_fail(
+        err, ST_ERR_UNSUPPORTED,
+        "drift \"mean\" needs an integrator that goes through the step with one velocity: \"trapezoid\" with "
+        "form \"II\", \"implicit\" or \"euler\"");
 }
 
 int64_t sti_mean_past(const st_System *s)
@@ -222,11 +223,11 @@ static st_Status evaluate_end(Work *work)
     return sti_evaluate_constraints(s, &s->trial, s->t + work->h, s->q_new, work->err);
 }
 
-/* Means along the way of v, which goes elsewhere than that of the round before by at most `moved`. */
-static st_Status follow(Work *work, double moved)
+/* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
+static st_Status follow(Work *work, double moved, double whole)
 {
     st_System *s = work->system;
-    if (moved * moved <= s->def.tolerance && s->world != NULL) return evaluate_end(work);
+    if (moved * (whole + moved) <= 5 * s->def.tolerance && s->world != NULL) return evaluate_end(work);
     STI_TRY(evaluate_middle(work));
     STI_TRY(evaluate_end(work));
     average(work);
@@ -321,8 +322,8 @@ st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_Ste
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!stage->again) STI_TRY(stiffen(&work));
         STI_TRY(solve(&work, &moved, info));
-        double tolerance = fmax(s->def.tolerance * displacement(&work, NULL), STI_PROJECTION_ERROR);
-        STI_TRY(follow(&work, moved));
+        double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
+        STI_TRY(follow(&work, moved, whole));
         double left = rest(&work);
         info->solve.residual.joint = left / work.h;
         if (left <= tolerance) break;

@@ -207,11 +207,23 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
     return ST_OK;
 }
 
+/* How many steps are known and the order to predict with, which stand first, are at most 2. */
+static st_Status check_mean(const Part *part, int n_v, st_Error *err)
+{
+    double counts[2] = {0};
+    if (part->count == 0) return ST_OK;
+    if (part->count != 2 + 3 * (int64_t)n_v) return damaged(err);
+    memcpy(counts, part->data, sizeof counts);
+    for (int k = 0; k < 2; k++)
+        if (!(counts[k] >= 0) || counts[k] > 2) return damaged(err);
+    return counts[1] <= counts[0] ? ST_OK : damaged(err);
+}
+
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
     const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  n_q, n_v, n_v,
-                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1, -1};
+                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1,  -1};
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
@@ -221,7 +233,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
             return damaged(err);
     }
-    if (part[MEAN].count != 0 && part[MEAN].count != 2 + 3 * (int64_t)n_v) return damaged(err);
+    STI_TRY(check_mean(&part[MEAN], n_v, err));
     return check_sleep(system, part, err);
 }
 

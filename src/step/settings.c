@@ -193,7 +193,9 @@ static const Entry entries[] = {
      AT(facets),
      NULL,
      2},
-    {CHOICE(drift, drift_words, "how joints and gaps are kept: on velocities only, by gap/h, by projection, or joints by rows that are means over "
+    {CHOICE(drift, drift_words,
+            "how joints and gaps are kept: on velocities only, by gap/h, by projection, or joints by rows that are "
+            "means over "
             "the step (trapezoid II: exact, and no energy lost; euler, implicit), gaps by gap/h"),
      AT(drift), NULL, 0},
     {CHOICE(impact, impact_words, "impact law: no rebound, Poisson's (on impulses), Newton's (on velocities)"),

@@ -224,19 +224,19 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
 typedef struct sti_Stage {
     double t, t_end; /* k is the mean of its values at both                                    */
     double eta;
-    double reach;        /* v moves q_base for this long: where drift wants gaps closed            */
-    bool mean;           /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
-    bool second_order;   /* the gyroscopic term at v_star instead of inside v_base                 */
-    bool rebound;        /* contacts that close rebound by Newton's law                            */
-    const st_Sink *rows; /* evaluated at q_star                                                    */
+    double reach;               /* v moves q_base for this long: where drift wants gaps closed            */
+    bool mean;                  /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
+    bool second_order;          /* the gyroscopic term at v_star instead of inside v_base                 */
+    bool rebound;               /* contacts that close rebound by Newton's law                            */
+    const st_Sink *rows;        /* evaluated at q_star                                                    */
     const st_Sink *constraints; /* joints and springs as means over the step (mean.c), their values those at q_base;
                                  * NULL: as in `rows`                                              */
-    const st_Sink *end; /* half of whose rows belong to those of `constraints`; or NULL             */
-    bool again; /* v and l are a solution but for small changes of G, f, g; there are no contacts  */
+    const st_Sink *end;         /* half of whose rows belong to those of `constraints`; or NULL             */
+    bool again;                 /* v and l are a solution but for small changes of G, f, g; there are no contacts  */
     const double *q_star, *v_star, *v_base, *q_base;
-    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const st_Sink *drift_from;    /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
     const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces (mean.c); or NULL */
-    const double *push;        /* an impulse, or NULL                                                     */
+    const double *push;           /* an impulse, or NULL                                                     */
 } sti_Stage;
 
 /* stage.c: fill the step problem with the `wanted` contacts; solve it. */
