@@ -75,6 +75,7 @@ static int write_problem(const Loaded *loaded, const ExtractOptions *o, double s
     int status = STATUS_FAILED;
     const double *found = NULL;
     const st_Problem *step = st_system_problem(loaded->system, &found);
+    if (step == NULL) return complain(STATUS_FAILED, "%s: out of memory for the step problem", loaded->path);
     if (step->n_contacts == 0)
         return complain(STATUS_FAILED, "%s: no contact in the step from %g s to %g s", loaded->path, start,
                         st_system_time(loaded->system));

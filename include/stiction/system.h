@@ -234,7 +234,8 @@ typedef struct st_ContactReport {
 } st_ContactReport;
 
 /* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.
- * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step. */
+ * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step.
+ * NULL: no memory for its rows, which large piles make when they are asked for.                  */
 ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
 
 /* An island of the last step problem: what hangs together by contacts, joints and springs, solved on its own. They come

@@ -1,44 +1,63 @@
+#if defined(__linux__)
+#define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
+#endif
 #include "base/base.h"
 
 #include <stdlib.h>
 
-/* Pages of a large array that nobody writes to cost nothing if the system hands them out as zeros; writing the zeros
- * ourselves would touch them all. calloc knows no alignment: its own address stands before the array. Under a
- * sanitizer the end of an array is the end of its memory.                                          */
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define STI_PAGES 1
+#include <sys/mman.h>
+#endif
+
+/* Large arrays come from the system page by page: pages that nobody writes to cost nothing, and what an array leaves
+ * behind when it grows goes back at once. From the heap both would stay, as calloc clears what was in use before. Under
+ * a sanitizer the end of an array is the end of its memory.                                        */
 static bool is_large(size_t size)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(STI_PAGES)
+    return size >= 1 << 17;
+#else
     (void)size;
     return false;
-#else
-    return size >= 1 << 16;
 #endif
 }
 
-static void *zeros(size_t size, size_t align)
+static void *take_pages(size_t size)
 {
-    const size_t more = align + sizeof(void *);
-    char *whole = size > SIZE_MAX - more ? NULL : calloc(1, size + more);
-    if (whole == NULL) return NULL;
-    char *memory = whole + sizeof(void *);
-    memory += (align - (uintptr_t)memory % align) % align;
-    memcpy(memory - sizeof whole, &whole, sizeof whole);
-    return memory;
+#if defined(STI_PAGES)
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages != MAP_FAILED ? pages : NULL;
+#else
+    (void)size;
+    return NULL;
+#endif
+}
+
+static void return_pages(void *pages, size_t size)
+{
+#if defined(STI_PAGES)
+    (void)munmap(pages, size);
+#else
+    (void)pages, (void)size;
+#endif
 }
 
 static void *default_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
-    if (is_large(size)) return zeros(size, align);
+    if (is_large(size) && align <= 4096) return take_pages(size);
     size_t rounded = (size + align - 1) / align * align; /* aligned_alloc wants a multiple */
     return rounded < size ? NULL : aligned_alloc(align, rounded);
 }
 
 static void default_free(void *ctx, void *memory, size_t size, size_t align)
 {
-    (void)ctx, (void)align;
-    if (memory != NULL && is_large(size)) memcpy(&memory, (char *)memory - sizeof memory, sizeof memory);
-    free(memory);
+    (void)ctx;
+    if (memory != NULL && is_large(size) && align <= 4096)
+        return_pages(memory, size);
+    else
+        free(memory);
 }
 
 st_Allocator st_default_allocator(void)

@@ -91,25 +91,30 @@ static void make_frame(Task *task, st_Vec3 n)
     task->framed = true;
 }
 
-/* The rows of a contact of bodies a and b, one behind the other: `dim` rates along the normal and the tangents, and if
- * it `turns`, three about them. Each has `count` numbers.                                         */
-static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns, double *x)
+/* The rows of a contact on body a (side 0) or b, one every `stride` numbers: `dim` rates along the normal and the
+ * tangents, and if it `turns`, three about them.                                                  */
+static void put_side(const sti_World *world, const sti_ContactEntry *entry, int side, int dim, bool turns, int stride,
+                     double *row)
 {
     const sti_Collider *c = &world->collider;
-    const int body[2] = {entry->a, entry->b};
+    const int body = side == 0 ? entry->a : entry->b;
+    const sti_Body *of = &world->body[body];
+    const st_Mat3 *axes = &c->axes[body];
     const st_Vec3 direction[3] = {entry->normal, entry->tangent, cross(entry->normal, entry->tangent)};
-    for (int s = 0; s < 2; s++) {
-        const sti_Body *of = &world->body[body[s]];
-        const st_Mat3 *axes = &c->axes[body[s]];
-        if (of->n_dofs == 0) continue;
-        double sign = s == 0 ? -1 : 1, *row = x;
-        st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body[s]].p)));
-        for (int k = 0; k < dim; k++, row += count)
-            sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
-        for (int k = 0; turns && k < 3; k++, row += count)
-            sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
-        x += of->n_dofs;
-    }
+    if (of->n_dofs == 0) return;
+    double sign = side == 0 ? -1 : 1;
+    st_Vec3 arm = scale(sign, mat3_mul_back(axes, sub(entry->point, c->body_pose[body].p)));
+    for (int k = 0; k < dim; k++, row += stride)
+        sti_put_half(of, scale(sign, direction[k]), cross(arm, mat3_mul_back(axes, direction[k])), row);
+    for (int k = 0; turns && k < 3; k++, row += stride)
+        sti_put_half(of, vec3(0, 0, 0), scale(sign, mat3_mul_back(axes, direction[k])), row);
+}
+
+/* Of both, one row behind the other, each with `count` numbers. */
+static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns, double *x)
+{
+    put_side(world, entry, 0, dim, turns, count, x);
+    put_side(world, entry, 1, dim, turns, count, x + world->body[entry->a].n_dofs);
 }
 
 /* Can nothing move along the tangents, up to rounding (a one-dimensional scene), and is turning not opposed? Then there
@@ -281,22 +286,41 @@ static bool meet_ball(const Task *task, sti_ContactPoint *point)
     return ball_ball(c->ball[i].centre, c->ball[i].radius, c->ball[j].centre, c->ball[j].radius, &task->how, point);
 }
 
-static st_Status push_points(Task *task, sti_Hint *hint)
+/* What two bodies have moved together, with room for its rounding on either side. */
+#define PATH_ROUNDING 1e-9
+
+/* Were they so far apart that, whatever way they have gone since, they are still beyond the margin? */
+static bool is_clear(const Task *task, const sti_Pair *pair)
+{
+    const double *path = task->world->collider.path;
+    return (path[task->a] + path[task->b]) * (1 + PATH_ROUNDING) + larger(task->how.margin, 0) < pair->clear;
+}
+
+static void keep_clear(const Task *task, double apart, sti_Pair *pair)
+{
+    const double *path = task->world->collider.path;
+    pair->clear = apart > 0 ? (path[task->a] + path[task->b] + apart) * (1 - PATH_ROUNDING) : 0;
+}
+
+static st_Status push_points(Task *task, sti_Pair *at)
 {
     const sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
     const st_Scene *scene = task->world->scene;
+    double apart = 0;
     task->points->n = 0;
-    task->how.hint = hint;
+    task->how.hint = &at->hint;
+    task->how.apart = &apart;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
-    st_Status status =
-        sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, task->points, task->err);
+    st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
+                                   task->points, task->err);
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
         return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
                         sti_shape_label(scene, j).text, why.message);
     }
+    keep_clear(task, apart, at);
     if (task->how.planar >= 0) {
         merge_across(task->points, task->how.planar);
         centre_across(task, task->points);
@@ -329,7 +353,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
         task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
     }
     if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL)
-        return is_near(task, pair) ? push_points(task, &at->hint) : ST_OK;
+        return is_clear(task, at) || !is_near(task, pair) ? ST_OK : push_points(task, at);
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
     task->count = -1;
@@ -481,4 +505,10 @@ int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int 
     count = list_velocities(&world->body[entry->b], count, index);
     put_rows(world, entry, count, dim, false, gradient);
     return count;
+}
+
+void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8])
+{
+    put_side(world, entry, 0, dim, false, 16, row[0][0]);
+    put_side(world, entry, 1, dim, false, 16, row[0][1]);
 }

@@ -1,5 +1,6 @@
 /* graph.c -- see graph.h: which contacts fit, their colours, their numbers in lanes. */
 #include "solve/graph.h"
+#include "math/block_diag.h"
 
 #include "base/tolerance.h"
 
@@ -108,6 +109,15 @@ static int whole_bodies(const st_Problem *p, const sti_Net *net, const st_Contac
     return (int)count;
 }
 
+/* Of rows that wait, their source knows. */
+static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t ground, int32_t legs[2])
+{
+    int first[2];
+    p->later->legs(p->later->ctx, c, first);
+    for (int side = 0; side < 2; side++)
+        legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
+}
+
 static bool find_legs(sti_Graph *graph, const sti_Net *net)
 {
     const st_Problem *p = graph->problem;
@@ -118,6 +128,10 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
         const int first = p->contact[c].first;
         int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
         if (!law_fits(&p->contact[c])) return false;
+        if (sti_rows_wait(p)) {
+            ask_legs(p, net, c, ground, legs);
+            continue;
+        }
         graph->whole[c] = (uint8_t)whole_bodies(p, net, &p->contact[c], ground, legs);
         if (graph->whole[c] > 0) continue;
         legs[0] = legs[1] = ground;
@@ -179,11 +193,11 @@ static bool is_diagonal(int n, const double *A)
 
 /* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
  * says so.                                                                                        */
-static bool invert_diagonal(int n, const double *A, double *scale)
+static bool invert_diagonal(int n, const double *A, int64_t apart, double *scale)
 {
     for (int i = 0; i < n; i++) {
-        if (!(A[i * n + i] > 0.0)) return false;
-        scale[i] = 1.0 / sqrt(A[i * n + i]);
+        if (!(A[i * apart] > 0.0)) return false;
+        scale[i] = 1.0 / sqrt(A[i * apart]);
     }
     return true;
 }
@@ -211,15 +225,10 @@ static bool invert_root(int n, const double *A, double inverse[36])
     return true;
 }
 
-/* h <- inv(L) h of one body. */
+/* h <- inv(L) h of a body whose L is not diagonal. */
 static void scale_row(const sti_Graph *graph, int node, double h[6])
 {
-    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
-    if (graph->diagonal[node]) {
-        for (int i = 0; i < 6; i++)
-            h[i] *= scale[i];
-        return;
-    }
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node;
     for (int i = 5; i >= 0; i--) {
         h[i] *= inverse[7 * i];
         for (int j = 0; j < i; j++)
@@ -258,9 +267,9 @@ static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
     bool all = true;
     for (int k = 0; k < graph->n_nodes; k++) {
         const int n = A->first[k + 1] - A->first[k];
-        graph->diagonal[k] = is_diagonal(n, x);
+        graph->diagonal[k] = sti_block_marked(A, k) || is_diagonal(n, x);
         all = all && graph->diagonal[k];
-        x += (ptrdiff_t)n * n;
+        x += sti_block_numbers(A, k);
     }
     graph->diagonal[graph->n_nodes] = true;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
@@ -276,54 +285,56 @@ static bool prepare_nodes(sti_Graph *graph, const double *v_free)
     memset(graph->scale, 0, bytes);
     for (int k = 0; k < graph->n_nodes; k++) {
         const int first = p->A.first[k], n = p->A.first[k + 1] - first;
-        const bool good = graph->diagonal[k] ? invert_diagonal(n, A, graph->scale + STI_NODE * (ptrdiff_t)k)
+        const bool good = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k),
+                                                               graph->scale + STI_NODE * (ptrdiff_t)k)
                                              : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
         if (!good) return false;
         scale_velocity(graph, k, n, v_free + first, graph->v_free + STI_NODE * (ptrdiff_t)k);
-        A += (ptrdiff_t)n * n;
+        A += sti_block_numbers(&p->A, k);
     }
     return true;
 }
 
-/* Row d of a contact that is not on whole bodies with diagonal masses, into its lane. */
-static void fill_row(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch, int lane, int d)
+/* Rows of H as it stands. Those on whole bodies, as nearly all are, have their numbers in order. */
+static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double row[3][2][STI_NODE])
 {
     const st_Problem *p = graph->problem;
-    const int row = p->contact[batch->contact[lane]].first + d;
-    double h[12] = {0};
-    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++) {
-        const int node = net->block_of[p->H.i[e]];
-        h[p->H.i[e] - p->A.first[node] + (node == batch->body[0][lane] ? 0 : 6)] = p->H.x[e];
+    for (int d = 0; d < p->contact[c].dim; d++) {
+        const int64_t begin = p->H.p[p->contact[c].first + d], end = p->H.p[p->contact[c].first + d + 1];
+        const double *h = p->H.x + begin;
+        if (graph->whole[c] > 0) {
+            memcpy(row[d][0], h, 6 * sizeof *h);
+            if (graph->whole[c] == 12) memcpy(row[d][1], h + 6, 6 * sizeof *h);
+            continue;
+        }
+        for (int64_t e = begin; e < end; e++) {
+            const int node = net->block_of[p->H.i[e]];
+            row[d][node == graph->legs[2 * (ptrdiff_t)c] ? 0 : 1][p->H.i[e] - p->A.first[node]] = p->H.x[e];
+        }
     }
-    scale_row(graph, batch->body[0][lane], h);
-    scale_row(graph, batch->body[1][lane], h + 6);
-    for (int k = 0; k < 12; k++)
-        batch->H[k / 6][k % 6][d][lane] = h[k];
 }
 
-/* The rows of a batch: eight at once where they are alike, as nearly all are. */
+/* The rows of a batch. Where L is not diagonal they are scaled here, else in their lanes. */
 static void fill_batch(const sti_Graph *graph, const sti_Net *net, sti_Batch *batch)
 {
-    static const double none[6] = {0};
+    static const _Alignas(STI_ALIGN) double one[STI_NODE] = {1, 1, 1, 1, 1, 1, 1, 1};
     const st_Problem *p = graph->problem;
-    sti_LaneRows rows[STI_LANES];
-    bool alike[STI_LANES];
+    sti_LaneRows rows;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        const int32_t a = batch->body[0][l], b = batch->body[1][l];
-        rows[l] = (sti_LaneRows){.h = none, .scale = {none, none}};
-        alike[l] = c < 0 || (graph->whole[c] > 0 && graph->diagonal[a] && graph->diagonal[b]);
-        if (c < 0 || !alike[l]) continue;
-        rows[l] =
-            (sti_LaneRows){.h = p->H.x + p->H.p[p->contact[c].first],
-                           .scale = {graph->scale + STI_NODE * (ptrdiff_t)a, graph->scale + STI_NODE * (ptrdiff_t)b},
-                           .count = graph->whole[c],
-                           .dim = p->contact[c].dim};
+        memset(rows.h[l], 0, sizeof rows.h[l]);
+        if (c >= 0 && sti_rows_wait(p))
+            p->later->put(p->later->ctx, c, p->contact[c].dim, rows.h[l]);
+        else if (c >= 0)
+            copy_rows(graph, net, c, rows.h[l]);
+        for (int side = 0; side < 2; side++) {
+            const int32_t node = batch->body[side][l];
+            rows.scale[side][l] = graph->diagonal[node] ? graph->scale + STI_NODE * (ptrdiff_t)node : one;
+            for (int d = 0; d < 3 && !graph->diagonal[node]; d++)
+                scale_row(graph, node, rows.h[l][d][side]);
+        }
     }
-    graph->code->fill(batch, rows);
-    for (int l = 0; l < STI_LANES; l++)
-        for (int d = 0; !alike[l] && d < batch->dim[l]; d++)
-            fill_row(graph, net, batch, l, d);
+    graph->code->fill(batch, &rows);
 }
 
 /* All but the rows, of lanes without a contact and of contacts in their lanes. */

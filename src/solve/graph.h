@@ -15,10 +15,11 @@
 
 #include "math/parallel.h"
 #include "solve/net.h"
+#include "solve/rows.h"
 
 typedef struct sti_Graph sti_Graph;
 
-enum { STI_LANES = 8, STI_NODE = 8 /* doubles a body takes in v~, six of them used */ };
+enum { STI_LANES = 8 };
 
 /* Eight contacts of one colour, component by component. A lane without a contact has zeros throughout. */
 typedef struct sti_Batch {
@@ -35,12 +36,10 @@ typedef struct sti_Batch {
     int32_t contact[STI_LANES]; /* -1: none                                                 */
 } sti_Batch;
 
-/* The rows of a contact as the problem has them, for a lane: `dim` of them one behind the other, each on all six
- * velocities of one body (count 6) or of two (12), whose masses are diagonal. dim 0: no such contact. */
+/* The rows of eight contacts as the problem has them: 0 where there is none. */
 typedef struct sti_LaneRows {
-    const double *h;
-    const double *scale[2]; /* inv(L) of the bodies                                                */
-    int count, dim;
+    _Alignas(STI_ALIGN) double h[STI_LANES][3][2][STI_NODE];
+    const double *scale[2][STI_LANES]; /* by velocity: what H~ is of h                             */
 } sti_LaneRows;
 
 /* What the judge has found, lane by lane. */
@@ -65,7 +64,7 @@ typedef enum sti_Pass {
     STI_RESTORE /* the same, with r moved into the laws' sets first                                */
 } sti_Pass;
 typedef struct sti_GraphCode {
-    void (*fill)(sti_Batch *batch, const sti_LaneRows rows[STI_LANES]);
+    void (*fill)(sti_Batch *batch, const sti_LaneRows *rows);
     void (*prepare)(sti_Batch *batch, const double *v_free, double *b, double *weight, double sum[3]);
     double (*pass)(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass);
     void (*judge)(const sti_Batch *batch, int n_batches, const double *weight, const double *v, double *r_to_u,

@@ -202,34 +202,21 @@ static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
     *(Lanes *)batch->inverse_T[2] = choose(regular, a * over, slip);
 }
 
-static inline void scale_six(const double *restrict h, const double *restrict scale, double *restrict out)
-{
-    for (int k = 0; k < 6; k++)
-        out[k] = h[k] * scale[k];
-}
-
 /* Rows of eight contacts into their lanes, scaled to unit masses. */
 static void fill(sti_Batch *batch, const sti_LaneRows *rows)
 {
-    _Alignas(STI_ALIGN) double row[STI_LANES][2 * STI_LANES] = {{0}};
-    for (int d = 0; d < 3; d++) {
-        Lanes left[STI_LANES], right[STI_LANES];
-        for (int l = 0; l < STI_LANES; l++) {
-            const sti_LaneRows *from = &rows[l];
-            const double *h = from->h + (ptrdiff_t)d * from->count;
-            if (d < from->dim) {
-                scale_six(h, from->scale[0], row[l]);
-                if (from->count == 12) scale_six(h + 6, from->scale[1], row[l] + 6);
-            } else {
-                memset(row[l], 0, sizeof row[l]);
-            }
-            left[l] = load(row[l]);
-            right[l] = load(row[l] + STI_LANES);
+    for (int side = 0; side < 2; side++) {
+        Lanes scale[STI_LANES], h[STI_LANES];
+        for (int l = 0; l < STI_LANES; l++)
+            scale[l] = load(rows->scale[side][l]);
+        transpose(scale);
+        for (int d = 0; d < 3; d++) {
+            for (int l = 0; l < STI_LANES; l++)
+                h[l] = load(rows->h[l][d][side]);
+            transpose(h);
+            for (int k = 0; k < 6; k++)
+                *(Lanes *)batch->H[side][k][d] = h[k] * scale[k];
         }
-        transpose(left);
-        transpose(right);
-        for (int k = 0; k < 12; k++)
-            *(Lanes *)batch->H[k / 6][k % 6][d] = k < STI_LANES ? left[k] : right[k - STI_LANES];
     }
 }
 

@@ -1,8 +1,10 @@
 /* islands.c -- see islands.h: who is connected with whom, each island as a problem of its own, one after another. */
 #include "solve/islands.h"
+#include "math/block_diag.h"
 
 #include "solve/linear.h"
 #include "solve/net.h"
+#include "solve/rows.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
@@ -29,6 +31,7 @@ typedef struct Blocks {
     int64_t n_x;
     STI_ARRAY(int, first);
     STI_ARRAY(double, x);
+    STI_ARRAY(unsigned char, marked);
 } Blocks;
 
 /* G or H of a part. */
@@ -83,6 +86,7 @@ static void release_blocks(const st_Allocator *allocator, Blocks *b)
     STI_RELEASE(allocator, b->of, b->of_size);
     STI_RELEASE(allocator, b->first, b->first_size);
     STI_RELEASE(allocator, b->x, b->x_size);
+    STI_RELEASE(allocator, b->marked, b->marked_size);
 }
 
 static void release_columns(const st_Allocator *allocator, Columns *c)
@@ -196,10 +200,28 @@ static bool same_rows(const st_Sparse *columns, int i, int j)
            memcmp(columns->i + columns->p[i], columns->i + columns->p[j], (size_t)count * sizeof *columns->i) == 0;
 }
 
-/* All columns of a contact together; returns a block of theirs, or NONE. */
-static int connect_contact(sti_Islands *s, const st_Sparse *columns, const st_ContactLaw *contact)
+/* The blocks that a contact touches whose rows wait to be made; NONE on a side without. */
+static void waiting_blocks(const sti_Islands *s, int c, int block[2])
 {
+    const struct st_RowSource *later = s->problem->later;
+    int first[2];
+    later->legs(later->ctx, c, first);
+    for (int side = 0; side < 2; side++)
+        block[side] = first[side] >= 0 ? s->block_of[first[side]] : NONE;
+}
+
+/* All columns of a contact together; returns a block of theirs, or NONE. */
+static int connect_contact(sti_Islands *s, int c)
+{
+    const st_Sparse *columns = &s->problem->H;
+    const st_ContactLaw *contact = &s->problem->contact[c];
     int node = NONE;
+    if (sti_rows_wait(s->problem)) {
+        int block[2];
+        waiting_blocks(s, c, block);
+        if (block[0] != NONE && block[1] != NONE) sti_join(s->above, block[0], block[1]);
+        return block[0] != NONE ? block[0] : block[1];
+    }
     for (int j = contact->first; j < contact->first + contact->dim; j++)
         if (j == contact->first || !same_rows(columns, j - 1, j)) node = connect_column(s, columns, j, node);
     return node;
@@ -258,7 +280,7 @@ static st_Status find_parts(sti_Islands *s, const bool *still, st_Error *err)
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = connect_column(s, &p->G, j, NONE);
     for (int c = 0; c < p->n_contacts; c++)
-        s->c_part[c] = connect_contact(s, &p->H, &p->contact[c]);
+        s->c_part[c] = connect_contact(s, c);
     connect_compliances(s);
     number_parts(s, still);
     return ST_OK;
@@ -290,9 +312,8 @@ static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Block
     STI_TRY(STI_GROW(&s->allocator, out->at, out->at_size, matrix->n_blocks, err));
     STI_TRY(STI_GROW(&s->allocator, out->of, out->of_size, matrix->first[matrix->n_blocks], err));
     for (int k = 0; k < matrix->n_blocks; k++) {
-        const int64_t size = matrix->first[k + 1] - matrix->first[k];
         out->at[k] = start;
-        start += size * size;
+        start += sti_block_numbers(matrix, k);
         for (int i = matrix->first[k]; i < matrix->first[k + 1]; i++)
             out->of[i] = k;
     }
@@ -324,11 +345,15 @@ static st_Status take_block(sti_Islands *s, const st_BlockDiag *from, Blocks *to
 {
     if (from->n_blocks == 0 || row != from->first[to->of[row]]) return ST_OK;
     const int k = to->of[row], size = from->first[k + 1] - row;
-    const int64_t count = (int64_t)size * size;
+    const int64_t count = sti_block_numbers(from, k);
     STI_TRY(STI_GROW(&s->allocator, to->first, to->first_size, to->n + 2, err));
     STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, to->n_x + count, err));
     copy(to->x + to->n_x, from->x + to->at[k], count);
     to->n_x += count;
+    if (from->diagonal != NULL) {
+        STI_TRY(STI_GROW(&s->allocator, to->marked, to->marked_size, to->n + 1, err));
+        to->marked[to->n] = from->diagonal[k];
+    }
     to->first[to->n++] = n;
     to->first[to->n] = n + size;
     return ST_OK;
@@ -384,6 +409,30 @@ static st_Status take_joints(sti_Islands *s, int part, st_Error *err)
     return ST_OK;
 }
 
+/* The rows of contact c as the next of the part, where they wait to be made. */
+static st_Status take_waiting(sti_Islands *s, int c, Columns *to, st_Error *err)
+{
+    const st_Problem *p = s->problem;
+    double row[3][2][STI_NODE];
+    int block[2];
+    waiting_blocks(s, c, block);
+    p->later->put(p->later->ctx, c, p->contact[c].dim, row);
+    for (int d = 0; d < p->contact[c].dim; d++) {
+        int64_t end = to->n > 0 ? to->p[to->n] : 0;
+        STI_TRY(STI_GROW(&s->allocator, to->p, to->p_size, to->n + 2, err));
+        STI_TRY(STI_GROW(&s->allocator, to->i, to->i_size, end + 12, err));
+        STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, end + 12, err));
+        to->p[to->n] = end;
+        for (int side = 0; side < 2; side++)
+            for (int k = 0; block[side] != NONE && k < p->A.first[block[side] + 1] - p->A.first[block[side]]; k++) {
+                to->i[end] = s->v_first[block[side]] + k;
+                to->x[end++] = row[d][side][k];
+            }
+        to->p[++to->n] = end;
+    }
+    return ST_OK;
+}
+
 static st_Status take_contacts(sti_Islands *s, int part, const double *start, st_Error *err)
 {
     const st_Problem *p = s->problem;
@@ -398,8 +447,9 @@ static st_Status take_contacts(sti_Islands *s, int part, const double *start, st
         s->law[k].first = n;
         copy(s->w + n, p->w + contact->first, contact->dim);
         copy(s->r + n, start + contact->first, contact->dim);
+        if (sti_rows_wait(p)) STI_TRY(take_waiting(s, s->contacts.member[begin + k], &s->H, err));
         for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
-            STI_TRY(take_column(s, &p->H, row, &s->H, err));
+            if (!sti_rows_wait(p)) STI_TRY(take_column(s, &p->H, row, &s->H, err));
             STI_TRY(take_block(s, &p->C, &s->C, row, n, err));
         }
     }
@@ -418,9 +468,10 @@ static st_Status take_part(sti_Islands *s, int part, const double *start, st_Err
     STI_TRY(take_bodies(s, part, err));
     STI_TRY(take_joints(s, part, err));
     STI_TRY(take_contacts(s, part, start, err));
-    to->A = (st_BlockDiag){s->A.n, s->A.first, s->A.x};
-    to->Cb = (st_BlockDiag){s->Cb.n, s->Cb.first, s->Cb.x};
-    to->C = (st_BlockDiag){s->C.n, s->C.first, s->C.x};
+    to->A = (st_BlockDiag){.n_blocks = s->A.n, .first = s->A.first, .x = s->A.x};
+    if (s->problem->A.diagonal != NULL) to->A.diagonal = s->A.marked;
+    to->Cb = (st_BlockDiag){.n_blocks = s->Cb.n, .first = s->Cb.first, .x = s->Cb.x};
+    to->C = (st_BlockDiag){.n_blocks = s->C.n, .first = s->C.first, .x = s->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, s->G.p, s->G.i, s->G.x};
     to->H = (st_Sparse){to->n_v, to->n_r, s->H.p, s->H.i, s->H.x};
     to->f = s->f;

@@ -159,8 +159,11 @@ static st_Status collect_rows(Memory *m, const st_ContactLaw *contact, int64_t b
 static st_Status build_H(Memory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
+    STI_TRY(sti_rows_make(p, err));
     GROW(h_first, p->n_contacts + 1);
     GROW(h_start, p->n_contacts + 1);
+    GROW(place, p->n_v);
+    GROW(out_v, p->n_v);
     m->h_first[0] = m->h_start[0] = 0;
     for (int row = 0; row < p->n_v; row++)
         m->place[row] = -1;
@@ -492,15 +495,12 @@ static st_Status reduce_by_columns(Memory *m, st_Error *err)
     return ST_OK;
 }
 
-/* Fewer contacts are swept one by one, each solved exactly: lanes would stay empty. */
-enum { GRAPH_CONTACTS = 64 };
-
 /* Many contacts between free bodies need no columns; *done tells whether they are such. */
 static st_Status reduce_by_graph(Memory *m, bool *done, st_Error *err)
 {
     const st_Problem *p = m->problem;
     *done = false;
-    if (p->n_contacts < GRAPH_CONTACTS) return ST_OK;
+    if (p->n_contacts < STI_FEW_ROWS) return ST_OK;
     return sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, m->b, m->rho, &m->judged.scale, done, err);
 }
 
@@ -526,9 +526,7 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     m->local = NULL;
     STI_TRY(forget_judged(m, err));
     GROW(l_free, problem->n_l);
-    GROW(place, problem->n_v);
     GROW(side_v, problem->n_v);
-    GROW(out_v, problem->n_v);
     GROW(v_free, problem->n_v);
     GROW(side_l, problem->n_l);
     GROW(out_l, problem->n_l);
@@ -547,6 +545,29 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     return ST_OK;
 }
 
+/* w + H'v of contact c. */
+static void velocity_at(const Memory *m, int c, const double *v, double *u)
+{
+    const st_Problem *p = m->problem;
+    const st_ContactLaw *contact = &p->contact[c];
+    double row[3][2][STI_NODE];
+    int first[2];
+    for (int d = 0; d < contact->dim; d++)
+        u[d] = p->w[contact->first + d];
+    for (int j = contact->first; j < contact->first + contact->dim && !sti_rows_wait(p); j++)
+        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+            u[j - contact->first] += p->H.x[e] * v[p->H.i[e]];
+    if (!sti_rows_wait(p)) return;
+    p->later->legs(p->later->ctx, c, first);
+    p->later->put(p->later->ctx, c, contact->dim, row);
+    for (int side = 0; side < 2; side++) {
+        const int block = first[side] >= 0 ? m->saddle->net->block_of[first[side]] : -1;
+        for (int k = 0; block >= 0 && k < p->A.first[block + 1] - p->A.first[block]; k++)
+            for (int d = 0; d < contact->dim; d++)
+                u[d] += row[d][side][k] * v[first[side] + k];
+    }
+}
+
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint)
 {
     const st_Problem *p = reduction->problem;
@@ -555,11 +576,7 @@ bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l,
     *joint = sti_reduction_velocity(reduction, NULL, v, l);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
-        for (int j = contact->first; j < contact->first + contact->dim; j++) {
-            u[j] = p->w[j];
-            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-                u[j] += p->H.x[e] * v[p->H.i[e]];
-        }
+        velocity_at(reduction->memory, c, v, u + contact->first);
         sti_law_natural(contact, r, u + contact->first, 1.0, natural);
         for (int d = 0; d < contact->dim; d++)
             if (natural[d] != 0.0) return false;

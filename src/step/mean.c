@@ -38,6 +38,7 @@
  * evaluated: those at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2, up to x d/6 + d^2/12.
  */
 #include "base/tolerance.h"
+#include "math/block_diag.h"
 #include "step/system.h"
 
 /* The stage being solved. */
@@ -241,12 +242,16 @@ static st_Status stiffen(Work *work)
 {
     st_System *s = work->system;
     sti_Mean *mean = &s->mean;
+    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->marked};
+    const double factor = 0.5 * work->h * work->stage->eta;
+    double *block = mean->A;
     STI_TRY(sti_mass(s, &s->step, s->q, work->err));
     memcpy(mean->A, s->step.M, (size_t)s->n_M * sizeof *mean->A);
-    for (int i = 0; i < s->model.n_v; i++) {
-        mean->D[i] = 0.5 * work->h * work->stage->eta * (mean->tension[i] > 0 ? mean->tension[i] : 0.0);
-        mean->A[s->diagonal[i]] += mean->D[i];
-    }
+    for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
+        for (int i = A.first[b]; i < A.first[b + 1]; i++) {
+            mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
+            block[(i - A.first[b]) * sti_block_stride(&A, b)] += mean->D[i];
+        }
     return ST_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct Work {
     bool impact;          /* eta = 0                                                               */
     bool implicit_forces; /* springs and dampers as soft rows                                      */
     bool gap_drift;
+    bool waiting;        /* rows of contacts are made when somebody wants them                    */
     const double *shift; /* q_base - q_star as a velocity, NULL where they are the same            */
     st_Error *err;
 } Work;
@@ -58,7 +59,7 @@ static void note_speeds(Work *work, const double *v, const double *k)
     st_System *s = work->system;
     if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
-        double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
+        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
         s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
         if (!work->impact) s->pull = sti_larger(pull, s->pull);
     }
@@ -87,7 +88,7 @@ static st_Status momentum(Work *work)
     st_System *s = work->system;
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work_v, *k = s->work_k;
+    double *f = work->out->f, *v = s->work_v, *k = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
@@ -101,12 +102,15 @@ static st_Status momentum(Work *work)
     const bool *still = s->sleep.n_asleep > 0 ? s->sleep.block : NULL; /* they have no velocity */
     for (int b = 0; b < model->n_blocks; b++) {
         const int first = model->first[b], end = model->first[b + 1];
-        for (int i = first; i < end; i++) {
-            f[i] = stage->eta * k[i];
-            for (int j = first; j < end && (still == NULL || !still[b]); j++)
+        const bool marked = s->marked != NULL && s->marked[b], moves = still == NULL || !still[b];
+        for (int i = first; i < end; i++)
+            f[i] *= stage->eta;
+        for (int i = first; i < end && moves && marked; i++)
+            f[i] += M[i - first] * v[i];
+        for (int i = first; i < end && moves && !marked; i++)
+            for (int j = first; j < end; j++)
                 f[i] += M[(i - first) * (end - first) + j - first] * v[j];
-        }
-        M += (ptrdiff_t)(end - first) * (end - first);
+        M += marked ? end - first : (ptrdiff_t)(end - first) * (end - first);
     }
     for (int i = 0; stage->A != NULL && i < model->n_v; i++)
         f[i] += stage->D[i] * stage->v_near[i];
@@ -286,8 +290,6 @@ static st_Status new_contact_rows(Work *work, const st_ContactLaw *law, const st
     STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
     int count = sti_contact_rows(work->system->world, entry, law->dim, index, gradient);
     sti_rows_close(&work->out->H, law->dim, count, index);
-    for (int k = 0; k < law->dim; k++)
-        work->out->w[law->first + k] = 0;
     return ST_OK;
 }
 
@@ -296,10 +298,14 @@ static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_Co
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
-    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = 0; k < law->dim; k++)
         work->out->w[law->first + k] = 0;
+    if (work->waiting) {
+        to->n_rows += law->dim;
+        return ST_OK;
+    }
+    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
+    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = n_own; k < law->dim; k++) {
         int row = model_row(law, entry, k);
         if (row < 0)
@@ -417,7 +423,7 @@ double sti_mobility(const st_System *system, int k)
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * system->step.M[system->diagonal[rows->i[e]]];
+        weighted += x * x * sti_mass_of(system, system->step.M, rows->i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
@@ -442,7 +448,8 @@ static void soften_overlaps(Work *work)
         for (int k = 1; k < out->law[c].dim; k++)
             sti_compliance_block(out, out->law[c].first + k, 1);
         if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
-        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
+        C[0] = STI_OVERLAP_COMPLIANCE *
+               (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, out->law[c].first));
         out->overlapping++;
     }
     out->compliant = out->overlapping > 0;
@@ -483,18 +490,26 @@ static void finish(Work *work)
         .n_l = out->G.n_rows,
         .n_r = out->H.n_rows,
         .n_contacts = n_contacts,
-        .A = {model->n_blocks, model->first, work->stage->A != NULL ? work->stage->A : out->M},
+        .A = {.n_blocks = model->n_blocks,
+              .first = model->first,
+              .x = work->stage->A != NULL ? work->stage->A : out->M,
+              .diagonal = work->system->marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
-        .Cb = {out->G.n_rows, out->Cb_first, out->Cb},
+        .Cb = {.n_blocks = out->G.n_rows, .first = out->Cb_first, .x = out->Cb},
         .f = out->f,
         .g = out->g,
         .w = out->w,
         .contact = out->law,
         .u_scale = STI_IDLE_SPEED * work->system->speed,
     };
-    if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
+    if (work->waiting) {
+        out->later = sti_waiting_rows(work->system);
+        out->problem.later = &out->later;
+        out->problem.H.p = NULL;
+    }
+    if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
 }
 
 /* Where the rows are taken, for the reports of what they transmit. */
@@ -503,7 +518,10 @@ static void keep_place(Work *work)
     const sti_Stage *stage = work->stage;
     work->out->eta = stage->eta;
     work->out->t = stage->t;
-    memcpy(work->out->q, stage->q_star, (size_t)work->system->model.n_q * sizeof *work->out->q);
+    work->out->q = stage->q_star; /* with one stage nobody writes there before the next */
+    if (work->out->place == NULL) return;
+    work->out->q = work->out->place;
+    memcpy(work->out->place, stage->q_star, (size_t)work->system->model.n_q * sizeof *stage->q_star);
 }
 
 /* Is anything linearised from q_star to q_base? */
@@ -543,6 +561,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);
+    work.waiting = sti_rows_may_wait(system, stage);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, err));
     STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */
