@@ -31,7 +31,7 @@ lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck
 lint|shellcheck|looks for mistakes in shell scripts|command shellcheck
 threads|clang|ThreadSanitizer that understands OpenMP|command clang
-threads|libomp-dev|clang's OpenMP, with libarcher|header omp.h omp
+threads|libomp-dev|the OpenMP of clang, with libarcher|header omp.h omp
 '
 
 say() {

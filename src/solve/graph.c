@@ -564,6 +564,21 @@ void sti_graph_give(const sti_Graph *graph, double *r)
     give(graph, graph->r, r);
 }
 
+void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
+{
+    const sti_Batch *batch = &graph->batch[graph->place[c] / STI_LANES];
+    const int lane = graph->place[c] % STI_LANES;
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 6; k++)
+                rows[side][d][k] = batch->H[side][k][d][lane];
+}
+
+double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
+{
+    return graph->batch[graph->place[c] / STI_LANES].C[direction][graph->place[c] % STI_LANES];
+}
+
 /* The widest vectors that this processor has; the bits are the same with all of them. */
 const sti_GraphCode *sti_graph_code(void)
 {
