@@ -165,7 +165,7 @@ static double joint_drift(const Work *work, int k, double reach)
     return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
 }
 
-/* All rows of a list as the next of G; with half of those of another, if one is given. */
+/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns. */
 static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowList *half)
 {
     sti_RowList *G = &work->out->G;
@@ -175,8 +175,11 @@ static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowLi
     else
         G->n_rows += from->n_rows;
     double *x = G->x + start;
-    for (int64_t e = 0; half == NULL && e < n; e++)
+    const double *columns = work->stage->columns;
+    for (int64_t e = 0; half == NULL && columns == NULL && e < n; e++)
         x[e] = from->x[e];
+    for (int64_t e = 0; half == NULL && columns != NULL && e < n; e++)
+        x[e] = from->x[e] * columns[from->i[e]];
     for (int64_t e = 0; half != NULL && e < n; e++)
         x[e] = from->x[e] + 0.5 * half->x[e];
     return ST_OK;
