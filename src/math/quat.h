@@ -42,8 +42,8 @@ static inline st_Pose pose_product(st_Pose outer, st_Pose inner)
     return (st_Pose){pose_point(outer, inner.p), quat_product(outer.q, inner.q)};
 }
 
-/* Exponential map: the rotation by the vector a (axis times angle). Up to 0.3 rad, which is most of what a body turns in
- * a step, by the series of cos x and sin(x)/x, x half the angle: what is left out is below x^12/12! = 2e-19. */
+/* Exponential map: the rotation by the vector a (axis times angle). Up to 0.3 rad, which is most of what a body turns
+ * in a step, by the series of cos x and sin(x)/x, x half the angle: what is left out is below x^12/12! = 2e-19. */
 static inline st_Quat quat_exp(st_Vec3 a)
 {
     double square = a.x * a.x + a.y * a.y + a.z * a.z, c, s;

@@ -220,7 +220,8 @@ void sti_gears_compile(sti_World *world); /* when the initial state is there */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
 /* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations (step/mean.c). */
 void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
-/* By velocity, what makes rows at the middle of a rotation their mean over it, or Simpson's rule exact (step/mean.c). */
+/* By velocity, what makes rows at the middle of a rotation their mean over it, or Simpson's rule exact (step/mean.c).
+ */
 void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor);
 /* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
 #define STI_JOINT_ROWS 7

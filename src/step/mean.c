@@ -105,7 +105,8 @@ static bool same_length(const st_System *s, double h)
     return s->history.known && fabs(h - s->history.h) < 1e-6 * h;
 }
 
-/* The next acceleration by the polynomial through the last ones, of steps of the same length: newest first. */
+/* The next acceleration by the polynomial through the last ones, of steps of the same length, newest first; by the
+ * highest order half way between parabola and cubic, which amplifies noise less than the cubic.   */
 static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int i)
 {
     switch (order) {
@@ -116,7 +117,7 @@ static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], i
     case 2:
         return 3 * (a[0][i] - a[1][i]) + a[2][i];
     default:
-        return 4 * (a[0][i] + a[2][i]) - 6 * a[1][i] - a[3][i];
+        return 3.5 * a[0][i] - 4.5 * a[1][i] + 2.5 * a[2][i] - 0.5 * a[3][i];
     }
 }
 

@@ -130,13 +130,13 @@ typedef struct sti_Sleep {
 enum { STI_MEAN_PAST = 3 };
 
 typedef struct sti_Mean {
-    double *past;    /* n_past, the order to predict with, then what follows: saved with the state */
-    double *tension; /* n_v: forces of joints times their levers, at the last solution [N m]       */
+    double *past;             /* n_past, the order to predict with, then what follows: saved with the state */
+    double *tension;          /* n_v: forces of joints times their levers, at the last solution [N m]       */
     double *a[STI_MEAN_PAST]; /* n_v: accelerations before that of the history, n_past of them known */
-    double *D;       /* n_v: of the last factorisation                                             */
-    double *A;       /* M + diag(D)                                                                */
-    double *v_near;  /* n_v: the velocity of the round before                                      */
-    double *turns;   /* n_v: factors of columns of rotations                                       */
+    double *D;                /* n_v: of the last factorisation                                             */
+    double *A;                /* M + diag(D)                                                                */
+    double *v_near;           /* n_v: the velocity of the round before                                      */
+    double *turns;            /* n_v: factors of columns of rotations                                       */
 } sti_Mean;
 
 struct st_System {
