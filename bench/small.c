@@ -368,17 +368,17 @@ static st_Status chain_of(const ChainCase *c, st_Error *err)
 static st_Status chain(st_Error *err)
 {
     static const ChainCase cases[] = {
-        {"chain of balls", ST_JOINT_BALL, "implicit", "gap", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "implicit", "gap", GENTLE, 5, 1, 0},
         {"chain of balls", ST_JOINT_BALL, "trapezoid", "mean", GENTLE, 5, 1, 7e-8},
         {"chain of balls", ST_JOINT_BALL, "trapezoid", "mean", GENTLE, 5, 1, 1e-12},
-        {"chain of balls", ST_JOINT_BALL, "trapezoid", "gap", GENTLE, 5, 1},
-        {"chain of balls", ST_JOINT_BALL, "bdf2", "gap", GENTLE, 5, 1},
-        {"chain of balls", ST_JOINT_BALL, "sdirk2", "gap", GENTLE, 5, 1},
-        {"chain of balls", ST_JOINT_BALL, "trapezoid", "projection", GENTLE, 5, 1},
-        {"chain of balls", ST_JOINT_BALL, "sdirk2", "projection", GENTLE, 5, 1},
+        {"chain of balls", ST_JOINT_BALL, "trapezoid", "gap", GENTLE, 5, 1, 0},
+        {"chain of balls", ST_JOINT_BALL, "bdf2", "gap", GENTLE, 5, 1, 0},
+        {"chain of balls", ST_JOINT_BALL, "sdirk2", "gap", GENTLE, 5, 1, 0},
+        {"chain of balls", ST_JOINT_BALL, "trapezoid", "projection", GENTLE, 5, 1, 0},
+        {"chain of balls", ST_JOINT_BALL, "sdirk2", "projection", GENTLE, 5, 1, 0},
         {"chain of hinges", ST_JOINT_REVOLUTE, "trapezoid", "mean", GENTLE, 5, 1, 7e-8},
-        {"chain of hinges", ST_JOINT_REVOLUTE, "trapezoid", "gap", GENTLE, 5, 1},
-        {"chain of hinges", ST_JOINT_REVOLUTE, "sdirk2", "gap", GENTLE, 5, 1},
+        {"chain of hinges", ST_JOINT_REVOLUTE, "trapezoid", "gap", GENTLE, 5, 1, 0},
+        {"chain of hinges", ST_JOINT_REVOLUTE, "sdirk2", "gap", GENTLE, 5, 1, 0},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         TRY(chain_of(&cases[k], err));
@@ -390,12 +390,13 @@ static st_Status whip(st_Error *err)
     static const ChainCase cases[] = {
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "mean", LEVEL, 5, 2, 1e-5},
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "mean", LEVEL, 5, 4, 1e-9},
-        {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 2},
-        {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 4},
-        {"whip of balls", ST_JOINT_BALL, "trapezoid", "gap", LEVEL, 4, 4}, /* and no longer: see docs/performance.md */
-        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 2},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 2, 0},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 4, 0},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "gap", LEVEL, 4, 4,
+         0}, /* and no longer: see docs/performance.md */
+        {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 2, 0},
         {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "mean", LEVEL, 5, 2, 1e-5},
-        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "projection", LEVEL, 5, 2},
+        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "projection", LEVEL, 5, 2, 0},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
         TRY(chain_of(&cases[k], err));
