@@ -187,7 +187,7 @@ static void turning_hulls_do_not_dip_in(void **state)
     check_Random random = {77};
     const double R = 0.1, h = 1.0 / 240;
     double worst = 0;
-    for (int trial = 0; trial < 300; trial++) {
+    for (int trial = 0; trial < 150; trial++) {
         Bench b;
         st_BodyDef def = st_body_def();
         st_Vec3 fixed_corner[12], corner[12], spin = {0, 0, 0};
