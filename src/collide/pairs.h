@@ -50,8 +50,8 @@ typedef struct sti_Pairs {
     sti_PairFilter *filter;
     const void *ctx;
     int64_t n_pairs, n_fresh;
-    sti_Pair *pair, *fresh, *merged;
-    int64_t pair_capacity, fresh_capacity, merged_capacity;
+    sti_Pair *pair, *fresh;
+    int64_t pair_capacity, fresh_capacity;
 } sti_Pairs;
 
 st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *extent, sti_PairFilter *filter,

@@ -22,14 +22,25 @@
 #define STI_BODY_Q 7 /* coordinates of a body */
 
 typedef struct sti_Body {
-    int v_first;     /* its first velocity                                                        */
-    int n_dofs;      /* 0: does not move                                                          */
-    int dof[6];      /* its free ones among vx vy vz wx wy wz, increasing                         */
-    unsigned planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0      */
-    double mass;     /* [kg]                                                                      */
-    bool round;      /* inertia is a multiple of 1                                                */
-    st_Mat3 inertia; /* body axes [kg m^2]                                                        */
+    int v_first;          /* its first velocity                                                   */
+    unsigned char n_dofs; /* 0: does not move                                                     */
+    unsigned char planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0 */
+    unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
+    bool round;           /* inertia is a multiple of 1                                           */
+    double mass;          /* [kg]                                                                 */
+    double inertia[6];    /* body axes: xx yy zz xy xz yz [kg m^2]                                */
 } sti_Body;
+
+static inline st_Mat3 sti_inertia(const sti_Body *body)
+{
+    const double *J = body->inertia;
+    return (st_Mat3){{J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]}};
+}
+static inline st_Vec3 sti_spin_momentum(const sti_Body *body, st_Vec3 w)
+{
+    const st_Mat3 J = sti_inertia(body);
+    return mat3_mul(&J, w);
+}
 
 /* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
  * angle of a hand: of an axis fixed in b that points away from a's.                               */
@@ -104,8 +115,9 @@ typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE }
 
 /* Shapes made ready, where they stand, and which are near: collider.c. */
 typedef struct sti_Collider {
-    int n_shapes;
-    sti_Shape *shape;
+    int n_shapes, n_kinds;
+    sti_Shape *made;      /* n_kinds: shapes made ready, see sti_shape_of                          */
+    const int *kind;      /* the scene's: of each shape                                            */
     unsigned char *class; /* sti_ShapeClass of each                                                */
     bool *plain;          /* stands where its body stands, not turned against it                   */
     st_Pose *pose;        /* of the shapes, in the world                                           */
@@ -136,6 +148,11 @@ typedef struct sti_Collider {
     int n_helpers;
 } sti_Collider;
 
+static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
+{
+    return &c->made[c->kind[shape]];
+}
+
 typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
@@ -150,16 +167,20 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
-    int *block_first;      /* n_blocks + 1: one block of M a moving body                                */
-    int *v_body;           /* n_v: whose it is                                                          */
-    double *q0, *v0;       /* initial state                                                             */
-    unsigned char *asleep; /* bodies that stay where they are, whatever their velocities say            */
+    int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
+    unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
+    double *q0, *v0;          /* initial state, until it is taken                                          */
+    unsigned char *asleep;    /* bodies that stay where they are, whatever their velocities say            */
 } sti_World;
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err);
+/* The initial state has been taken: what served only to come here goes. */
+void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
+/* M, of bodies in principal axes the diagonal alone. */
+void sti_world_masses(const sti_World *world, double *M);
 double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */
@@ -184,6 +205,7 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
 /* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
  * shortest turn; the angle of a hand of b.                                                        */
+double sti_angle_value(const sti_World *world, int angle, const double *q);
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
 void sti_angles_update(const sti_World *world, double *q);
@@ -192,7 +214,12 @@ void sti_angles_update(const sti_World *world, double *q);
 void sti_joint_compile(sti_World *world, int index);
 void sti_gears_compile(sti_World *world); /* when the initial state is there */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
+/* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations (step/mean.c). */
+void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
+/* By velocity, what makes Simpson's rule over a rotation exact (step/mean.c). */
+void sti_world_turns(const sti_World *world, const double *v, double h, double *factor);
 /* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
+#define STI_JOINT_ROWS 7
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err);
 /* Its coordinate (which 0), or the other one (1). */

@@ -1,5 +1,6 @@
 /* graph.c -- see graph.h: which contacts fit, their colours, their numbers in lanes. */
 #include "solve/graph.h"
+#include "math/block_diag.h"
 
 #include "base/tolerance.h"
 
@@ -192,11 +193,11 @@ static bool is_diagonal(int n, const double *A)
 
 /* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
  * says so.                                                                                        */
-static bool invert_diagonal(int n, const double *A, double *scale)
+static bool invert_diagonal(int n, const double *A, int64_t apart, double *scale)
 {
     for (int i = 0; i < n; i++) {
-        if (!(A[i * n + i] > 0.0)) return false;
-        scale[i] = 1.0 / sqrt(A[i * n + i]);
+        if (!(A[i * apart] > 0.0)) return false;
+        scale[i] = 1.0 / sqrt(A[i * apart]);
     }
     return true;
 }
@@ -266,9 +267,9 @@ static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
     bool all = true;
     for (int k = 0; k < graph->n_nodes; k++) {
         const int n = A->first[k + 1] - A->first[k];
-        graph->diagonal[k] = is_diagonal(n, x);
+        graph->diagonal[k] = sti_block_marked(A, k) || is_diagonal(n, x);
         all = all && graph->diagonal[k];
-        x += (ptrdiff_t)n * n;
+        x += sti_block_numbers(A, k);
     }
     graph->diagonal[graph->n_nodes] = true;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
@@ -284,11 +285,12 @@ static bool prepare_nodes(sti_Graph *graph, const double *v_free)
     memset(graph->scale, 0, bytes);
     for (int k = 0; k < graph->n_nodes; k++) {
         const int first = p->A.first[k], n = p->A.first[k + 1] - first;
-        const bool good = graph->diagonal[k] ? invert_diagonal(n, A, graph->scale + STI_NODE * (ptrdiff_t)k)
+        const bool good = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k),
+                                                               graph->scale + STI_NODE * (ptrdiff_t)k)
                                              : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
         if (!good) return false;
         scale_velocity(graph, k, n, v_free + first, graph->v_free + STI_NODE * (ptrdiff_t)k);
-        A += (ptrdiff_t)n * n;
+        A += sti_block_numbers(&p->A, k);
     }
     return true;
 }
@@ -560,6 +562,21 @@ void sti_graph_take(sti_Graph *graph, const double *r)
 void sti_graph_give(const sti_Graph *graph, double *r)
 {
     give(graph, graph->r, r);
+}
+
+void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
+{
+    const sti_Batch *batch = &graph->batch[graph->place[c] / STI_LANES];
+    const int lane = graph->place[c] % STI_LANES;
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 6; k++)
+                rows[side][d][k] = batch->H[side][k][d][lane];
+}
+
+double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
+{
+    return graph->batch[graph->place[c] / STI_LANES].C[direction][graph->place[c] % STI_LANES];
 }
 
 /* The widest vectors that this processor has; the bits are the same with all of them. */

@@ -1,6 +1,8 @@
 /* islands.c -- see islands.h: who is connected with whom, each island as a problem of its own, one after another. */
 #include "solve/islands.h"
+#include "math/block_diag.h"
 
+#include "solve/linear.h"
 #include "solve/net.h"
 #include "solve/rows.h"
 
@@ -29,6 +31,7 @@ typedef struct Blocks {
     int64_t n_x;
     STI_ARRAY(int, first);
     STI_ARRAY(double, x);
+    STI_ARRAY(unsigned char, marked);
 } Blocks;
 
 /* G or H of a part. */
@@ -44,6 +47,7 @@ struct sti_Islands {
     st_SolverDef def;
     bool split;
     st_Solver *solver[MOST_SOLVERS];
+    sti_Linear *linear; /* for problems without contacts                                           */
     int n_islands;
     STI_ARRAY(sti_Island, island);
     const st_Problem *problem;
@@ -82,6 +86,7 @@ static void release_blocks(const st_Allocator *allocator, Blocks *b)
     STI_RELEASE(allocator, b->of, b->of_size);
     STI_RELEASE(allocator, b->first, b->first_size);
     STI_RELEASE(allocator, b->x, b->x_size);
+    STI_RELEASE(allocator, b->marked, b->marked_size);
 }
 
 static void release_columns(const st_Allocator *allocator, Columns *c)
@@ -97,6 +102,7 @@ void sti_islands_destroy(sti_Islands *s)
     const st_Allocator allocator = s->allocator;
     for (int k = 0; k < MOST_SOLVERS; k++)
         st_solver_destroy(s->solver[k]);
+    sti_linear_destroy(s->linear);
     RELEASE(island);
     RELEASE(block_of);
     RELEASE(shape);
@@ -134,6 +140,7 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
     st_Status status = st_solver_create(def, &s->solver[0], err);
+    if (status == ST_OK) status = sti_linear_create(&s->allocator, &s->linear, err);
     if (status == ST_OK) status = STI_GROW(&s->allocator, s->island, s->island_size, 1, err);
     if (status != ST_OK) {
         sti_islands_destroy(s);
@@ -305,9 +312,8 @@ static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Block
     STI_TRY(STI_GROW(&s->allocator, out->at, out->at_size, matrix->n_blocks, err));
     STI_TRY(STI_GROW(&s->allocator, out->of, out->of_size, matrix->first[matrix->n_blocks], err));
     for (int k = 0; k < matrix->n_blocks; k++) {
-        const int64_t size = matrix->first[k + 1] - matrix->first[k];
         out->at[k] = start;
-        start += size * size;
+        start += sti_block_numbers(matrix, k);
         for (int i = matrix->first[k]; i < matrix->first[k + 1]; i++)
             out->of[i] = k;
     }
@@ -339,11 +345,15 @@ static st_Status take_block(sti_Islands *s, const st_BlockDiag *from, Blocks *to
 {
     if (from->n_blocks == 0 || row != from->first[to->of[row]]) return ST_OK;
     const int k = to->of[row], size = from->first[k + 1] - row;
-    const int64_t count = (int64_t)size * size;
+    const int64_t count = sti_block_numbers(from, k);
     STI_TRY(STI_GROW(&s->allocator, to->first, to->first_size, to->n + 2, err));
     STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, to->n_x + count, err));
     copy(to->x + to->n_x, from->x + to->at[k], count);
     to->n_x += count;
+    if (from->diagonal != NULL) {
+        STI_TRY(STI_GROW(&s->allocator, to->marked, to->marked_size, to->n + 1, err));
+        to->marked[to->n] = from->diagonal[k];
+    }
     to->first[to->n++] = n;
     to->first[to->n] = n + size;
     return ST_OK;
@@ -458,9 +468,10 @@ static st_Status take_part(sti_Islands *s, int part, const double *start, st_Err
     STI_TRY(take_bodies(s, part, err));
     STI_TRY(take_joints(s, part, err));
     STI_TRY(take_contacts(s, part, start, err));
-    to->A = (st_BlockDiag){s->A.n, s->A.first, s->A.x};
-    to->Cb = (st_BlockDiag){s->Cb.n, s->Cb.first, s->Cb.x};
-    to->C = (st_BlockDiag){s->C.n, s->C.first, s->C.x};
+    to->A = (st_BlockDiag){.n_blocks = s->A.n, .first = s->A.first, .x = s->A.x};
+    if (s->problem->A.diagonal != NULL) to->A.diagonal = s->A.marked;
+    to->Cb = (st_BlockDiag){.n_blocks = s->Cb.n, .first = s->Cb.first, .x = s->Cb.x};
+    to->C = (st_BlockDiag){.n_blocks = s->C.n, .first = s->C.first, .x = s->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, s->G.p, s->G.i, s->G.x};
     to->H = (st_Sparse){to->n_v, to->n_r, s->H.p, s->H.i, s->H.x};
     to->f = s->f;
@@ -546,7 +557,7 @@ static st_Status solve_part(sti_Islands *s, int part, int *n_jointed, st_Solutio
 static st_Status solve_parts(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     int n_jointed = 0;
-    st_SolveInfo all = {.converged = true, .residual = {.worst_contact = -1}};
+    st_SolveInfo all = {.converged = true, .start = -1.0, .residual = {.worst_contact = -1}};
     STI_TRY(list_parts(s, err));
     GROW(island, s->n_islands);
     for (int part = 0; part <= s->n_islands; part++)
@@ -567,6 +578,33 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     return ST_OK;
 }
 
+static st_Status linear_info(const sti_Islands *s, st_Status status, st_SolveInfo *found, st_SolveInfo *info)
+{
+    found->solver = s->def.name;
+    if (info != NULL && status == ST_OK) *info = *found;
+    return status;
+}
+
+static st_Status solve_linear(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    st_SolveInfo found;
+    s->n_islands = 0;
+    return linear_info(s, sti_linear_solve(s->linear, s->problem, solution, &found, err), &found, info);
+}
+
+st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                              st_Error *err)
+{
+    st_SolveInfo found;
+    s->problem = problem;
+    return linear_info(s, sti_linear_correct(s->linear, problem, solution, &found, err), &found, info);
+}
+
+void sti_islands_be_rough(sti_Islands *s)
+{
+    sti_linear_be_rough(s->linear);
+}
+
 /* Blocks that are left out are at rest. */
 static bool stop_still(const st_Problem *p, const bool *still, double *v)
 {
@@ -585,8 +623,9 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const boo
 {
     s->problem = problem;
     const bool any_still = stop_still(problem, still, solution->v);
+    if (!any_still && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (!any_still && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
-        s->n_islands = problem->n_contacts > 0;
+        s->n_islands = 1;
         return solve_whole(s, solution, info, err);
     }
     STI_TRY(find_parts(s, still, err));

@@ -210,7 +210,7 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     const sti_Assembly *step = &system->step;
     const double *l = step->l + joint->first_row;
     double rate = per_second(step);
-    sti_Measure row[7], x;
+    sti_Measure row[STI_JOINT_ROWS], x;
     if (joint->type == ST_JOINT_GEAR) {
         out->motor = rate * l[0];
         return ST_OK;
@@ -283,7 +283,7 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
         STI_TRY(st_system_velocity(system, (st_BodyId){b}, &v, &w));
         st_Vec3 p = scale(body->mass, v);
         P = add(P, p);
-        L = add(L, add(cross(pose.p, p), rotate(pose.q, mat3_mul(&body->inertia, w))));
+        L = add(L, add(cross(pose.p, p), rotate(pose.q, sti_spin_momentum(body, w))));
     }
     if (linear != NULL) *linear = P;
     if (angular != NULL) *angular = L;

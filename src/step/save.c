@@ -24,7 +24,7 @@ typedef struct Section {
 
 /* What integrators of order two and located events remember of the step before. */
 typedef struct Past {
-    double h, friction_work, speed, pull;
+    double h, friction_work, speed, pull, left;
     int64_t known;
 } Past;
 
@@ -50,6 +50,7 @@ enum {
     RESTS,
     SLEEPERS,
     JOINT_FORCES,
+    MEAN,
     N_SECTIONS
 };
 
@@ -76,7 +77,8 @@ static const struct {
                           [RINGS] = {"rings", sizeof(int)},
                           [RESTS] = {"rests", sizeof(double)},
                           [SLEEPERS] = {"sleeper", sizeof(sti_Sleeper)},
-                          [JOINT_FORCES] = {"joint f", sizeof(double)}};
+                          [JOINT_FORCES] = {"joint f", sizeof(double)},
+                          [MEAN] = {"mean", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -86,7 +88,7 @@ typedef struct Part {
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
-    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->history.known};
+    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->left, s->history.known};
     part[TIME] = (Part){&s->t, 1};
     part[COORDINATES] = (Part){s->q, s->model.n_q};
     part[VELOCITIES] = (Part){s->v, s->model.n_v};
@@ -95,9 +97,10 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[ACTIVE] = (Part){s->active.id, s->active.n};
     part[IMPULSES] = (Part){s->previous, s->n_previous};
     part[PAST] = (Part){past, 1};
-    part[PAST_COORDINATES] = (Part){s->history.q, s->model.n_q};
-    part[PAST_VELOCITIES] = (Part){s->history.v, s->model.n_v};
-    part[PAST_ACCELERATIONS] = (Part){s->history.a, s->model.n_v};
+    const bool past_kept = sti_has_stages(s);
+    part[PAST_COORDINATES] = (Part){s->history.q, past_kept ? s->model.n_q : 0};
+    part[PAST_VELOCITIES] = (Part){s->history.v, past_kept ? s->model.n_v : 0};
+    part[PAST_ACCELERATIONS] = (Part){s->history.a, past_kept ? s->model.n_v : 0};
     part[LOADED] = (Part){s->loaded.id, s->loaded.n};
     part[MODES] = (Part){s->mode, s->n_modes};
     part[PATCHES] = (Part){s->patches.patch, s->patches.n};
@@ -108,6 +111,7 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[RESTS] = (Part){s->sleep.rest, s->sleep.n_bodies};
     part[SLEEPERS] = (Part){s->sleep.contact, s->sleep.n_contacts};
     part[JOINT_FORCES] = (Part){s->sleep.joint_force, s->sleep.n_joint_forces};
+    part[MEAN] = (Part){s->mean.past, sti_mean_past(s)};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -204,20 +208,37 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
     return ST_OK;
 }
 
+/* How many steps are known and the order to predict with, which stand first, are at most 2. */
+static st_Status check_mean(const Part *part, int n_v, st_Error *err)
+{
+    double counts[2] = {0};
+    if (part->count == 0) return ST_OK;
+    if (part->count != 2 + 3 * (int64_t)n_v) return damaged(err);
+    memcpy(counts, part->data, sizeof counts);
+    for (int k = 0; k < 2; k++)
+        if (!(counts[k] >= 0) || counts[k] > 2) return damaged(err);
+    return counts[1] <= counts[0] ? ST_OK : damaged(err);
+}
+
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
-    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  n_q, n_v, n_v,
-                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1};
+    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  -1, -1, -1,
+                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1, -1, -1};
+    const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
+    if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
+        part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
+        return damaged(err);
     for (int64_t k = 0; k < part[PATCHES].count; k++) {
         sti_Patch patch;
         memcpy(&patch, (const char *)part[PATCHES].data + (size_t)k * sizeof patch, sizeof patch);
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
             return damaged(err);
     }
+    STI_TRY(check_mean(&part[MEAN], n_v, err));
     return check_sleep(system, part, err);
 }
 
@@ -256,13 +277,16 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     Past past;
     take(&past, &part[PAST], sizeof past);
     s->history.h = past.h;
-    s->history.known = past.known != 0;
+    s->history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
     s->friction_work = past.friction_work;
     s->speed = past.speed;
     s->pull = past.pull;
+    s->left = past.left;
+    if (!sti_has_stages(s)) return;
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+    if (s->mean.past != NULL) take(s->mean.past, &part[MEAN], sizeof(double));
 }
 
 static void restore_sleep(st_System *s, const Part part[N_SECTIONS])

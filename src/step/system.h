@@ -49,11 +49,14 @@ typedef struct sti_Assembly {
     struct st_RowSource later; /* of the problem, where H waits to be made: waiting.c                 */
     sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
     double *M, *f, *g, *w, *Cb, *C;
+    int laid_out;    /* rows of G whose entries are those of a world's joints and springs: they stay */
     bool mass_known; /* M stays as it is, for good                                                */
     int *Cb_first, *C_first;
     st_ContactLaw *law;
     sti_Chosen *chosen;
     double *r, *u, *l;
+    double *start; /* the r that the solver began with                                             */
+    int64_t start_capacity;
     double *impulse; /* of the whole step, what is reported: r for one stage                       */
     int64_t impulse_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
@@ -64,11 +67,14 @@ typedef struct sti_Assembly {
     int n_C;               /* blocks of C                                                          */
     int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
-    double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
-    double friction_work;  /* of the solution [J]                                                  */
+    double t, eta;         /* when the rows were taken; eta = 0: an impact                         */
+    const double *q;       /* and where (n_q): with one stage the state before, else in `place`    */
+    double *place;
+    double friction_work; /* of the solution [J]                                                  */
 } sti_Assembly;
 
-/* What an integrator remembers of the step before; gone after an event and when the state is set. */
+/* What an integrator remembers of the step before; gone after an event and when the state is set. Without stages
+ * (sti_has_stages) nobody asks for it, and the vectors are NULL.                                  */
 typedef struct sti_History {
     bool known;
     double h;      /* its length [s]                                                               */
@@ -120,26 +126,38 @@ typedef struct sti_Sleep {
     int64_t contact_capacity, spare_capacity, merged_capacity, joint_force_capacity;
 } sti_Sleep;
 
+/* Drift `mean`: mean.c. All NULL without it. */
+typedef struct sti_Mean {
+    double *past;    /* n_past, the order to predict with, then what follows: saved with the state */
+    double *tension; /* n_v: forces of joints times their levers, at the last solution [N m]       */
+    double *a[2];    /* n_v: accelerations before that of the history, n_past of them known        */
+    double *D;       /* n_v: of the last factorisation                                             */
+    double *A;       /* M + diag(D)                                                                */
+    double *v_near;  /* n_v: the velocity of the round before                                      */
+} sti_Mean;
+
 struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
     st_Model model;
-    sti_World *world;  /* NULL: a model of the user's                                               */
-    int n_M;           /* numbers in the blocks of M                                                */
-    int64_t *diagonal; /* n_v: where M_ii stands                                                   */
-    int whole[2];      /* offsets of the one block of a model that names none                       */
+    sti_World *world;            /* NULL: a model of the user's                                               */
+    int64_t n_M;                 /* numbers in the blocks of M                                                */
+    const unsigned char *marked; /* by block: M has its diagonal alone (st_BlockDiag); NULL: of none */
+    int64_t *diagonal;           /* n_v: where M_ii stands; NULL: at i, all blocks are diagonal       */
+    int whole[2];                /* offsets of the one block of a model that names none                       */
 
     double t;
     double h_asked; /* length of the whole step under way                                          */
     double *q, *v;
     int64_t n_steps;
 
-    double *q_new, *v_new, *q_target, *v_target, *q_best, *work_v, *work_k;
-    double *q_star, *v_star, *q_base, *v_base; /* of a stage                                       */
-    double *a_new;                             /* acceleration at the end of the step              */
-    double *path;                              /* from q to q_new as a velocity, for a time of 1   */
-    double *push;                              /* impulse of restitution                           */
-    st_Sink here, trial, middle;               /* middle: rows of a stage, at q_star               */
+    double *q_new, *v_new, *work_v;
+    double *q_target, *q_best, *work_k;                   /* of projection, and with stages; else NULL        */
+    double *q_star, *v_star, *q_base, *v_base, *v_target; /* from here on with stages only             */
+    double *a_new;                                        /* acceleration at the end of the step              */
+    double *path;                                         /* from q to q_new as a velocity, for a time of 1   */
+    double *push;                                         /* impulse of restitution                           */
+    st_Sink here, trial, middle;                          /* middle: rows of a stage, at q_star               */
     sti_History history;
     sti_Snapshot saved;
     sti_IdSet wanted;             /* contacts of the step problem                                 */
@@ -177,11 +195,13 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
+    double left;          /* residual that the last solve left over                                          */
     sti_Islands *islands; /* who solves the step problem                                           */
     st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
 
     sti_Sleep sleep;
+    sti_Mean mean;
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
@@ -196,12 +216,18 @@ void sti_lap(st_System *system, st_Stage stage);
 
 /* evaluate.c: fill a sink at (t, q). */
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
+/* All of it but contacts, which stay. */
+st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err);
 /* The same, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
  * within h. A model of the user's tells of none.                                                  */
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
                              const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
+static inline double sti_mass_of(const st_System *system, const double *M, int i)
+{
+    return M[system->diagonal != NULL ? system->diagonal[i] : i];
+}
 /* M at q, unless it is known already. */
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(st_System *system, const double *q, const double *v);
@@ -215,14 +241,19 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
 typedef struct sti_Stage {
     double t, t_end; /* k is the mean of its values at both                                    */
     double eta;
-    double reach;        /* v moves q_base for this long: where drift wants gaps closed            */
-    bool mean;           /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
-    bool second_order;   /* the gyroscopic term at v_star instead of inside v_base                 */
-    bool rebound;        /* contacts that close rebound by Newton's law                            */
-    const st_Sink *rows; /* evaluated at q_star                                                    */
+    double reach;               /* v moves q_base for this long: where drift wants gaps closed            */
+    bool mean;                  /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
+    bool second_order;          /* the gyroscopic term at v_star instead of inside v_base                 */
+    bool rebound;               /* contacts that close rebound by Newton's law                            */
+    const st_Sink *rows;        /* evaluated at q_star                                                    */
+    const st_Sink *constraints; /* joints and springs as means over the step (mean.c), their values those at q_base;
+                                 * NULL: as in `rows`                                              */
+    const st_Sink *end;         /* half of whose rows belong to those of `constraints`; or NULL             */
+    bool again;                 /* v and l are a solution but for small changes of G, f, g; there are no contacts  */
     const double *q_star, *v_star, *v_base, *q_base;
-    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
-    const double *push;        /* an impulse, or NULL                                                     */
+    const st_Sink *drift_from;    /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces (mean.c); or NULL */
+    const double *push;           /* an impulse, or NULL                                                     */
 } sti_Stage;
 
 /* stage.c: fill the step problem with the `wanted` contacts; solve it. */
@@ -234,7 +265,7 @@ struct st_RowSource sti_waiting_rows(st_System *system);
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
-st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
+st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
@@ -266,12 +297,24 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+/* mean.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that way; v begins
+ * as a prediction. Leaves q_new and the constraints of `trial` there.                             */
+st_Status sti_solve_mean_stage(st_System *system, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
+st_Status sti_mean_create(st_System *system, st_Error *err);
+void sti_mean_free(st_System *system);
+int64_t sti_mean_past(const st_System *system); /* numbers in `past` */
+/* The mean velocity over the next h, as the last steps let expect it; before a step of length h becomes history. */
+void sti_predict_mean(const st_System *system, double h, double *v);
+void sti_mean_remember(st_System *system, double h);
 bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 
 /* active.c: which contacts a step problem has. */
+/* Gaps are closed by gap/h. */
+bool sti_closes_gaps(const st_SystemDef *def);
 bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
@@ -318,7 +361,10 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
 st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 
-/* system.c: the state to go back to, and back to it. */
+/* system.c: more than one stage a step, or events in it? Room for projection, where there is none yet. */
+bool sti_has_stages(const st_System *system);
+st_Status sti_prepare_projection(st_System *system, st_Error *err);
+/* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
 

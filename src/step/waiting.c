@@ -72,7 +72,7 @@ double sti_waiting_mobility(const st_System *system, int contact)
         for (int k = 0; k < n; k++) {
             const double x = row[0][side][k];
             square += x * x;
-            weighted += x * x * system->step.M[system->diagonal[first[side] + k]];
+            weighted += x * x * sti_mass_of(system, system->step.M, first[side] + k);
         }
     }
     return square > 0 ? square * square / weighted : 0.0;

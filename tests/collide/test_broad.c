@@ -203,7 +203,9 @@ static void a_long_past_changes_no_bit(void **state)
         int expected = 0, found = 0;
         for (int i = 3; i < c->n_shapes; i++) /* 0: ground, 1: plane, 2: block */
             for (int j = i + 1; j < c->n_shapes; j++)
-                expected += norm(sub(c->pose[j].p, c->pose[i].p)) - c->shape[i].radius - c->shape[j].radius < margin;
+                expected +=
+                    norm(sub(c->pose[j].p, c->pose[i].p)) - sti_shape_of(c, i)->radius - sti_shape_of(c, j)->radius <
+                    margin;
         for (int k = 0; k < fresh.n_contacts; k++)
             found += fresh.contact[k].shape_a > 3 && fresh.contact[k].shape_b > 3;
         assert_int_equal(found, expected);
