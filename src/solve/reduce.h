@@ -12,8 +12,8 @@
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
  *
- * Many contacts between free bodies stand as a graph instead (graph.h), and have columns only once somebody asks
- * for them: sti_reduction_columns.
+ * Many contacts between free bodies stand as a graph instead (graph.h), and have columns, w, b, W_diagonal and rho only
+ * once somebody asks for them: sti_reduction_columns.
  *
  * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
  * that the joints impose (a prescribed motion) in w.
@@ -70,7 +70,7 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint);
 st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
 
-/* Make h_ and y_ where the problem stands as a graph; else they are there already. */
+/* Make all that where the problem stands as a graph; else they are there already. */
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err);
 
 /* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,

@@ -36,6 +36,23 @@ static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
     sti_contact_halves(system->world, &system->step.chosen[c].entry, dim, row);
 }
 
+static void frame(const void *ctx, int c, double out[4][3])
+{
+    const st_System *system = ctx;
+    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
+    const st_Pose *pose = system->world->collider.body_pose;
+    vec3_store(out[0], entry->normal);
+    vec3_store(out[1], entry->tangent);
+    vec3_store(out[2], sub(entry->point, pose[entry->a].p));
+    vec3_store(out[3], sub(entry->point, pose[entry->b].p));
+}
+
+static const double *axes(const void *ctx, int first)
+{
+    const sti_World *world = ((const st_System *)ctx)->world;
+    return world->collider.axes[world->v_body[first]].m;
+}
+
 static st_Status make(void *ctx, st_Error *err)
 {
     st_System *system = ctx;
@@ -57,7 +74,7 @@ static st_Status make(void *ctx, st_Error *err)
 
 struct st_RowSource sti_waiting_rows(st_System *system)
 {
-    return (struct st_RowSource){.ctx = system, .legs = legs, .put = put, .make = make};
+    return (struct st_RowSource){.ctx = system, .legs = legs, .put = put, .frame = frame, .axes = axes, .make = make};
 }
 
 double sti_waiting_mobility(const st_System *system, int contact)
