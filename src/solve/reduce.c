@@ -569,12 +569,13 @@ static void velocity_at(const Memory *m, int c, const double *v, double *u)
     }
 }
 
-bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint)
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint)
 {
     const st_Problem *p = reduction->problem;
+    double *v = reduction->judged->v, *u = reduction->judged->u;
     const double r[ST_MAX_DIM] = {0};
     double natural[ST_MAX_DIM] = {0};
-    *joint = sti_reduction_velocity(reduction, NULL, v, l);
+    *joint = sti_reduction_velocity(reduction, NULL, v, reduction->judged->l);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         velocity_at(reduction->memory, c, v, u + contact->first);

@@ -65,9 +65,9 @@ void sti_reduction_destroy(sti_Reduction *reduction);
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
 /* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
- * contacts are open, r = 0 being the answer: v, l (which may be NULL) and u are filled in if so.   */
+ * contacts are open, r = 0 being the answer: judged->v, l and u are its if so.                     */
 st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
-bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint);
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint);
 st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
 
 /* Make all that where the problem stands as a graph; else they are there already. */
