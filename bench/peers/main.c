@@ -1,12 +1,13 @@
 /* bench/peers/main.c -- one scene with one engine: how long it takes and how good it is, as one row.
  *
- *     run-ENGINE SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS]
+ *     run-ENGINE SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS] [--unchecked]
  *     run-ENGINE --list | --header
  *
  * h=... and end=... override the scene's; every other key belongs to the engine. Each repeat is a process of its own,
  * so that a crash or an endless loop costs one row, and memory is the engine's own. The first one looks at the state
  * after every step (the time that takes is not counted), the others only step; times are the least of all, and the
- * spread is how much larger the largest was. Time is processor time of the process, all threads together.
+ * spread is how much larger the largest was. Time is processor time of the process, all threads together. --unchecked:
+ * the first one only steps, too, so that a profile shows the engine alone.
  */
 #include "check.h"
 
@@ -38,7 +39,7 @@ typedef struct Options {
     Settings settings;
     double h, end, limit;
     int repeats;
-    bool csv;
+    bool csv, unchecked;
 } Options;
 
 /* ---- settings --------------------------------------------------------------------------------- */
@@ -253,7 +254,7 @@ static Run run_all(const Options *options, double *spread)
 {
     Run best, next;
     double most;
-    run_child(options, true, &best);
+    run_child(options, !options->unchecked, &best);
     most = best.total;
     for (int k = 1; k < options->repeats && best.finished; k++) {
         run_child(options, false, &next);
@@ -319,6 +320,8 @@ static bool read_options(int argc, char **argv, Options *options)
         if (strcmp(argv[k], "--header") == 0) return puts(header), false;
         if (strcmp(argv[k], "--csv") == 0)
             options->csv = true;
+        else if (strcmp(argv[k], "--unchecked") == 0)
+            options->unchecked = true;
         else if (strcmp(argv[k], "--repeat") == 0 && more)
             options->repeats = atoi(argv[++k]);
         else if (strcmp(argv[k], "--limit") == 0 && more)
@@ -333,8 +336,10 @@ static bool read_options(int argc, char **argv, Options *options)
             options->scene = argv[k];
     }
     if (options->scene == NULL) {
-        fprintf(stderr, "run-%s SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS] | --list | --header\n",
-                engine.name);
+        fprintf(
+            stderr,
+            "run-%s SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS] [--unchecked] | --list | --header\n",
+            engine.name);
         return false;
     }
     return true;

@@ -71,11 +71,13 @@ typedef struct st_Sparse {
 } st_Sparse;
 
 /* A block-diagonal matrix: block k covers rows and columns first[k] .. first[k+1]-1; its values
- * stand row-major, one block after another. n_blocks = 0: the zero matrix.                      */
+ * stand row-major, one block after another. n_blocks = 0: the zero matrix. Of a block that is marked in
+ * `diagonal` there is nothing but its diagonal: the mass of a body in its principal axes is six numbers. */
 typedef struct st_BlockDiag {
     int n_blocks;
     const int *first; /* n_blocks + 1                                                  */
     const double *x;
+    const unsigned char *diagonal; /* n_blocks; NULL: none is marked. Only in A                */
 } st_BlockDiag;
 
 /* The problem is data of the caller's: nothing here is copied or changed by a solver. */

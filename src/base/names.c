@@ -45,6 +45,23 @@ static st_Status grow_slots(const st_Allocator *allocator, sti_Names *names, st_
     return ST_OK;
 }
 
+/* Room for one more text behind the last one; blocks double in size, so that few names take little. */
+enum { FIRST_BLOCK = 256, LARGEST_BLOCK = 1 << 16 };
+
+static st_Status grow_blocks(const st_Allocator *allocator, sti_Names *names, int length, st_Error *err)
+{
+    const sti_NameBlock *last = names->n_blocks > 0 ? &names->block[names->n_blocks - 1] : NULL;
+    if (last != NULL && length < last->size - last->used) return ST_OK;
+    int size = last == NULL ? FIRST_BLOCK : last->size < LARGEST_BLOCK ? 2 * last->size : LARGEST_BLOCK;
+    STI_TRY(STI_GROW(allocator, names->block, names->block_capacity, names->n_blocks + 1, err));
+    while (size <= length)
+        size *= 2;
+    char *text = sti_alloc(allocator, size, 1);
+    if (text == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
+    names->block[names->n_blocks++] = (sti_NameBlock){text, 0, size};
+    return ST_OK;
+}
+
 /* "<kind><number>", the first number that is free from `start` on. */
 static void invent(const sti_Names *names, const char *kind, int scope, int start, char *out, size_t size)
 {
@@ -70,9 +87,10 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     STI_TRY(grow_slots(allocator, names, err));
     STI_TRY(STI_GROW(allocator, names->name, names->capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->scope, names->scope_capacity, names->n + 1, err));
-    char *copy = sti_alloc(allocator, (int64_t)length + 1, 1);
-    if (copy == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for the name \"%s\"", name);
-    memcpy(copy, name, length + 1);
+    STI_TRY(grow_blocks(allocator, names, (int)length, err));
+    sti_NameBlock *block = &names->block[names->n_blocks - 1];
+    char *copy = memcpy(block->text + block->used, name, length + 1);
+    block->used += (int)length + 1;
     names->name[names->n] = copy;
     names->scope[names->n] = scope;
     names->slot[probe(names, scope, copy)] = names->n + 1;
@@ -80,18 +98,19 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     return ST_OK;
 }
 
-void sti_names_remove_last(const st_Allocator *allocator, sti_Names *names)
+void sti_names_remove_last(sti_Names *names)
 {
     char *name = names->name[--names->n];
     names->slot[probe(names, names->scope[names->n], name)] =
         0; /* the last one added: no later probe runs through its slot */
-    sti_free(allocator, name, (int64_t)strlen(name) + 1, 1);
+    names->block[names->n_blocks - 1].used -= (int)strlen(name) + 1;
 }
 
 void sti_names_free(const st_Allocator *allocator, sti_Names *names)
 {
-    for (int k = 0; k < names->n; k++)
-        sti_free(allocator, names->name[k], (int64_t)strlen(names->name[k]) + 1, 1);
+    for (int k = 0; k < names->n_blocks; k++)
+        sti_free(allocator, names->block[k].text, names->block[k].size, 1);
+    sti_free(allocator, names->block, names->block_capacity, sizeof *names->block);
     sti_free(allocator, names->name, names->capacity, sizeof *names->name);
     sti_free(allocator, names->scope, names->scope_capacity, sizeof *names->scope);
     sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);

@@ -6,20 +6,29 @@
 
 #define STI_NAME_MAX 255 /* characters: names stand in messages and column titles */
 
+/* Texts stand one behind the other in blocks that never move: pointers to them live as long as the names. */
+typedef struct sti_NameBlock {
+    char *text;
+    int used, size;
+} sti_NameBlock;
+
 typedef struct sti_Names {
-    char **name; /* n of them, owned                                               */
+    char **name; /* n of them, in the blocks                                       */
     int *scope;  /* n of them                                                      */
     int64_t capacity, scope_capacity;
     int n;
     int *slot; /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n */
     int64_t n_slots;
+    sti_NameBlock *block; /* the last one has room                                 */
+    int n_blocks;
+    int64_t block_capacity;
 } sti_Names;
 
 /* Add a copy of `name`; NULL or "": "<kind><number>". `kind` also serves messages. */
 st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, int scope, const char *name,
                         st_Error *err);
 /* Take the last one back: what was added is undone when a later part of the same call fails. */
-void sti_names_remove_last(const st_Allocator *allocator, sti_Names *names);
+void sti_names_remove_last(sti_Names *names);
 int sti_names_find(const sti_Names *names, int scope, const char *name); /* -1: not there */
 void sti_names_free(const st_Allocator *allocator, sti_Names *names);
 

@@ -16,7 +16,7 @@
 #define NEARLY_PARALLEL 1e-4 /* edges: closer than this the axis is computed with more care */
 
 typedef struct Boxes {
-    sti_Core a, b;
+    const sti_Core *a, *b;
     double R[3][3], Q[3][3]; /* Q = |R|                                                            */
     double ha[3], hb[3], t[3];
     st_Vec3 centre; /* of b from a, in the world                                                   */
@@ -31,13 +31,13 @@ enum { FACE_A = -1, FACE_B = -2 };
 
 static void prepare(Boxes *x)
 {
-    x->centre = sub(x->b.p, x->a.p);
-    vec3_store(x->ha, x->a.half);
-    vec3_store(x->hb, x->b.half);
+    x->centre = sub(x->b->p, x->a->p);
+    vec3_store(x->ha, x->a->half);
+    vec3_store(x->hb, x->b->half);
     for (int i = 0; i < 3; i++) {
-        x->t[i] = dot(x->a.axis[i], x->centre);
+        x->t[i] = dot(x->a->axis[i], x->centre);
         for (int j = 0; j < 3; j++) {
-            x->R[i][j] = dot(x->a.axis[i], x->b.axis[j]);
+            x->R[i][j] = dot(x->a->axis[i], x->b->axis[j]);
             x->Q[i][j] = fabs(x->R[i][j]);
         }
     }
@@ -53,29 +53,29 @@ static void try_faces(const Boxes *x, Axis *best)
 {
     for (int i = 0; i < 3; i++) {
         double reach = x->ha[i] + x->hb[0] * x->Q[i][0] + x->hb[1] * x->Q[i][1] + x->hb[2] * x->Q[i][2];
-        take(best, fabs(x->t[i]) - reach, x->t[i], x->a.axis[i], FACE_A, 0);
+        take(best, fabs(x->t[i]) - reach, x->t[i], x->a->axis[i], FACE_A, 0);
     }
     for (int j = 0; j < 3; j++) {
-        double along = dot(x->b.axis[j], x->centre);
+        double along = dot(x->b->axis[j], x->centre);
         double reach = x->hb[j] + x->ha[0] * x->Q[0][j] + x->ha[1] * x->Q[1][j] + x->ha[2] * x->Q[2][j];
-        take(best, fabs(along) - reach, along, x->b.axis[j], FACE_B, 0);
+        take(best, fabs(along) - reach, along, x->b->axis[j], FACE_B, 0);
     }
 }
 
 /* The closed form divides by the sine of the edges' angle: rounding / sine. Here the separation along the axis. */
 static void try_nearly_parallel(const Boxes *x, int i, int j, Axis *best)
 {
-    st_Vec3 n = cross(x->a.axis[i], x->b.axis[j]);
-    n = sti_across(scale(1 / norm(n), n), x->a.axis[i]);
+    st_Vec3 n = cross(x->a->axis[i], x->b->axis[j]);
+    n = sti_across(scale(1 / norm(n), n), x->a->axis[i]);
     double along = dot(n, x->centre), reach = 0;
     for (int k = 0; k < 3; k++)
-        reach += x->ha[k] * fabs(dot(n, x->a.axis[k])) + x->hb[k] * fabs(dot(n, x->b.axis[k]));
+        reach += x->ha[k] * fabs(dot(n, x->a->axis[k])) + x->hb[k] * fabs(dot(n, x->b->axis[k]));
     take(best, fabs(along) - reach, along, n, i, j);
 }
 
 static void try_edges(const Boxes *x, Axis *best)
 {
-    double size = x->a.size + x->b.size, rounding = 1e-14 * size;
+    double size = x->a->size + x->b->size, rounding = 1e-14 * size;
     double tie = 1e-12 * size; /* a face that is as good is the better answer */
     best->gap += tie;
     for (int i = 0; i < 3; i++)
@@ -93,7 +93,7 @@ static void try_edges(const Boxes *x, Axis *best)
                 continue;
             }
             if (!((fabs(along) - reach) / length > best->gap)) continue;
-            take(best, (fabs(along) - reach) / length, along, scale(1 / length, cross(x->a.axis[i], x->b.axis[j])), i,
+            take(best, (fabs(along) - reach) / length, along, scale(1 / length, cross(x->a->axis[i], x->b->axis[j])), i,
                  j);
         }
     if (best->edge_a < 0) best->gap -= tie;
@@ -112,60 +112,35 @@ static st_Vec3 edge_middle(const sti_Core *box, int e, st_Vec3 n)
 /* Nearest points of the two edges; false where they lie beyond an end. */
 static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
 {
-    st_Vec3 p = edge_middle(&x->a, axis->edge_a, axis->normal);
-    st_Vec3 q = edge_middle(&x->b, axis->edge_b, scale(-1, axis->normal));
-    st_Vec3 u = x->a.axis[axis->edge_a], v = x->b.axis[axis->edge_b];
+    st_Vec3 p = edge_middle(x->a, axis->edge_a, axis->normal);
+    st_Vec3 q = edge_middle(x->b, axis->edge_b, scale(-1, axis->normal));
+    st_Vec3 u = x->a->axis[axis->edge_a], v = x->b->axis[axis->edge_b];
     const st_Vec3 line_a[2] = {p, add(p, u)}, line_b[2] = {q, add(q, v)};
     sti_nearest_on_lines(line_a, line_b, &d->a, &d->b);
     return fabs(dot(u, sub(d->a, p))) <= x->ha[axis->edge_a] && fabs(dot(v, sub(d->b, q))) <= x->hb[axis->edge_b];
 }
 
-static bool inside(const sti_Core *box, st_Vec3 p, double slack)
-{
-    st_Vec3 local = core_to_local(box, sub(p, box->p));
-    return fabs(local.x) <= box->half.x + slack && fabs(local.y) <= box->half.y + slack &&
-           fabs(local.z) <= box->half.z + slack;
-}
-
-/* A corner of one box at the gap's height over the other: the pair of points that meets the bound. */
-static bool corner_points(const Boxes *x, const Axis *axis, sti_Distance *d)
-{
-    double slack = 1e-12 * (x->a.size + x->b.size);
-    double top = dot(axis->normal, sti_core_support(&x->a, axis->normal)), bottom = top + axis->gap;
-    for (int k = 0; k < 8; k++) {
-        st_Vec3 q = sti_core_vertex(&x->b, k), p = sub(q, scale(axis->gap, axis->normal));
-        if (dot(axis->normal, q) <= bottom + slack && inside(&x->a, p, slack)) {
-            d->a = p, d->b = q;
-            return true;
-        }
-        p = sti_core_vertex(&x->a, k), q = add(p, scale(axis->gap, axis->normal));
-        if (dot(axis->normal, p) >= top - slack && inside(&x->b, q, slack)) {
-            d->a = p, d->b = q;
-            return true;
-        }
-    }
-    d->a = sti_core_support(&x->a, axis->normal);
-    d->b = sti_core_support(&x->b, scale(-1, axis->normal));
-    if (axis->edge_a == FACE_A) d->a = sub(d->b, scale(axis->gap, axis->normal));
-    if (axis->edge_a == FACE_B) d->b = add(d->a, scale(axis->gap, axis->normal));
-    return false;
-}
-
 st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                       sti_Points *out, st_Error *err)
 {
-    Boxes x;
-    st_Vec3 origin;
-    if (!sti_place_pair(a, pose_a, b, pose_b, how, &x.a, &x.b, &origin)) return ST_OK;
+    sti_Placed placed;
+    if (!sti_place_pair(a, pose_a, b, pose_b, how, &placed)) return ST_OK;
+    Boxes x = {.a = placed.a, .b = placed.b};
     prepare(&x);
     Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
     try_faces(&x, &axis);
-    if (!(axis.gap < how->margin)) return ST_OK;
-    try_edges(&x, &axis);
-    if (!(axis.gap < how->margin)) return ST_OK;
+    if (axis.gap < how->margin) try_edges(&x, &axis);
+    if (!(axis.gap < how->margin)) {
+        if (how->apart != NULL) *how->apart = axis.gap;
+        return ST_OK;
+    }
+    if (axis.edge_a < 0) {
+        bool met;
+        STI_TRY(sti_manifold_along(x.a, x.b, axis.gap, axis.normal, placed.origin, how, out, &met, err));
+        if (met) return ST_OK;
+    }
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal};
-    bool met = axis.edge_a >= 0 ? edge_points(&x, &axis, &d) : corner_points(&x, &axis, &d);
-    if (!met) sti_core_distance(&x.a, &x.b, how->margin, NULL, &d);
+    if (axis.edge_a < 0 || !edge_points(&x, &axis, &d)) sti_core_distance(x.a, x.b, how->margin, NULL, &d);
     if (d.beyond) return ST_OK;
-    return sti_manifold(&x.a, &x.b, &d, origin, how, out, err);
+    return sti_manifold(x.a, x.b, &d, placed.origin, how, out, err);
 }

@@ -3,32 +3,37 @@
  * Where things rest, the face and the corner (or the two edges) that are nearest to each other stay the same for
  * thousands of steps. Their distance has a closed form; what takes time is to show that no other features matter.
  *
- * Apart. Let n be the face's normal, or the common normal of the edges. If all other corners of either polytope are
- * behind its own feature along n, and the nearest points lie inside the features, then both the distance of the points
- * (no less) and the separation along n (no more) are the distance.
+ * Let n be the face's normal, or the common normal of the edges, and let all other corners of either polytope be behind
+ * its own feature along n. Then the features make up a face F of A - B: the face of A moved by the corner of B, or the
+ * parallelogram of the two edges. The origin's foot on the plane of F is where the nearest points of the features are;
+ * let it be inside F, by rho (for edges: how far from their ends, times the sine of their angle).
  *
- * Overlapping by d along n. The best axis is a face of A - B whose foot p = a - b has |p| <= d, with a no more than 2 d
- * under A's surface along n and b likewise (sat.c). Under its feature a convex body widens no faster than towards its
- * other corners y, so a point that deep is within
+ * Apart. Both the distance of the points (no less) and the separation along n (no more) are the distance.
  *
- *     spread = 2 d  max over y of  ( distance of y from the feature / depth of y under it )
+ * Overlapping by d along n. A - B holds the disc of radius rho around the foot, at the height d over the origin, and
+ * any difference x of two corners, at the depth W under it and ell aside:
  *
- * of the feature's line or point. Hence a and b are near the nearest points of the two features; where no other face
- * of the polytopes is as near, only the features themselves can make up that face of A - B. For a face and a corner
- * this leaves one axis, n. For two edges it leaves n and the four faces beside them, which are looked at.
+ *        ----- rho -----          the distance of the origin from the sides of this cone is at least
+ *         \      | d   /
+ *          \     0    /               ( rho W - ell d ) / sqrt( (rho + ell)^2 + (W + d)^2 ).
+ *           \    | W /
+ *            \   |  /             Where that is more than d, the ball of radius d about the origin is in A - B
+ *                 x              and touches its surface at the foot only: no other axis separates as much as n.
  *
- * All this must hold with room to spare (CLEAR, LIFT), so that the same features and the same formulas are what a
+ * All this must hold with room to spare (CLEAR, LIFT, ROOM), so that the same features and the same formulas are what a
  * search from nothing ends with: GJK's direction is then off by less than its error (1e-11) over CLEAR, which LIFT
- * is above, and sat.c has no second axis within rounding. The answer does not depend on what was guessed.
+ * is above, and the axes of sat.c that are turned from n by more than LIFT are worse by more than CLEAR LIFT; nearer
+ * ones have no corners there. The answer does not depend on what was guessed.
  */
 #include "collide/core.h"
 
 /* Of the sizes: how far inside its feature a nearest point must be, and how far behind it the other corners. */
 #define CLEAR 1e-4
 #define LIFT  1e-6
-/* Of the sizes: distances that are too small for their sign to be certain; axes that are as good as each other. */
+/* Of the sizes: distances that are too small for their sign to be certain. */
 #define TOUCHING 1e-8
-#define TIE      1e-10
+/* How much more than the depth the cone's sides must be away. */
+#define ROOM 1.5
 /* The sine of the angle of two edges that cross. */
 #define CROSSING 1e-2
 
@@ -114,40 +119,47 @@ uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n)
 
 /* ---- certainty ----------------------------------------------------------------------------------- */
 
-/* Are all corners but one, or but the two of an edge, well below the slab of twice the depth under it? Then how far
- * the slab spreads from the feature.                                                              */
-static bool stands_out(const sti_Core *core, st_Vec3 n, const int feature[2], double depth, double size, double *spread)
+/* Are all corners but one, or but the two of an edge, well behind it along n? Then which one is farthest behind. */
+static bool stands_out(const sti_Core *core, st_Vec3 n, const int feature[2], double size, int *lowest)
 {
     const sti_Facets *f = core->facets;
     const int i = feature[0], j = feature[1];
-    const st_Vec3 local = core_to_local(core, n), p = scaled(f->vertex[i], core->half);
-    st_Vec3 way = sub(scaled(f->vertex[j], core->half), p); /* 0 for a corner */
-    const double square = dot(way, way), least = 2 * depth + LIFT * size;
-    if (square > 0) way = scale(1 / sqrt(square), way);
-    double widest = 0;
+    const st_Vec3 along = scaled(core_to_local(core, n), core->half);
+    const double level = dot(f->vertex[i], along) - LIFT * size;
+    double least = INFINITY;
     for (int k = 0; k < f->n_vertices; k++) {
         if (k == i || k == j) continue;
-        const st_Vec3 d = sub(scaled(f->vertex[k], core->half), p);
-        const double drop = -dot(d, local), across = dot(d, d) - dot(d, way) * dot(d, way);
-        if (!(drop > least)) return false;
-        if (across > widest * drop * drop) widest = across / (drop * drop);
+        const double height = dot(f->vertex[k], along);
+        if (!(height < level)) return false;
+        if (height < least) least = height, *lowest = k;
     }
-    *spread = 2 * depth * sqrt(widest);
     return true;
 }
 
-/* Is every face but these two farther from p than that? */
-static bool is_clear(const sti_Core *core, st_Vec3 p, int face, int other, double distance)
+/* Does the cone from the disc to x, a point of A - B, leave room for the ball? */
+static bool holds_ball(double rho, double depth, st_Vec3 x, st_Vec3 n)
+{
+    const double W = -dot(n, x), ell = norm(add(x, scale(W, n)));
+    const double wide = rho + ell, high = W + depth;
+    return W > 0 && rho * W - ell * depth > ROOM * depth * sqrt(wide * wide + high * high);
+}
+
+/* How far inside the face is p, a point of its plane? Negative: it is not. */
+static double clearance(const sti_Core *core, int face, st_Vec3 p)
 {
     const sti_Facets *f = core->facets;
-    const st_Vec3 local = core_to_local(core, sub(p, core->p)), h = core->half;
-    for (int k = 0; k < f->n_faces; k++) {
-        const st_Vec3 n = f->normal[k];
-        const double offset =
-            core->kind == STI_CORE_BOX ? fabs(n.x) * h.x + fabs(n.y) * h.y + fabs(n.z) * h.z : f->offset[k];
-        if (k != face && k != other && !(offset - dot(n, local) > distance)) return false;
+    const int *corner = f->face_vertex + f->face_first[face], n = f->face_first[face + 1] - f->face_first[face];
+    const st_Vec3 local = core_to_local(core, sub(p, core->p));
+    double least = INFINITY;
+    st_Vec3 from = scaled(f->vertex[corner[n - 1]], core->half);
+    for (int k = 0; k < n; k++) {
+        const st_Vec3 to = scaled(f->vertex[corner[k]], core->half), outward = cross(sub(to, from), f->normal[face]);
+        const double inside = dot(outward, sub(from, local));
+        if (inside < 0) return -1;
+        least = fmin(least, inside * inside / dot(outward, outward));
+        from = to;
     }
-    return true;
+    return sqrt(least);
 }
 
 /* A face of one and a corner of the other; sign -1: the face is b's. */
@@ -157,12 +169,14 @@ static bool face_and_corner(const sti_Core *core, int face, const sti_Core *othe
     const double size = core->size + other->size;
     const int alone[2] = {corner, corner};
     st_Vec3 n, on;
+    int lowest = corner;
     sti_core_face(core, face, &n, &on);
     const st_Vec3 q = sti_core_vertex(other, corner);
-    const double gap = dot(n, sub(q, on)), depth = gap < 0 ? -gap : 0;
-    double spread;
-    if (!(fabs(gap) > TOUCHING * size) || !stands_out(other, scale(-1, n), alone, depth, size, &spread)) return false;
-    if (!is_clear(core, sub(q, scale(gap, n)), face, -1, spread + 2 * depth + CLEAR * size)) return false;
+    const double gap = dot(n, sub(q, on));
+    if (!(fabs(gap) > TOUCHING * size) || !stands_out(other, scale(-1, n), alone, size, &lowest)) return false;
+    const double rho = clearance(core, face, sub(q, scale(gap, n)));
+    if (!(rho > CLEAR * size)) return false;
+    if (gap < 0 && !holds_ball(rho, -gap, sub(on, sti_core_vertex(other, lowest)), n)) return false;
     *out = (sti_Distance){.gap = gap, .normal = scale(sign, n), .a = q, .b = q};
     if (sign > 0)
         out->a = sub(q, scale(gap, out->normal));
@@ -171,23 +185,12 @@ static bool face_and_corner(const sti_Core *core, int face, const sti_Core *othe
     return true;
 }
 
-/* Is p on the edge, and farther than that from its ends? */
-static bool is_within(const st_Vec3 end[2], st_Vec3 p, double distance)
+/* How far p, a point on an edge, is from its ends. Negative: it is beyond one. */
+static double from_ends(const st_Vec3 end[2], st_Vec3 p)
 {
     const st_Vec3 way = sub(end[1], end[0]);
     const double length = norm(way), at = dot(sub(p, end[0]), way) / length;
-    return at > distance && length - at > distance;
-}
-
-/* Is n a better axis than the faces beside an edge of a? */
-static bool beats_faces(const sti_Core *a, const int edge[4], const sti_Core *b, double gap)
-{
-    for (int s = 2; s < 4; s++) {
-        st_Vec3 n, on;
-        sti_core_face(a, edge[s], &n, &on);
-        if (!(dot(n, sub(sti_core_support(b, scale(-1, n)), on)) < gap - TIE * (a->size + b->size))) return false;
-    }
-    return true;
+    return fmin(at, length - at);
 }
 
 /* The common normal of two edges, out of a, and their ends; returns the sine of their angle. */
@@ -208,21 +211,18 @@ static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, st
     const int *edge_a = a->facets->edge + (ptrdiff_t)4 * i, *edge_b = b->facets->edge + (ptrdiff_t)4 * j;
     const double size = a->size + b->size;
     st_Vec3 end_a[2], end_b[2], n;
+    int lowest_a = edge_a[0], lowest_b = edge_b[0];
     const double sine = axis_of_edges(a, i, b, j, end_a, end_b, &n);
     if (!(sine > CROSSING)) return false;
-    const double gap = core_separation(a, b, n), depth = gap < 0 ? -gap : 0;
-    double spread_a, spread_b;
-    if (!(fabs(gap) > TOUCHING * size) || !stands_out(a, n, edge_a, depth, size, &spread_a) ||
-        !stands_out(b, scale(-1, n), edge_b, depth, size, &spread_b))
+    if (!stands_out(a, n, edge_a, size, &lowest_a) || !stands_out(b, scale(-1, n), edge_b, size, &lowest_b))
         return false;
+    const double gap = core_separation(a, b, n);
+    if (!(fabs(gap) > TOUCHING * size)) return false;
     *out = (sti_Distance){.gap = gap, .normal = n};
     sti_nearest_on_lines(end_a, end_b, &out->a, &out->b);
-    /* what is that near to both lines is this near to where they cross */
-    const double spread = spread_a + spread_b + 2 * depth, reach = spread / sine + spread + CLEAR * size;
-    if (!is_within(end_a, out->a, reach) || !is_within(end_b, out->b, reach)) return false;
-    if (gap > 0) return true;
-    return is_clear(a, out->a, edge_a[2], edge_a[3], reach) && is_clear(b, out->b, edge_b[2], edge_b[3], reach) &&
-           beats_faces(a, edge_a, b, gap) && beats_faces(b, edge_b, a, gap);
+    const double rho = sine * fmin(from_ends(end_a, out->a), from_ends(end_b, out->b));
+    if (!(rho > CLEAR * size)) return false;
+    return gap > 0 || holds_ball(rho, -gap, sub(sti_core_vertex(a, lowest_a), sti_core_vertex(b, lowest_b)), n);
 }
 
 bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n)

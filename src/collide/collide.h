@@ -49,6 +49,7 @@ typedef struct sti_Collide {
     int planar;     /* 0, 1, 2: both move across this world axis only; -1: in space                 */
     bool keep_all;  /* all points of a patch, not only those that span it                           */
     sti_Hint *hint; /* NULL: neither known nor wanted                                              */
+    double *apart;  /* set where they are beyond the margin: by how much at least; NULL: not wanted */
     /* of the two shapes, placed as sti_core() does it, but at the origin; NULL: not known          */
     const struct sti_Core *core_a, *core_b;
 } sti_Collide;

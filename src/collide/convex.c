@@ -21,27 +21,34 @@ void sti_core_stretch(sti_Core *core, int axis, double size)
     }
 }
 
-bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
-                    sti_Core *core_a, sti_Core *core_b, st_Vec3 *origin)
+/* In the plane: as if side by side where one is above the other by a little, and endless across it. */
+static bool make_planar(const sti_Collide *how, sti_Core *a, sti_Core *b)
 {
-    *origin = pose_a.p;
+    st_Vec3 e = vec3_axis(how->planar), across = scale(dot(e, b->p), e);
+    double radii = a->radius + b->radius;
+    if (core_separation(a, b, e) > radii || core_separation(a, b, scale(-1, e)) > radii) return false;
+    b->p = sub(b->p, across);
+    for (int k = 0; k < 3; k++)
+        b->corner[k] = sub(b->corner[k], across);
+    double size = 4 * (a->size + b->size + radii);
+    sti_core_stretch(a, how->planar, size);
+    sti_core_stretch(b, how->planar, size);
+    return true;
+}
+
+bool sti_place_pair(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
+                    sti_Placed *out)
+{
+    out->origin = pose_a.p;
+    out->a = how->core_a;
+    out->b = &out->own[1];
     pose_b.p = sub(pose_b.p, pose_a.p);
     pose_a.p = vec3(0, 0, 0);
-    *core_a = core_placed(how->core_a, a, pose_a);
-    *core_b = core_placed(how->core_b, b, pose_b);
-    if (how->planar < 0) return true;
-    st_Vec3 e = vec3_axis(how->planar);
-    double radii = core_a->radius + core_b->radius;
-    if (core_separation(core_a, core_b, e) > radii || core_separation(core_a, core_b, scale(-1, e)) > radii)
-        return false;
-    /* one above the other by a little: as if side by side */
-    core_b->p = sub(core_b->p, scale(dot(e, core_b->p), e));
-    for (int k = 0; k < 3; k++)
-        core_b->corner[k] = sub(core_b->corner[k], scale(dot(e, pose_b.p), e));
-    double size = 4 * (core_a->size + core_b->size + radii);
-    sti_core_stretch(core_a, how->planar, size);
-    sti_core_stretch(core_b, how->planar, size);
-    return true;
+    core_place(how->core_b, b, pose_b, &out->own[1]);
+    if (how->planar < 0 && how->core_a != NULL) return true;
+    core_place(how->core_a, a, pose_a, &out->own[0]);
+    out->a = &out->own[0];
+    return how->planar < 0 || make_planar(how, &out->own[0], &out->own[1]);
 }
 
 /* ---- hints --------------------------------------------------------------------------------------- */
@@ -77,19 +84,19 @@ static bool unpack(const sti_Hint *hint, sti_Guess *out)
 st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                             const sti_Collide *how, sti_Points *out, st_Error *err)
 {
-    sti_Core core_a, core_b;
-    st_Vec3 origin;
-    if (!sti_place_pair(a, pose_a, b, pose_b, how, &core_a, &core_b, &origin)) return ST_OK;
+    sti_Placed placed;
+    if (!sti_place_pair(a, pose_a, b, pose_b, how, &placed)) return ST_OK;
+    const sti_Core *core_a = placed.a, *core_b = placed.b;
     sti_Distance distance;
     sti_Guess guess;
+    const double size = core_a->size + core_b->size, radii = core_a->radius + core_b->radius;
     bool guessed = how->hint != NULL && unpack(how->hint, &guess);
-    sti_core_distance(&core_a, &core_b, how->margin + core_a.radius + core_b.radius, guessed ? &guess : NULL,
-                      &distance);
+    sti_core_distance(core_a, core_b, how->margin + radii, guessed ? &guess : NULL, &distance);
     if (how->hint != NULL) *how->hint = (sti_Hint){pack(distance.normal), distance.features};
+    if (distance.beyond && how->apart != NULL) *how->apart = distance.gap - radii;
     if (distance.beyond) return ST_OK;
-    double size = core_a.size + core_b.size;
     if (!(distance.error <= ACCEPTED * size) || !isfinite(distance.gap))
         return sti_fail(err, ST_ERR_NUMERIC, "the distance of a %s and a %s could not be found: %g, good to %g only",
                         st_shape_type_name(a->type), st_shape_type_name(b->type), distance.gap, distance.error);
-    return sti_manifold(&core_a, &core_b, &distance, origin, how, out, err);
+    return sti_manifold(core_a, core_b, &distance, placed.origin, how, out, err);
 }

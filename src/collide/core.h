@@ -36,14 +36,16 @@ typedef struct sti_Core sti_Core;
 
 sti_Core sti_core(const sti_Shape *shape, st_Pose pose);
 /* The same from `known`, which is the core at the origin; NULL: not known. */
-static inline sti_Core core_placed(const sti_Core *known, const sti_Shape *shape, st_Pose pose)
+static inline void core_place(const sti_Core *known, const sti_Shape *shape, st_Pose pose, sti_Core *out)
 {
-    if (known == NULL) return sti_core(shape, pose);
-    sti_Core core = *known;
-    core.p = pose.p;
-    for (int k = 0; k < 2 && core.kind == STI_CORE_SEGMENT; k++)
-        core.corner[k] = add(pose.p, core.corner[k]);
-    return core;
+    if (known == NULL) {
+        *out = sti_core(shape, pose);
+        return;
+    }
+    *out = *known;
+    out->p = pose.p;
+    for (int k = 0; k < 2 && out->kind == STI_CORE_SEGMENT; k++)
+        out->corner[k] = add(pose.p, out->corner[k]);
 }
 sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c);
 

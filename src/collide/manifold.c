@@ -14,6 +14,7 @@
 #define PARALLEL        1e-9
 #define SAME_NORMAL     1e-9
 #define NEARLY_PARALLEL 0.05
+#define MET             1e-12 /* of the sizes: a point of the patch that is no higher than this over the gap is at the gap */
 
 st_Status sti_points_add(sti_Points *points, sti_ContactPoint point, st_Error *err)
 {
@@ -201,25 +202,58 @@ static st_Status add_exact(Patch *patch)
     return sti_points_add(out, (sti_ContactPoint){gap, p, d->normal, 0}, patch->err);
 }
 
+/* How far the normal of a feature is turned from the pair's own, squared; no face: as far as can be. */
+static double turned(const sti_Feature *feature, st_Vec3 n)
+{
+    if (feature->n <= 2) return INFINITY;
+    st_Vec3 turn = sub(feature->normal, n);
+    return dot(turn, turn);
+}
+
+/* The points of the two features that face each other. Where both faces are turned from n by no more than rounding the
+ * reference is a's.                                                                               */
+static st_Status add_patch(Patch *patch)
+{
+    sti_Feature on_a, on_b;
+    st_Vec3 n = patch->distance->normal;
+    sti_core_feature(patch->a, n, &on_a);
+    sti_core_feature(patch->b, scale(-1, n), &on_b);
+    const double turned_a = turned(&on_a, n), turned_b = turned(&on_b, scale(-1, n));
+    if (on_a.n > 2 && on_b.n > 1 && turned_a <= turned_b + SAME_NORMAL * SAME_NORMAL)
+        return face_patch(patch, &on_a, &on_b, 1);
+    if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);
+    if (on_a.n == 2 && on_b.n == 2) return edge_patch(patch, &on_a, &on_b);
+    return ST_OK;
+}
+
+static void finish_patch(Patch *patch)
+{
+    if (!patch->how->keep_all) sti_reduce_points(patch->out, patch->first);
+    sti_order_features(patch->out, patch->first);
+}
+
 st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
                        const sti_Collide *how, sti_Points *out, st_Error *err)
 {
     if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
     Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err};
-    sti_Feature on_a, on_b;
-    st_Vec3 n = distance->normal;
-    sti_core_feature(a, n, &on_a);
-    sti_core_feature(b, scale(-1, n), &on_b);
-    double facing_a = on_a.n > 2 ? dot(on_a.normal, n) : -1, facing_b = on_b.n > 2 ? -dot(on_b.normal, n) : -1;
-    if (on_a.n > 2 && on_b.n > 1 && facing_a >= facing_b - 1e-9)
-        STI_TRY(face_patch(&patch, &on_a, &on_b, 1));
-    else if (on_b.n > 2 && on_a.n > 1)
-        STI_TRY(face_patch(&patch, &on_b, &on_a, -1));
-    else if (on_a.n == 2 && on_b.n == 2)
-        STI_TRY(edge_patch(&patch, &on_a, &on_b));
+    STI_TRY(add_patch(&patch));
     STI_TRY(add_exact(&patch));
-    if (!how->keep_all) sti_reduce_points(out, patch.first);
-    sti_order_features(out, patch.first);
+    finish_patch(&patch);
+    return ST_OK;
+}
+
+st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, double gap, st_Vec3 normal, st_Vec3 origin,
+                             const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
+{
+    const sti_Distance axis = {.gap = gap, .normal = normal};
+    Patch patch = {a, b, &axis, origin, how, out, out->n, INFINITY, err};
+    STI_TRY(add_patch(&patch));
+    *met = patch.least <= gap - a->radius - b->radius + MET * (a->size + b->size);
+    if (*met)
+        finish_patch(&patch);
+    else
+        out->n = patch.first;
     return ST_OK;
 }
 

@@ -30,6 +30,11 @@ void sti_clip(const sti_Feature *reference, const sti_Feature *incident, sti_Cli
 st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
                        const sti_Collide *how, sti_Points *out, st_Error *err);
 
+/* The same where all that is known is that no axis separates the cores more than this one. false in `met`: no point of
+ * the patch comes down to that gap, so the nearest points are needed, and nothing was added.      */
+st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, double gap, st_Vec3 normal, st_Vec3 origin,
+                             const sti_Collide *how, sti_Points *out, bool *met, st_Error *err);
+
 /* Keep the few of points[first ..] that span the patch: the nearest, and the corners of the largest area. */
 void sti_reduce_points(sti_Points *points, int first);
 /* Order points[first ..] by feature and make features unique. */

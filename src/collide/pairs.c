@@ -40,7 +40,6 @@ void sti_pairs_free(sti_Pairs *pairs)
     sti_tree_free(a, &pairs->tree);
     STI_RELEASE(a, pairs->pair, pairs->pair_capacity);
     STI_RELEASE(a, pairs->fresh, pairs->fresh_capacity);
-    STI_RELEASE(a, pairs->merged, pairs->merged_capacity);
 }
 
 /* ---- fresh pairs --------------------------------------------------------------------------------- */
@@ -113,31 +112,36 @@ static int by_shapes(const void *x, const void *y)
     return a->j < b->j ? -1 : a->j > b->j;
 }
 
-/* Old pairs without those of shapes that moved, and the fresh ones, in order. */
+/* Without those of shapes that moved; what is known of them goes to the fresh ones. Returns how many stay. */
+static int64_t drop_moved(sti_Pairs *p)
+{
+    int64_t n = 0, f = 0;
+    for (int64_t k = 0; k < p->n_pairs; k++) {
+        const sti_Pair old = p->pair[k];
+        if (!p->moved[old.i] && !p->moved[old.j]) {
+            p->pair[n++] = old;
+            continue;
+        }
+        while (f < p->n_fresh && by_shapes(&p->fresh[f], &old) < 0)
+            f++;
+        if (f < p->n_fresh && by_shapes(&p->fresh[f], &old) == 0)
+            p->fresh[f].hint = old.hint, p->fresh[f].clear = old.clear;
+    }
+    return n;
+}
+
+/* Old pairs without those of shapes that moved, and the fresh ones, in order: from the back, where there is room. */
 static st_Status merge(sti_Pairs *p, st_Error *err)
 {
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
-    /* both, since they change places */
-    STI_TRY(STI_GROW(&p->allocator, p->merged, p->merged_capacity, p->n_pairs + p->n_fresh, err));
     STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, p->n_pairs + p->n_fresh, err));
-    int64_t n = 0, f = 0;
-    for (int64_t k = 0; k < p->n_pairs; k++) {
-        sti_Pair old = p->pair[k];
-        bool stays = !p->moved[old.i] && !p->moved[old.j];
-        while (f < p->n_fresh && by_shapes(&p->fresh[f], &old) < 0)
-            p->merged[n++] = p->fresh[f++];
-        if (stays)
-            p->merged[n++] = old;
-        else if (f < p->n_fresh && by_shapes(&p->fresh[f], &old) == 0)
-            p->fresh[f].hint = old.hint;
-    }
-    while (f < p->n_fresh)
-        p->merged[n++] = p->fresh[f++];
-    sti_Pair *pair = p->pair;
-    int64_t capacity = p->pair_capacity;
-    p->pair = p->merged, p->pair_capacity = p->merged_capacity;
-    p->merged = pair, p->merged_capacity = capacity;
-    p->n_pairs = n;
+    int64_t old = drop_moved(p), fresh = p->n_fresh, at = old + fresh;
+    p->n_pairs = at;
+    while (fresh > 0)
+        if (old > 0 && by_shapes(&p->fresh[fresh - 1], &p->pair[old - 1]) < 0)
+            p->pair[--at] = p->pair[--old];
+        else
+            p->pair[--at] = p->fresh[--fresh];
     return ST_OK;
 }
 

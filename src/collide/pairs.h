@@ -15,6 +15,7 @@
 typedef struct sti_Pair {
     int i, j;      /* shapes, in the order of the dispatch matrix                                  */
     sti_Hint hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
+    double clear;  /* likewise the contact stage's                                                 */
 } sti_Pair;
 
 /* May shapes i and j touch? Puts them in order. */
@@ -49,8 +50,8 @@ typedef struct sti_Pairs {
     sti_PairFilter *filter;
     const void *ctx;
     int64_t n_pairs, n_fresh;
-    sti_Pair *pair, *fresh, *merged;
-    int64_t pair_capacity, fresh_capacity, merged_capacity;
+    sti_Pair *pair, *fresh;
+    int64_t pair_capacity, fresh_capacity;
 } sti_Pairs;
 
 st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *extent, sti_PairFilter *filter,

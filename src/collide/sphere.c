@@ -41,21 +41,21 @@ st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape
 st_Status sti_sphere_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                          sti_Points *out, st_Error *err)
 {
-    sti_Core sphere, box;
-    st_Vec3 origin;
-    if (!sti_place_pair(a, pose_a, b, pose_b, how, &sphere, &box, &origin)) return ST_OK;
-    st_Vec3 c = core_to_local(&box, sub(sphere.p, box.p));
-    st_Vec3 q = vec3(fmin(fmax(c.x, -box.half.x), box.half.x), fmin(fmax(c.y, -box.half.y), box.half.y),
-                     fmin(fmax(c.z, -box.half.z), box.half.z));
+    sti_Placed placed;
+    if (!sti_place_pair(a, pose_a, b, pose_b, how, &placed)) return ST_OK;
+    const sti_Core *sphere = placed.a, *box = placed.b;
+    const st_Vec3 origin = placed.origin, half = box->half, c = core_to_local(box, sub(sphere->p, box->p));
+    st_Vec3 q =
+        vec3(fmin(fmax(c.x, -half.x), half.x), fmin(fmax(c.y, -half.y), half.y), fmin(fmax(c.z, -half.z), half.z));
     st_Vec3 d = sub(q, c);
     double distance = norm(d);
     if (distance > 0) {
-        st_Vec3 n = core_to_world(&box, scale(1 / distance, d));
-        return add_if_near(distance - a->radius, add(origin, add(box.p, core_to_world(&box, q))), n, 0, how, out, err);
+        st_Vec3 n = core_to_world(box, scale(1 / distance, d));
+        return add_if_near(distance - a->radius, add(origin, add(box->p, core_to_world(box, q))), n, 0, how, out, err);
     }
-    const double side[3] = {box.half.x - fabs(c.x), box.half.y - fabs(c.y), box.half.z - fabs(c.z)};
+    const double side[3] = {half.x - fabs(c.x), half.y - fabs(c.y), half.z - fabs(c.z)};
     const double at[3] = {c.x, c.y, c.z};
     int e = side[0] <= side[1] && side[0] <= side[2] ? 0 : side[1] <= side[2] ? 1 : 2;
-    st_Vec3 n = scale(at[e] > 0 ? -1 : 1, box.axis[e]);
-    return add_if_near(-side[e] - a->radius, add(origin, add(sphere.p, scale(a->radius, n))), n, 0, how, out, err);
+    st_Vec3 n = scale(at[e] > 0 ? -1 : 1, box->axis[e]);
+    return add_if_near(-side[e] - a->radius, add(origin, add(sphere->p, scale(a->radius, n))), n, 0, how, out, err);
 }

@@ -30,11 +30,12 @@ static bool is_diagonal(const double *a, int64_t n, bool symmetric)
     return true;
 }
 
-/* A = D. */
-static int64_t copy_diagonal(const double *a, int64_t n, double *d, double *pivot)
+/* A = D, d apart from one another; `to` may be NULL, where it stands already. */
+static int64_t copy_diagonal(const double *a, int64_t n, int64_t d, double *to, double *pivot)
 {
     for (int64_t c = 0; c < n; c++) {
-        *pivot = d[c * n + c] = a[c * n + c];
+        *pivot = a[c * d];
+        if (to != NULL) to[c * d] = *pivot;
         if (!(*pivot > STI_DEFINITE_PIVOT * *pivot)) return c; /* also for NaN and infinity */
     }
     return -1;
@@ -57,10 +58,13 @@ static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
 }
 
 /* The symmetric part decides whether a nonsymmetric block may be factorised at all. */
-static int64_t factor_block(const sti_BlockFactor *factor, int k, const double *a, int64_t n, double *f, double *pivot)
+static int64_t factor_block(const sti_BlockFactor *factor, int k, double *pivot)
 {
-    factor->single[k] = is_diagonal(a, n, factor->symmetric);
-    if (factor->single[k]) return copy_diagonal(a, n, f, pivot);
+    const int64_t n = factor->first[k + 1] - factor->first[k], at = factor->start[k];
+    const double *a = factor->matrix->x + at;
+    double *f = factor->numbers == factor->value ? factor->value + at : NULL;
+    factor->single[k] = sti_block_marked(factor->matrix, k) || is_diagonal(a, n, factor->symmetric);
+    if (factor->single[k]) return copy_diagonal(a, n, sti_block_stride(factor->matrix, k), f, pivot);
     if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
@@ -75,23 +79,25 @@ st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, 
     const int n_blocks = matrix->n_blocks;
     STI_TRY(STI_GROW(&factor->allocator, factor->start, factor->start_size, n_blocks + 1, err));
     STI_TRY(STI_GROW(&factor->allocator, factor->single, factor->single_size, n_blocks, err));
-    int64_t largest = 0;
+    int64_t largest = 0, n_marked = 0;
     factor->start[0] = 0;
     for (int k = 0; k < n_blocks; k++) {
-        const int64_t size = matrix->first[k + 1] - matrix->first[k];
-        factor->start[k + 1] = factor->start[k] + size * size;
-        largest = size * size > largest ? size * size : largest;
+        const int64_t count = sti_block_numbers(matrix, k);
+        factor->start[k + 1] = factor->start[k] + count;
+        largest = count > largest ? count : largest;
+        n_marked += sti_block_marked(matrix, k);
     }
-    STI_TRY(STI_GROW(&factor->allocator, factor->value, factor->value_size, factor->start[n_blocks], err));
+    const bool there = n_blocks > 0 && n_marked == n_blocks;
+    if (!there) STI_TRY(STI_GROW(&factor->allocator, factor->value, factor->value_size, factor->start[n_blocks], err));
+    factor->numbers = there ? matrix->x : factor->value;
     if (!symmetric) STI_TRY(STI_GROW(&factor->allocator, factor->work, factor->work_size, largest, err));
     factor->n_blocks = n_blocks;
     factor->symmetric = symmetric;
+    factor->matrix = matrix;
     factor->first = matrix->first;
     for (int k = 0; k < n_blocks; k++) {
         double pivot = 0.0;
-        const int64_t at = factor->start[k];
-        const int64_t bad = factor_block(factor, k, matrix->x + at, matrix->first[k + 1] - matrix->first[k],
-                                         factor->value + at, &pivot);
+        const int64_t bad = factor_block(factor, k, &pivot);
         if (bad >= 0)
             return sti_fail(err, ST_ERR_NUMERIC,
                             "%s block %d (rows %d to %d) is not positive definite: pivot %lld is %g", name, k,
@@ -121,15 +127,16 @@ void sti_block_factor_release(sti_BlockFactor *factor)
 void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k];
-    const double *f = factor->value + factor->start[k];
+    const double *f = factor->numbers + factor->start[k];
+    const int64_t apart = factor->single[k] ? sti_block_stride(factor->matrix, k) : 0;
     for (int c = 0; c < count; c++, x += n)
-        solve_block(factor->single[k], factor->symmetric, f, n, x);
+        solve_block(apart, factor->symmetric, f, n, x);
 }
 
 void sti_block_factor_solve_wide(const sti_BlockFactor *factor, int k, sti_Wide *x)
 {
-    solve_block_wide(factor->single[k], factor->symmetric, factor->value + factor->start[k],
-                     factor->first[k + 1] - factor->first[k], x);
+    solve_block_wide(factor->single[k] ? sti_block_stride(factor->matrix, k) : 0, factor->symmetric,
+                     factor->numbers + factor->start[k], factor->first[k + 1] - factor->first[k], x);
 }
 
 void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x)

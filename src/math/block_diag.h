@@ -7,6 +7,22 @@
 
 #include <stiction/problem.h>
 
+/* Marked: its diagonal alone is there. How many numbers block k has, and how far one of its diagonal is
+ * from the next.                                                                                  */
+static inline bool sti_block_marked(const st_BlockDiag *m, int k)
+{
+    return m->diagonal != NULL && m->diagonal[k] != 0;
+}
+static inline int64_t sti_block_numbers(const st_BlockDiag *m, int k)
+{
+    const int64_t n = m->first[k + 1] - m->first[k];
+    return sti_block_marked(m, k) ? n : n * n;
+}
+static inline int64_t sti_block_stride(const st_BlockDiag *m, int k)
+{
+    return sti_block_marked(m, k) ? 1 : m->first[k + 1] - m->first[k] + 1;
+}
+
 /* Per block k, size n: A = L D L' where symmetric, else A = L U without row exchanges (pivots stay
  * positive as long as the symmetric part is positive definite); row-major at value[start[k]]. No square
  * roots: with a diagonal block x is exactly a/m, to the last bit. Nothing ever mixes two blocks, so
@@ -16,8 +32,10 @@ typedef struct sti_BlockFactor {
     st_Allocator allocator;
     int n_blocks;
     bool symmetric;
-    const int *first; /* of the matrix factorised                                                    */
-    int64_t *start;   /* n_blocks + 1: also where the block stands in the matrix itself              */
+    const st_BlockDiag *matrix; /* the one factorised: it stays while its factors are used             */
+    const int *first;           /* of it                                                               */
+    int64_t *start;             /* n_blocks + 1: also where the block stands in the matrix itself              */
+    const double *numbers;      /* the factors: `value`, or those of the matrix, if all it has is a diagonal   */
     double *value;
     double *work;          /* one block                                                           */
     unsigned char *single; /* n_blocks: diagonal                                                  */

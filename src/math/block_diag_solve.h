@@ -2,10 +2,10 @@
  *
  * A part of block_diag.c, which includes it with NUMBER, NAME and CLONES.
  */
-STI_INLINE void NAME(divide)(const double *d, int64_t n, NUMBER *x)
+STI_INLINE void NAME(divide)(const double *d, int64_t apart, int64_t n, NUMBER *x)
 {
     for (int64_t i = 0; i < n; i++)
-        x[i] /= d[i * n + i];
+        x[i] /= d[i * apart];
 }
 
 STI_INLINE void NAME(solve_triangles)(bool symmetric, const double *f, int64_t n, NUMBER *x)
@@ -21,15 +21,16 @@ STI_INLINE void NAME(solve_triangles)(bool symmetric, const double *f, int64_t n
     }
 }
 
+/* apart: of a diagonal block, how far its numbers are from one another; else 0. */
 CLONES
-static void NAME(solve_block)(bool single, bool symmetric, const double *f, int64_t n, NUMBER *x)
+static void NAME(solve_block)(int64_t apart, bool symmetric, const double *f, int64_t n, NUMBER *x)
 {
-    if (!single)
+    if (apart == 0)
         NAME(solve_triangles)(symmetric, f, n, x);
     else if (n == 6) /* the loop unrolled: most blocks are bodies in space */
-        NAME(divide)(f, 6, x);
+        NAME(divide)(f, apart, 6, x);
     else
-        NAME(divide)(f, n, x);
+        NAME(divide)(f, apart, n, x);
 }
 
 #undef NUMBER

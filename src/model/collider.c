@@ -46,20 +46,19 @@ static bool is_excluded(const sti_Collider *c, int a, int b)
 static bool are_to_touch(const sti_World *world, int i, int j)
 {
     const int *owner = world->scene->shape_body;
-    const st_ShapeDef *shape = world->scene->shape;
+    const st_ShapeDef *a = sti_shape_def(world->scene, i), *b = sti_shape_def(world->scene, j);
     if (owner[i] == owner[j]) return false;
     if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
-    if ((shape[i].groups & shape[j].mask) == 0 || (shape[j].groups & shape[i].mask) == 0) return false;
+    if ((a->groups & b->mask) == 0 || (b->groups & a->mask) == 0) return false;
     return !is_excluded(&world->collider, owner[i], owner[j]);
 }
 
 static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
 {
     const sti_World *world = ctx;
-    const st_ShapeDef *shape = world->scene->shape;
+    const st_ShapeType a = sti_shape_def(world->scene, i)->type, b = sti_shape_def(world->scene, j)->type;
     if (!are_to_touch(world, i, j)) return false;
-    bool forth = sti_collide_supports(shape[i].type, shape[j].type);
-    bool back = sti_collide_supports(shape[j].type, shape[i].type);
+    bool forth = sti_collide_supports(a, b), back = sti_collide_supports(b, a);
     if (!forth && !back) return false;
     bool keep = forth && (!back || i < j);
     *out = keep ? (sti_Pair){.i = i, .j = j} : (sti_Pair){.i = j, .j = i};
@@ -78,7 +77,7 @@ static bool is_loose(const sti_World *world, int body)
     const st_Scene *scene = world->scene;
     bool loose = world->body[body].n_dofs > 0;
     for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k])
-        loose = loose && is_endless(&scene->shape[k]);
+        loose = loose && is_endless(sti_shape_def(scene, k));
     for (int k = 0; loose && k < scene->n_joints; k++)
         loose = scene->joint[k].a.index1 != body && scene->joint[k].b.index1 != body;
     for (int k = 0; loose && k < scene->n_springs; k++)
@@ -90,15 +89,16 @@ static st_Status check_endless(const sti_World *world, st_Error *err)
 {
     const st_Scene *scene = world->scene;
     for (int i = 0; i < scene->n_shapes; i++) {
-        if (!is_endless(&scene->shape[i]) || !is_loose(world, scene->shape_body[i])) continue;
+        const st_ShapeType type = sti_shape_def(scene, i)->type;
+        if (!is_endless(sti_shape_def(scene, i)) || !is_loose(world, scene->shape_body[i])) continue;
         for (int j = 0; j < scene->n_shapes; j++)
-            if (scene->shape[j].type == scene->shape[i].type && are_to_touch(world, i, j))
+            if (sti_shape_def(scene, j)->type == type && are_to_touch(world, i, j))
                 return sti_fail(
                     err, ST_ERR_ARGUMENT,
                     "body \"%s\" is only a %s and cannot rest on the %s \"%s\" of \"%s\": two such shapes do not "
                     "touch. Give it a box, or put them in groups that do not touch",
-                    scene->names[STI_BODY].name[scene->shape_body[i]], st_shape_type_name(scene->shape[i].type),
-                    st_shape_type_name(scene->shape[j].type), scene->shape[j].name,
+                    scene->names[STI_BODY].name[scene->shape_body[i]], st_shape_type_name(type),
+                    st_shape_type_name(type), sti_shape_name(scene, j),
                     scene->names[STI_BODY].name[scene->shape_body[j]]);
     }
     return ST_OK;
@@ -131,8 +131,8 @@ static st_Status reserve(sti_World *world, st_Error *err)
     const st_Allocator *a = &world->allocator;
     int n = c->n_shapes, n_bodies = world->n_bodies;
     for (int k = 0; k < n; k++)
-        c->n_cores += has_core(world->scene->shape[k].type);
-    c->shape = sti_alloc(a, n, sizeof *c->shape);
+        c->n_cores += has_core(sti_shape_def(world->scene, k)->type);
+    c->made = sti_alloc(a, c->n_kinds, sizeof *c->made);
     c->class = sti_alloc(a, n, sizeof *c->class);
     c->plain = sti_alloc(a, n, sizeof *c->plain);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
@@ -144,34 +144,34 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->axes = sti_alloc(a, n_bodies, sizeof *c->axes);
     c->body_pose = sti_alloc(a, n_bodies, sizeof *c->body_pose);
     c->moved = sti_alloc(a, n_bodies, sizeof *c->moved);
+    c->path = sti_alloc(a, n_bodies, sizeof *c->path);
     c->travel = sti_alloc(a, n_bodies, sizeof *c->travel);
     c->rolls = sti_alloc(a, n_bodies, sizeof *c->rolls);
     c->body_reach = sti_alloc(a, n_bodies, sizeof *c->body_reach);
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL || c->travel == NULL ||
-        c->rolls == NULL)
+        c->rolls == NULL || c->path == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
-    if (n > 0 && (c->shape == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
+    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
                   c->bounds == NULL || c->swept == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     return ST_OK;
 }
 
-static st_Status compile_shape(sti_World *world, int k, int *n_cores, st_Error *err)
+static void compile_shape(sti_World *world, int k, int *n_cores)
 {
     sti_Collider *c = &world->collider;
-    const st_ShapeDef *def = &world->scene->shape[k];
+    const st_ShapeDef *def = sti_shape_def(world->scene, k);
+    const st_Pose *pose = sti_shape_pose(world->scene, k);
+    const sti_Shape *shape = sti_shape_of(c, k);
     int body = world->scene->shape_body[k];
-    STI_TRY(sti_shape_compile(def, &world->allocator, &c->shape[k], err));
     c->class[k] = class_of(def->type);
-    c->plain[k] = same_pose(&def->pose, &origin);
-    c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(def->pose.p) == 0;
+    c->plain[k] = same_pose(pose, &origin);
+    c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
     c->core_of[k] = has_core(def->type) ? (*n_cores)++ : -1;
     /* in a plane shapes are drawn out across it, beyond their balls */
     bool drawn = c->class[k] != STI_CLASS_BALL && world->body[body].planar != 0;
-    c->ball[k].radius = drawn ? INFINITY : c->shape[k].reach;
-    c->body_reach[body] =
-        fmax(c->body_reach[body], norm(pose_point(def->pose, c->shape[k].middle)) + c->shape[k].reach);
-    return ST_OK;
+    c->ball[k].radius = drawn ? INFINITY : shape->reach;
+    c->body_reach[body] = fmax(c->body_reach[body], norm(pose_point(*pose, shape->middle)) + shape->reach);
 }
 
 static st_Status compile_pairs(sti_World *world, st_Error *err)
@@ -183,7 +183,9 @@ static st_Status compile_pairs(sti_World *world, st_Error *err)
     if (n > 0 && extent == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     for (int k = 0; k < n; k++) {
         bool fixed = world->body[world->scene->shape_body[k]].n_dofs == 0;
-        extent[k] = !isfinite(c->shape[k].reach) ? STI_EXTENT_PLANE : fixed ? STI_EXTENT_FIXED : STI_EXTENT_BOUNDED;
+        extent[k] = !isfinite(sti_shape_of(c, k)->reach) ? STI_EXTENT_PLANE
+                    : fixed                              ? STI_EXTENT_FIXED
+                                                         : STI_EXTENT_BOUNDED;
     }
     st_Status status = sti_pairs_create(&c->pairs, n, extent, may_touch, world, a, err);
     sti_free(a, extent, n, sizeof *extent);
@@ -198,11 +200,15 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     if (c->n_shapes > MAX_SHAPES)
         return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", c->n_shapes, MAX_SHAPES);
     c->points.allocator = world->allocator;
+    c->n_kinds = world->scene->kinds.n;
+    c->kind = world->scene->shape_kind;
     STI_TRY(reserve(world, err));
     for (int b = 0; b < world->n_bodies; b++)
         c->rolls[b] = true;
+    for (int k = 0; k < c->n_kinds; k++)
+        STI_TRY(sti_shape_compile(&world->scene->kinds.def[k], &world->allocator, &c->made[k], err));
     for (int k = 0; k < c->n_shapes; k++)
-        STI_TRY(compile_shape(world, k, &n_cores, err));
+        compile_shape(world, k, &n_cores);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
     STI_TRY(compile_excluded(world, err));
     STI_TRY(check_endless(world, err));
@@ -213,9 +219,9 @@ void sti_collider_free(sti_World *world)
 {
     sti_Collider *c = &world->collider;
     const st_Allocator *a = &world->allocator;
-    for (int k = 0; c->shape != NULL && k < c->n_shapes; k++)
-        sti_shape_free(a, &c->shape[k]);
-    sti_free(a, c->shape, c->n_shapes, sizeof *c->shape);
+    for (int k = 0; c->made != NULL && k < c->n_kinds; k++)
+        sti_shape_free(a, &c->made[k]);
+    sti_free(a, c->made, c->n_kinds, sizeof *c->made);
     sti_free(a, c->class, c->n_shapes, sizeof *c->class);
     sti_free(a, c->plain, c->n_shapes, sizeof *c->plain);
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
@@ -227,6 +233,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
     sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
     sti_free(a, c->moved, world->n_bodies, sizeof *c->moved);
+    sti_free(a, c->path, world->n_bodies, sizeof *c->path);
     sti_free(a, c->travel, world->n_bodies, sizeof *c->travel);
     sti_free(a, c->rolls, world->n_bodies, sizeof *c->rolls);
     if (world->scene != NULL) sti_surfaces_free(world->scene, a, &c->surfaces);
@@ -239,6 +246,14 @@ void sti_collider_free(sti_World *world)
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
+/* No point within reach of the body goes farther than this: a turn by theta moves it by 2 reach sin(theta/2) at most,
+ * and the quaternions differ by 2 sin(theta/4).                                                   */
+static double way_between(const st_Pose *from, const st_Pose *to, double reach)
+{
+    const double w = to->q.w - from->q.w, x = to->q.x - from->q.x, y = to->q.y - from->q.y, z = to->q.z - from->q.z;
+    return norm(sub(to->p, from->p)) + 2 * reach * sqrt(w * w + x * x + y * y + z * z);
+}
+
 /* Which bodies have moved, and to where. */
 static st_Status place_bodies(sti_World *world, const double *q, st_Error *err)
 {
@@ -248,8 +263,9 @@ static st_Status place_bodies(sti_World *world, const double *q, st_Error *err)
         c->moved[b] = !c->placed || !same_pose(&pose, &c->body_pose[b]);
         if (!c->moved[b]) continue;
         if (world->scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
-            return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", world->scene->body[b].name, pose.p.x,
-                            pose.p.y, pose.p.z);
+            return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)",
+                            world->scene->names[STI_BODY].name[b], pose.p.x, pose.p.y, pose.p.z);
+        c->path[b] += way_between(&c->body_pose[b], &pose, c->body_reach[b]);
         c->body_pose[b] = pose;
         c->axes[b] = quat_matrix(pose.q);
     }
@@ -265,11 +281,11 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
     for (int k = 0; k < c->n_shapes && status == ST_OK; k++) {
         if (!c->moved[owner[k]]) continue;
         st_Pose pose = c->body_pose[owner[k]];
-        if (!c->plain[k]) pose = pose_product(pose, world->scene->shape[k].pose);
+        if (!c->plain[k]) pose = pose_product(pose, *sti_shape_pose(world->scene, k));
         c->pose[k] = pose;
-        c->bounds[k] = sti_shape_bounds(&c->shape[k], pose);
-        if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(&c->shape[k], (st_Pose){{0, 0, 0}, pose.q});
-        c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, c->shape[k].middle);
+        c->bounds[k] = sti_shape_bounds(sti_shape_of(c, k), pose);
+        if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(sti_shape_of(c, k), (st_Pose){{0, 0, 0}, pose.q});
+        c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, sti_shape_of(c, k)->middle);
     }
     c->placed = status == ST_OK;
     c->asked = false;

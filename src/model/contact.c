@@ -280,22 +280,41 @@ static bool meet_ball(const Task *task, sti_ContactPoint *point)
     return ball_ball(c->ball[i].centre, c->ball[i].radius, c->ball[j].centre, c->ball[j].radius, &task->how, point);
 }
 
-static st_Status push_points(Task *task, sti_Hint *hint)
+/* What two bodies have moved together, with room for its rounding on either side. */
+#define PATH_ROUNDING 1e-9
+
+/* Were they so far apart that, whatever way they have gone since, they are still beyond the margin? */
+static bool is_clear(const Task *task, const sti_Pair *pair)
+{
+    const double *path = task->world->collider.path;
+    return (path[task->a] + path[task->b]) * (1 + PATH_ROUNDING) + larger(task->how.margin, 0) < pair->clear;
+}
+
+static void keep_clear(const Task *task, double apart, sti_Pair *pair)
+{
+    const double *path = task->world->collider.path;
+    pair->clear = apart > 0 ? (path[task->a] + path[task->b] + apart) * (1 - PATH_ROUNDING) : 0;
+}
+
+static st_Status push_points(Task *task, sti_Pair *at)
 {
     const sti_Collider *c = &task->world->collider;
     int i = task->pair.i, j = task->pair.j;
     const st_Scene *scene = task->world->scene;
+    double apart = 0;
     task->points->n = 0;
-    task->how.hint = hint;
+    task->how.hint = &at->hint;
+    task->how.apart = &apart;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
-    st_Status status =
-        sti_collide(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], &task->how, task->points, task->err);
+    st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
+                                   task->points, task->err);
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
         return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
                         sti_shape_label(scene, j).text, why.message);
     }
+    keep_clear(task, apart, at);
     if (task->how.planar >= 0) {
         merge_across(task->points, task->how.planar);
         centre_across(task, task->points);
@@ -328,7 +347,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
         task->plane_normal = rotate(c->pose[pair.i].q, vec3(0, 0, 1));
     }
     if (c->class[pair.i] == STI_CLASS_OTHER || c->class[pair.j] != STI_CLASS_BALL)
-        return is_near(task, pair) ? push_points(task, &at->hint) : ST_OK;
+        return is_clear(task, at) || !is_near(task, pair) ? ST_OK : push_points(task, at);
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
     task->count = -1;

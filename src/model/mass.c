@@ -40,13 +40,14 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
     *inertia = (st_Mat3){{0}};
     *centre = vec3(0, 0, 0);
     for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k]) {
-        const st_ShapeDef *def = &scene->shape[k];
+        const st_ShapeDef *def = sti_shape_def(scene, k);
+        const st_Pose pose = *sti_shape_pose(scene, k);
         sti_MassProperties shape;
         st_Error why = {0};
         st_Status status = sti_shape_mass(def, &scene->allocator, &shape, &why);
-        if (status != ST_OK) return sti_fail(err, status, "shape \"%s\": %s", def->name, why.message);
-        add_shape(inertia, def->pose, &shape);
-        st_Vec3 at = pose_point(def->pose, shape.centre);
+        if (status != ST_OK) return sti_fail(err, status, "shape \"%s\": %s", sti_shape_name(scene, k), why.message);
+        add_shape(inertia, pose, &shape);
+        st_Vec3 at = pose_point(pose, shape.centre);
         *centre = add(*centre, scale(shape.mass, at));
         *mass += shape.mass;
         size = fmax(size, norm(at));
@@ -134,9 +135,15 @@ st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st
     STI_TRY(shapes_mass(scene, id.index1, &mass, &inertia, &c, err));
     if (!(mass > 0))
         return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its shapes have no mass, so no centre of mass", body->name);
-    body->pose.p = pose_point(body->pose, c);
+    int n_shapes = 0;
     for (int k = scene->first_shape[id.index1]; k >= 0; k = scene->next_shape[k])
-        scene->shape[k].pose.p = sub(scene->shape[k].pose.p, c);
+        n_shapes++;
+    STI_TRY(sti_scene_reserve_pose(scene, n_shapes, err));
+    body->pose.p = pose_point(body->pose, c);
+    for (int k = scene->first_shape[id.index1]; k >= 0; k = scene->next_shape[k]) {
+        const st_Pose *pose = sti_shape_pose(scene, k);
+        sti_scene_set_shape_pose(scene, k, &(st_Pose){sub(pose->p, c), pose->q});
+    }
     for (int k = 0; k < scene->n_forces; k++)
         if (scene->force[k].body.index1 == id.index1) scene->force[k].point = sub(scene->force[k].point, c);
     if (shift != NULL) *shift = c;

@@ -108,8 +108,7 @@ st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
 {
     if (!isfinite(factor) || factor < 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be a finite number >= 0", factor);
-    for (int k = 0; k < scene->n_shapes; k++)
-        scene->shape[k].mu *= factor;
+    sti_kinds_scale_friction(&scene->kinds, factor);
     for (int k = 0; k < scene->n_materials; k++)
         scene->material[k].mu *= factor;
     for (int k = 0; k < scene->n_material_pairs; k++)

@@ -228,7 +228,9 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
     st_BodyDef ground = st_body_def();
     ground.fixed = true;
     ground.name = "ground";
-    st_Status status = st_scene_add_body(scene, &ground, NULL, err);
+    st_Status status = STI_GROW(&a, scene->pose, scene->pose_capacity, 1, err);
+    if (status == ST_OK) scene->pose[scene->n_poses++] = identity;
+    if (status == ST_OK) status = st_scene_add_body(scene, &ground, NULL, err);
     if (status != ST_OK) {
         st_scene_destroy(scene);
         return status;
@@ -253,12 +255,15 @@ void st_scene_destroy(st_Scene *scene)
         sti_profile_free(&a, &scene->force[k].profile);
     for (int k = 0; k < scene->n_joints; k++)
         sti_profile_free(&a, &scene->joint[k].motor.profile);
-    for (int k = 0; k < scene->n_shapes; k++)
-        free_arrays(&a, &scene->shape[k]);
+    for (int k = 0; k < scene->kinds.n; k++)
+        free_arrays(&a, &scene->kinds.def[k]);
+    sti_kinds_free(&a, &scene->kinds);
     for (int kind = 0; kind < STI_N_KINDS; kind++)
         sti_names_free(&a, &scene->names[kind]);
     STI_RELEASE(&a, scene->body, scene->body_capacity);
-    STI_RELEASE(&a, scene->shape, scene->shape_capacity);
+    STI_RELEASE(&a, scene->shape_kind, scene->shape_kind_capacity);
+    STI_RELEASE(&a, scene->shape_pose, scene->shape_pose_capacity);
+    STI_RELEASE(&a, scene->pose, scene->pose_capacity);
     STI_RELEASE(&a, scene->shape_body, scene->shape_body_capacity);
     STI_RELEASE(&a, scene->next_shape, scene->next_shape_capacity);
     STI_RELEASE(&a, scene->first_shape, scene->first_shape_capacity);
@@ -327,6 +332,14 @@ static st_Status check_body(Subject s, st_BodyDef *def)
     return check_inertia(s, def);
 }
 
+/* Arrays that the type does not use. */
+static void drop_unused(st_ShapeDef *def)
+{
+    if (def->type != ST_SHAPE_HULL && def->type != ST_SHAPE_MESH) def->n_points = 0;
+    if (def->type != ST_SHAPE_MESH) def->n_triangles = 0;
+    if (def->type != ST_SHAPE_HEIGHT_FIELD) def->n_x = def->n_y = 0;
+}
+
 static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
@@ -341,6 +354,8 @@ static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
         return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
     STI_TRY(check_not_negative(s, "density", def->density));
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
+    drop_unused(def);
+    if (sti_kinds_find(&scene->kinds, def) >= 0) return ST_OK;
     /* Compiled here only to see that it can be: what is wrong is said where it is given. */
     sti_Shape compiled;
     st_Error why = {0};
@@ -384,15 +399,9 @@ static bool copy_array(const st_Allocator *allocator, const void *from, int64_t 
     return count == 0 || copy != NULL;
 }
 
-/* What the type does not use is dropped, the rest copied. */
 static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, st_Error *err)
 {
     st_ShapeDef def = *shape;
-    bool points = def.type == ST_SHAPE_HULL || def.type == ST_SHAPE_MESH, heights = def.type == ST_SHAPE_HEIGHT_FIELD;
-    shape->n_points = points ? def.n_points : 0;
-    shape->n_triangles = def.type == ST_SHAPE_MESH ? def.n_triangles : 0;
-    shape->n_x = heights ? def.n_x : 0;
-    shape->n_y = heights ? def.n_y : 0;
     bool ok = copy_array(allocator, def.points, shape->n_points, sizeof *def.points, (const void **)&shape->points);
     ok = copy_array(allocator, def.triangles, 3 * (int64_t)shape->n_triangles, sizeof *def.triangles,
                     (const void **)&shape->triangles) &&
@@ -403,6 +412,48 @@ static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, s
     if (ok) return ST_OK;
     free_arrays(allocator, shape);
     return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
+}
+
+/* The number of the def's kind, new if need be. */
+static st_Status kind_of(st_Scene *scene, const st_ShapeDef *def, int *kind, st_Error *err)
+{
+    st_ShapeDef own = *def;
+    *kind = sti_kinds_find(&scene->kinds, def);
+    if (*kind >= 0) return ST_OK;
+    STI_TRY(sti_kinds_reserve(&scene->allocator, &scene->kinds, err));
+    STI_TRY(own_arrays(&scene->allocator, &own, err));
+    own.pose = identity;
+    *kind = sti_kinds_add(&scene->kinds, &own);
+    return ST_OK;
+}
+
+st_Status sti_scene_reserve_pose(st_Scene *scene, int count, st_Error *err)
+{
+    return STI_GROW(&scene->allocator, scene->pose, scene->pose_capacity, scene->n_poses + count, err);
+}
+
+void sti_scene_set_shape_pose(st_Scene *scene, int k, const st_Pose *pose)
+{
+    if (scene->shape_pose[k] == 0 && memcmp(pose, &identity, sizeof identity) == 0) return;
+    if (scene->shape_pose[k] == 0) scene->shape_pose[k] = scene->n_poses++;
+    scene->pose[scene->shape_pose[k]] = *pose;
+}
+
+void sti_scene_drop_bodies(st_Scene *scene)
+{
+    STI_RELEASE(&scene->allocator, scene->body, scene->body_capacity);
+}
+
+/* Room for what is kept of one more shape. */
+static st_Status grow_shapes(st_Scene *scene, st_Error *err)
+{
+    const st_Allocator *a = &scene->allocator;
+    const int n = scene->n_shapes + 1;
+    STI_TRY(STI_GROW(a, scene->shape_kind, scene->shape_kind_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->shape_pose, scene->shape_pose_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->shape_body, scene->shape_body_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->next_shape, scene->next_shape_capacity, n, err));
+    return sti_scene_reserve_pose(scene, 1, err);
 }
 
 st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out, st_Error *err)
@@ -421,16 +472,13 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
         shape.spinning = material->spinning;
     }
     STI_TRY(check_shape(scene, s, &shape));
-    STI_TRY(STI_GROW(&scene->allocator, scene->shape, scene->shape_capacity, scene->n_shapes + 1, err));
-    STI_TRY(STI_GROW(&scene->allocator, scene->shape_body, scene->shape_body_capacity, scene->n_shapes + 1, err));
-    STI_TRY(STI_GROW(&scene->allocator, scene->next_shape, scene->next_shape_capacity, scene->n_shapes + 1, err));
-    STI_TRY(own_arrays(&scene->allocator, &shape, err));
-    st_Status status = sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err);
-    if (status != ST_OK) {
-        free_arrays(&scene->allocator, &shape);
-        return status;
-    }
-    scene->shape[scene->n_shapes] = shape;
+    int kind;
+    STI_TRY(grow_shapes(scene, err));
+    STI_TRY(kind_of(scene, &shape, &kind, err)); /* one too many, if the name is refused: no harm */
+    STI_TRY(sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err));
+    scene->shape_kind[scene->n_shapes] = kind;
+    scene->shape_pose[scene->n_shapes] = 0;
+    sti_scene_set_shape_pose(scene, scene->n_shapes, &shape.pose);
     scene->shape_body[scene->n_shapes] = body.index1;
     scene->next_shape[scene->n_shapes] = -1;
     if (scene->first_shape[body.index1] < 0)
@@ -459,7 +507,7 @@ static st_Status add_name_and_table(st_Scene *scene, sti_ObjectKind kind, const 
 {
     STI_TRY(sti_scene_add_name(scene, kind, 0, name, stored, err));
     st_Status status = sti_profile_copy(&scene->allocator, profile, err);
-    if (status != ST_OK) sti_names_remove_last(&scene->allocator, &scene->names[kind]);
+    if (status != ST_OK) sti_names_remove_last(&scene->names[kind]);
     return status;
 }
 
@@ -499,6 +547,15 @@ st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId
     return ST_OK;
 }
 
+/* As it was given. */
+static st_ShapeDef whole_def(const st_Scene *scene, int k)
+{
+    st_ShapeDef def = *sti_shape_def(scene, k);
+    def.pose = *sti_shape_pose(scene, k);
+    def.name = sti_shape_name(scene, k);
+    return def;
+}
+
 static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *err)
 {
     for (int k = 1; k < scene->n_bodies; k++)
@@ -507,8 +564,10 @@ static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *e
         STI_TRY(st_scene_add_material(copy, &scene->material[k], NULL, err));
     for (int k = 0; k < scene->n_material_pairs; k++)
         STI_TRY(st_scene_add_material_pair(copy, &scene->material_pair[k], err));
-    for (int k = 0; k < scene->n_shapes; k++)
-        STI_TRY(st_scene_add_shape(copy, (st_BodyId){scene->shape_body[k]}, &scene->shape[k], NULL, err));
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef shape = whole_def(scene, k);
+        STI_TRY(st_scene_add_shape(copy, (st_BodyId){scene->shape_body[k]}, &shape, NULL, err));
+    }
     for (int k = 0; k < scene->n_joints; k++)
         STI_TRY(st_scene_add_joint(copy, &scene->joint[k], NULL, err));
     for (int k = 0; k < scene->n_excluded; k++)
@@ -576,7 +635,7 @@ st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out)
 st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body)
 {
     if (id.index1 < 1 || id.index1 > scene->n_shapes) return ST_ERR_ARGUMENT;
-    *out = scene->shape[id.index1 - 1];
+    *out = whole_def(scene, id.index1 - 1);
     if (body != NULL) body->index1 = scene->shape_body[id.index1 - 1];
     return ST_OK;
 }
@@ -607,10 +666,10 @@ sti_Label sti_shape_label(const st_Scene *scene, int shape)
     sti_Label label;
     int body = scene->shape_body[shape];
     if (body == 0)
-        snprintf(label.text, sizeof label.text, "\"%s\" of the ground", scene->shape[shape].name);
+        snprintf(label.text, sizeof label.text, "\"%s\" of the ground", sti_shape_name(scene, shape));
     else
-        snprintf(label.text, sizeof label.text, "\"%s\" of body \"%s\"", scene->shape[shape].name,
-                 scene->body[body].name);
+        snprintf(label.text, sizeof label.text, "\"%s\" of body \"%s\"", sti_shape_name(scene, shape),
+                 scene->names[STI_BODY].name[body]);
     return label;
 }
 

@@ -22,11 +22,30 @@ typedef struct sti_BodyPair {
     int a, b;
 } sti_BodyPair;
 
+/* The defs of shapes, each once: without name and pose (kinds.c). */
+typedef struct sti_Kinds {
+    st_ShapeDef *def; /* points, triangles, heights owned                                          */
+    int n;
+    int64_t capacity;
+    int *slot; /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n                */
+    int64_t n_slots;
+} sti_Kinds;
+
+/* -1: there is none like def. To add one, reserve room and own the arrays first. */
+int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def);
+st_Status sti_kinds_reserve(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err);
+int sti_kinds_add(sti_Kinds *kinds, const st_ShapeDef *def);
+void sti_kinds_scale_friction(sti_Kinds *kinds, double factor);
+void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds);
+
 struct st_Scene {
     st_Allocator allocator;
     sti_Names names[STI_N_KINDS];
-    st_BodyDef *body;
-    st_ShapeDef *shape;            /* points, triangles, heights owned                             */
+    st_BodyDef *body; /* NULL in the world's own copy, which has compiled them                     */
+    sti_Kinds kinds;
+    int *shape_kind;               /* of shape k                                                   */
+    int *shape_pose;               /* of shape k, in `pose`; 0: it stands where its body does      */
+    st_Pose *pose;                 /* n_poses; the first is the origin                             */
     int *shape_body;               /* index of the body that shape k belongs to                                  */
     int *next_shape;               /* the next shape of the same body, -1: none; in the order of adding */
     int *first_shape, *last_shape; /* of each body, -1: none                                       */
@@ -37,10 +56,30 @@ struct st_Scene {
     st_MaterialPairDef *material_pair;
     sti_BodyPair *excluded; /* bodies whose shapes do not touch                                    */
     int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_materials, n_material_pairs, n_excluded;
-    int64_t body_capacity, shape_capacity, shape_body_capacity, joint_capacity, spring_capacity, force_capacity,
-        material_capacity, material_pair_capacity;
+    int n_poses;
+    int64_t body_capacity, shape_kind_capacity, shape_pose_capacity, pose_capacity, shape_body_capacity, joint_capacity,
+        spring_capacity, force_capacity, material_capacity, material_pair_capacity;
     int64_t excluded_capacity, next_shape_capacity, first_shape_capacity, last_shape_capacity;
 };
+
+/* What shape k is; where it stands in its body. */
+static inline const st_ShapeDef *sti_shape_def(const st_Scene *scene, int k)
+{
+    return &scene->kinds.def[scene->shape_kind[k]];
+}
+static inline const st_Pose *sti_shape_pose(const st_Scene *scene, int k)
+{
+    return &scene->pose[scene->shape_pose[k]];
+}
+static inline const char *sti_shape_name(const st_Scene *scene, int k)
+{
+    return scene->names[STI_SHAPE].name[k];
+}
+/* Moves a shape in its body; there must be room for a pose. */
+st_Status sti_scene_reserve_pose(st_Scene *scene, int count, st_Error *err);
+void sti_scene_set_shape_pose(st_Scene *scene, int k, const st_Pose *pose);
+/* The world's own copy, once its bodies are compiled: only their names are asked for from then on. */
+void sti_scene_drop_bodies(st_Scene *scene);
 
 const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
 /* Objects of a kind first, its name last: a refusal leaves the scene as it was. */

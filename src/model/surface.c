@@ -39,7 +39,7 @@ static bool find_kinds(const st_Scene *scene, sti_Surfaces *out, int first[MAX_K
     out->n_kinds = 0;
     for (int k = 0; k < scene->n_shapes; k++) {
         int kind = 0;
-        while (kind < out->n_kinds && !same_surface(&scene->shape[first[kind]], &scene->shape[k]))
+        while (kind < out->n_kinds && !same_surface(sti_shape_def(scene, first[kind]), sti_shape_def(scene, k)))
             kind++;
         if (kind == MAX_KINDS) return false;
         if (kind == out->n_kinds) first[out->n_kinds++] = k;
@@ -63,7 +63,7 @@ st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *alloca
     if (out->table == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d kinds of surfaces", kinds);
     for (int i = 0; i < kinds; i++)
         for (int j = 0; j < kinds; j++)
-            out->table[i * kinds + j] = combined(scene, &scene->shape[first[i]], &scene->shape[first[j]]);
+            out->table[i * kinds + j] = combined(scene, sti_shape_def(scene, first[i]), sti_shape_def(scene, first[j]));
     return ST_OK;
 }
 
@@ -77,6 +77,6 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room)
 {
     if (surfaces->kind != NULL) return &surfaces->table[surfaces->kind[i] * surfaces->n_kinds + surfaces->kind[j]];
-    *room = combined(scene, &scene->shape[i], &scene->shape[j]);
+    *room = combined(scene, sti_shape_def(scene, i), sti_shape_def(scene, j));
     return room;
 }

@@ -7,7 +7,7 @@
 
 /* Bit e: the body moves only across world axis e. All rotations locked, or all but the one about e
  * with the body's own e axis along the world's (rotation locks are about body axes).              */
-static unsigned planar_axes(const st_BodyDef *def)
+static unsigned char planar_axes(const st_BodyDef *def)
 {
     unsigned axes = 0;
     for (int e = 0; e < 3; e++) {
@@ -16,7 +16,23 @@ static unsigned planar_axes(const st_BodyDef *def)
         double along = fabs(dot(rotate(def->pose.q, vec3_axis(e)), vec3_axis(e)));
         if (def->fixed || ((def->locks & needed) == needed && (!turns || along > 1.0 - 1e-12))) axes |= 1u << e;
     }
-    return axes;
+    return (unsigned char)axes;
+}
+
+/* Entry (i, j) of a body's 6 x 6 mass matrix. */
+static double mass_entry(const sti_Body *body, int i, int j)
+{
+    if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
+    return sti_inertia(body).m[3 * (i - 3) + (j - 3)];
+}
+
+/* Nothing couples the free rotations. */
+static bool is_principal(const sti_Body *body)
+{
+    for (int i = 0; i < body->n_dofs; i++)
+        for (int j = 0; j < body->n_dofs; j++)
+            if (i != j && mass_entry(body, body->dof[i], body->dof[j]) != 0) return false;
+    return true;
 }
 
 static st_Status compile_body(sti_World *world, int index, st_Error *err)
@@ -29,13 +45,16 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
         body->planar = 7;
         return ST_OK;
     }
-    STI_TRY(sti_body_mass(world->scene, index, &body->mass, &body->inertia, err));
-    const double *J = body->inertia.m;
+    st_Mat3 inertia;
+    STI_TRY(sti_body_mass(world->scene, index, &body->mass, &inertia, err));
+    const double *J = inertia.m;
+    const double own[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
+    memcpy(body->inertia, own, sizeof own);
     body->round = J[0] == J[4] && J[4] == J[8] && J[1] == 0 && J[2] == 0 && J[5] == 0;
     for (int d = 0; d < 6; d++)
-        if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = d;
-    for (int k = 0; k < body->n_dofs; k++)
-        world->v_body[world->n_v++] = index;
+        if ((def->locks >> d & 1u) == 0) body->dof[body->n_dofs++] = (unsigned char)d;
+    world->n_v += body->n_dofs;
+    world->principal[world->n_blocks] = is_principal(body);
     world->block_first[++world->n_blocks] = world->n_v;
     return ST_OK;
 }
@@ -70,15 +89,15 @@ static st_Status compile(sti_World *world, st_Error *err)
     int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     world->body = sti_alloc(a, n, sizeof *world->body);
     world->block_first = sti_alloc(a, n + 1, sizeof *world->block_first);
-    world->v_body = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v_body);
     world->v0 = sti_alloc(a, 6 * (int64_t)n, sizeof *world->v0);
+    world->principal = sti_alloc(a, n, sizeof *world->principal);
     world->asleep = sti_alloc(a, n, sizeof *world->asleep);
     world->joint = sti_alloc(a, world->n_joints + 1, sizeof *world->joint);
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
     world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
-    if (world->body == NULL || world->block_first == NULL || world->v_body == NULL || world->v0 == NULL ||
-        world->asleep == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
+    if (world->body == NULL || world->block_first == NULL || world->v0 == NULL || world->asleep == NULL ||
+        world->principal == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
         world->q0 == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
@@ -117,6 +136,21 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
     return ST_OK;
 }
 
+static void forget_start(sti_World *world)
+{
+    const st_Allocator *a = &world->allocator;
+    const int64_t n = world->n_bodies, angles = 2 * (int64_t)world->n_joints + world->n_springs;
+    sti_free(a, world->q0, STI_BODY_Q * n + angles, sizeof *world->q0);
+    sti_free(a, world->v0, 6 * n, sizeof *world->v0);
+    world->q0 = world->v0 = NULL;
+}
+
+void sti_world_started(sti_World *world)
+{
+    forget_start(world);
+    sti_scene_drop_bodies(world->scene);
+}
+
 void sti_world_destroy(sti_World *world)
 {
     if (world == NULL) return;
@@ -126,24 +160,16 @@ void sti_world_destroy(sti_World *world)
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
-    sti_free(&a, world->v_body, 6 * (int64_t)n, sizeof *world->v_body);
-    sti_free(&a, world->v0, 6 * (int64_t)n, sizeof *world->v0);
     sti_free(&a, world->asleep, n, sizeof *world->asleep);
+    sti_free(&a, world->principal, n, sizeof *world->principal);
     sti_free(&a, world->joint, world->n_joints + 1, sizeof *world->joint);
     sti_free(&a, world->spring, world->n_springs + 1, sizeof *world->spring);
     sti_free(&a, world->angle, angles + 1, sizeof *world->angle);
-    sti_free(&a, world->q0, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
+    forget_start(world);
     sti_free(&a, world, 1, sizeof *world);
 }
 
 /* ---- the system interface --------------------------------------------------------------------- */
-
-/* Entry (i, j) of a body's 6 x 6 mass matrix. */
-static double mass_entry(const sti_Body *body, int i, int j)
-{
-    if (i < 3 || j < 3) return i == j ? body->mass : 0.0;
-    return body->inertia.m[3 * (i - 3) + (j - 3)];
-}
 
 static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err)
 {
@@ -156,6 +182,18 @@ static st_Status world_mass(void *ctx, const double *q, double *M, st_Error *err
                 *M++ = mass_entry(body, body->dof[i], body->dof[j]);
     }
     return ST_OK;
+}
+
+void sti_world_masses(const sti_World *world, double *M)
+{
+    for (int b = 1, block = 0; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        if (body->n_dofs == 0) continue;
+        const bool principal = world->principal[block++];
+        for (int i = 0; i < body->n_dofs; i++)
+            for (int j = principal ? i : 0; j < (principal ? i + 1 : body->n_dofs); j++)
+                *M++ = mass_entry(body, body->dof[i], body->dof[j]);
+    }
 }
 
 static st_Status world_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
@@ -220,13 +258,14 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
     if (n < 2 || body->round) return; /* about one axis, or with J = c I, nothing turns the momentum */
     st_Vec3 linear, w;
     sti_body_velocity(body, v, &linear, &w);
-    st_Vec3 momentum = mat3_mul(&body->inertia, w);
+    const st_Mat3 J = sti_inertia(body);
+    st_Vec3 momentum = mat3_mul(&J, w);
     double L[3], A[3][3], y[3];
     vec3_store(L, momentum);
     const double skew[3][3] = {{0, -L[2], L[1]}, {L[2], 0, -L[0]}, {-L[1], L[0], 0}};
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++)
-            A[i][j] = body->inertia.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
+            A[i][j] = J.m[3 * axis[i] + axis[j]] - h * skew[axis[i]][axis[j]];
         y[i] = L[axis[i]];
     }
     solve_small(n, A, y);
@@ -252,7 +291,7 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
         st_Vec3 linear, w;
         sti_body_velocity(body, v, &linear, &w);
         double torque[3];
-        vec3_store(torque, cross(mat3_mul(&body->inertia, w), w));
+        vec3_store(torque, cross(sti_spin_momentum(body, w), w));
         for (int d = 0; d < body->n_dofs; d++)
             if (body->dof[d] >= 3) k[body->v_first + d] += torque[body->dof[d] - 3];
     }
@@ -312,7 +351,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
         st_Vec3 linear, w;
         if (world->asleep[b]) continue;
         sti_body_velocity(body, v, &linear, &w);
-        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, mat3_mul(&body->inertia, w)));
+        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, sti_spin_momentum(body, w)));
     }
     return sum;
 }
@@ -330,7 +369,10 @@ static double world_potential(void *ctx, double t, const double *q)
 static void world_name(void *ctx, int i, char *out, size_t size)
 {
     const sti_World *world = ctx;
-    snprintf(out, size, "body \"%s\"", world->scene->names[STI_BODY].name[world->v_body[i]]);
+    int b = 0;
+    while (b + 1 < world->n_bodies && world->body[b + 1].v_first <= i)
+        b++; /* the last one that begins there moves: those before it have no velocities */
+    snprintf(out, size, "body \"%s\"", world->scene->names[STI_BODY].name[b]);
 }
 
 st_Model sti_world_model(sti_World *world)

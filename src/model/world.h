@@ -23,14 +23,25 @@
 #define STI_BODY_Q 7 /* coordinates of a body */
 
 typedef struct sti_Body {
-    int v_first;     /* its first velocity                                                        */
-    int n_dofs;      /* 0: does not move                                                          */
-    int dof[6];      /* its free ones among vx vy vz wx wy wz, increasing                         */
-    unsigned planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0      */
-    double mass;     /* [kg]                                                                      */
-    bool round;      /* inertia is a multiple of 1                                                */
-    st_Mat3 inertia; /* body axes [kg m^2]                                                        */
+    int v_first;          /* its first velocity                                                   */
+    unsigned char n_dofs; /* 0: does not move                                                     */
+    unsigned char planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0 */
+    unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
+    bool round;           /* inertia is a multiple of 1                                           */
+    double mass;          /* [kg]                                                                 */
+    double inertia[6];    /* body axes: xx yy zz xy xz yz [kg m^2]                                */
 } sti_Body;
+
+static inline st_Mat3 sti_inertia(const sti_Body *body)
+{
+    const double *J = body->inertia;
+    return (st_Mat3){{J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]}};
+}
+static inline st_Vec3 sti_spin_momentum(const sti_Body *body, st_Vec3 w)
+{
+    const st_Mat3 J = sti_inertia(body);
+    return mat3_mul(&J, w);
+}
 
 /* The angle b has turned against a about an axis of a, with its whole turns: a coordinate in q. Its twist, or the
  * angle of a hand: of an axis fixed in b that points away from a's.                               */
@@ -96,8 +107,9 @@ typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE }
 
 /* Shapes made ready, where they stand, and which are near: collider.c. */
 typedef struct sti_Collider {
-    int n_shapes;
-    sti_Shape *shape;
+    int n_shapes, n_kinds;
+    sti_Shape *made;      /* n_kinds: shapes made ready, see sti_shape_of                          */
+    const int *kind;      /* the scene's: of each shape                                            */
     unsigned char *class; /* sti_ShapeClass of each                                                */
     bool *plain;          /* stands where its body stands, not turned against it                   */
     st_Pose *pose;        /* of the shapes, in the world                                           */
@@ -114,6 +126,7 @@ typedef struct sti_Collider {
     bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface  */
     st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
     bool *moved;        /* bodies, since the placing before                                      */
+    double *path;       /* of each body: no point of it has gone farther since the beginning [m] */
     bool placed;        /* all of this holds something                                           */
     bool asked;         /* placed for a question to the state, which has not been moved since    */
     sti_Surfaces surfaces;
@@ -126,6 +139,11 @@ typedef struct sti_Collider {
     struct sti_Helper *helper; /* of the other threads: contact.c                                  */
     int n_helpers;
 } sti_Collider;
+
+static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
+{
+    return &c->made[c->kind[shape]];
+}
 
 typedef struct sti_World {
     st_Allocator allocator;
@@ -141,16 +159,20 @@ typedef struct sti_World {
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
-    int *block_first;      /* n_blocks + 1: one block of M a moving body                                */
-    int *v_body;           /* n_v: whose it is                                                          */
-    double *q0, *v0;       /* initial state                                                             */
-    unsigned char *asleep; /* bodies that stay where they are, whatever their velocities say            */
+    int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
+    unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
+    double *q0, *v0;          /* initial state, until it is taken                                          */
+    unsigned char *asleep;    /* bodies that stay where they are, whatever their velocities say            */
 } sti_World;
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err);
+/* The initial state has been taken: what served only to come here goes. */
+void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
+/* M, of bodies in principal axes the diagonal alone. */
+void sti_world_masses(const sti_World *world, double *M);
 double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */

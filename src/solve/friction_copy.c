@@ -5,6 +5,7 @@
  * With C = 0 and Cb = 0 that is FCLIB's global form, A being M and g being b. Compliance has no place there: v and l
  * are then eliminated and the local form holds W = H' Y + C and q (reduce.h).
  */
+#include "math/block_diag.h"
 #include "solve/friction.h"
 #include "solve/reduce.h"
 
@@ -118,12 +119,15 @@ static void fill_M(st_FrictionCopy *copy, const st_BlockDiag *A)
     const double *x = A->x;
     for (int k = 0; k < A->n_blocks; k++) {
         const int first = A->first[k], n = A->first[k + 1] - first;
+        const bool marked = sti_block_marked(A, k);
         for (int j = 0; j < n; j++) {
-            for (int i = 0; i < n; i++)
-                if (x[i * n + j] != 0.0) matrix_put(&copy->problem.M, &at, first + i, x[i * n + j]);
+            for (int i = 0; i < n; i++) {
+                const double entry = !marked ? x[i * n + j] : i == j ? x[i] : 0.0;
+                if (entry != 0.0) matrix_put(&copy->problem.M, &at, first + i, entry);
+            }
             matrix_end_column(&copy->problem.M, first + j, at);
         }
-        x += n * n;
+        x += sti_block_numbers(A, k);
     }
 }
 
@@ -152,7 +156,7 @@ static st_Status copy_global(st_FrictionCopy *copy, const st_Problem *step, st_E
     p->n_v = step->n_v;
     p->n_l = step->n_l;
     for (int k = 0; k < step->A.n_blocks; k++)
-        copy->n_M += (int64_t)(step->A.first[k + 1] - step->A.first[k]) * (step->A.first[k + 1] - step->A.first[k]);
+        copy->n_M += sti_block_numbers(&step->A, k);
     copy->n_H = step->H.p[step->n_r];
     copy->n_G = step->n_l > 0 ? step->G.p[step->n_l] : 0;
     bool ok = matrix_create(a, &p->M, p->n_v, p->n_v, copy->n_M);

@@ -197,7 +197,7 @@ static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_C
                                  .n_l = p->n_l,
                                  .n_r = step->n_r,
                                  .n_contacts = p->n_contacts,
-                                 .A = {n_blocks, step->first, step->x},
+                                 .A = {.n_blocks = n_blocks, .first = step->first, .x = step->x},
                                  .symmetric = true,
                                  .G = {step->n_v, p->n_l, step->Gp, step->Gi, step->Gx},
                                  .H = {step->n_v, step->n_r, step->Hp, step->Hi, step->Hx},

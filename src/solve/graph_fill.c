@@ -1,6 +1,8 @@
 /* graph_fill.c -- see graph.h: masses, and the numbers of contacts in their lanes. */
 #include "solve/graph.h"
 
+#include "math/block_diag.h"
+
 #define GROW(name, n) STI_TRY(STI_GROW(&graph->allocator, graph->name, graph->name##_size, (n), err))
 
 /* ------------------------------------------------------------------ masses */
@@ -15,11 +17,11 @@ static bool is_diagonal(int n, const double *A)
 
 /* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
  * says so.                                                                                        */
-static bool invert_diagonal(int n, const double *A, double *scale)
+static bool invert_diagonal(int n, const double *A, int64_t apart, double *scale)
 {
     for (int i = 0; i < n; i++) {
-        if (!(A[i * n + i] > 0.0)) return false;
-        scale[i] = 1.0 / sqrt(A[i * n + i]);
+        if (!(A[i * apart] > 0.0)) return false;
+        scale[i] = i > 0 && A[i * apart] == A[(i - 1) * apart] ? scale[i - 1] : 1.0 / sqrt(A[i * apart]);
     }
     return true;
 }
@@ -103,10 +105,11 @@ void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double
     }
 }
 
-/* Is A_k of a body whose inertia is a multiple of 1? */
-static bool is_round(int n, const double *A)
+/* Is a diagonal A_k of a body whose inertia is a multiple of 1? */
+static bool is_round(int n, const double *A, int64_t apart)
 {
-    return n == 6 && A[0] == A[7] && A[0] == A[14] && A[21] == A[28] && A[21] == A[35];
+    const double *I = A + 3 * apart;
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
 }
 
 /* Have all contacts of a problem whose rows wait a w and a compliance along their normals only, and both tangents or
@@ -132,10 +135,10 @@ static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
     graph->round = sti_rows_wait(p) && acts_along_normals(p);
     for (int k = 0; k < graph->n_nodes; k++) {
         const int n = p->A.first[k + 1] - p->A.first[k];
-        graph->diagonal[k] = is_diagonal(n, x);
+        graph->diagonal[k] = sti_block_marked(&p->A, k) || is_diagonal(n, x);
         all = all && graph->diagonal[k];
-        graph->round = graph->round && graph->diagonal[k] && is_round(n, x);
-        x += (ptrdiff_t)n * n;
+        graph->round = graph->round && graph->diagonal[k] && is_round(n, x, sti_block_stride(&p->A, k));
+        x += sti_block_numbers(&p->A, k);
     }
     graph->diagonal[graph->n_nodes] = true;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
@@ -154,11 +157,12 @@ st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definit
     for (int k = 0; k < graph->n_nodes && *definite; k++) {
         const int first = p->A.first[k], n = p->A.first[k + 1] - first;
         double *v = graph->v_free + STI_NODE * (ptrdiff_t)k;
-        *definite = graph->diagonal[k] ? invert_diagonal(n, A, graph->scale + STI_NODE * (ptrdiff_t)k)
+        double *scale = graph->scale + STI_NODE * (ptrdiff_t)k;
+        *definite = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k), scale)
                                        : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
         if (*definite) scale_velocity(graph, k, n, v_free + first, v);
         if (*definite && graph->round) turn_to_world(axes_of(graph, k), v);
-        A += (ptrdiff_t)n * n;
+        A += sti_block_numbers(&p->A, k);
     }
     return ST_OK;
 }

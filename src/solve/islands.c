@@ -1,5 +1,6 @@
 /* islands.c -- see islands.h: who is connected with whom, each island as a problem of its own, one after another. */
 #include "solve/islands.h"
+#include "math/block_diag.h"
 
 #include "solve/net.h"
 #include "solve/rows.h"
@@ -29,6 +30,7 @@ typedef struct Blocks {
     int64_t n_x;
     STI_ARRAY(int, first);
     STI_ARRAY(double, x);
+    STI_ARRAY(unsigned char, marked);
 } Blocks;
 
 /* G or H of a part. */
@@ -82,6 +84,7 @@ static void release_blocks(const st_Allocator *allocator, Blocks *b)
     STI_RELEASE(allocator, b->of, b->of_size);
     STI_RELEASE(allocator, b->first, b->first_size);
     STI_RELEASE(allocator, b->x, b->x_size);
+    STI_RELEASE(allocator, b->marked, b->marked_size);
 }
 
 static void release_columns(const st_Allocator *allocator, Columns *c)
@@ -305,9 +308,8 @@ static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Block
     STI_TRY(STI_GROW(&s->allocator, out->at, out->at_size, matrix->n_blocks, err));
     STI_TRY(STI_GROW(&s->allocator, out->of, out->of_size, matrix->first[matrix->n_blocks], err));
     for (int k = 0; k < matrix->n_blocks; k++) {
-        const int64_t size = matrix->first[k + 1] - matrix->first[k];
         out->at[k] = start;
-        start += size * size;
+        start += sti_block_numbers(matrix, k);
         for (int i = matrix->first[k]; i < matrix->first[k + 1]; i++)
             out->of[i] = k;
     }
@@ -339,11 +341,15 @@ static st_Status take_block(sti_Islands *s, const st_BlockDiag *from, Blocks *to
 {
     if (from->n_blocks == 0 || row != from->first[to->of[row]]) return ST_OK;
     const int k = to->of[row], size = from->first[k + 1] - row;
-    const int64_t count = (int64_t)size * size;
+    const int64_t count = sti_block_numbers(from, k);
     STI_TRY(STI_GROW(&s->allocator, to->first, to->first_size, to->n + 2, err));
     STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, to->n_x + count, err));
     copy(to->x + to->n_x, from->x + to->at[k], count);
     to->n_x += count;
+    if (from->diagonal != NULL) {
+        STI_TRY(STI_GROW(&s->allocator, to->marked, to->marked_size, to->n + 1, err));
+        to->marked[to->n] = from->diagonal[k];
+    }
     to->first[to->n++] = n;
     to->first[to->n] = n + size;
     return ST_OK;
@@ -458,9 +464,10 @@ static st_Status take_part(sti_Islands *s, int part, const double *start, st_Err
     STI_TRY(take_bodies(s, part, err));
     STI_TRY(take_joints(s, part, err));
     STI_TRY(take_contacts(s, part, start, err));
-    to->A = (st_BlockDiag){s->A.n, s->A.first, s->A.x};
-    to->Cb = (st_BlockDiag){s->Cb.n, s->Cb.first, s->Cb.x};
-    to->C = (st_BlockDiag){s->C.n, s->C.first, s->C.x};
+    to->A = (st_BlockDiag){.n_blocks = s->A.n, .first = s->A.first, .x = s->A.x};
+    if (s->problem->A.diagonal != NULL) to->A.diagonal = s->A.marked;
+    to->Cb = (st_BlockDiag){.n_blocks = s->Cb.n, .first = s->Cb.first, .x = s->Cb.x};
+    to->C = (st_BlockDiag){.n_blocks = s->C.n, .first = s->C.first, .x = s->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, s->G.p, s->G.i, s->G.x};
     to->H = (st_Sparse){to->n_v, to->n_r, s->H.p, s->H.i, s->H.x};
     to->f = s->f;

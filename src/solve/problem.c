@@ -6,6 +6,7 @@
  */
 #include "base/base.h"
 #include "base/tolerance.h"
+#include "math/block_diag.h"
 #include "solve/law.h"
 
 #include <stiction/problem.h>
@@ -88,6 +89,15 @@ typedef struct Kind {
     bool positive; /* diagonal entries > 0, else >= 0 */
 } Kind;
 
+static st_Status check_diagonal(const Kind *kind, const double *x, int k, int64_t size, st_Error *err)
+{
+    for (int a = 0; a < size; a++)
+        if (!isfinite(x[a]) || x[a] < 0.0 || (kind->positive && x[a] <= 0.0))
+            return BAD("%s block %d: diagonal entry %d is %g, must be finite and %s 0", kind->name, k, a, x[a],
+                       kind->positive ? ">" : ">=");
+    return ST_OK;
+}
+
 static st_Status check_block(const Kind *kind, const double *x, int k, int64_t size, st_Error *err)
 {
     for (int a = 0; a < size; a++) {
@@ -116,6 +126,7 @@ static st_Status check_blocks(const Kind *kind, const st_BlockDiag *m, int n, st
         if (kind->positive && n > 0) return BAD("%s has no blocks, must cover %d rows", kind->name, n);
         return ST_OK;
     }
+    if (m->diagonal != NULL && !kind->positive) return BAD("%s.diagonal is given, is for A only", kind->name);
     if (m->first == NULL || m->x == NULL)
         return BAD("%s.%s is missing: NULL, expected %d blocks", kind->name, m->first == NULL ? "first" : "x",
                    m->n_blocks);
@@ -129,8 +140,8 @@ static st_Status check_blocks(const Kind *kind, const st_BlockDiag *m, int n, st
     const double *x = m->x;
     for (int k = 0; k < m->n_blocks; k++) {
         const int64_t size = m->first[k + 1] - m->first[k];
-        STI_TRY(check_block(kind, x, k, size, err));
-        x += size * size;
+        STI_TRY((sti_block_marked(m, k) ? check_diagonal : check_block)(kind, x, k, size, err));
+        x += sti_block_numbers(m, k);
     }
     return ST_OK;
 }

@@ -162,6 +162,8 @@ static st_Status build_H(Memory *m, st_Error *err)
     STI_TRY(sti_rows_make(p, err));
     GROW(h_first, p->n_contacts + 1);
     GROW(h_start, p->n_contacts + 1);
+    GROW(place, p->n_v);
+    GROW(out_v, p->n_v);
     m->h_first[0] = m->h_start[0] = 0;
     for (int row = 0; row < p->n_v; row++)
         m->place[row] = -1;
@@ -525,9 +527,7 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     m->local = NULL;
     STI_TRY(forget_judged(m, err));
     GROW(l_free, problem->n_l);
-    GROW(place, problem->n_v);
     GROW(side_v, problem->n_v);
-    GROW(out_v, problem->n_v);
     GROW(v_free, problem->n_v);
     GROW(side_l, problem->n_l);
     GROW(out_l, problem->n_l);

@@ -401,7 +401,7 @@ double sti_saddle_mass(const sti_Saddle *saddle, int row)
     const Memory *m = saddle->memory;
     const int block = m->net.block_of[row];
     const int64_t i = row - m->net.problem->A.first[block];
-    return m->net.problem->A.x[m->mass.start[block] + i * block_size(m, block) + i];
+    return m->net.problem->A.x[m->mass.start[block] + i * sti_block_stride(&m->net.problem->A, block)];
 }
 
 double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, const double *l)

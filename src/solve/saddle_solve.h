@@ -134,8 +134,9 @@ STI_INLINE void NAME(residuals)(const Memory *m, const Part *part, const NUMBER 
         const int block = part->block[k], first = m->net.problem->A.first[block];
         const int64_t size = block_size(m, block);
         const double *A = m->net.problem->A.x + m->mass.start[block];
+        const int64_t apart = sti_block_stride(&m->net.problem->A, block);
         for (int64_t i = 0; i < size && m->mass.single[block]; i++)
-            rest_v[first + i] -= A[i * size + i] * v[first + i];
+            rest_v[first + i] -= A[i * apart] * v[first + i];
         for (int64_t i = 0; i < size && !m->mass.single[block]; i++)
             for (int64_t j = 0; j < size; j++)
                 rest_v[first + i] -= A[i * size + j] * v[first + j];

@@ -72,7 +72,7 @@ static st_Status check_surfaces(const st_SystemDef *def, const st_Scene *scene, 
 {
     char who[2 * STI_NAME_MAX + 64];
     for (int k = 0; k < scene->n_shapes; k++) {
-        const st_ShapeDef *shape = &scene->shape[k];
+        const st_ShapeDef *shape = sti_shape_def(scene, k);
         snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
         STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
     }
@@ -101,7 +101,7 @@ static double smooth_diameter(const st_ShapeDef *shape)
 
 static st_Status check_patch(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
 {
-    const st_ShapeDef *s = &world->scene->shape[shape];
+    const st_ShapeDef *s = sti_shape_def(world->scene, shape);
     double diameter = smooth_diameter(s), side = def->patch_elements * def->patch_spacing;
     if (s->type == ST_SHAPE_PLANE) return ST_OK;
     if (diameter == 0)
@@ -120,7 +120,7 @@ static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti
 {
     STI_TRY(check_patch(def, world, pair.i, err));
     STI_TRY(check_patch(def, world, pair.j, err));
-    if (world->scene->shape[pair.i].young > 0 || world->scene->shape[pair.j].young > 0) return ST_OK;
+    if (sti_shape_def(world->scene, pair.i)->young > 0 || sti_shape_def(world->scene, pair.j)->young > 0) return ST_OK;
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
                     "(young) of one of them",

@@ -53,7 +53,10 @@ st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, 
 {
     const st_Model *model = &system->model;
     if (out->mass_known) return ST_OK;
-    STI_TRY(model->mass(model->ctx, q, out->M, err));
+    if (system->world != NULL)
+        sti_world_masses(system->world, out->M);
+    else
+        STI_TRY(model->mass(model->ctx, q, out->M, err));
     out->mass_known = model->constant_mass;
     return ST_OK;
 }

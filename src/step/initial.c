@@ -110,6 +110,7 @@ st_Status sti_check_initial(st_System *system, st_Error *err)
     Flaws flaws = look_for_flaws(system);
     if (system->def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
     if (system->def.initial == ST_INITIAL_REFUSE) return refuse(system, &flaws, "is inconsistent", err);
+    STI_TRY(sti_prepare_projection(system, err));
     STI_TRY(project_position(system, err));
     STI_TRY(project_velocity(system, err));
     flaws = look_for_flaws(system);

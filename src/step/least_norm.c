@@ -69,7 +69,7 @@ static void moves(void *ctx, const double *r, double *out)
     for (int k = 0; k < system->here.joint_rows.n_rows; k++)
         if (r[step->H.n_rows + k] != 0) add_row(&step->G, k, r[step->H.n_rows + k], out);
     for (int i = 0; i < n_v; i++)
-        out[i] /= sqrt(step->M[system->diagonal[i]]);
+        out[i] /= sqrt(sti_mass_of(system, step->M, i));
 }
 
 static void weigh_contact(const st_System *system, double h, int c, double *weight)

@@ -120,8 +120,9 @@ static void momentum_of(const Work *work, double *f)
     sti_difference(s, s->q_new, s->q_target, e);
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
+            const bool marked = s->marked != NULL && s->marked[b];
             f[i] = 0;
-            for (int j = model->first[b]; j < model->first[b + 1]; j++, M++)
+            for (int j = marked ? i : model->first[b]; j < (marked ? i + 1 : model->first[b + 1]); j++, M++)
                 f[i] += *M * e[j];
         }
 }
@@ -143,7 +144,7 @@ static st_Status newton_step(Work *work)
                           .n_l = out->G.n_rows,
                           .n_r = out->H.n_rows,
                           .n_contacts = out->H.n_rows,
-                          .A = {model->n_blocks, model->first, out->M},
+                          .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->marked},
                           .symmetric = true,
                           .G = {model->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
                           .H = {model->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},

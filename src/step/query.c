@@ -29,7 +29,7 @@ static st_BodyId body_of(const sti_World *world, int shape)
 
 static bool is_seen(const sti_World *world, int shape, uint32_t groups)
 {
-    return (world->scene->shape[shape].groups & groups) != 0;
+    return (sti_shape_def(world->scene, shape)->groups & groups) != 0;
 }
 
 /* ---- rays ---------------------------------------------------------------------------------------- */
@@ -50,8 +50,8 @@ static bool cast_at(void *ctx, int shape)
     double s;
     st_Vec3 normal;
     if (!is_seen(world, shape, cast->groups) ||
-        !sti_ray_shape(&world->collider.shape[shape], world->collider.pose[shape], cast->from, cast->way, cast->limit,
-                       &s, &normal))
+        !sti_ray_shape(sti_shape_of(&world->collider, shape), world->collider.pose[shape], cast->from, cast->way,
+                       cast->limit, &s, &normal))
         return true;
     st_RayHit *hit = cast->hit;
     if (hit->shape.index1 != 0 && (s > hit->distance || (s == hit->distance && shape + 1 > hit->shape.index1)))
@@ -135,11 +135,12 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
     if (i < 0 || j < 0 || i >= c->n_shapes || j >= c->n_shapes || i == j)
         return sti_fail(err, ST_ERR_ARGUMENT, "distance of shapes %d and %d, must be two of 1 to %d", a.index1,
                         b.index1, c->n_shapes);
-    if (!sti_collide_supports(c->shape[i].type, c->shape[j].type) &&
-        !sti_collide_supports(c->shape[j].type, c->shape[i].type))
-        return no_distance(&c->shape[i], &c->shape[j], err);
+    if (!sti_collide_supports(sti_shape_of(c, i)->type, sti_shape_of(c, j)->type) &&
+        !sti_collide_supports(sti_shape_of(c, j)->type, sti_shape_of(c, i)->type))
+        return no_distance(sti_shape_of(c, i), sti_shape_of(c, j), err);
     bool found;
-    STI_TRY(least_gap(&c->shape[i], c->pose[i], &c->shape[j], c->pose[j], INFINITY, &c->points, out, &found, err));
+    STI_TRY(least_gap(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], INFINITY, &c->points, out, &found,
+                      err));
     out->shape = b;
     out->body = body_of(world, j);
     return found ? ST_OK : sti_fail(err, ST_ERR_NUMERIC, "shapes %d and %d have no distance", a.index1, b.index1);
@@ -184,8 +185,8 @@ static bool gap_to(Probe *probe, int shape, double within, st_Closest *closest)
     bool found = false;
     if (probe->in_tree && c->pairs.extent[shape] == STI_EXTENT_PLANE) return false;
     if (!is_seen(probe->world, shape, probe->groups)) return false;
-    probe->status = least_gap(&probe->shape, probe->pose, &c->shape[shape], c->pose[shape], within, &c->points, closest,
-                              &found, probe->err);
+    probe->status = least_gap(&probe->shape, probe->pose, sti_shape_of(c, shape), c->pose[shape], within, &c->points,
+                              closest, &found, probe->err);
     return found && probe->status == ST_OK;
 }
 

@@ -283,7 +283,7 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
         STI_TRY(st_system_velocity(system, (st_BodyId){b}, &v, &w));
         st_Vec3 p = scale(body->mass, v);
         P = add(P, p);
-        L = add(L, add(cross(pose.p, p), rotate(pose.q, mat3_mul(&body->inertia, w))));
+        L = add(L, add(cross(pose.p, p), rotate(pose.q, sti_spin_momentum(body, w))));
     }
     if (linear != NULL) *linear = P;
     if (angular != NULL) *angular = L;

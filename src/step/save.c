@@ -95,9 +95,10 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[ACTIVE] = (Part){s->active.id, s->active.n};
     part[IMPULSES] = (Part){s->previous, s->n_previous};
     part[PAST] = (Part){past, 1};
-    part[PAST_COORDINATES] = (Part){s->history.q, s->model.n_q};
-    part[PAST_VELOCITIES] = (Part){s->history.v, s->model.n_v};
-    part[PAST_ACCELERATIONS] = (Part){s->history.a, s->model.n_v};
+    const bool past_kept = sti_has_stages(s);
+    part[PAST_COORDINATES] = (Part){s->history.q, past_kept ? s->model.n_q : 0};
+    part[PAST_VELOCITIES] = (Part){s->history.v, past_kept ? s->model.n_v : 0};
+    part[PAST_ACCELERATIONS] = (Part){s->history.a, past_kept ? s->model.n_v : 0};
     part[LOADED] = (Part){s->loaded.id, s->loaded.n};
     part[MODES] = (Part){s->mode, s->n_modes};
     part[PATCHES] = (Part){s->patches.patch, s->patches.n};
@@ -207,11 +208,15 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
-    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  n_q, n_v, n_v,
-                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1,  -1};
+    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  -1, -1, -1,
+                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1, -1};
+    const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
             return damaged(err);
+    if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
+        part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
+        return damaged(err);
     for (int64_t k = 0; k < part[PATCHES].count; k++) {
         sti_Patch patch;
         memcpy(&patch, (const char *)part[PATCHES].data + (size_t)k * sizeof patch, sizeof patch);
@@ -256,10 +261,11 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     Past past;
     take(&past, &part[PAST], sizeof past);
     s->history.h = past.h;
-    s->history.known = past.known != 0;
+    s->history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
     s->friction_work = past.friction_work;
     s->speed = past.speed;
     s->pull = past.pull;
+    if (!sti_has_stages(s)) return;
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));

@@ -315,8 +315,10 @@ static void mark_restless(st_System *system)
 static void stop(st_System *system, int b)
 {
     const sti_Body *body = &system->world->body[b];
-    for (int i = body->v_first; i < body->v_first + body->n_dofs; i++)
-        system->v[i] = system->history.v[i] = system->history.a[i] = 0;
+    for (int i = body->v_first; i < body->v_first + body->n_dofs; i++) {
+        system->v[i] = 0;
+        if (system->history.v != NULL) system->history.v[i] = system->history.a[i] = 0;
+    }
 }
 
 /* The bodies of an impulse; false for bounded rows, which stay in the step problem. */

@@ -53,7 +53,7 @@ static void note_speeds(Work *work, const double *v, const double *k)
     st_System *s = work->system;
     if (!work->impact) s->speed = s->pull = 0;
     for (int i = 0; i < s->model.n_v; i++) {
-        double pull = fabs(k[i]) / work->out->M[s->diagonal[i]];
+        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
         s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
         if (!work->impact) s->pull = sti_larger(pull, s->pull);
     }
@@ -82,7 +82,7 @@ static st_Status momentum(Work *work)
     st_System *s = work->system;
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work_v, *k = s->work_k;
+    double *f = work->out->f, *v = s->work_v, *k = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
     memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
     memset(k, 0, (size_t)model->n_v * sizeof *k);
@@ -96,12 +96,15 @@ static st_Status momentum(Work *work)
     const bool *still = s->sleep.n_asleep > 0 ? s->sleep.block : NULL; /* they have no velocity */
     for (int b = 0; b < model->n_blocks; b++) {
         const int first = model->first[b], end = model->first[b + 1];
-        for (int i = first; i < end; i++) {
-            f[i] = stage->eta * k[i];
-            for (int j = first; j < end && (still == NULL || !still[b]); j++)
+        const bool marked = s->marked != NULL && s->marked[b], moves = still == NULL || !still[b];
+        for (int i = first; i < end; i++)
+            f[i] *= stage->eta;
+        for (int i = first; i < end && moves && marked; i++)
+            f[i] += M[i - first] * v[i];
+        for (int i = first; i < end && moves && !marked; i++)
+            for (int j = first; j < end; j++)
                 f[i] += M[(i - first) * (end - first) + j - first] * v[j];
-        }
-        M += (ptrdiff_t)(end - first) * (end - first);
+        M += marked ? end - first : (ptrdiff_t)(end - first) * (end - first);
     }
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
@@ -395,7 +398,7 @@ double sti_mobility(const st_System *system, int k)
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
         square += x * x;
-        weighted += x * x * system->step.M[system->diagonal[rows->i[e]]];
+        weighted += x * x * sti_mass_of(system, system->step.M, rows->i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
 }
@@ -462,11 +465,11 @@ static void finish(Work *work)
         .n_l = out->G.n_rows,
         .n_r = out->H.n_rows,
         .n_contacts = n_contacts,
-        .A = {model->n_blocks, model->first, out->M},
+        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = work->system->marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
-        .Cb = {out->G.n_rows, out->Cb_first, out->Cb},
+        .Cb = {.n_blocks = out->G.n_rows, .first = out->Cb_first, .x = out->Cb},
         .f = out->f,
         .g = out->g,
         .w = out->w,
@@ -478,7 +481,7 @@ static void finish(Work *work)
         out->problem.later = &out->later;
         out->problem.H.p = NULL;
     }
-    if (out->compliant) out->problem.C = (st_BlockDiag){out->n_C, out->C_first, out->C};
+    if (out->compliant) out->problem.C = (st_BlockDiag){.n_blocks = out->n_C, .first = out->C_first, .x = out->C};
 }
 
 /* Where the rows are taken, for the reports of what they transmit. */
@@ -487,7 +490,10 @@ static void keep_place(Work *work)
     const sti_Stage *stage = work->stage;
     work->out->eta = stage->eta;
     work->out->t = stage->t;
-    memcpy(work->out->q, stage->q_star, (size_t)work->system->model.n_q * sizeof *work->out->q);
+    work->out->q = stage->q_star; /* with one stage nobody writes there before the next */
+    if (work->out->place == NULL) return;
+    work->out->q = work->out->place;
+    memcpy(work->out->place, stage->q_star, (size_t)work->system->model.n_q * sizeof *stage->q_star);
 }
 
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)

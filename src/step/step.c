@@ -106,8 +106,8 @@ static void accept(st_System *system, double t, double taken, bool event)
     history->known = !event && !system->rough;
     history->h = taken;
     history->a = system->a_new, system->a_new = a;
-    memcpy(history->q, q, (size_t)system->model.n_q * sizeof *q);
-    memcpy(history->v, v, (size_t)system->model.n_v * sizeof *v);
+    if (history->q != NULL) memcpy(history->q, q, (size_t)system->model.n_q * sizeof *q);
+    if (history->v != NULL) memcpy(history->v, v, (size_t)system->model.n_v * sizeof *v);
     system->q = system->q_new, system->q_new = q;
     system->v = system->v_new, system->v_new = v;
     system->loaded = system->loaded_new, system->loaded_new = loaded;

@@ -1,4 +1,5 @@
 /* step/system.c -- a simulation's life, state and reports; stepping is in step.c. */
+#include "math/block_diag.h"
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
@@ -83,62 +84,72 @@ static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
     return solver;
 }
 
-/* Every vector that lives as long as the system: allocated and freed in one place each. */
+/* Every vector that lives as long as the system: allocated and freed in one place each. A step of Euler's without
+ * events is one stage, from the state to the next; the others need more of them, and so does projection.  */
+typedef enum Need { ALWAYS, STAGES, PROJECTION, N_NEEDS } Need;
+
 typedef struct Vectors {
     int n;
-    double **at[40];
-    int size[40];
+    double **at[20];
+    int64_t size[20];
 } Vectors;
 
-static void add_vector(Vectors *all, double **at, int size)
+static void add_vectors(Vectors *all, double **const *at, size_t n, int64_t size)
 {
-    all->at[all->n] = at;
-    all->size[all->n++] = size;
+    for (size_t k = 0; k < n; k++) {
+        all->at[all->n] = at[k];
+        all->size[all->n++] = size;
+    }
 }
 
-static Vectors vectors_of(st_System *s)
+#define ADD(by, size) add_vectors(&all, by, sizeof by / sizeof by[0], size)
+
+static Vectors vectors_of(st_System *s, Need need)
 {
-    double **by_q[] = {&s->q,      &s->q_new,  &s->q_target,  &s->q_best,  &s->step.q,
-                       &s->q_star, &s->q_base, &s->history.q, &s->saved.q, &s->saved.history.q};
-    double **by_v[] = {&s->v,
-                       &s->v_new,
-                       &s->work_v,
-                       &s->work_k,
-                       &s->step.f,
-                       &s->a_new,
-                       &s->v_star,
-                       &s->v_base,
-                       &s->path,
-                       &s->push,
-                       &s->history.v,
-                       &s->history.a,
-                       &s->saved.history.v,
-                       &s->saved.history.a,
-                       &s->saved.v,
-                       &s->v_target,
-                       &s->projection.f};
     Vectors all = {0};
-    for (size_t k = 0; k < sizeof by_q / sizeof by_q[0]; k++)
-        add_vector(&all, by_q[k], s->model.n_q);
-    for (size_t k = 0; k < sizeof by_v / sizeof by_v[0]; k++)
-        add_vector(&all, by_v[k], s->model.n_v);
-    add_vector(&all, &s->step.M, s->n_M);
-    add_vector(&all, &s->projection.M, s->n_M);
+    if (need == ALWAYS) {
+        double **by_q[] = {&s->q, &s->q_new}, **by_v[] = {&s->v, &s->v_new, &s->work_v, &s->step.f},
+               **M[] = {&s->step.M};
+        ADD(by_q, s->model.n_q);
+        ADD(by_v, s->model.n_v);
+        ADD(M, s->n_M);
+    } else if (need == STAGES) {
+        double **by_q[] = {&s->step.place, &s->q_star, &s->q_base, &s->history.q, &s->saved.q, &s->saved.history.q};
+        double **by_v[] = {
+            &s->a_new,   &s->v_star,          &s->v_base,          &s->path,    &s->push, &s->history.v, &s->history.a,
+            &s->saved.v, &s->saved.history.v, &s->saved.history.a, &s->v_target};
+        ADD(by_q, s->model.n_q);
+        ADD(by_v, s->model.n_v);
+    } else {
+        double **by_q[] = {&s->q_target, &s->q_best}, **by_v[] = {&s->work_k, &s->projection.f},
+               **M[] = {&s->projection.M};
+        ADD(by_q, s->model.n_q);
+        ADD(by_v, s->model.n_v);
+        ADD(M, s->n_M);
+    }
     return all;
 }
 
-static st_Status allocate(st_System *s, st_Error *err)
+static st_Status allocate(st_System *s, Need need, st_Error *err)
 {
-    const st_Allocator *a = &s->allocator;
-    int n_v = s->model.n_v;
-    Vectors all = vectors_of(s);
+    Vectors all = vectors_of(s, need);
     for (int k = 0; k < all.n; k++) {
-        *all.at[k] = sti_alloc(a, all.size[k], sizeof(double));
-        if (*all.at[k] == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
+        if (*all.at[k] == NULL) *all.at[k] = sti_alloc(&s->allocator, all.size[k], sizeof(double));
+        if (*all.at[k] == NULL)
+            return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
     }
-    s->diagonal = sti_alloc(a, n_v, sizeof *s->diagonal);
-    if (s->diagonal == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n_v);
-    return STI_GROW(a, s->event, s->event_capacity, 32, err); /* the first one must not find us without */
+    return ST_OK;
+}
+
+bool sti_has_stages(const st_System *system)
+{
+    return sti_integrator(system)->order > 1 || system->def.events != ST_EVENTS_OFF ||
+           system->def.contact == ST_CONTACT_COMPLIANT;
+}
+
+st_Status sti_prepare_projection(st_System *system, st_Error *err)
+{
+    return allocate(system, PROJECTION, err);
 }
 
 /* The mass matrix's layout: one block where the model names none. */
@@ -150,26 +161,38 @@ static void lay_out_mass(st_System *s)
         model->n_blocks = 1;
         model->first = s->whole;
     }
+    s->marked = s->world != NULL ? s->world->principal : NULL;
+    const st_BlockDiag M = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = s->marked};
     for (int b = 0; b < model->n_blocks; b++)
-        s->n_M += (model->first[b + 1] - model->first[b]) * (model->first[b + 1] - model->first[b]);
+        s->n_M += sti_block_numbers(&M, b);
 }
 
-static void find_diagonal(st_System *s)
+static st_Status find_diagonal(st_System *s, st_Error *err)
 {
+    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->marked};
     int64_t start = 0;
+    if (s->n_M == s->model.n_v) return ST_OK;
+    s->diagonal = sti_alloc(&s->allocator, s->model.n_v, sizeof *s->diagonal);
+    if (s->diagonal == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
     for (int b = 0; b < s->model.n_blocks; b++) {
         int first = s->model.first[b], n = s->model.first[b + 1] - first;
         for (int k = 0; k < n; k++)
-            s->diagonal[first + k] = start + (int64_t)k * (n + 1);
-        start += (int64_t)n * n;
+            s->diagonal[first + k] = start + k * sti_block_stride(&M, b);
+        start += sti_block_numbers(&M, b);
     }
+    return ST_OK;
 }
 
 static st_Status start(st_System *s, const double *q0, const double *v0, st_Error *err)
 {
     lay_out_mass(s);
-    STI_TRY(allocate(s, err));
-    find_diagonal(s);
+    STI_TRY(allocate(s, ALWAYS, err));
+    if (sti_has_stages(s)) STI_TRY(allocate(s, STAGES, err));
+    if (sti_has_stages(s) || s->def.drift == ST_DRIFT_PROJECTION || s->world == NULL) /* for its energy M(q), too */
+        STI_TRY(sti_prepare_projection(s, err));
+    STI_TRY(STI_GROW(&s->allocator, s->event, s->event_capacity, 32, err)); /* the first one must not find us without */
+    STI_TRY(find_diagonal(s, err));
     s->here.allocator = s->trial.allocator = s->middle.allocator = s->allocator;
     s->here.n_v = s->trial.n_v = s->middle.n_v = s->model.n_v;
     const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
@@ -222,7 +245,10 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
         if (status == ST_OK) status = sti_check_sleep(def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
     }
-    if (status != ST_OK) sti_world_destroy(world);
+    if (status != ST_OK)
+        sti_world_destroy(world);
+    else
+        sti_world_started(world);
     return status;
 }
 
@@ -261,9 +287,11 @@ void st_system_destroy(st_System *s)
 {
     if (s == NULL) return;
     st_Allocator a = s->allocator;
-    Vectors all = vectors_of(s);
-    for (int k = 0; k < all.n; k++)
-        sti_free(&a, *all.at[k], all.size[k], sizeof(double));
+    for (int need = 0; need < N_NEEDS; need++) {
+        Vectors all = vectors_of(s, (Need)need);
+        for (int k = 0; k < all.n; k++)
+            sti_free(&a, *all.at[k], all.size[k], sizeof(double));
+    }
     sti_free(&a, s->diagonal, s->model.n_v, sizeof *s->diagonal);
     sti_sink_free(&s->here);
     sti_sink_free(&s->trial);
@@ -351,6 +379,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->friction_work = 0;
     s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
     s->step.n_gaps = s->step.n_bounded = 0;
+    s->step.q = s->q;
     return ST_OK;
 }
 

@@ -65,11 +65,14 @@ typedef struct sti_Assembly {
     int n_C;               /* blocks of C                                                          */
     int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
-    double t, eta, *q;     /* where the rows were taken (n_q); eta = 0: an impact                  */
-    double friction_work;  /* of the solution [J]                                                  */
+    double t, eta;         /* when the rows were taken; eta = 0: an impact                         */
+    const double *q;       /* and where (n_q): with one stage the state before, else in `place`    */
+    double *place;
+    double friction_work; /* of the solution [J]                                                  */
 } sti_Assembly;
 
-/* What an integrator remembers of the step before; gone after an event and when the state is set. */
+/* What an integrator remembers of the step before; gone after an event and when the state is set. Without stages
+ * (sti_has_stages) nobody asks for it, and the vectors are NULL.                                  */
 typedef struct sti_History {
     bool known;
     double h;      /* its length [s]                                                               */
@@ -125,22 +128,24 @@ struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
     st_Model model;
-    sti_World *world;  /* NULL: a model of the user's                                               */
-    int n_M;           /* numbers in the blocks of M                                                */
-    int64_t *diagonal; /* n_v: where M_ii stands                                                   */
-    int whole[2];      /* offsets of the one block of a model that names none                       */
+    sti_World *world;            /* NULL: a model of the user's                                               */
+    int64_t n_M;                 /* numbers in the blocks of M                                                */
+    const unsigned char *marked; /* by block: M has its diagonal alone (st_BlockDiag); NULL: of none */
+    int64_t *diagonal;           /* n_v: where M_ii stands; NULL: at i, all blocks are diagonal       */
+    int whole[2];                /* offsets of the one block of a model that names none                       */
 
     double t;
     double h_asked; /* length of the whole step under way                                          */
     double *q, *v;
     int64_t n_steps;
 
-    double *q_new, *v_new, *q_target, *v_target, *q_best, *work_v, *work_k;
-    double *q_star, *v_star, *q_base, *v_base; /* of a stage                                       */
-    double *a_new;                             /* acceleration at the end of the step              */
-    double *path;                              /* from q to q_new as a velocity, for a time of 1   */
-    double *push;                              /* impulse of restitution                           */
-    st_Sink here, trial, middle;               /* middle: rows of a stage, at q_star               */
+    double *q_new, *v_new, *work_v;
+    double *q_target, *q_best, *work_k;                   /* of projection, and with stages; else NULL        */
+    double *q_star, *v_star, *q_base, *v_base, *v_target; /* from here on with stages only             */
+    double *a_new;                                        /* acceleration at the end of the step              */
+    double *path;                                         /* from q to q_new as a velocity, for a time of 1   */
+    double *push;                                         /* impulse of restitution                           */
+    st_Sink here, trial, middle;                          /* middle: rows of a stage, at q_star               */
     sti_History history;
     sti_Snapshot saved;
     sti_IdSet wanted;             /* contacts of the step problem                                 */
@@ -200,6 +205,10 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
                              const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
+static inline double sti_mass_of(const st_System *system, const double *M, int i)
+{
+    return M[system->diagonal != NULL ? system->diagonal[i] : i];
+}
 /* M at q, unless it is known already. */
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(st_System *system, const double *q, const double *v);
@@ -314,7 +323,10 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
 st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 
-/* system.c: the state to go back to, and back to it. */
+/* system.c: more than one stage a step, or events in it? Room for projection, where there is none yet. */
+bool sti_has_stages(const st_System *system);
+st_Status sti_prepare_projection(st_System *system, st_Error *err);
+/* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
 

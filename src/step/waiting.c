@@ -47,10 +47,25 @@ static void frame(const void *ctx, int c, double out[4][3])
     vec3_store(out[3], sub(entry->point, pose[entry->b].p));
 }
 
+/* The last body whose velocities begin at `first` or before, where nobody fixed stands among the bodies at once. */
+static int body_of(const sti_World *world, int first)
+{
+    int lo = first / 6 + 1, hi = world->n_bodies; /* the ground is body 0, and others have no more than six */
+    if (lo < hi && world->body[lo].v_first == first && world->body[lo].n_dofs > 0) return lo;
+    for (lo = 0; hi - lo > 1;) {
+        int middle = lo + (hi - lo) / 2;
+        if (world->body[middle].v_first <= first)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
 static const double *axes(const void *ctx, int first)
 {
     const sti_World *world = ((const st_System *)ctx)->world;
-    return world->collider.axes[world->v_body[first]].m;
+    return world->collider.axes[body_of(world, first)].m;
 }
 
 static st_Status make(void *ctx, st_Error *err)
@@ -89,7 +104,7 @@ double sti_waiting_mobility(const st_System *system, int contact)
         for (int k = 0; k < n; k++) {
             const double x = row[0][side][k];
             square += x * x;
-            weighted += x * x * system->step.M[system->diagonal[first[side] + k]];
+            weighted += x * x * sti_mass_of(system, system->step.M, first[side] + k);
         }
     }
     return square > 0 ? square * square / weighted : 0.0;

@@ -36,11 +36,10 @@ static double worst_point(const Pair *pair, const Poly *a, const Poly *b, double
 static int rounds_of(const Pair *pair)
 {
     sti_Collide how = {.margin = INFINITY, .planar = -1};
-    sti_Core a, b;
-    st_Vec3 origin;
+    sti_Placed placed;
     sti_Distance d = {.rounds = 0};
-    if (sti_place_pair(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &a, &b, &origin))
-        sti_core_distance(&a, &b, INFINITY, NULL, &d);
+    if (sti_place_pair(&pair->a.shape, pair->pose_a, &pair->b.shape, pair->pose_b, &how, &placed))
+        sti_core_distance(placed.a, placed.b, INFINITY, NULL, &d);
     return d.rounds;
 }
 

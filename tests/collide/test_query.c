@@ -188,13 +188,14 @@ static void answers_by_brute_force(const Zoo *zoo, const st_Ray *ray, const sti_
         double s, gap = INFINITY;
         st_Vec3 normal;
         st_Error err = {0};
-        if ((world->scene->shape[k].groups & groups) == 0) continue;
-        if (sti_ray_shape(&c->shape[k], c->pose[k], ray->from, way, ray->length, &s, &normal) && s < hit->distance)
+        if ((sti_shape_def(world->scene, k)->groups & groups) == 0) continue;
+        if (sti_ray_shape(sti_shape_of(c, k), c->pose[k], ray->from, way, ray->length, &s, &normal) &&
+            s < hit->distance)
             *hit = (st_RayHit){.shape = {k + 1}, .distance = s, .normal = normal};
-        bool turned = !sti_collide_supports(probe->type, c->shape[k].type);
+        bool turned = !sti_collide_supports(probe->type, sti_shape_of(c, k)->type);
         points.n = 0;
-        check_ok(turned ? sti_collide(&c->shape[k], c->pose[k], probe, pose, &how, &points, &err)
-                        : sti_collide(probe, pose, &c->shape[k], c->pose[k], &how, &points, &err),
+        check_ok(turned ? sti_collide(sti_shape_of(c, k), c->pose[k], probe, pose, &how, &points, &err)
+                        : sti_collide(probe, pose, sti_shape_of(c, k), c->pose[k], &how, &points, &err),
                  err);
         for (int i = 0; i < points.n; i++)
             gap = fmin(gap, points.point[i].gap);

@@ -324,7 +324,7 @@ static void box_mass_is_exact(void **state)
     }
     check_close(f.world->body[1].mass, m, 1e-13 * m);
     for (int k = 0; k < 9; k++)
-        check_close(f.world->body[1].inertia.m[k], expected[k], 1e-12 * m);
+        check_close(sti_inertia(&f.world->body[1]).m[k], expected[k], 1e-12 * m);
     end(&f);
 }
 
@@ -344,9 +344,9 @@ static void sphere_and_bar_masses(void **state)
     check_ok(st_scene_add_shape(f.scene, ids[0], &sphere, NULL, &f.err), f.err);
     check_ok(st_scene_add_shape(f.scene, ids[1], &bar, NULL, &f.err), f.err);
     compile(&f);
-    check_close(f.world->body[1].inertia.m[4], 0.4 * 3 * 0.25, 1e-15);
+    check_close(sti_inertia(&f.world->body[1]).m[4], 0.4 * 3 * 0.25, 1e-15);
     check_close(f.world->body[2].mass, 3.0, 1e-15);
-    check_close(f.world->body[2].inertia.m[8], 3.0 * 4 / 12, 1e-15);
+    check_close(sti_inertia(&f.world->body[2]).m[8], 3.0 * 4 / 12, 1e-15);
     end(&f);
 }
 
@@ -480,6 +480,51 @@ static void bad_worlds_are_refused(void **state)
     }
 }
 
+/* Equal shapes are kept once, whatever their names and poses, and are read back as they were given. */
+static void equal_shapes_are_one_kind(void **state)
+{
+    (void)state;
+    st_Error err = {0};
+    st_Scene *scene, *copy;
+    const st_Vec3 corner[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    st_Vec3 same[4];
+    st_BodyId body[3];
+    memcpy(same, corner, sizeof same);
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 0; k < 3; k++) {
+        st_BodyDef def = st_body_def();
+        st_ShapeDef hull = st_hull_def(k == 1 ? same : corner, 4), ball = st_sphere_def(0.5);
+        check_ok(st_scene_add_body(scene, &def, &body[k], &err), err);
+        hull.pose.p.x = k;
+        ball.mu = k == 2 ? 0.25 : 0.5;
+        ball.name = "ball";
+        check_ok(st_scene_add_shape(scene, body[k], &hull, NULL, &err), err);
+        check_ok(st_scene_add_shape(scene, body[k], &ball, NULL, &err), err);
+    }
+    assert_int_equal(scene->kinds.n, 3); /* the hull, and two frictions */
+    st_ShapeDef before, after;
+    st_BodyId owner;
+    check_ok(st_scene_shape(scene, (st_ShapeId){5}, &before, &owner), err);
+    assert_int_equal(owner.index1, body[2].index1);
+    assert_true(before.pose.p.x == 2 && before.n_points == 4 && memcmp(before.points, corner, sizeof corner) == 0);
+    check_ok(st_scene_shape(scene, (st_ShapeId){4}, &after, NULL), err);
+    assert_string_equal(after.name, "ball");
+    assert_true(after.pose.p.x == 0 && after.mu == 0.5);
+    /* what is done to one of a kind is not done to the others */
+    check_ok(st_scene_centre_body(scene, body[0], NULL, &err), err);
+    check_ok(st_scene_shape(scene, (st_ShapeId){2}, &after, NULL), err);
+    assert_true(after.pose.p.x != 0);
+    check_ok(st_scene_shape(scene, (st_ShapeId){4}, &after, NULL), err);
+    assert_true(after.pose.p.x == 0);
+    check_ok(st_scene_scale_friction(scene, 2, &err), err);
+    check_ok(st_scene_copy(scene, &copy, &err), err);
+    check_ok(st_scene_shape(copy, (st_ShapeId){6}, &after, NULL), err);
+    assert_true(after.mu == 0.5);
+    assert_int_equal(copy->kinds.n, 3);
+    st_scene_destroy(copy);
+    st_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -488,6 +533,7 @@ int main(void)
         cmocka_unit_test(forces_do_the_right_work),    cmocka_unit_test(box_mass_is_exact),
         cmocka_unit_test(sphere_and_bar_masses),       cmocka_unit_test(contact_dimension_follows_the_locks),
         cmocka_unit_test(bad_definitions_are_refused), cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(equal_shapes_are_one_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ static inline st_Problem bodies_problem(const Bodies *b)
     return (st_Problem){.n_v = 6 * b->n_bodies,
                         .n_r = b->n_r,
                         .n_contacts = b->n_contacts,
-                        .A = {b->n_bodies, b->a_first, b->A},
+                        .A = {.n_blocks = b->n_bodies, .first = b->a_first, .x = b->A},
                         .symmetric = true,
                         .G = {.n_rows = 6 * b->n_bodies, .p = no_columns},
                         .H = {6 * b->n_bodies, b->n_r, b->h_p, b->h_i, b->h_x},

@@ -338,7 +338,7 @@ static void step_problem_is_copied(void **state)
                            .n_l = 2,
                            .n_r = 4,
                            .n_contacts = 2,
-                           .A = {3, first, blocks},
+                           .A = {.n_blocks = 3, .first = first, .x = blocks},
                            .symmetric = true,
                            .G = g.p.G,
                            .H = {9, 4, g.dH.p, g.dH.i, g.dH.x},
@@ -346,7 +346,7 @@ static void step_problem_is_copied(void **state)
                            .g = g.b,
                            .w = g.w,
                            .contact = contact};
-        if (soft) step.Cb = (st_BlockDiag){1, whole, Cb};
+        if (soft) step.Cb = (st_BlockDiag){.n_blocks = 1, .first = whole, .x = Cb};
         st_Error err = {0};
         st_Solver *solver = NULL;
         st_SolverDef def = st_solver_def();

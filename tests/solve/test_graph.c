@@ -278,7 +278,7 @@ static void test_more_contacts_than_colours(void **state)
     const st_Problem problem = {.n_v = N + 1,
                                 .n_r = N,
                                 .n_contacts = N,
-                                .A = {N + 1, first, A},
+                                .A = {.n_blocks = N + 1, .first = first, .x = A},
                                 .symmetric = true,
                                 .G = {N + 1, 0, &none, NULL, NULL},
                                 .H = {N + 1, N, p, i, x},

@@ -86,7 +86,7 @@ static void mix_bodies(Mixed *m)
         m->A_first[k + 1] = n_v;
     }
     m->problem.n_v = n_v;
-    m->problem.A = (st_BlockDiag){n, m->A_first, m->A};
+    m->problem.A = (st_BlockDiag){.n_blocks = n, .first = m->A_first, .x = m->A};
     m->problem.f = m->f;
 }
 
@@ -104,7 +104,7 @@ static void mix_joints(Mixed *m)
         m->Cb_first[k + 1] = k + 1;
     }
     m->problem.n_l = n;
-    m->problem.Cb = (st_BlockDiag){n, m->Cb_first, m->Cb};
+    m->problem.Cb = (st_BlockDiag){.n_blocks = n, .first = m->Cb_first, .x = m->Cb};
     m->problem.g = m->g;
 }
 
@@ -304,7 +304,7 @@ static void a_light_island_is_solved_on_its_own_scale(void **state)
     st_Problem problem = {.n_v = 2,
                           .n_r = 2,
                           .n_contacts = 2,
-                          .A = {2, first, A},
+                          .A = {.n_blocks = 2, .first = first, .x = A},
                           .symmetric = true,
                           .H = {2, 2, p, i, x},
                           .f = f,

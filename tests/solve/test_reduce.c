@@ -530,7 +530,7 @@ static void test_large_without_joints(void **state)
     const st_Problem problem = {.n_v = 2 * n,
                                 .n_r = 2 * n,
                                 .n_contacts = n,
-                                .A = {n, first, A},
+                                .A = {.n_blocks = n, .first = first, .x = A},
                                 .symmetric = true,
                                 .G = {2 * n, 0, &no_columns, NULL, NULL},
                                 .H = {2 * n, 2 * n, p, i, x},

@@ -168,7 +168,7 @@ static void test_by_hand(void **state)
     st_Problem problem = {.n_v = 1,
                           .n_r = 1,
                           .n_contacts = 1,
-                          .A = {1, first, &A},
+                          .A = {.n_blocks = 1, .first = first, .x = &A},
                           .symmetric = true,
                           .G = {1, 0, &p0, NULL, NULL},
                           .H = {1, 1, p, &row, &one},

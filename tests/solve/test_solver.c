@@ -244,7 +244,7 @@ static void test_driven_rows(void **state)
                                 .n_l = 1,
                                 .n_r = 1,
                                 .n_contacts = 1,
-                                .A = {1, first, &one},
+                                .A = {.n_blocks = 1, .first = first, .x = &one},
                                 .symmetric = true,
                                 .G = {1, 1, p, first, &one},
                                 .H = {1, 1, p, first, &one},
@@ -266,6 +266,43 @@ static void test_driven_rows(void **state)
         check_close(l, 5, 1e-15); /* what makes the motion, and what the brake takes */
         st_solver_destroy(solver);
     }
+}
+
+/* Masses said by their diagonals are the same masses, to the last bit: a wall of few contacts (columns) and one of many
+ * (graph); every second block marked, and all of them.                                            */
+static void test_marked_masses(void **state)
+{
+    (void)state;
+    for (int wall = 3; wall <= 6; wall += 3)
+        for (int every = 1; every <= 2; every++) {
+            Bodies b = bodies_new(64, 512);
+            bodies_wall(&b, wall, coulomb);
+            st_Problem whole = bodies_problem(&b), short_of = whole;
+            const size_t n_r = (size_t)b.n_r, n_v = 6 * (size_t)b.n_bodies;
+            double *x = calloc(36 * (size_t)b.n_bodies, sizeof *x), *at = x;
+            unsigned char *marked = calloc((size_t)b.n_bodies, sizeof *marked);
+            double *r = calloc(2 * n_r, sizeof *r), *v = calloc(2 * n_v, sizeof *v);
+            for (int k = 0; k < b.n_bodies; k++) {
+                marked[k] = k % every == 0;
+                for (int e = 0; e < 36; e++)
+                    if (!marked[k] || e % 7 == 0) *at++ = b.A[36 * k + e];
+            }
+            short_of.A.x = x, short_of.A.diagonal = marked;
+            for (int k = 0; k < 2; k++) {
+                st_Error err = {0};
+                st_Solver *solver = make_solver("nsgs", 1e-6, 300, NULL);
+                st_Solution solution = {.v = v + (size_t)k * n_v, .r = r + (size_t)k * n_r};
+                check_ok(st_solver_solve(solver, k == 0 ? &whole : &short_of, &solution, NULL, &err), err);
+                st_solver_destroy(solver);
+            }
+            assert_memory_equal(r, r + n_r, n_r * sizeof *r);
+            assert_memory_equal(v, v + n_v, n_v * sizeof *v);
+            assert_true(r[0] > 0);
+            x[0] = -1;
+            assert_int_equal(st_problem_check(&short_of, NULL), ST_ERR_ARGUMENT);
+            free(x), free(marked), free(r), free(v);
+            bodies_free(&b);
+        }
 }
 
 static void test_warm_start(void **state)
@@ -443,17 +480,12 @@ static void test_no_allocation_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_bad_defs),
-        cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_without_contacts),
-        cmocka_unit_test(test_open_contacts),
-        cmocka_unit_test(test_tells_the_truth),
-        cmocka_unit_test(test_driven_rows),
-        cmocka_unit_test(test_warm_start),
-        cmocka_unit_test(test_auto),
-        cmocka_unit_test(test_every_refusal),
-        cmocka_unit_test(test_no_allocation_later),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_bad_defs),
+        cmocka_unit_test(test_bad_calls),     cmocka_unit_test(test_without_contacts),
+        cmocka_unit_test(test_open_contacts), cmocka_unit_test(test_tells_the_truth),
+        cmocka_unit_test(test_driven_rows),   cmocka_unit_test(test_marked_masses),
+        cmocka_unit_test(test_warm_start),    cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_every_refusal), cmocka_unit_test(test_no_allocation_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

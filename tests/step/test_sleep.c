@@ -146,8 +146,10 @@ static void build_dominoes(World *w, st_BodyId *domino, st_BodyId *ball)
     begin(w);
     for (int k = 0; k < DOMINOES; k++)
         domino[k] = add(w, st_box_def(0.02, 0.1, 0.2), (st_Vec3){0.2 * k, 0, 0.2}, (st_Vec3){0, 0, 0});
-    *ball =
-        add(w, st_sphere_def(0.1), (st_Vec3){-1.62, 0, 0.1}, (st_Vec3){2.1, 0, 0}); /* slides, then rolls at 1.5 m/s */
+    /* Slides, then rolls at 1.5 m/s. The speed matters: where the last impact meets dominoes that lie flush on each
+     * other (2.09 m/s; 2.1 with some orders of points) friction has two answers to 1e-9, 1e-4 m/s apart, and either run
+     * may take either.                                                                                */
+    *ball = add(w, st_sphere_def(0.1), (st_Vec3){-1.62, 0, 0.1}, (st_Vec3){2.105, 0, 0});
     w->def.end = 3;
 }
 

@@ -33,8 +33,13 @@ static void check_energy_step(st_System *shadow, double t, double h, const doubl
     check_ok(st_system_set_state(shadow, t, q, v, &err), err);
     check_ok(shadow->model.mass(shadow->model.ctx, q, M, &err), err);
     check_ok(shadow->model.force(shadow->model.ctx, t, q, v, k, &err), err);
-    for (int i = 0; i < n; i++)
-        w[i] = v[i] + h * k[i] / M[shadow->diagonal[i]];
+    const double *block = M;
+    for (int b = 0; b < shadow->model.n_blocks; b++) {
+        const int first = shadow->model.first[b], size = shadow->model.first[b + 1] - first;
+        for (int i = 0; i < size; i++)
+            w[first + i] = v[first + i] + h * k[first + i] / block[i * size + i];
+        block += size * size;
+    }
     double right = mass_product(shadow, M, w, w), left = 0;
     double value[8], stiffness[8];
     int springs = shadow->here.soft_rows.n_rows;

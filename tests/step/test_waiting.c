@@ -16,7 +16,8 @@ typedef struct Pile {
     st_Error err;
 } Pile;
 
-/* Tumbling bodies of three sizes that lie on and run into each other; every fifth without friction. */
+/* Tumbling bodies of three sizes that lie on and run into each other; every fifth without friction, and
+ * one fixed. */
 static void make_pile(Pile *pile, bool boxes, bool islands)
 {
     check_Random random = {11};
@@ -37,6 +38,7 @@ static void make_pile(Pile *pile, bool boxes, bool islands)
         body.pose.q = boxes ? (st_Quat){1, 0, 0, 0} : (st_Quat){0.5, 0.5, -0.5, 0.5};
         body.velocity = (st_Vec3){check_random(&random, -1, 1), check_random(&random, -1, 1), -1};
         body.spin = (st_Vec3){check_random(&random, -3, 3), check_random(&random, -3, 3), 1};
+        if (k == 17) body.fixed = true, body.velocity = body.spin = (st_Vec3){0, 0, 0};
         check_ok(st_scene_add_body(pile->scene, &body, &id, &pile->err), pile->err);
         check_ok(st_scene_add_shape(pile->scene, id, &shape, NULL, &pile->err), pile->err);
     }

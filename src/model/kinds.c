@@ -1,0 +1,108 @@
+/* model/kinds.c -- shapes that agree in all but name and pose are of one kind, and a kind is kept once.
+ *
+ * A heap of equal spheres is one def of a shape and a number for each of its members; so are compiled hulls and meshes,
+ * which are made once a kind (collider.c).
+ */
+#include "model/scene.h"
+
+/* All numbers of a def, arrays and the pose apart. */
+enum { N_NUMBERS = 23 };
+
+static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
+{
+    const double all[N_NUMBERS] = {
+        d->type,     d->radius,          d->length,      d->half.x,   d->half.y,    d->half.z,  d->density, d->mu,
+        d->rolling,  d->material.index1, d->restitution, d->spinning, d->stiffness, d->damping, d->young,   d->poisson,
+        d->n_points, d->n_triangles,     d->n_x,         d->n_y,      d->spacing,   d->groups,  d->mask};
+    memcpy(x, all, sizeof all);
+}
+
+static uint64_t hash(const double x[N_NUMBERS])
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, by numbers */
+    for (int k = 0; k < N_NUMBERS; k++) {
+        uint64_t bits;
+        memcpy(&bits, &x[k], sizeof bits);
+        h = (h ^ bits) * 0x100000001b3u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+static bool same_array(const void *a, const void *b, int64_t count, size_t size)
+{
+    return count == 0 || a == b || memcmp(a, b, (size_t)count * size) == 0;
+}
+
+static bool is_same(const st_ShapeDef *a, const double x[N_NUMBERS], const st_ShapeDef *b)
+{
+    double y[N_NUMBERS];
+    numbers_of(b, y);
+    return memcmp(x, y, sizeof y) == 0 && same_array(a->points, b->points, a->n_points, sizeof *a->points) &&
+           same_array(a->triangles, b->triangles, 3 * (int64_t)a->n_triangles, sizeof *a->triangles) &&
+           same_array(a->heights, b->heights, (int64_t)a->n_x * a->n_y, sizeof *a->heights);
+}
+
+/* The slot of a kind like `def`, or the empty one where it would go. */
+static int64_t probe(const sti_Kinds *kinds, const st_ShapeDef *def)
+{
+    double x[N_NUMBERS];
+    numbers_of(def, x);
+    int64_t s = (int64_t)(hash(x) & (uint64_t)(kinds->n_slots - 1));
+    while (kinds->slot[s] != 0 && !is_same(def, x, &kinds->def[kinds->slot[s] - 1]))
+        s = (s + 1) & (kinds->n_slots - 1);
+    return s;
+}
+
+int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def)
+{
+    return kinds->n_slots > 0 ? kinds->slot[probe(kinds, def)] - 1 : -1;
+}
+
+static void fill_slots(sti_Kinds *kinds)
+{
+    memset(kinds->slot, 0, (size_t)kinds->n_slots * sizeof *kinds->slot);
+    for (int k = 0; k < kinds->n; k++)
+        kinds->slot[probe(kinds, &kinds->def[k])] = k + 1;
+}
+
+static st_Status grow_slots(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err)
+{
+    if (2 * (int64_t)(kinds->n + 1) < kinds->n_slots) return ST_OK;
+    const int64_t n = kinds->n_slots == 0 ? 16 : 2 * kinds->n_slots;
+    int *slot = sti_alloc(allocator, n, sizeof *slot);
+    if (slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d kinds of shapes", kinds->n + 1);
+    sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
+    kinds->slot = slot;
+    kinds->n_slots = n;
+    fill_slots(kinds);
+    return ST_OK;
+}
+
+st_Status sti_kinds_reserve(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err)
+{
+    STI_TRY(STI_GROW(allocator, kinds->def, kinds->capacity, kinds->n + 1, err));
+    return grow_slots(allocator, kinds, err);
+}
+
+int sti_kinds_add(sti_Kinds *kinds, const st_ShapeDef *def)
+{
+    kinds->def[kinds->n] = *def;
+    kinds->def[kinds->n].name = NULL;
+    kinds->slot[probe(kinds, def)] = kinds->n + 1;
+    return kinds->n++;
+}
+
+void sti_kinds_scale_friction(sti_Kinds *kinds, double factor)
+{
+    for (int k = 0; k < kinds->n; k++)
+        kinds->def[k].mu *= factor;
+    if (kinds->n_slots > 0) fill_slots(kinds); /* those that now agree stay two */
+}
+
+void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds)
+{
+    sti_free(allocator, kinds->def, kinds->capacity, sizeof *kinds->def);
+    sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
+    *kinds = (sti_Kinds){0};
+}
