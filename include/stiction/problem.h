@@ -153,6 +153,7 @@ typedef struct st_SolveInfo {
                            * error_rho as well where the def asks for all_errors       */
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
+    double start;         /* natural residual of the r it began with; -1: nobody looked  */
     st_Residual residual;
 } st_SolveInfo;
 

@@ -269,21 +269,36 @@ static void to_front(sti_ContactPoint *p, int k, int front)
     p[front] = keep_this;
 }
 
+/* The nearest point; of several that are as near, the one farthest out. When faces lie on one another edge to edge,
+ * two edges may cross anywhere along their length, as rounding has it: that point is between corners, not beyond.  */
+static int nearest_point(const sti_ContactPoint *p, int n, double size)
+{
+    st_Vec3 middle = p[0].point;
+    double least = p[0].gap, farthest = -1;
+    int best = 0;
+    for (int k = 1; k < n; k++) {
+        middle = add(middle, scale(1.0 / (k + 1), sub(p[k].point, middle)));
+        least = fmin(least, p[k].gap);
+    }
+    for (int k = 0; k < n; k++) {
+        st_Vec3 d = sub(p[k].point, middle);
+        if (p[k].gap <= least + 1e-9 * size && dot(d, d) > CLEARLY * farthest) farthest = dot(d, d), best = k;
+    }
+    return best;
+}
+
 /* Largest first: the nearest, the one farthest from it, the one farthest from their line, and the one
  * farthest on the other side of it. Distances are across the first normal.                        */
 void sti_reduce_points(sti_Points *points, int first)
 {
     sti_ContactPoint *p = points->point + first;
-    int n = points->n - first, best = 0;
+    int n = points->n - first, best = 1;
     if (n <= 4) return;
     sti_order_features(points, first); /* ties go to the lower feature, whatever order the clipping left */
     double size = 0, score = 0;
     for (int k = 0; k < n; k++)
         size = fmax(size, norm(sub(p[k].point, p[0].point)));
-    for (int k = 1; k < n; k++)
-        if (p[k].gap < p[best].gap - 1e-9 * size) best = k;
-    to_front(p, best, 0);
-    best = 1;
+    to_front(p, nearest_point(p, n, size), 0);
     for (int k = 1; k < n; k++) {
         st_Vec3 d = sub(p[k].point, p[0].point);
         if (dot(d, d) > CLEARLY * score) score = dot(d, d), best = k;

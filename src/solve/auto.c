@@ -24,9 +24,10 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
-/* Residual of a start from which newton is at its end within a few steps. */
-static const double near = 1e-5;
-enum { NEAR_STEPS = 5 };
+/* Residual of a start from which newton is at its end within a few steps; between free bodies these steps are cheap
+ * (by_bodies.h), and it may be farther away.                                                       */
+static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
+enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
  * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
  * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
@@ -112,6 +113,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     sti_Task part = *task;
     part.max_iterations = turn.iterations;
     part.iterations = 0;
+    part.start = -1.0;
     part.attempt = turn.attempt;
     /* newton is next, and needs no good start; of a large problem a step is dear */
     part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
@@ -119,6 +121,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(sti_solver_run(kinds[turn.who], a->space[turn.who], &part, err));
     *(turn.who == LEMKE ? &a->pivots : &a->iterations) += part.iterations;
+    if (a->gave_up < 0 && task->start < 0.0) task->start = part.start; /* the first turn */
     weigh(a, task, turn.who);
     if (!(a->least <= task->tolerance)) a->gave_up = turn.who;
     return ST_OK;
@@ -155,8 +158,12 @@ static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
         starts = task->r[j] != 0.0;
     if (!starts) return ST_OK;
     weigh(a, task, NSGS);
+    task->start = a->least;
+    const bool by_bodies = task->reduction->graph != NULL;
+    const double near = by_bodies ? near_by_bodies : near_by_contacts;
     if (a->least <= task->tolerance || a->least > near || problem->n_r > MOST_ROWS) return ST_OK;
-    const int most = task->max_iterations < NEAR_STEPS ? task->max_iterations : NEAR_STEPS;
+    const int steps = by_bodies ? STEPS_BY_BODIES : STEPS_BY_CONTACTS;
+    const int most = task->max_iterations < steps ? task->max_iterations : steps;
     if (!sti_solver_takes(&sti_newton, problem, &refused)) return ST_OK;
     return take_turn(a, task, (Turn){NEWTON, most, 0, BEST}, err);
 }

@@ -11,7 +11,7 @@ st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out,
 {
     sti_Factored *f = sti_alloc(allocator, 1, sizeof *f);
     if (f == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a solver's factors");
-    f->allocator = f->W.allocator = *allocator;
+    f->allocator = f->W.allocator = f->bodies.allocator = *allocator;
     const st_Status status = sti_sparse_lu_create(allocator, &f->lu, err);
     if (status != ST_OK) {
         sti_factored_destroy(f);
@@ -27,6 +27,7 @@ void sti_factored_destroy(sti_Factored *f)
     const st_Allocator allocator = f->allocator;
     sti_sparse_lu_destroy(f->lu);
     sti_delassus_release(&f->W);
+    sti_by_bodies_release(&f->bodies);
     STI_RELEASE(&allocator, f->memory, f->memory_size);
     sti_free(&allocator, f, 1, sizeof *f);
 }
@@ -34,6 +35,7 @@ void sti_factored_destroy(sti_Factored *f)
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err)
 {
     f->least = INFINITY;
+    f->by_bodies = false;
     if (f->serial != task->reduction->serial) {
         f->serial = 0; /* until it is done */
         STI_TRY(sti_delassus_build(&f->W, task->reduction, max_blocks, &f->formed, err));
@@ -44,6 +46,15 @@ st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed
     STI_TRY(sti_sparse_lu_reserve(f->lu, &f->W.rows, err));
     f->reserved = f->W.n_entries;
     return ST_OK;
+}
+
+st_Status sti_factored_begin_bodies(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err)
+{
+    const sti_Reduction *reduction = task->reduction;
+    if (reduction->graph == NULL) return sti_factored_begin(f, task, formed, err);
+    f->least = INFINITY;
+    f->by_bodies = *formed = true;
+    return sti_by_bodies_begin(&f->bodies, reduction->graph, reduction->serial, err);
 }
 
 /* Bytes of an array, up to where the next one may begin. */
@@ -74,8 +85,12 @@ st_Status sti_factored_room(sti_Factored *f, const sti_Task *task, const sti_Roo
 double sti_factored_judge(sti_Factored *f, const sti_Task *task, const double *r)
 {
     st_Residual residual;
-    sti_delassus_apply(&f->W, r, f->u);
-    sti_residual_at(task->reduction, r, f->u, &residual);
+    if (f->by_bodies) {
+        sti_residual(task->reduction, r, NULL, NULL, f->u, &residual);
+    } else {
+        sti_delassus_apply(&f->W, r, f->u);
+        sti_residual_at(task->reduction, r, f->u, &residual);
+    }
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < f->least) {
         f->least = measure;

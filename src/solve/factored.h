@@ -7,6 +7,7 @@
 #define STI_FACTORED_H
 
 #include "math/sparse_lu.h"
+#include "solve/by_bodies.h"
 #include "solve/delassus.h"
 #include "solve/solver.h"
 
@@ -18,9 +19,11 @@ struct sti_Factored {
     int64_t serial;   /* of the reduction that W belongs to                                         */
     bool formed;      /* W is; else it has too many blocks                                          */
     int64_t reserved; /* blocks of the largest W that lu has room for                               */
-    double *u;        /* n_r: work of the judge, W r + b                                            */
-    double *best;     /* n_r: the r with the smallest measure                                       */
-    double least;     /* its measure                                                                */
+    bool by_bodies;   /* contacts between free bodies, for who can do without W: bodies serves       */
+    sti_ByBodies bodies;
+    double *u;    /* n_r: work of the judge, W r + b                                            */
+    double *best; /* n_r: the r with the smallest measure                                       */
+    double least; /* its measure                                                                */
 };
 
 st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out, st_Error *err);
@@ -37,6 +40,9 @@ typedef struct sti_Room {
 /* Form W, where it is not yet, and the LU's room for all contacts at once, lest it grows when more of them close.
  * False in *formed where W has too many blocks: the solver then leaves r as it is.                       */
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
+
+/* The same for who needs no W where the problem stands as a graph: f->by_bodies tells. */
+st_Status sti_factored_begin_bodies(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
 
 /* Room for u, best (which becomes task->r, not measured yet) and the arrays asked for, which are not cleared. */
 st_Status sti_factored_room(sti_Factored *f, const sti_Task *task, const sti_Room *rooms, int n_rooms, st_Error *err);

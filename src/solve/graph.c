@@ -279,10 +279,57 @@ void sti_graph_give(const sti_Graph *graph, double *r)
     sti_lanes_give(graph, graph->r, r);
 }
 
+/* Rows of balls: d and l x d, on a with the other sign. */
+static void ball_rows(const sti_BallLanes *balls, int lane, double rows[2][3][6])
+{
+    double d[3][3];
+    for (int k = 0; k < 3; k++) {
+        d[0][k] = balls->normal[k][lane];
+        d[1][k] = balls->tangent[k][lane];
+    }
+    for (int k = 0; k < 3; k++)
+        d[2][k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
+    for (int side = 0; side < 2; side++)
+        for (int e = 0; e < 3; e++)
+            for (int k = 0; k < 3; k++) {
+                const int i = (k + 1) % 3, j = (k + 2) % 3;
+                const double turn = balls->lever[side][i][lane] * d[e][j] - balls->lever[side][j][lane] * d[e][i];
+                rows[side][e][k] = (side == 0 ? -1 : 1) * balls->mass[side][lane] * d[e][k];
+                rows[side][e][3 + k] = side == 0 ? -turn : turn;
+            }
+}
+
+void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
+{
+    const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
+    const int lane = graph->place[c] % STI_LANES;
+    if (graph->round) {
+        ball_rows(map.balls, lane, rows);
+        return;
+    }
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 6; k++)
+                rows[side][d][k] = map.rows->H[side][k][d][lane];
+}
+
+double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
+{
+    const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
+    const int lane = graph->place[c] % STI_LANES;
+    if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;
+    return map.rows->C[direction][lane];
+}
+
+double sti_graph_rho(const sti_Graph *graph, int c)
+{
+    const int place = graph->place[c];
+    return 1.0 / graph->weight[3 * STI_LANES * (ptrdiff_t)(place / STI_LANES) + place % STI_LANES];
+}
+
 void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho)
 {
     sti_lanes_give(graph, graph->judged, b);
     for (int c = 0; c < graph->problem->n_contacts; c++)
-        rho[c] =
-            1.0 / graph->weight[3 * STI_LANES * (ptrdiff_t)(graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES];
+        rho[c] = sti_graph_rho(graph, c);
 }

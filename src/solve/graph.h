@@ -145,6 +145,12 @@ void sti_graph_restore(sti_Graph *graph);
 /* v and u of r, in the problem's order, and how far r is from a solution. The sweeps' own r and v~ stay. */
 void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out);
 
+/* One contact out of its lane: the rows of H~' on its two bodies, by direction (0 where it has none); and the
+ * diagonal of C.                                                                                  */
+void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
+double sti_graph_compliance(const sti_Graph *graph, int c, int direction);
+double sti_graph_rho(const sti_Graph *graph, int c);
+
 /* All contacts once, in the order of colours; returns | change of r |. */
 double sti_graph_sweep(sti_Graph *graph);
 

@@ -621,7 +621,7 @@ static st_Status solve_part(sti_Islands *s, int part, int *n_jointed, st_Solutio
 static st_Status solve_parts(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     int n_jointed = 0;
-    st_SolveInfo all = {.converged = true, .residual = {.worst_contact = -1}};
+    st_SolveInfo all = {.converged = true, .start = -1.0, .residual = {.worst_contact = -1}};
     STI_TRY(list_parts(s, err));
     GROW(island, s->n_islands);
     for (int part = 0; part <= s->n_islands; part++)

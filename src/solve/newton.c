@@ -11,8 +11,9 @@
  *
  *     (A + B (W + alpha E)) d = -F                                                               (2)
  *
- * Rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter the sparse
- * factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
+ * Contacts between free bodies are eliminated down to the bodies' velocities (by_bodies.h), and W is not formed.
+ * Elsewhere, rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter the
+ * sparse factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
  * largest of the last few values (Grippo, Lampariello & Lucidi 1986), and is halved otherwise.
  *
  * alpha falls as long as things go well (the method ends as Newton's on the problem itself) and grows when a
@@ -34,6 +35,11 @@ static const double alpha_start[] = {1e-4, 1e-3, 1e-2, 1e-5};
  * many steps. */
 static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
+/* Residual of a start near an answer. There contacts at the edge of touching change sides with every step, and the
+ * merit rises before it falls: so many full steps are taken on trust, and taken back if they did not help (a watchdog:
+ * Chamberlain et al. 1982).                                                                       */
+static const double near = 1e-2;
+enum { WATCHED = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
@@ -61,11 +67,13 @@ typedef struct Newton {
     double measure; /* of the r looked at last                                                     */
     bool done;      /* the best is good enough                                                     */
     int n_active;
+    bool by_bodies; /* else by W                                                                    */
 } Newton;
 
 static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
 {
-    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts, entries = s->W->n_entries;
+    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
+                  entries = s->by_bodies ? 0 : s->W->n_entries;
     const sti_Room rooms[] = {STI_ROOM(s->u, n),
                               STI_ROOM(s->trial, n),
                               STI_ROOM(s->trial_u, n),
@@ -83,7 +91,7 @@ static st_Status make_room(Newton *s, const sti_Task *task, st_Error *err)
                               STI_ROOM(s->p, contacts + 1),
                               STI_ROOM(s->j, entries),
                               STI_ROOM(s->start, entries),
-                              STI_ROOM(s->x, s->W->x_size)};
+                              STI_ROOM(s->x, s->by_bodies ? 0 : s->W->x_size)};
     return sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err);
 }
 
@@ -144,8 +152,23 @@ static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *
     }
 }
 
-/* The step d of (2), and W d. */
-static st_Status find_step(Newton *s, const sti_Task *task, st_Error *err)
+/* The step d of (2), and W d, by the bodies' velocities. */
+static st_Status find_step_by_bodies(Newton *s, const sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    double soft[ST_MAX_DIM];
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int first = p->contact[c].first;
+        for (int d = 0; d < p->contact[c].dim; d++)
+            soft[d] = s->alpha / s->rho[first + d];
+        sti_by_bodies_set(&s->base->bodies, c, s->A + BLOCK * (int64_t)c, s->B + BLOCK * (int64_t)c, s->F + first,
+                          soft);
+    }
+    return sti_by_bodies_step(&s->base->bodies, s->step, s->step_u, err);
+}
+
+/* The same by W. */
+static st_Status find_step_by_contacts(Newton *s, const sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
     int64_t entry = 0, at = 0;
@@ -174,14 +197,14 @@ static st_Status find_step(Newton *s, const sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-/* The longest of r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. Returns the
- * merit; r and u are moved. Not finite: INFINITY, and nothing moved.                              */
-static double search(Newton *s, const sti_Task *task, double bound)
+/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`; else the best of them. Returns
+ * the merit; r and u are moved. Not finite: INFINITY, and nothing moved.                          */
+static double search(Newton *s, const sti_Task *task, double bound, int most)
 {
     const int n = task->problem->n_r;
     const size_t bytes = sizeof(double) * (size_t)n;
     double least = INFINITY, t = 1.0, best_t = 0.0;
-    for (int k = 0; k < LINE_STEPS; k++, t *= 0.5) {
+    for (int k = 0; k < most; k++, t *= 0.5) {
         for (int row = 0; row < n; row++) {
             s->trial[row] = task->r[row] + t * s->step[row];
             s->trial_u[row] = s->u[row] + t * s->step_u[row];
@@ -221,26 +244,35 @@ static bool is_rounding(const Newton *s, double last)
     return s->length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha;
 }
 
+/* Back to where problem (1) began; returns its merit. */
+static double take_back(Newton *s, const sti_Task *task)
+{
+    memcpy(task->r, s->center, sizeof(double) * (size_t)task->problem->n_r);
+    judge(s, task);
+    return evaluate(s, task, task->r, s->u, true);
+}
+
 /* Problem (1) from where r is. Returns whether F fell far enough. */
 static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
     double history[MEMORY], first = 0.0;
-    int rounded = 0;
+    int rounded = 0, watched = s->measure < near ? WATCHED : 0;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
-        const double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
+        double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
             *solved = true;
             return ST_OK;
         }
+        if (k == watched && k > 0 && merit > 0.5 * first) merit = take_back(s, task);
         history[k % MEMORY] = merit;
         double bound = 0.0;
         for (int i = 0; i < MEMORY && i <= k; i++)
             bound = fmax(bound, history[i]);
-        STI_TRY(find_step(s, task, err));
+        STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
         task->iterations++;
-        if (!isfinite(search(s, task, bound))) return ST_OK;
+        if (!isfinite(search(s, task, bound, k < watched ? 1 : LINE_STEPS))) return ST_OK;
         judge(s, task);
         *solved = s->done;
         if (s->done) return ST_OK;
@@ -278,7 +310,7 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             memcpy(task->r, s->base->best, bytes);
-            sti_delassus_apply(s->W, task->r, s->u);
+            judge(s, task); /* u of it */
         }
     }
     return ST_OK;
@@ -292,7 +324,8 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     bool formed = false;
     task->iterations = 0;
     if (p->n_contacts == 0) return ST_OK;
-    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
+    STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
+    s->by_bodies = s->base->by_bodies;
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
@@ -314,6 +347,7 @@ static bool accepts(st_Law law, int dim, bool symmetric)
 const sti_SolverKind sti_newton = {
     .name = "newton",
     .columns = true,
+    .by_bodies = true,
     .help = "proximal semismooth Newton with sparse factors; to 1e-8 and beyond, redundant contacts included",
     .accepts = accepts,
     .solve = solve,

@@ -4,6 +4,7 @@
  */
 #include "solve/slope.h"
 
+#include "solve/graph.h"
 #include "solve/law.h"
 
 /* P and D of lo <= x <= hi. */
@@ -175,23 +176,42 @@ bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, c
     return active;
 }
 
+/* The diagonal of W_cc. */
+static void diagonal_of(const sti_Reduction *reduction, int c, double *W)
+{
+    const int dim = reduction->problem->contact[c].dim;
+    double rows[2][3][6];
+    if (reduction->graph == NULL) {
+        for (int d = 0; d < dim; d++)
+            W[d] = reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (dim + 1)];
+        return;
+    }
+    sti_graph_rows(reduction->graph, c, rows);
+    for (int d = 0; d < dim; d++) {
+        W[d] = sti_graph_compliance(reduction->graph, c, d);
+        for (int k = 0; k < 12; k++)
+            W[d] += rows[k / 6][d][k % 6] * rows[k / 6][d][k % 6];
+    }
+}
+
 void sti_slope_rho(const sti_Reduction *reduction, double *rho_out)
 {
     const st_Problem *p = reduction->problem;
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
-        const double *W = reduction->W_diagonal + reduction->W_start[c];
         const int dim = contact->dim;
+        double W[ST_MAX_DIM];
+        diagonal_of(reduction, c, W);
         sti_Group group[1 + STI_MAX_GROUPS] = {{0, 1, 0.0}}; /* the normal first */
         const int n = contact->law == ST_LAW_CONE ? 0 : 1 + sti_law_groups(contact, group + 1);
         double *rho = rho_out + contact->first;
         for (int d = 0; d < dim; d++)
-            rho[d] = reduction->rho[c];
+            rho[d] = reduction->graph != NULL ? sti_graph_rho(reduction->graph, c) : reduction->rho[c];
         for (int g = 0; g < n; g++) {
             const int end = group[g].first + group[g].count;
             double trace = 0.0;
             for (int d = group[g].first; d < end; d++)
-                trace += W[d * dim + d];
+                trace += W[d];
             for (int d = group[g].first; d < end && trace > 1e-6 / rho[d]; d++)
                 rho[d] = group[g].count / trace;
         }

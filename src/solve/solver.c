@@ -78,18 +78,20 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
 
 /* Things at rest start with the answer: before W is formed and factorised for nothing, the judge has a look. Lemke is
  * asked for exactness, not for a tolerance.                                                       */
-static bool start_is_answer(const sti_SolverKind *kind, const sti_Task *task)
+static bool start_is_answer(const sti_SolverKind *kind, sti_Task *task)
 {
     st_Residual residual;
     if (!kind->columns || kind == &sti_lemke || task->max_iterations < 1) return false;
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
-    return sti_residual_measure(task->reduction, &residual) <= task->tolerance;
+    task->start = sti_residual_measure(task->reduction, &residual);
+    return task->start <= task->tolerance;
 }
 
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err)
 {
     if (start_is_answer(kind, task)) return ST_OK;
-    if (kind->columns) STI_TRY(sti_reduction_columns(task->reduction, err));
+    const bool by_bodies = kind->by_bodies && task->reduction->graph != NULL;
+    if (kind->columns && !by_bodies) STI_TRY(sti_reduction_columns(task->reduction, err));
     return kind->solve(workspace, task, err);
 }
 
@@ -242,6 +244,7 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .cancel = solver->def.cancel,
                      .cancel_ctx = solver->def.cancel_ctx,
                      .r = solver->r,
+                     .start = -1.0,
                      .solver = solver->kind->name};
     for (int j = 0; j < problem->n_r; j++)
         solver->r[j] = solver->def.warm_start ? solution->r[j] : 0.0;
@@ -250,6 +253,7 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
     st_SolveInfo found = {.solver = task.solver,
                           .fallback = task.fallback,
                           .iterations = task.iterations,
+                          .start = task.start,
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
     found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
@@ -269,6 +273,7 @@ static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_Sol
     if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
     st_SolveInfo found = {.solver = solver->kind->name,
                           .converged = true,
+                          .start = -1.0,
                           .redundant_rows = reduction->redundant_rows,
                           .residual = {.joint = joint, .worst_contact = -1}};
     return hand_over(solver, &found, solution, info, err);

@@ -21,6 +21,7 @@ typedef struct sti_Task {
     void *cancel_ctx;
     double *r; /* in: where to start (0 unless warm); out: the answer                              */
     int iterations;
+    double start;         /* out: the measure of the r it began with; -1: not looked at              */
     const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback; /* out: the one that gave up before it, or NULL                          */
 } sti_Task;
@@ -35,6 +36,7 @@ typedef struct sti_SolverKind {
     const char *name;
     const char *help; /* one line: what it takes and what for                                      */
     bool columns;     /* it works on the columns of H and Y, also where the problem stands as a graph */
+    bool by_bodies;   /* but not where it does                                                      */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
     /* What it keeps between solves; both NULL: nothing. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);

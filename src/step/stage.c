@@ -218,6 +218,7 @@ static st_Status grow_contacts(Work *work, int64_t n, int dim, int64_t n_C)
     int64_t rows = dim * n;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
     STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
@@ -582,12 +583,13 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     sti_sleep_impulses(system, stage->eta);
+    memcpy(out->start, out->r, (size_t)out->problem.n_r * sizeof *out->r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
-    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
+    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, info, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(stage, out);

@@ -278,6 +278,7 @@ void sti_assembly_free(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->law, x->law_capacity);
     STI_RELEASE(a, x->chosen, x->chosen_capacity);
     STI_RELEASE(a, x->r, x->r_capacity);
+    STI_RELEASE(a, x->start, x->start_capacity);
     STI_RELEASE(a, x->u, x->u_capacity);
     STI_RELEASE(a, x->l, x->l_capacity);
     STI_RELEASE(a, x->impulse, x->impulse_capacity);
@@ -372,6 +373,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->trial = sink;
     s->t = t;
     sti_sleep_forget(s);
+    s->left = 0;
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
     s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;

@@ -54,6 +54,8 @@ typedef struct sti_Assembly {
     st_ContactLaw *law;
     sti_Chosen *chosen;
     double *r, *u, *l;
+    double *start; /* the r that the solver began with                                             */
+    int64_t start_capacity;
     const double *whole; /* impulses of the whole step, what is reported: r for one stage, or       */
     double *impulse;     /* the sum of several                                                    */
     int64_t impulse_capacity;
@@ -180,6 +182,7 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
+    double left;          /* residual that the last solve left over                                          */
     sti_Islands *islands; /* who solves the step problem                                           */
     st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
@@ -241,7 +244,7 @@ struct st_RowSource sti_waiting_rows(st_System *system);
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
-st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
+st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,

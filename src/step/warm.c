@@ -100,10 +100,21 @@ void sti_warm_start(st_System *system, double eta)
     }
 }
 
-st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
+/* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
+ * the last solve left over and that was still there when this one began. Things at rest are solved every now and then
+ * only, when a start is no longer good enough: kept in full, the impulse that stops what crept until then would throw
+ * them the other way.                                                                             */
+static double lasting_part(double left, const st_SolveInfo *info)
+{
+    return info->start > left ? 1 - left / info->start : 1;
+}
+
+st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err)
 {
     const sti_Assembly *out = &system->step;
     const int n = out->problem.n_contacts;
+    const double part = lasting_part(system->left, info);
+    system->left = info->residual.natural;
     STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
     system->n_previous = n;
     for (int c = 0; c < n; c++) {
@@ -117,8 +128,9 @@ st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
+        const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
-            kept->r[k] = k < kept->dim ? out->r[out->law[c].first + k] / eta : 0.0;
+            kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / eta;
     }
     return ST_OK;
 }

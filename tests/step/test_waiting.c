@@ -53,6 +53,24 @@ static void free_pile(Pile *pile)
     st_scene_destroy(pile->scene);
 }
 
+/* u = H~'v~ + C r + w with the rows of contacts out of their lanes. */
+static void check_rows(const sti_Graph *graph, const double *r, const double *u)
+{
+    const st_Problem *p = graph->problem;
+    for (int c = 0; c < p->n_contacts; c++) {
+        double rows[2][3][6];
+        sti_graph_rows(graph, c, rows);
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const int row = p->contact[c].first + d;
+            double sum = p->w[row] + sti_graph_compliance(graph, c, d) * r[row];
+            for (int k = 0; k < 12; k++)
+                sum +=
+                    rows[k / 6][d][k % 6] * graph->v_judged[STI_NODE * (ptrdiff_t)graph->legs[2 * c + k / 6] + k % 6];
+            check_close(sum, u[row], 1e-13);
+        }
+    }
+}
+
 /* The problem by its lanes, and by H: both judge the same r. */
 static void compare(bool boxes)
 {
@@ -99,6 +117,7 @@ static void compare(bool boxes)
     for (int i = 0; i < p->n_v; i++)
         check_close(v[i], v[p->n_v + i], 1e-13);
     assert_true(largest > 0.01); /* they do push each other */
+    check_rows(waiting->graph, r, u);
     free(u);
     free(v);
     sti_reduction_destroy(waiting);
