@@ -40,7 +40,8 @@ typedef enum st_Impact {
 typedef enum st_Drift {
     ST_DRIFT_VELOCITY = 0, /* constraints on velocities only; positions drift           */
     ST_DRIFT_GAP,          /* gap/h in the velocity constraints, correcting speed capped */
-    ST_DRIFT_PROJECTION    /* positions projected on joints and active gaps after the step */
+    ST_DRIFT_PROJECTION,   /* positions projected on joints and active gaps after the step */
+    ST_DRIFT_MEAN          /* joints and springs as means over the step: closed, and no energy lost; gaps as in GAP */
 } st_Drift;
 
 typedef enum st_Events {

@@ -18,6 +18,7 @@
 #include "math/block_ldl.h"
 
 #include "base/tolerance.h"
+#include "math/pair.h"
 #include "math/product.h"
 
 #include <amd.h>
@@ -414,30 +415,30 @@ static int factor_diagonal(double *b, int size, const double *own, double *pivot
     return factor_block(b, size, own, pivot, inverse);
 }
 
-/* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
-static inline void divide_rows(double *b, int rows, const double *diagonal, int size, const double *pivot,
-                               const double *inverse)
+/* L_ij = B_ij inv(L_jj') inv(D_j), row by row. With t = L_ij D_j: t_c = b_c - sum t_k L_ck, and 0 where left out. */
+STI_INLINE void divide_rows(double *b, int rows, const double *diagonal, int size, const double *inverse)
 {
     for (int a = 0; a < rows; a++) {
-        double *x = b + (int64_t)a * size;
+        double *t = b + (ptrdiff_t)a * size;
         for (int c = 0; c < size; c++) {
-            double sum = x[c];
+            double sum = t[c];
             for (int k = 0; k < c; k++)
-                sum -= x[k] * pivot[k] * diagonal[c * size + k];
-            x[c] = sum * inverse[c];
+                sum -= t[k] * diagonal[c * size + k];
+            t[c] = inverse[c] != 0.0 ? sum : 0.0;
         }
+        for (int c = 0; c < size; c++)
+            t[c] *= inverse[c];
     }
 }
 
-static void divide_block(double *b, int rows, const double *diagonal, int size, const double *pivot,
-                         const double *inverse)
+static void divide_block(double *b, int rows, const double *diagonal, int size, const double *inverse)
 {
     if (size == 3)
-        divide_rows(b, rows, diagonal, 3, pivot, inverse);
+        divide_rows(b, rows, diagonal, 3, inverse);
     else if (size == 5)
-        divide_rows(b, rows, diagonal, 5, pivot, inverse);
+        divide_rows(b, rows, diagonal, 5, inverse);
     else
-        divide_rows(b, rows, diagonal, size, pivot, inverse);
+        divide_rows(b, rows, diagonal, size, inverse);
 }
 
 st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *pattern, const double *x, int *redundant_rows,
@@ -464,8 +465,7 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
                 return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g",
                                 pattern->first[ldl->order[j]] + c, pivot[c]);
         for (int64_t e = ldl->column[j] + 1; e < ldl->column[j + 1]; e++)
-            divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), diagonal, size, pivot,
-                         inverse);
+            divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), diagonal, size, inverse);
     }
     if (redundant_rows != NULL) *redundant_rows = skipped;
     return ST_OK;
@@ -473,12 +473,14 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
 
 #define NUMBER  double
 #define NAME(f) f
-#define CLONES
+#define CLONES  STI_CLONES
+#define DOT     pair_dot_one
 #include "math/block_ldl_solve.h"
 
 #define NUMBER  sti_Wide
 #define NAME(f) f##_wide
 #define CLONES  STI_CLONES
+#define DOT     pair_dot_wide
 #include "math/block_ldl_solve.h"
 
 void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y)

@@ -1,6 +1,6 @@
 /* math/block_ldl_solve.h -- L D L' x = y for one right-hand side or for several (wide.h).
  *
- * A part of block_ldl.c, which includes it with NUMBER, NAME and CLONES.
+ * A part of block_ldl.c, which includes it with NUMBER, NAME, CLONES and the sum DOT (pair.h).
  */
 /* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */
 STI_INLINE void NAME(forward_column)(const sti_BlockLdl *ldl, int k, int size, NUMBER *work)
@@ -15,10 +15,9 @@ STI_INLINE void NAME(forward_column)(const sti_BlockLdl *ldl, int k, int size, N
         const int rows = block_size(ldl, ldl->row[e]);
         NUMBER *below = work + ldl->at[ldl->row[e]];
         for (int a = 0; a < rows; a++) {
-            NUMBER sum = below[a];
-            for (int b = 0; b < size; b++)
-                sum -= l[a * size + b] * z[b];
-            below[a] = sum;
+            NUMBER sum;
+            DOT(l + (ptrdiff_t)a * size, z, size, &sum);
+            below[a] -= sum;
         }
     }
 }
@@ -86,3 +85,4 @@ static void NAME(solve_ranks)(const sti_BlockLdl *ldl, int begin, int end, NUMBE
 #undef NUMBER
 #undef NAME
 #undef CLONES
+#undef DOT

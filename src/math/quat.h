@@ -68,8 +68,11 @@ static inline double quat_twist(st_Quat q, st_Vec3 n)
 
 static inline st_Mat3 quat_matrix(st_Quat q)
 {
-    st_Vec3 x = rotate(q, vec3(1, 0, 0)), y = rotate(q, vec3(0, 1, 0)), z = rotate(q, vec3(0, 0, 1));
-    return (st_Mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+    double x = 2 * q.x, y = 2 * q.y, z = 2 * q.z;
+    double xx = x * q.x, yy = y * q.y, zz = z * q.z, xy = x * q.y, xz = x * q.z, yz = y * q.z;
+    double wx = q.w * x, wy = q.w * y, wz = q.w * z;
+    return (st_Mat3){
+        {1 - (yy + zz), xy - wz, xz + wy, xy + wz, 1 - (xx + zz), yz - wx, xz - wy, yz + wx, 1 - (xx + yy)}};
 }
 
 /* The shortest rotation that takes the unit vector a to the unit vector b. */

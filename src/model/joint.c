@@ -168,40 +168,75 @@ void sti_joint_compile(sti_World *world, int index)
 
 /* ---- measures --------------------------------------------------------------------------------- */
 
-/* A joint at a configuration: bodies, anchors, and the measures found so far. */
+/* A measure as the rows of a step problem want it, angular velocities in the axes of their bodies:
+ *     d value/dt = rate + along . (v_b - v_a) + on_a . w_a + on_b . w_b                            */
+typedef struct Row {
+    double value, rate;
+    st_Vec3 along, on_a, on_b;
+} Row;
+
+/* A joint at a configuration: bodies and anchors. */
 typedef struct Place {
     const sti_World *world;
     const sti_Joint *joint;
     int index;
     const double *q;
     st_Pose a, b;
-    st_Vec3 p_a, p_b; /* anchors                                                                   */
-    sti_Measure *out;
-    int n;
+    st_Mat3 axes_a, axes_b; /* orientations, body to world                                         */
+    st_Vec3 p_a, p_b;       /* anchors                                                             */
 } Place;
 
-static Place place(const sti_World *world, int index, const double *q, sti_Measure *out)
+static Place place(const sti_World *world, int index, const double *q)
 {
     const sti_Joint *joint = &world->joint[index];
-    Place p = {.world = world, .joint = joint, .index = index, .q = q, .out = out};
+    Place p = {.world = world, .joint = joint, .index = index, .q = q};
     p.a = sti_pose(q, joint->a);
     p.b = sti_pose(q, joint->b);
-    p.p_a = pose_point(p.a, joint->anchor_a);
-    p.p_b = pose_point(p.b, joint->anchor_b);
+    p.axes_a = quat_matrix(p.a.q);
+    p.axes_b = quat_matrix(p.b.q);
+    p.p_a = add(p.a.p, mat3_mul(&p.axes_a, joint->anchor_a));
+    p.p_b = add(p.b.p, mat3_mul(&p.axes_b, joint->anchor_b));
     return p;
 }
 
-static sti_Measure slide(const Place *p, int axis)
+static sti_Measure measure_of(const Place *p, const Row *row)
 {
-    st_Vec3 t = rotate(p->a.q, p->joint->frame_a[axis]);
-    return sti_measure_along(p->a, p->b, p->p_b, t, p->p_b, dot(t, sub(p->p_b, p->p_a)));
+    return (sti_Measure){.value = row->value,
+                         .rate = row->rate,
+                         .on_a = {scale(-1, row->along), mat3_mul(&p->axes_a, row->on_a)},
+                         .on_b = {row->along, mat3_mul(&p->axes_b, row->on_b)}};
 }
 
-static sti_Measure align(const Place *p, const int axes[2])
+static Row row_of(const Place *p, const sti_Measure *measure)
 {
-    st_Vec3 s = rotate(p->a.q, p->joint->frame_a[axes[0]]), t = rotate(p->b.q, p->joint->frame_b[axes[1]]);
-    st_Vec3 c = cross(s, t);
-    return (sti_Measure){.value = dot(s, t), .on_a = {.angular = c}, .on_b = {.angular = scale(-1, c)}};
+    return (Row){measure->value, measure->rate, measure->on_b.linear, mat3_mul_back(&p->axes_a, measure->on_a.angular),
+                 mat3_mul_back(&p->axes_b, measure->on_b.angular)};
+}
+
+/* Along world axis k, which is row k of either orientation seen from its body. */
+static Row meet(const Place *p, int k, double value)
+{
+    return (Row){.value = value,
+                 .along = vec3_axis(k),
+                 .on_a = cross(vec3_load(p->axes_a.m + 3 * k), p->joint->anchor_a),
+                 .on_b = cross(p->joint->anchor_b, vec3_load(p->axes_b.m + 3 * k))};
+}
+
+static Row slide(const Place *p, int axis)
+{
+    st_Vec3 own = p->joint->frame_a[axis], t = mat3_mul(&p->axes_a, own);
+    return (Row){.value = dot(t, sub(p->p_b, p->p_a)),
+                 .along = t,
+                 .on_a = cross(own, mat3_mul_back(&p->axes_a, sub(p->p_b, p->a.p))),
+                 .on_b = cross(p->joint->anchor_b, mat3_mul_back(&p->axes_b, t))};
+}
+
+static Row align(const Place *p, const int axes[2])
+{
+    st_Vec3 s = p->joint->frame_a[axes[0]], t = p->joint->frame_b[axes[1]];
+    st_Vec3 t_in_a = mat3_mul_back(&p->axes_a, mat3_mul(&p->axes_b, t));
+    st_Vec3 s_in_b = mat3_mul_back(&p->axes_b, mat3_mul(&p->axes_a, s));
+    return (Row){.value = dot(s, t_in_a), .on_a = cross(s, t_in_a), .on_b = cross(t, s_in_b)};
 }
 
 static st_Status span(const Place *p, sti_Measure *out, st_Error *err)
@@ -226,6 +261,12 @@ static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
     return (sti_Measure){.value = x.value - lead * y.value,
                          .on_a = combine(x.on_a, -lead, y.on_a),
                          .on_b = combine(x.on_b, -lead, y.on_b)};
+}
+
+static sti_Measure displacement(const Place *p)
+{
+    Row row = slide(p, 2);
+    return measure_of(p, &row);
 }
 
 /* The angle between a's axis and b's, 0 to pi. Where they agree or are opposite any direction leads away. */
@@ -260,7 +301,7 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
         *out = swing(p);
         return ST_OK;
     case ST_COORDINATE_DISPLACEMENT:
-        *out = slide(p, 2);
+        *out = displacement(p);
         return ST_OK;
     case ST_COORDINATE_DISTANCE:
         return span(p, out, err);
@@ -272,7 +313,7 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err)
 {
-    Place p = place(world, index, q, out);
+    Place p = place(world, index, q);
     return gauge(&p, p.joint->coordinate[which], out, err);
 }
 
@@ -293,27 +334,81 @@ static st_Status held(const Place *p, double t, sti_Measure *out, st_Error *err)
     return ST_OK;
 }
 
+/* What is less usual comes as a measure in world axes. */
+static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
+{
+    const Recipe *recipe = &recipes[p->joint->type];
+    sti_Measure x;
+    if (recipe->screw) {
+        const int angle = p->joint->angle[ST_COORDINATE_ANGLE];
+        x = couple(displacement(p), p->joint->lead, sti_measure_angle(p->world, angle, p->q));
+        *out++ = row_of(p, &x);
+    }
+    if (recipe->span) {
+        STI_TRY(span(p, &x, err));
+        x.value -= p->joint->length;
+        *out++ = row_of(p, &x);
+    }
+    if (p->joint->held) {
+        STI_TRY(held(p, t, &x, err));
+        *out = row_of(p, &x);
+    }
+    return ST_OK;
+}
+
+static st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
+{
+    const Recipe *recipe = &recipes[p->joint->type];
+    int n = 0;
+    if (recipe->meet) {
+        st_Vec3 d = sub(p->p_b, p->p_a);
+        out[n++] = meet(p, 0, d.x);
+        out[n++] = meet(p, 1, d.y);
+        out[n++] = meet(p, 2, d.z);
+    }
+    for (int k = 0; k < recipe->n_slide; k++)
+        out[n++] = slide(p, recipe->slide[k]);
+    for (int k = 0; k < recipe->n_align; k++)
+        out[n++] = align(p, recipe->align[k]);
+    return n < p->joint->n_rows ? other_rows(p, t, out + n, err) : ST_OK;
+}
+
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err)
 {
-    Place p = place(world, index, q, out);
-    const Recipe *recipe = &recipes[p.joint->type];
-    st_Vec3 d = sub(p.p_b, p.p_a);
-    if (recipe->meet)
-        for (int k = 0; k < 3; k++)
-            out[p.n++] = sti_measure_along(p.a, p.b, p.p_b, vec3_axis(k), p.p_a, dot(vec3_axis(k), d));
-    for (int k = 0; k < recipe->n_slide; k++)
-        out[p.n++] = slide(&p, recipe->slide[k]);
-    for (int k = 0; k < recipe->n_align; k++)
-        out[p.n++] = align(&p, recipe->align[k]);
-    if (recipe->screw)
-        out[p.n++] =
-            couple(slide(&p, 2), p.joint->lead, sti_measure_angle(world, p.joint->angle[ST_COORDINATE_ANGLE], q));
-    if (recipe->span) {
-        STI_TRY(span(&p, &out[p.n], err));
-        out[p.n++].value -= p.joint->length;
+    Place p = place(world, index, q);
+    Row row[STI_JOINT_ROWS];
+    if (p.joint->n_rows == 0 || recipes[p.joint->type].gear) return ST_OK;
+    STI_TRY(rows_of(&p, t, row, err));
+    for (int k = 0; k < p.joint->n_rows; k++)
+        out[k] = measure_of(&p, &row[k]);
+    return ST_OK;
+}
+
+/* ---- tension ---------------------------------------------------------------------------------- */
+
+/* Torque of a force f at the lever s is s x f. When the body turns by d the lever follows, and in the body's axes
+ * the torque changes by -((s'f) I - f s') d. Of that matrix the diagonal, which is nearly all of it for bars
+ * drawn at their ends.                                                                            */
+static void add_tension(const sti_Body *body, st_Quat q, st_Vec3 lever, st_Vec3 force, double *out)
+{
+    st_Vec3 f = rotate_back(q, force);
+    double along = dot(lever, f), part[3];
+    vec3_store(part, vec3(along - lever.x * f.x, along - lever.y * f.y, along - lever.z * f.z));
+    for (int k = 0; k < body->n_dofs; k++)
+        if (body->dof[k] >= 3) out[body->v_first + k] += part[body->dof[k] - 3];
+}
+
+void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out)
+{
+    memset(out, 0, (size_t)world->n_v * sizeof *out);
+    for (int index = 0; index < world->n_joints; index++) {
+        const sti_Joint *joint = &world->joint[index];
+        if (!recipes[joint->type].meet) continue;
+        st_Vec3 force = vec3_load(l + joint->first_row);
+        add_tension(&world->body[joint->b], sti_pose(q, joint->b).q, joint->anchor_b, force, out);
+        add_tension(&world->body[joint->a], sti_pose(q, joint->a).q, joint->anchor_a, scale(-1, force), out);
     }
-    return p.joint->held ? held(&p, t, &out[p.n], err) : ST_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------- */
@@ -352,21 +447,19 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
 {
     const sti_Joint *joint = &world->joint[index];
     const sti_Body *a = &world->body[joint->a], *b = &world->body[joint->b];
-    st_Quat of_a = sti_pose(q, joint->a).q, of_b = sti_pose(q, joint->b).q;
-    sti_Measure measure[7];
+    Row row[STI_JOINT_ROWS];
     sti_JointEntry *entry;
     double *gradient;
     int touched[12];
     if (joint->n_rows == 0) return ST_OK;
-    STI_TRY(sti_joint_measures(world, index, t, q, measure, err));
-    int count = sti_rows_index(world, joint->a, joint->b, touched);
+    Place p = place(world, index, q);
+    STI_TRY(rows_of(&p, t, row, err));
+    int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
     STI_TRY(sti_sink_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));
     for (int k = 0; k < joint->n_rows; k++) {
-        const sti_Measure *m = &measure[k];
-        entry[k] = (sti_JointEntry){m->value, m->rate};
-        /* angular velocities are in body axes */
-        gradient = sti_put_half(a, m->on_a.linear, rotate_back(of_a, m->on_a.angular), gradient);
-        gradient = sti_put_half(b, m->on_b.linear, rotate_back(of_b, m->on_b.angular), gradient);
+        entry[k] = (sti_JointEntry){row[k].value, row[k].rate};
+        gradient = sti_put_half(a, scale(-1, row[k].along), row[k].on_a, gradient);
+        gradient = sti_put_half(b, row[k].along, row[k].on_b, gradient);
     }
     return ST_OK;
 }
@@ -390,5 +483,6 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
         else
             STI_TRY(push_joint(world, index, t, q, sink, err));
     }
+    sink->laid_out = true;
     return ST_OK;
 }

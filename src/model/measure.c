@@ -50,6 +50,14 @@ static sti_Measure hand(const sti_Angle *angle, const double *q)
         .value = with_turns(atan2(s, c), q[angle->q]), .on_a = {.angular = g}, .on_b = {.angular = scale(-1, g)}};
 }
 
+double sti_angle_value(const sti_World *world, int angle, const double *q)
+{
+    const sti_Angle *angle_of = &world->angle[angle];
+    if (angle_of->is_hand) return hand(angle_of, q).value;
+    st_Quat r = turned(sti_pose(q, angle_of->a).q, sti_pose(q, angle_of->b).q, angle_of->relative);
+    return with_turns(quat_twist(r, angle_of->axis_a), q[angle_of->q]);
+}
+
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
@@ -99,5 +107,5 @@ int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 han
 void sti_angles_update(const sti_World *world, double *q)
 {
     for (int k = 0; k < world->n_angles; k++)
-        q[world->angle[k].q] = sti_measure_angle(world, k, q).value;
+        q[world->angle[k].q] = sti_angle_value(world, k, q);
 }

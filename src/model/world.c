@@ -328,6 +328,21 @@ static void world_difference(void *ctx, const double *q0, const double *q1, doub
     }
 }
 
+/* A vector fixed in a body that turns by x = h w has the mean sinc(|x|/2) times that in the middle, across the axis;
+ * Simpson's rule says (2 + cos(|x|/2))/3.                                                         */
+void sti_world_turns(const sti_World *world, const double *v, double h, double *factor)
+{
+    for (int b = 1; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        st_Vec3 linear, w;
+        sti_body_velocity(body, v, &linear, &w);
+        double half = 0.5 * h * norm(w); /* below 0.001 the two are the same to rounding */
+        double ratio = half < 1e-3 ? 1.0 : 3 * sin(half) / (half * (2 + cos(half)));
+        for (int k = 0; k < body->n_dofs; k++)
+            factor[body->v_first + k] = body->dof[k] < 3 ? 1.0 : ratio;
+    }
+}
+
 /* No point of a body moves faster than |v| + |w| times its distance from the centre; two bodies approach. */
 static double world_reach(void *ctx, const double *q, const double *v, double h)
 {

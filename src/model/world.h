@@ -197,6 +197,7 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
 /* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
  * shortest turn; the angle of a hand of b.                                                        */
+double sti_angle_value(const sti_World *world, int angle, const double *q);
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
 void sti_angles_update(const sti_World *world, double *q);
@@ -205,7 +206,12 @@ void sti_angles_update(const sti_World *world, double *q);
 void sti_joint_compile(sti_World *world, int index);
 void sti_gears_compile(sti_World *world); /* when the initial state is there */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
+/* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations (step/mean.c). */
+void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
+/* By velocity, what makes Simpson's rule over a rotation exact (step/mean.c). */
+void sti_world_turns(const sti_World *world, const double *v, double h, double *factor);
 /* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
+#define STI_JOINT_ROWS 7
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err);
 /* Its coordinate (which 0), or the other one (1). */

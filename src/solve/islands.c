@@ -2,6 +2,7 @@
 #include "solve/islands.h"
 #include "math/block_diag.h"
 
+#include "solve/linear.h"
 #include "solve/net.h"
 #include "solve/rows.h"
 
@@ -46,6 +47,7 @@ struct sti_Islands {
     st_SolverDef def;
     bool split;
     st_Solver *solver[MOST_SOLVERS];
+    sti_Linear *linear; /* for problems without contacts                                           */
     int n_islands;
     STI_ARRAY(sti_Island, island);
     const st_Problem *problem;
@@ -102,6 +104,7 @@ void sti_islands_destroy(sti_Islands *s)
     const st_Allocator allocator = s->allocator;
     for (int k = 0; k < MOST_SOLVERS; k++)
         st_solver_destroy(s->solver[k]);
+    sti_linear_destroy(s->linear);
     RELEASE(island);
     RELEASE(block_of);
     RELEASE(shape);
@@ -139,6 +142,7 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
     st_Status status = st_solver_create(def, &s->solver[0], err);
+    if (status == ST_OK) status = sti_linear_create(&s->allocator, &s->linear, err);
     if (status == ST_OK) status = STI_GROW(&s->allocator, s->island, s->island_size, 1, err);
     if (status != ST_OK) {
         sti_islands_destroy(s);
@@ -642,6 +646,33 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     return ST_OK;
 }
 
+static st_Status linear_info(const sti_Islands *s, st_Status status, st_SolveInfo *found, st_SolveInfo *info)
+{
+    found->solver = s->def.name;
+    if (info != NULL && status == ST_OK) *info = *found;
+    return status;
+}
+
+static st_Status solve_linear(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    st_SolveInfo found;
+    s->n_islands = 0;
+    return linear_info(s, sti_linear_solve(s->linear, s->problem, solution, &found, err), &found, info);
+}
+
+st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                              st_Error *err)
+{
+    st_SolveInfo found;
+    s->problem = problem;
+    return linear_info(s, sti_linear_correct(s->linear, problem, solution, &found, err), &found, info);
+}
+
+void sti_islands_be_rough(sti_Islands *s)
+{
+    sti_linear_be_rough(s->linear);
+}
+
 /* Blocks that are left out are at rest. */
 static bool stop_still(const st_Problem *p, const bool *still, double *v)
 {
@@ -660,8 +691,9 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const boo
 {
     s->problem = problem;
     const bool any_still = stop_still(problem, still, solution->v);
+    if (!any_still && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (!any_still && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
-        s->n_islands = problem->n_contacts > 0;
+        s->n_islands = 1;
         return solve_whole(s, solution, info, err);
     }
     STI_TRY(find_parts(s, still, err));

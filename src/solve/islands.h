@@ -33,6 +33,13 @@ void sti_islands_destroy(sti_Islands *islands);
 st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const bool *still, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err);
 
+/* The solution of the last problem, where nothing was still and no contact, as one of this, which differs in the
+ * numbers of G, f and g alone: a step with the factors of then (linear.h).                           */
+st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, st_Solution *solution,
+                              st_SolveInfo *info, st_Error *err);
+/* Problems without contacts from now on without refinement: for who corrects. */
+void sti_islands_be_rough(sti_Islands *islands);
+
 /* Of the last solve, in order of their first blocks. */
 int sti_islands_count(const sti_Islands *islands);
 const sti_Island *sti_islands_get(const sti_Islands *islands, int index);

@@ -22,6 +22,7 @@
 
 #include "base/tolerance.h"
 #include "math/block_ldl.h"
+#include "math/pair.h"
 #include "math/product.h"
 
 #define MAX_REFINEMENTS 3
@@ -30,27 +31,33 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
 
+typedef struct Run {
+    int64_t from, to;
+    int count;
+} Run;
+
 typedef struct sti_SaddleMemory {
     st_Allocator allocator;
-    sti_Net net;                  /* joint rows and mechanisms                                      */
-    sti_BlockFactor mass;         /* A                                                              */
-    sti_BlockLdl *ldl;            /* scaled S, A symmetric                                          */
-    STI_ARRAY(double, dense);     /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
-    int64_t version;              /* of the net that what follows was laid out for; 0: none         */
-    STI_ARRAY(int64_t, entry_at); /* by entry of the problem's G: where it stands in ours          */
-    STI_ARRAY(double, G);         /*                                                                */
-    STI_ARRAY(double, Z);         /*                                                                */
-    STI_ARRAY(int64_t, s_p);      /* sti_BlockPattern of S                                          */
-    STI_ARRAY(int, s_i);          /*                                                                */
-    STI_ARRAY(int64_t, s_start);  /*                                                                */
-    STI_ARRAY(double, s_value);   /*                                                                */
-    int64_t s_end;                /* numbers in it                                                  */
-    STI_ARRAY(double, scale);     /* n_l: 1/sqrt(S_jj)                                              */
-    STI_ARRAY(double, rest_v);    /* residuals of (1), (2) and the corrections; room for wide ones  */
-    STI_ARRAY(double, rest_l);    /*                                                                */
-    STI_ARRAY(double, step_v);    /*                                                                */
-    STI_ARRAY(double, step_l);    /*                                                                */
-    STI_ARRAY(double, wide_l);    /* joint impulses of several right-hand sides                     */
+    sti_Net net;              /* joint rows and mechanisms                                      */
+    sti_BlockFactor mass;     /* A                                                              */
+    sti_BlockLdl *ldl;        /* scaled S, A symmetric                                          */
+    STI_ARRAY(double, dense); /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
+    int64_t version;          /* of the net that what follows was laid out for; 0: none         */
+    STI_ARRAY(Run, run);      /* entries of the problem's G that stand side by side in ours, too */
+    int64_t n_runs;
+    STI_ARRAY(double, G);        /*                                                                */
+    STI_ARRAY(double, Z);        /*                                                                */
+    STI_ARRAY(int64_t, s_p);     /* sti_BlockPattern of S                                          */
+    STI_ARRAY(int, s_i);         /*                                                                */
+    STI_ARRAY(int64_t, s_start); /*                                                                */
+    STI_ARRAY(double, s_value);  /*                                                                */
+    int64_t s_end;               /* numbers in it                                                  */
+    STI_ARRAY(double, scale);    /* n_l: 1/sqrt(S_jj)                                              */
+    STI_ARRAY(double, rest_v);   /* residuals of (1), (2) and the corrections; room for wide ones  */
+    STI_ARRAY(double, rest_l);   /*                                                                */
+    STI_ARRAY(double, step_v);   /*                                                                */
+    STI_ARRAY(double, step_l);   /*                                                                */
+    STI_ARRAY(double, wide_l);   /* joint impulses of several right-hand sides                     */
 } Memory;
 
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err)
@@ -77,7 +84,7 @@ st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_
 static void release_arrays(Memory *m)
 {
     RELEASE(dense);
-    RELEASE(entry_at);
+    RELEASE(run);
     RELEASE(G);
     RELEASE(Z);
     RELEASE(s_p);
@@ -115,7 +122,20 @@ static int group_rows(const Memory *m, int group)
     return sti_net_group_rows(&m->net, group);
 }
 
-/* Where each entry of G stands in the dense blocks, and zeros where no entry is: once a net. */
+/* An entry of the problem's G and where it stands in ours: with the one before, or as the start of a run. */
+static st_Status add_entry(Memory *m, int64_t from, int64_t to, st_Error *err)
+{
+    Run *last = m->n_runs > 0 ? &m->run[m->n_runs - 1] : NULL;
+    if (last != NULL && last->from + last->count == from && last->to + last->count == to && last->count < 6) {
+        last->count++;
+        return ST_OK;
+    }
+    GROW(run, m->n_runs + 1);
+    m->run[m->n_runs++] = (Run){from, to, 1};
+    return ST_OK;
+}
+
+/* Where the entries of G stand in the dense blocks, and zeros where no entry is: once a net. */
 static st_Status place_entries(Memory *m, st_Error *err)
 {
     const st_Sparse *G = &m->net.problem->G;
@@ -123,7 +143,7 @@ static st_Status place_entries(Memory *m, st_Error *err)
     const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
     GROW(G, end);
     GROW(Z, end);
-    GROW(entry_at, m->net.problem->n_l > 0 ? G->p[m->net.problem->n_l] : 0);
+    m->n_runs = 0;
     if (end > 0) memset(m->G, 0, (size_t)end * sizeof *m->G);
     for (int J = 0; J < m->net.n_groups; J++) {
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
@@ -132,20 +152,30 @@ static st_Status place_entries(Memory *m, st_Error *err)
             for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
                 const int block = m->net.block_of[G->i[e]];
                 const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
-                m->entry_at[e] = m->net.slot[block] + row + G->i[e] - first[block];
+                STI_TRY(add_entry(m, e, m->net.slot[block] + row + G->i[e] - first[block], err));
             }
     }
     return ST_OK;
 }
 
-/* Dense blocks of G and Z = inv(A) G. */
-static void fill_links(Memory *m)
+/* Dense blocks of G. Mostly a run is the six velocities of a body. */
+static void fill_G(Memory *m)
 {
-    const st_Sparse *G = &m->net.problem->G;
+    const double *from = m->net.problem->G.x;
+    for (int64_t k = 0; k < m->n_runs; k++) {
+        const Run *run = &m->run[k];
+        if (run->count == 6)
+            memcpy(m->G + run->to, from + run->from, 6 * sizeof *from);
+        else
+            memcpy(m->G + run->to, from + run->from, (size_t)run->count * sizeof *from);
+    }
+}
+
+/* And of Z = inv(A) G. */
+static void fill_Z(Memory *m)
+{
     const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
     if (end == 0) return;
-    for (int64_t e = 0; e < G->p[m->net.problem->n_l]; e++)
-        m->G[m->entry_at[e]] = G->x[e];
     memcpy(m->Z, m->G, (size_t)end * sizeof *m->Z);
     for (int J = 0; J < m->net.n_groups; J++)
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
@@ -323,7 +353,8 @@ static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_
         STI_TRY(form_pattern(m, err));
         m->version = m->net.version;
     }
-    fill_links(m);
+    fill_G(m);
+    fill_Z(m);
     GROW(scale, p->n_l);
     if (p->n_l == 0) return ST_OK;
     GROW(rest_v, (int64_t)STI_WIDTH * p->n_v);
@@ -370,19 +401,49 @@ static void solve_joints_wide(const Memory *m, const Part *part, sti_Wide *l)
 #define NUMBER  double
 #define WIDTH   1
 #define NAME(f) f
-#define CLONES
+#define CLONES  STI_CLONES
+#define DOT     pair_dot_one
+#define ADD     pair_add
 #include "solve/saddle_solve.h"
 
 #define NUMBER  sti_Wide
 #define WIDTH   STI_WIDTH
 #define NAME(f) f##_wide
 #define CLONES  STI_CLONES
+#define DOT     pair_dot_wide
+#define ADD     pair_add_wide
 #include "solve/saddle_solve.h"
 
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l)
 {
     const Part part = part_of(saddle->memory, mechanism);
     solve(saddle->memory, &part, saddle->rough, a, c, v, l);
+}
+
+void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem)
+{
+    saddle->memory->net.problem = problem;
+    fill_G(saddle->memory);
+}
+
+/* One round of refinement. */
+STI_CLONES
+static void refine(const Memory *m, const Part *part, const double *a, const double *c, const double *v,
+                   const double *l)
+{
+    residuals(m, part, a, c, v, l, m->rest_v, m->rest_l);
+    solve_once(m, part, m->rest_v, m->rest_l, m->step_v, m->step_l);
+}
+
+void sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l)
+{
+    const Memory *m = saddle->memory;
+    const Part part = part_of(m, STI_WHOLE);
+    refine(m, &part, a, c, v, l);
+    for (int row = 0; row < m->net.problem->n_v; row++)
+        v[row] += m->step_v[row];
+    for (int row = 0; row < m->net.problem->n_l; row++)
+        l[row] += m->step_l[row];
 }
 
 void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v)

@@ -32,6 +32,11 @@ st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Er
  * l = 0. c may be NULL: zeros. (A not symmetric: l is set to 0 outside.) */
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
 
+/* The problem of the last factorisation again with other numbers in G, f and g: v and l, a solution of it up to what
+ * changed, become a better one with the factors as they are. What is left falls by the relative change of G.   */
+void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem);
+void sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l);
+
 /* The same for several a at once, with c = 0, within one mechanism that has joints. */
 void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v);
 

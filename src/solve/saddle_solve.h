@@ -1,5 +1,6 @@
 /* solve/saddle_solve.h -- solution and refinement of the saddle point system, for one right-hand side or for several
- * (math/wide.h). A part of saddle.c, which includes it with NUMBER, NAME and CLONES.
+ * (math/wide.h). A part of saddle.c, which includes it with NUMBER, NAME, CLONES and the sums DOT and ADD
+ * (math/pair.h).
  *
  * Blocks X are rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in
  * space, and the compiler unrolls what it knows the sizes of.
@@ -7,10 +8,9 @@
 STI_INLINE void NAME(take_rows)(const double *X, int rows, int size, const NUMBER *v, NUMBER *out)
 {
     for (int a = 0; a < rows; a++) {
-        NUMBER sum = out[a];
-        for (int k = 0; k < size; k++)
-            sum -= X[a * size + k] * v[k];
-        out[a] = sum;
+        NUMBER sum;
+        DOT(X + a * size, v, size, &sum);
+        out[a] -= sum;
     }
 }
 
@@ -31,8 +31,7 @@ STI_INLINE void NAME(give_columns)(const double *restrict X, int rows, int size,
                                    NUMBER *restrict v)
 {
     for (int a = 0; a < rows; a++)
-        for (int k = 0; k < size; k++)
-            v[k] += X[a * size + k] * l[a];
+        ADD(l + a, X + a * size, size, v);
 }
 
 /* v += X' l */
@@ -202,3 +201,5 @@ static void NAME(solve)(const Memory *m, const Part *part, bool rough, const NUM
 #undef WIDTH
 #undef NAME
 #undef CLONES
+#undef DOT
+#undef ADD

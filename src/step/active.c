@@ -7,10 +7,15 @@
 #include "base/tolerance.h"
 #include "step/system.h"
 
+bool sti_closes_gaps(const st_SystemDef *def)
+{
+    return def->drift == ST_DRIFT_GAP || def->drift == ST_DRIFT_MEAN;
+}
+
 /* Contacts enter before they touch, with their gap. */
 bool sti_speculative(const st_System *system)
 {
-    return system->def.drift == ST_DRIFT_GAP && system->def.events == ST_EVENTS_OFF;
+    return sti_closes_gaps(&system->def) && system->def.events == ST_EVENTS_OFF;
 }
 
 double sti_margin(const st_System *system)

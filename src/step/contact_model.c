@@ -21,7 +21,8 @@ static st_Status check_choices(const st_SystemDef *def, st_Error *err)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "contact \"%s\" has no impact law, its own compliance rebounds: impact must be \"inelastic\"",
                         name);
-    if (def->drift == ST_DRIFT_PROJECTION || (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
+    if (def->drift == ST_DRIFT_PROJECTION || def->drift == ST_DRIFT_MEAN ||
+        (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
         return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,
                         def->contact == ST_CONTACT_COMPLIANT ? "\"velocity\" or \"gap\"" : "\"gap\"");
     return ST_OK;

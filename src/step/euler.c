@@ -18,8 +18,15 @@ st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Erro
                        .v_star = system->v,
                        .v_base = system->v,
                        .q_base = system->q};
-    STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
-    sti_move(system, system->q, system->v_new, h, system->q_new);
+    if (system->def.drift == ST_DRIFT_MEAN) {
+        const sti_History *history = &system->history;
+        for (int i = 0; i < system->model.n_v; i++)
+            system->v_new[i] = system->v[i] + (history->known ? h * history->a[i] : 0.0);
+        STI_TRY(sti_solve_mean_stage(system, &stage, system->v_new, info, err));
+    } else {
+        STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
+        sti_move(system, system->q, system->v_new, h, system->q_new);
+    }
     for (int i = 0; system->a_new != NULL && i < system->model.n_v; i++)
         system->a_new[i] = (system->v_new[i] - system->v[i]) / h;
     return sti_total_impulses(system, 1.0, err);

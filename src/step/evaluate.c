@@ -1,7 +1,7 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
 #include "step/contact_model.h"
 
-static st_Status evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err)
 {
     const st_Model *model = &system->model;
     sti_sink_clear_constraints(sink);
@@ -9,6 +9,15 @@ static st_Status evaluate(st_System *system, st_Sink *sink, double t, const doub
     if (model->soft != NULL) STI_TRY(model->soft(model->ctx, t, q, sink, err));
     if (model->bounded != NULL) STI_TRY(model->bounded(model->ctx, t, q, sink, err));
     sti_lap(system, ST_STAGE_ASSEMBLE);
+    sink->constraints_known = true;
+    return ST_OK;
+}
+
+static st_Status evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
+{
+    const st_Model *model = &system->model;
+    if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(system, sink, t, q, err));
+    sink->constraints_known = false; /* the next position is another one */
     sti_sink_clear_contacts(sink);
     if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
     sti_lap(system, ST_STAGE_CONTACTS);
@@ -17,7 +26,7 @@ static st_Status evaluate(st_System *system, st_Sink *sink, double t, const doub
 
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)
 {
-    sink->rows_later = false;
+    sink->constraints_known = sink->rows_later = false;
     return evaluate(system, sink, t, q, margin, err);
 }
 

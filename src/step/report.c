@@ -210,7 +210,7 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     const sti_Assembly *step = &system->step;
     const double *l = step->l + joint->first_row;
     double rate = per_second(step);
-    sti_Measure row[7], x;
+    sti_Measure row[STI_JOINT_ROWS], x;
     if (joint->type == ST_JOINT_GEAR) {
         out->motor = rate * l[0];
         return ST_OK;

@@ -50,6 +50,7 @@ enum {
     RESTS,
     SLEEPERS,
     JOINT_FORCES,
+    MEAN,
     N_SECTIONS
 };
 
@@ -76,7 +77,8 @@ static const struct {
                           [RINGS] = {"rings", sizeof(int)},
                           [RESTS] = {"rests", sizeof(double)},
                           [SLEEPERS] = {"sleeper", sizeof(sti_Sleeper)},
-                          [JOINT_FORCES] = {"joint f", sizeof(double)}};
+                          [JOINT_FORCES] = {"joint f", sizeof(double)},
+                          [MEAN] = {"mean", sizeof(double)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -109,6 +111,7 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[RESTS] = (Part){s->sleep.rest, s->sleep.n_bodies};
     part[SLEEPERS] = (Part){s->sleep.contact, s->sleep.n_contacts};
     part[JOINT_FORCES] = (Part){s->sleep.joint_force, s->sleep.n_joint_forces};
+    part[MEAN] = (Part){s->mean.past, sti_mean_past(s)};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -205,11 +208,23 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
     return ST_OK;
 }
 
+/* How many steps are known and the order to predict with, which stand first, are at most 2. */
+static st_Status check_mean(const Part *part, int n_v, st_Error *err)
+{
+    double counts[2] = {0};
+    if (part->count == 0) return ST_OK;
+    if (part->count != 2 + 3 * (int64_t)n_v) return damaged(err);
+    memcpy(counts, part->data, sizeof counts);
+    for (int k = 0; k < 2; k++)
+        if (!(counts[k] >= 0) || counts[k] > 2) return damaged(err);
+    return counts[1] <= counts[0] ? ST_OK : damaged(err);
+}
+
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
     const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  -1, -1, -1,
-                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1, -1};
+                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1, -1, -1};
     const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
@@ -223,6 +238,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
         if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
             return damaged(err);
     }
+    STI_TRY(check_mean(&part[MEAN], n_v, err));
     return check_sleep(system, part, err);
 }
 
@@ -270,6 +286,7 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+    if (s->mean.past != NULL) take(s->mean.past, &part[MEAN], sizeof(double));
 }
 
 static void restore_sleep(st_System *s, const Part part[N_SECTIONS])

@@ -150,7 +150,7 @@ static const char *const form_words[] = {"I", "II", NULL};
 static const char *const contact_words[] = {"rigid", "compliant", "regularized", NULL};
 static const char *const law_words[] = {"none", "coulomb", "cone", "pyramid", "box", NULL};
 static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CONE, ST_LAW_PYRAMID, ST_LAW_BOX};
-static const char *const drift_words[] = {"velocity", "gap", "projection", NULL};
+static const char *const drift_words[] = {"velocity", "gap", "projection", "mean", NULL};
 static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
@@ -193,7 +193,10 @@ static const Entry entries[] = {
      AT(facets),
      NULL,
      2},
-    {CHOICE(drift, drift_words, "how joints and gaps are kept: on velocities only, by gap/h, or by projection"),
+    {CHOICE(drift, drift_words,
+            "how joints and gaps are kept: on velocities only, by gap/h, by projection, or joints by rows that are "
+            "means over "
+            "the step (trapezoid II: exact, and no energy lost; euler, implicit), gaps by gap/h"),
      AT(drift), NULL, 0},
     {CHOICE(impact, impact_words, "impact law: no rebound, Poisson's (on impulses), Newton's (on velocities)"),
      AT(impact), NULL, 0},

@@ -179,6 +179,12 @@ st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *in
     sti_RowList *rows = &sink->joint_rows;
     int first_row = rows->n_rows;
     int64_t start = first_row > 0 ? rows->p[first_row] : 0;
+    if (sink->laid_out) {
+        *entry = sink->joint + first_row;
+        *gradient = rows->x + start;
+        rows->n_rows += n_rows;
+        return ST_OK;
+    }
     STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, first_row + n_rows, err));
     STI_TRY(reserve(&sink->allocator, rows, n_rows, start + (int64_t)n_rows * count, err));
     *entry = sink->joint + first_row;

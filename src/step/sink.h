@@ -67,6 +67,8 @@ struct st_Sink {
     int n_contacts;
     sti_Surface **surface; /* those of the contacts that have one of their own, by chunks that stay where they are */
     int n_surfaces;
+    bool constraints_known; /* all but contacts is there, for the position asked for next (sti_evaluate_ahead)   */
+    bool laid_out;   /* joint_rows has the entries of a world's joints, which stay: only numbers change            */
     bool rows_later; /* the world may leave the rows of contacts to whoever wants them             */
     int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity, surface_capacity;
 };
@@ -100,7 +102,7 @@ st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err);
 void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
 /* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
- * gradients are to be written.                                                                    */
+ * gradients are to be written. In a sink that is laid out `index` is not looked at. */
 st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
                              double **gradient, st_Error *err);
 

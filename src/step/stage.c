@@ -41,6 +41,12 @@ typedef struct Work {
     st_Error *err;
 } Work;
 
+/* Joints and springs. */
+static const st_Sink *constraints_of(const Work *work)
+{
+    return work->stage->constraints != NULL ? work->stage->constraints : work->stage->rows;
+}
+
 static double shifted(const Work *work, double value, const sti_RowList *rows, int k)
 {
     return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
@@ -65,7 +71,7 @@ static st_Status forces(Work *work, double *k)
     const st_Model *model = &work->system->model;
     const sti_Stage *stage = work->stage;
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
-    if (stage->t_end > stage->t) {
+    if (stage->t_end > stage->t && !(work->system->world != NULL && work->system->world->scene->n_forces == 0)) {
         double *last = work->system->path; /* free until the way is looked at for collisions */
         STI_TRY(model->force(model->ctx, stage->t_end, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
@@ -106,6 +112,8 @@ static st_Status momentum(Work *work)
                 f[i] += M[(i - first) * (end - first) + j - first] * v[j];
         M += marked ? end - first : (ptrdiff_t)(end - first) * (end - first);
     }
+    for (int i = 0; stage->A != NULL && i < model->n_v; i++)
+        f[i] += stage->D[i] * stage->v_near[i];
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
     return ST_OK;
@@ -132,7 +140,7 @@ static st_Status append_row(Work *work, sti_RowList *to, const sti_RowList *from
 
 static double capped(double speed, double cap)
 {
-    return fmin(fmax(speed, -cap), cap);
+    return speed > cap ? cap : (speed < -cap ? -cap : speed);
 }
 
 static double base_speed(const Work *work, const sti_RowList *rows, int k)
@@ -147,24 +155,42 @@ static double drift_time(const Work *work)
     return fmax(work->stage->reach, 0.2 * work->system->h_asked);
 }
 
-static double joint_drift(const Work *work, int k)
+static double joint_drift(const Work *work, int k, double reach)
 {
-    const st_Sink *sink = work->stage->rows;
+    const st_Sink *sink = constraints_of(work);
     const sti_RowList *rows = &sink->joint_rows;
-    double cap = work->system->def.correction_speed, reach = drift_time(work);
+    double cap = work->system->def.correction_speed;
     const st_Sink *from = work->stage->drift_from;
     double value = from != NULL ? from->joint[k].value : shifted(work, sink->joint[k].value, rows, k);
     return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
 }
 
+/* All rows of a list as the next of G; with half of those of another, if one is given. */
+static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowList *half)
+{
+    sti_RowList *G = &work->out->G;
+    const int64_t start = G->n_rows > 0 ? G->p[G->n_rows] : 0, n = from->n_rows > 0 ? from->p[from->n_rows] : 0;
+    if (G->n_rows + from->n_rows > work->out->laid_out)
+        STI_TRY(sti_rows_append_rows(work->allocator, G, from, 0, from->n_rows, work->err));
+    else
+        G->n_rows += from->n_rows;
+    double *x = G->x + start;
+    for (int64_t e = 0; half == NULL && e < n; e++)
+        x[e] = from->x[e];
+    for (int64_t e = 0; half != NULL && e < n; e++)
+        x[e] = from->x[e] + 0.5 * half->x[e];
+    return ST_OK;
+}
+
 static st_Status joints(Work *work)
 {
-    const st_Sink *sink = work->stage->rows;
+    const st_Sink *sink = constraints_of(work), *end = work->stage->end;
     sti_Assembly *out = work->out;
-    STI_TRY(sti_rows_append_rows(work->allocator, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
+    double reach = drift_time(work);
+    STI_TRY(append_all(work, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL));
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
         out->g[k] = sink->joint[k].rate;
-        if (work->gap_drift) out->g[k] += joint_drift(work, k);
+        if (work->gap_drift) out->g[k] += joint_drift(work, k, reach);
         out->Cb[k] = 0;
     }
     return ST_OK;
@@ -180,16 +206,16 @@ static double resistance_of(const Work *work, double stiffness, double damping)
 
 static st_Status soft_rows(Work *work)
 {
-    const st_Sink *sink = work->stage->rows;
+    const st_Sink *sink = constraints_of(work), *end = work->stage->end;
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
     int first = out->G.n_rows;
-    STI_TRY(sti_rows_append_rows(work->allocator, &out->G, &sink->soft_rows, 0, sink->soft_rows.n_rows, work->err));
+    STI_TRY(append_all(work, &sink->soft_rows, end != NULL ? &end->soft_rows : NULL));
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = first + k;
         double resistance = resistance_of(work, soft->stiffness, soft->damping);
-        double phi = shifted(work, soft->value, &sink->soft_rows, k);
+        double phi = work->stage->constraints != NULL ? soft->value : shifted(work, soft->value, &sink->soft_rows, k);
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
         if (work->stage->mean) out->g[row] += base_speed(work, &sink->soft_rows, k);
@@ -466,7 +492,10 @@ static void finish(Work *work)
         .n_l = out->G.n_rows,
         .n_r = out->H.n_rows,
         .n_contacts = n_contacts,
-        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = work->system->marked},
+        .A = {.n_blocks = model->n_blocks,
+              .first = model->first,
+              .x = work->stage->A != NULL ? work->stage->A : out->M,
+              .diagonal = work->system->marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
@@ -497,6 +526,15 @@ static void keep_place(Work *work)
     memcpy(work->out->place, stage->q_star, (size_t)work->system->model.n_q * sizeof *stage->q_star);
 }
 
+/* Is anything linearised from q_star to q_base? */
+static bool needs_shift(const Work *work)
+{
+    const st_Sink *rows = work->stage->rows;
+    if (work->system->wanted.n + rows->bounded_rows.n_rows > 0) return true;
+    if (work->stage->constraints != NULL) return false;
+    return rows->soft_rows.n_rows > 0 || (work->gap_drift && work->stage->drift_from == NULL);
+}
+
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err)
 {
     int n_contacts;
@@ -507,17 +545,18 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
                  .allocator = &system->allocator,
                  .impact = impact,
                  .implicit_forces = system->def.integrator != ST_INTEGRATOR_EULER,
-                 .gap_drift = system->def.drift == ST_DRIFT_GAP && !impact,
+                 .gap_drift = sti_closes_gaps(&system->def) && !impact,
                  .err = err};
     STI_TRY(momentum(&work));
-    if (stage->q_base != stage->q_star) {
+    if (stage->q_base != stage->q_star && needs_shift(&work)) {
         sti_difference(system, stage->q_star, stage->q_base, system->work_k);
         work.shift = system->work_k;
     }
-    int n_soft = impact || !work.implicit_forces ? 0 : stage->rows->soft_rows.n_rows;
-    STI_TRY(grow_constraints(&work, (int64_t)stage->rows->joint_rows.n_rows + n_soft));
+    int n_soft = impact || !work.implicit_forces ? 0 : constraints_of(&work)->soft_rows.n_rows;
+    STI_TRY(grow_constraints(&work, (int64_t)constraints_of(&work)->joint_rows.n_rows + n_soft));
     STI_TRY(joints(&work));
     if (n_soft > 0) STI_TRY(soft_rows(&work));
+    work.out->laid_out = system->world != NULL ? work.out->G.n_rows : 0;
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
     bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !impact;
     int64_t n = patches ? sti_patch_elements(system) : 1, n_block = patches ? 9 * n * n : ST_MAX_DIM * ST_MAX_DIM;
@@ -585,7 +624,10 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     sti_sleep_impulses(system, stage->eta);
     memcpy(out->start, out->r, (size_t)out->problem.n_r * sizeof *out->r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+    if (stage->again)
+        STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
+    else
+        STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

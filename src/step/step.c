@@ -103,6 +103,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     sti_IdSet loaded = system->loaded;
     sti_Mode *mode = system->mode;
     int64_t capacity = system->mode_capacity;
+    sti_mean_remember(system, taken);
     history->known = !event && !system->rough;
     history->h = taken;
     history->a = system->a_new, system->a_new = a;

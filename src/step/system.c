@@ -85,7 +85,8 @@ static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
 }
 
 /* Every vector that lives as long as the system: allocated and freed in one place each. A step of Euler's without
- * events is one stage, from the state to the next; the others need more of them, and so does projection.  */
+ * events is one stage, from the state to the next; the others need more of them, and so do projection and drift mean.
+ */
 typedef enum Need { ALWAYS, STAGES, PROJECTION, N_NEEDS } Need;
 
 typedef struct Vectors {
@@ -144,7 +145,7 @@ static st_Status allocate(st_System *s, Need need, st_Error *err)
 bool sti_has_stages(const st_System *system)
 {
     return sti_integrator(system)->order > 1 || system->def.events != ST_EVENTS_OFF ||
-           system->def.contact == ST_CONTACT_COMPLIANT;
+           system->def.contact == ST_CONTACT_COMPLIANT || system->def.drift == ST_DRIFT_MEAN;
 }
 
 st_Status sti_prepare_projection(st_System *system, st_Error *err)
@@ -197,6 +198,7 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     s->here.n_v = s->trial.n_v = s->middle.n_v = s->model.n_v;
     const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
     STI_TRY(sti_islands_create(&solver, s->def.islands, &s->islands, err));
+    STI_TRY(sti_mean_create(s, err));
     STI_TRY(st_solver_create(&projector, &s->projector, err));
     sti_solver_be_rough(s->projector);
     if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
@@ -241,6 +243,7 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     } else {
         st_Model model = sti_world_model(world);
         status = sti_check_contact_model(def, world, err);
+        if (status == ST_OK) status = sti_check_mean(def, err);
         if (status == ST_OK) status = check_bounded(&model, def, err);
         if (status == ST_OK) status = sti_check_sleep(def, err);
         if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
@@ -261,6 +264,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     STI_TRY(check_def(def, err));
     STI_TRY(check_model(model, err));
     STI_TRY(sti_check_contact_model(def, NULL, err));
+    STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(model, def, err));
     return create(def, model, NULL, q0, v0, out, err);
 }
@@ -310,6 +314,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     sti_patches_free(s);
     sti_sleep_free(s);
+    sti_mean_free(s);
     sti_islands_destroy(s->islands);
     st_solver_destroy(s->projector);
     sti_least_norm_destroy(&a, s->least_norm);

@@ -49,6 +49,7 @@ typedef struct sti_Assembly {
     struct st_RowSource later; /* of the problem, where H waits to be made: waiting.c                 */
     sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
     double *M, *f, *g, *w, *Cb, *C;
+    int laid_out;    /* rows of G whose entries are those of a world's joints and springs: they stay */
     bool mass_known; /* M stays as it is, for good                                                */
     int *Cb_first, *C_first;
     st_ContactLaw *law;
@@ -126,6 +127,16 @@ typedef struct sti_Sleep {
     int64_t contact_capacity, spare_capacity, merged_capacity, joint_force_capacity;
 } sti_Sleep;
 
+/* Drift `mean`: mean.c. All NULL without it. */
+typedef struct sti_Mean {
+    double *past;    /* n_past, the order to predict with, then what follows: saved with the state */
+    double *tension; /* n_v: forces of joints times their levers, at the last solution [N m]       */
+    double *a[2];    /* n_v: accelerations before that of the history, n_past of them known        */
+    double *D;       /* n_v: of the last factorisation                                             */
+    double *A;       /* M + diag(D)                                                                */
+    double *v_near;  /* n_v: the velocity of the round before                                      */
+} sti_Mean;
+
 struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
@@ -188,6 +199,7 @@ struct st_System {
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
 
     sti_Sleep sleep;
+    sti_Mean mean;
 
     double friction_work; /* since the start [J]                                                   */
     double work_before;   /* of the part of the step before its collision [J]                      */
@@ -202,6 +214,8 @@ void sti_lap(st_System *system, st_Stage stage);
 
 /* evaluate.c: fill a sink at (t, q). */
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
+/* All of it but contacts, which stay. */
+st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err);
 /* The same, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
  * within h. A model of the user's tells of none.                                                  */
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
@@ -225,14 +239,19 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
 typedef struct sti_Stage {
     double t, t_end; /* k is the mean of its values at both                                    */
     double eta;
-    double reach;        /* v moves q_base for this long: where drift wants gaps closed            */
-    bool mean;           /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
-    bool second_order;   /* the gyroscopic term at v_star instead of inside v_base                 */
-    bool rebound;        /* contacts that close rebound by Newton's law                            */
-    const st_Sink *rows; /* evaluated at q_star                                                    */
+    double reach;               /* v moves q_base for this long: where drift wants gaps closed            */
+    bool mean;                  /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
+    bool second_order;          /* the gyroscopic term at v_star instead of inside v_base                 */
+    bool rebound;               /* contacts that close rebound by Newton's law                            */
+    const st_Sink *rows;        /* evaluated at q_star                                                    */
+    const st_Sink *constraints; /* joints and springs as means over the step (mean.c), their values those at q_base;
+                                 * NULL: as in `rows`                                              */
+    const st_Sink *end;         /* half of whose rows belong to those of `constraints`; or NULL             */
+    bool again;                 /* v and l are a solution but for small changes of G, f, g; there are no contacts  */
     const double *q_star, *v_star, *v_base, *q_base;
-    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
-    const double *push;        /* an impulse, or NULL                                                     */
+    const st_Sink *drift_from;    /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces (mean.c); or NULL */
+    const double *push;           /* an impulse, or NULL                                                     */
 } sti_Stage;
 
 /* stage.c: fill the step problem with the `wanted` contacts; solve it. */
@@ -276,12 +295,24 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+/* mean.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that way; v begins
+ * as a prediction. Leaves q_new and the constraints of `trial` there.                             */
+st_Status sti_solve_mean_stage(st_System *system, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
+st_Status sti_mean_create(st_System *system, st_Error *err);
+void sti_mean_free(st_System *system);
+int64_t sti_mean_past(const st_System *system); /* numbers in `past` */
+/* The mean velocity over the next h, as the last steps let expect it; before a step of length h becomes history. */
+void sti_predict_mean(const st_System *system, double h, double *v);
+void sti_mean_remember(st_System *system, double h);
 bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 
 /* active.c: which contacts a step problem has. */
+/* Gaps are closed by gap/h. */
+bool sti_closes_gaps(const st_SystemDef *def);
 bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
 st_Status sti_refresh_active(st_System *system, st_Error *err);

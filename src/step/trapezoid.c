@@ -33,18 +33,25 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
                        .v_star = system->v_star,
                        .v_base = system->v,
                        .q_base = system->q};
-    sti_move(system, system->q, system->v, 0.5 * h, system->q_star);
+    double *v = system->v_new, *mean = system->v_base;
+    const bool by_mean = system->def.drift == ST_DRIFT_MEAN;
     for (int i = 0; i < n_v; i++)
         system->v_star[i] = system->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
+    if (by_mean) sti_predict_mean(system, h, system->v_star);
+    sti_move(system, system->q, by_mean ? system->v_star : system->v, 0.5 * h, system->q_star);
     STI_TRY(sti_rows_of_stage(system, system->t + 0.5 * h, err));
-    double *v = system->v_new, *mean = system->v_base;
-    STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));
+    if (by_mean) {
+        memcpy(v, system->v_star, (size_t)n_v * sizeof *v);
+        STI_TRY(sti_solve_mean_stage(system, &stage, v, info, err));
+    } else {
+        STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));
+    }
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
     for (int i = 0; i < n_v; i++) {
         mean[i] = first_form ? 0.5 * (system->v[i] + v[i]) : v[i];
         if (!first_form) v[i] = 2 * v[i] - system->v[i];
         system->a_new[i] = (v[i] - system->v[i]) / h;
     }
-    sti_move(system, system->q, mean, h, system->q_new);
+    if (!by_mean) sti_move(system, system->q, mean, h, system->q_new);
     return sti_total_impulses(system, first_form ? 1.0 : 2.0, err);
 }

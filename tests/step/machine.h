@@ -101,7 +101,9 @@ static const struct {
             {ST_INTEGRATOR_EULER, ST_DRIFT_GAP, ST_EVENTS_OFF},
             {ST_INTEGRATOR_SDIRK2, ST_DRIFT_PROJECTION, ST_EVENTS_ALL},
             {ST_INTEGRATOR_BDF2, ST_DRIFT_PROJECTION, ST_EVENTS_ALL},
-            {ST_INTEGRATOR_BDF2, ST_DRIFT_GAP, ST_EVENTS_OFF}};
+            {ST_INTEGRATOR_BDF2, ST_DRIFT_GAP, ST_EVENTS_OFF},
+            {ST_INTEGRATOR_IMPLICIT, ST_DRIFT_MEAN, ST_EVENTS_OFF},
+            {ST_INTEGRATOR_IMPLICIT, ST_DRIFT_MEAN, ST_EVENTS_COLLISIONS}};
 #define N_WAYS ((int)(sizeof ways / sizeof ways[0]))
 
 static inline void choose(Machine *m, int way)

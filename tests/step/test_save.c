@@ -45,7 +45,9 @@ static void goes_on_bit_for_bit(void **state)
                                  {"anitescu-potra-2002/b_g20_implicit", NULL, 20, 100},
                                  {"anitescu-potra-2002/b_g20_implicit", "simulation/integrator=bdf2", 20, 100},
                                  {"mechanisms/door", NULL, 100, 200},
-                                 {"mechanisms/slider_crank_clearance", "simulation/integrator=sdirk2", 100, 200}};
+                                 {"mechanisms/slider_crank_clearance", "simulation/integrator=sdirk2", 100, 200},
+                                 {"mechanisms/slider_crank_clearance", "simulation/drift=mean", 100, 200},
+                                 {"mechanisms/whip", NULL, 50, 50}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         st_Scene *scene;
         st_SystemDef def;

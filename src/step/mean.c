@@ -1,0 +1,342 @@
+/* step/mean.c -- drift `mean`: joints and springs by rows that are means over the step.
+ *
+ * A stage finds one velocity v that moves q for the whole step, q(s) = q + s v (on rotations: the exponential map),
+ * 0 <= s <= h: v+ for Euler, (v + v+)/2 for the trapezoid's form II. Along that way joint values change by
+ *
+ *     d theta/ds = G(q(s))' v + d theta/dt,     so     theta+ - theta = h (Gm' v + rate),    Gm = mean of G(q(s)),
+ *
+ * exactly, whatever the joint: Gm is a discrete gradient (Gonzalez 1996; as a mean over the way: McLachlan, Quispel &
+ * Robidoux 1999; for joints: Gonzalez 1999). The step problem with the rows Gm and the drift theta/h,
+ *
+ *     M (v+ - v)/2 = (h/2) k + Gm l,     Gm' vm + rate + theta/h = 0,      vm = (v + v+)/2     (form II)
+ *
+ * therefore closes the joints at the end of the step without a correction of positions, and
+ *
+ *     T+ - T = vm' M (v+ - v) = h vm' k + 2 l' Gm' vm = work of k, and of joints only what closes or drives them.
+ *
+ * Gravity's work is exact, its potential being linear; the gyroscopic torque J w x w, taken at vm, does none. A
+ * spring's row phi is treated alike: with Gm its force k (phi + phi+)/2 does the work k (phi+^2 - phi^2)/2. So the
+ * energy is kept, too, and both to the accuracy of the solution. The scheme is symmetric, of order two, and no more
+ * dissipative than the trapezoid. Contacts, limits and motors with bounds have their rows where the integrator puts
+ * them and the drift gap/h.
+ *
+ * The mean is Simpson's over q, q(h/2), q(h): exact to (|x|/2)^4/180, x = h w. Vectors fixed in one turning body have
+ * an exact mean, and columns of rotations are scaled so that points that meet have it (sti_world_turns). What
+ * is left, in joints that compare axes of two bodies, is seen as theta in the next step and closed there.
+ *
+ * Gm depends on v. Newton's method on the two equations, in rounds: with rows at the way of the last v,
+ *
+ *     (M + D) v' = M v0 + eta k(v) + D v + Gm l',      Gm' v' + rate + theta/h = 0
+ *
+ * D = -d(Gm l)/dv is the stiffness that drawn bars have against turning: (h/2) l times the lever (sti_joints_tension;
+ * its diagonal, where positive). In a hanging chain of 100 links at h = 1/240 the rounds converge by 0.4 without it,
+ * by 1e-4 with it. What Newton's method has beyond that, d(Gm)/dv' v in the second equation, would make the
+ * system nonsymmetric; without it rounds converge by |x|/2. Without contacts a round after the first corrects with the
+ * factors it has; they are made again where that converges badly.
+ *
+ * Between rounds that differ by a displacement d little against that of the step, x, only the rows at q(h) are
+ * evaluated: those at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2, up to x d/6 + d^2/12.
+ */
+#include "base/tolerance.h"
+#include "math/block_diag.h"
+#include "step/system.h"
+
+/* The stage being solved. */
+typedef struct Work {
+    st_System *system;
+    sti_Stage *stage;
+    double *v; /* the velocity of the last round                                                   */
+    double h;
+    st_Error *err;
+} Work;
+
+st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
+{
+    const bool one_way = def->integrator == ST_INTEGRATOR_EULER || def->integrator == ST_INTEGRATOR_IMPLICIT ||
+                         (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
+    if (def->drift != ST_DRIFT_MEAN || one_way) return ST_OK;
+    return sti_fail(
+        err, ST_ERR_UNSUPPORTED,
+        "drift \"mean\" needs an integrator that goes through the step with one velocity: \"trapezoid\" with "
+        "form \"II\", \"implicit\" or \"euler\"");
+}
+
+int64_t sti_mean_past(const st_System *s)
+{
+    return s->def.drift == ST_DRIFT_MEAN ? 2 + 3 * (int64_t)s->model.n_v : 0;
+}
+
+st_Status sti_mean_create(st_System *s, st_Error *err)
+{
+    sti_Mean *mean = &s->mean;
+    const int n = s->model.n_v;
+    if (s->def.drift != ST_DRIFT_MEAN) return ST_OK;
+    mean->past = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->past);
+    mean->D = sti_alloc(&s->allocator, n, sizeof *mean->D);
+    mean->A = sti_alloc(&s->allocator, s->n_M, sizeof *mean->A);
+    mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
+    if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
+    mean->tension = mean->past + 2;
+    mean->a[0] = mean->tension + n;
+    mean->a[1] = mean->a[0] + n;
+    sti_islands_be_rough(s->islands); /* rounds correct what one solve leaves */
+    return ST_OK;
+}
+
+void sti_mean_free(st_System *s)
+{
+    sti_Mean *mean = &s->mean;
+    const int n = s->model.n_v;
+    sti_free(&s->allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
+    sti_free(&s->allocator, mean->D, n, sizeof *mean->D);
+    sti_free(&s->allocator, mean->A, s->n_M, sizeof *mean->A);
+    sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
+    *mean = (sti_Mean){0};
+}
+
+/* ---- prediction ------------------------------------------------------------------------------- */
+
+static bool same_length(const st_System *s, double h)
+{
+    return fabs(h - s->history.h) < 1e-6 * h;
+}
+
+/* The next acceleration from up to three of steps of the same length: constant, linear or quadratic. */
+static double extrapolate(int order, double a, double b, double c)
+{
+    return order == 0 ? a : (order == 1 ? 2 * a - b : 3 * (a - b) + c);
+}
+
+/* The better the prediction, the fewer the rounds. */
+void sti_predict_mean(const st_System *s, double h, double *v)
+{
+    const double *a = s->history.a, *b = s->mean.a[0], *c = s->mean.a[1];
+    const bool same = s->history.known && same_length(s, h);
+    const int order = same ? (int)s->mean.past[1] : 0;
+    for (int i = 0; i < s->model.n_v; i++)
+        v[i] = s->v[i] + (s->history.known ? 0.5 * h * extrapolate(order, a[i], b[i], c[i]) : 0.0);
+}
+
+/* The order that would have been best for the step just made serves the next: in a swing the highest, in the crack
+ * of a whip the lowest.                                                                           */
+static int best_order(const st_System *s, int highest)
+{
+    const double *a = s->history.a, *b = s->mean.a[0], *c = s->mean.a[1];
+    double error[3] = {0};
+    for (int i = 0; i < s->model.n_v; i++)
+        for (int order = 0; order <= highest; order++)
+            error[order] = sti_larger(fabs(extrapolate(order, a[i], b[i], c[i]) - s->a_new[i]), error[order]);
+    int best = 0;
+    for (int order = 1; order <= highest; order++)
+        if (error[order] < error[best]) best = order;
+    return best;
+}
+
+void sti_mean_remember(st_System *s, double h)
+{
+    sti_Mean *mean = &s->mean;
+    if (mean->past == NULL) return;
+    const bool same = s->history.known && same_length(s, h);
+    mean->past[1] = same ? best_order(s, (int)mean->past[0]) : 0;
+    mean->past[0] = same ? fmin(mean->past[0] + 1, 2) : 0;
+    memcpy(mean->a[1], mean->a[0], (size_t)s->model.n_v * sizeof *mean->a[1]);
+    memcpy(mean->a[0], s->history.a, (size_t)s->model.n_v * sizeof *mean->a[0]);
+}
+
+/* ---- the mean --------------------------------------------------------------------------------- */
+
+static int64_t n_entries(const sti_RowList *rows)
+{
+    return rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
+}
+
+/* A user's model may choose the velocities that a row touches anew at each position. */
+static bool same_entries(const st_System *s, const sti_RowList *a, const sti_RowList *b)
+{
+    const int64_t n = n_entries(a);
+    if (a->n_rows != b->n_rows || n != n_entries(b)) return false;
+    if (s->world != NULL || n == 0) return true;
+    return memcmp(a->p, b->p, ((size_t)a->n_rows + 1) * sizeof *a->p) == 0 &&
+           memcmp(a->i, b->i, (size_t)n * sizeof *a->i) == 0;
+}
+
+/* Simpson's rule, its columns times `factor` (NULL: 1), less half of the last. */
+static void simpson(const sti_RowList *first, sti_RowList *middle, const sti_RowList *last, const double *factor)
+{
+    const int64_t n = n_entries(middle);
+    const double *x = first->x, *y = last->x;
+    double *mean = middle->x;
+    for (int64_t e = 0; factor == NULL && e < n; e++)
+        mean[e] = (1.0 / 6) * x[e] + (4.0 / 6) * mean[e] - (2.0 / 6) * y[e];
+    for (int64_t e = 0; factor != NULL && e < n; e++)
+        mean[e] = factor[middle->i[e]] * ((1.0 / 6) * (x[e] + y[e]) + (4.0 / 6) * mean[e]) - 0.5 * y[e];
+}
+
+/* What columns of rotations are to be scaled by; NULL where that makes no difference. */
+static const double *turns(const Work *work)
+{
+    const st_System *s = work->system;
+    double least = 1;
+    if (s->world == NULL) return NULL;
+    sti_world_turns(s->world, work->v, work->h, s->path);
+    for (int i = 0; i < s->model.n_v; i++)
+        least = s->path[i] < least ? s->path[i] : least;
+    return 1 - least < STI_TURN ? NULL : s->path;
+}
+
+/* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,
+ * which the stage adds; its values those at the start.                                            */
+static void average(Work *work)
+{
+    st_System *s = work->system;
+    const st_Sink *first = &s->here, *last = &s->trial;
+    st_Sink *mean = &s->middle;
+    const bool alike = same_entries(s, &first->joint_rows, &mean->joint_rows) &&
+                       same_entries(s, &last->joint_rows, &mean->joint_rows) &&
+                       same_entries(s, &first->soft_rows, &mean->soft_rows) &&
+                       same_entries(s, &last->soft_rows, &mean->soft_rows);
+    work->stage->end = alike ? last : NULL;
+    if (!alike) return;
+    const double *factor = turns(work);
+    simpson(&first->joint_rows, &mean->joint_rows, &last->joint_rows, factor);
+    simpson(&first->soft_rows, &mean->soft_rows, &last->soft_rows, factor);
+    for (int k = 0; k < mean->joint_rows.n_rows; k++) {
+        mean->joint[k].rate = (first->joint[k].rate + 4 * mean->joint[k].rate + last->joint[k].rate) / 6;
+        mean->joint[k].value = first->joint[k].value;
+    }
+    for (int k = 0; k < mean->soft_rows.n_rows; k++)
+        mean->soft[k].value = first->soft[k].value;
+}
+
+static st_Status evaluate_middle(Work *work)
+{
+    st_System *s = work->system;
+    sti_move(s, s->q, work->v, 0.5 * work->h, s->q_base);
+    return sti_evaluate_constraints(s, &s->middle, s->t + 0.5 * work->h, s->q_base, work->err);
+}
+
+static st_Status evaluate_end(Work *work)
+{
+    st_System *s = work->system;
+    sti_move(s, s->q, work->v, work->h, s->q_new);
+    sti_lap(s, ST_STAGE_MOVE);
+    return sti_evaluate_constraints(s, &s->trial, s->t + work->h, s->q_new, work->err);
+}
+
+/* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
+static st_Status follow(Work *work, double moved, double whole)
+{
+    st_System *s = work->system;
+    if (moved * (whole + moved) <= 5 * s->def.tolerance && s->world != NULL) return evaluate_end(work);
+    STI_TRY(evaluate_middle(work));
+    STI_TRY(evaluate_end(work));
+    average(work);
+    return ST_OK;
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------- */
+
+/* D and A for the next factorisation. */
+static st_Status stiffen(Work *work)
+{
+    st_System *s = work->system;
+    sti_Mean *mean = &s->mean;
+    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->marked};
+    const double factor = 0.5 * work->h * work->stage->eta;
+    double *block = mean->A;
+    STI_TRY(sti_mass(s, &s->step, s->q, work->err));
+    memcpy(mean->A, s->step.M, (size_t)s->n_M * sizeof *mean->A);
+    for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
+        for (int i = A.first[b]; i < A.first[b + 1]; i++) {
+            mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
+            block[(i - A.first[b]) * sti_block_stride(&A, b)] += mean->D[i];
+        }
+    return ST_OK;
+}
+
+static void note_tension(Work *work)
+{
+    st_System *s = work->system;
+    if (s->world == NULL) return;
+    sti_joints_tension(s->world, s->q, s->step.l, s->mean.tension);
+    for (int i = 0; i < s->model.n_v; i++)
+        s->mean.tension[i] /= work->stage->eta;
+}
+
+static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k, const double *v)
+{
+    double sum = 0;
+    if (end == NULL) return sti_row_dot(mean, k, v);
+    for (int64_t e = mean->p[k]; e < mean->p[k + 1]; e++)
+        sum += (mean->x[e] + 0.5 * end->x[e]) * v[mean->i[e]];
+    return sum;
+}
+
+/* How far the joints are from where they should be after the step, by the means along the way of v; springs from
+ * where their force wants them.                                                                   */
+static double rest(const Work *work)
+{
+    const st_System *s = work->system;
+    const st_Sink *mean = &s->middle, *end = work->stage->end;
+    const sti_Assembly *out = &s->step;
+    const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
+    double worst = 0;
+    for (int k = 0; k < n; k++) {
+        double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, work->v);
+        worst = sti_larger(fabs(speed + out->g[k]), worst);
+    }
+    for (int k = 0, row = n; k < n_soft; k++, row++) {
+        double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, work->v);
+        worst = sti_larger(fabs(speed + out->g[row] + out->Cb[row] * out->l[row]), worst);
+    }
+    return work->h * worst;
+}
+
+/* The largest displacement from one velocity to another; from NULL: from rest. */
+static double displacement(const Work *work, const double *from)
+{
+    double worst = 0;
+    for (int i = 0; i < work->system->model.n_v; i++)
+        worst = sti_larger(fabs(work->v[i] - (from != NULL ? from[i] : 0.0)), worst);
+    return work->h * worst;
+}
+
+/* The stage with the rows as they are. *moved: how far that leads from the way they were taken along. */
+static st_Status solve(Work *work, double *moved, st_StepInfo *info)
+{
+    st_System *s = work->system;
+    const size_t size = (size_t)s->model.n_v * sizeof *work->v;
+    memcpy(s->mean.v_near, work->v, size);
+    if (work->stage->second_order) memcpy(s->v_star, work->v, size);
+    STI_TRY(sti_solve_stage(s, work->stage, work->v, info, work->err));
+    *moved = displacement(work, s->mean.v_near);
+    return ST_OK;
+}
+
+st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    Work work = {.system = s, .stage = stage, .v = v, .h = stage->reach, .err = err};
+    double before = 0, moved;
+    stage->constraints = &s->middle;
+    stage->A = s->mean.A, stage->D = s->mean.D, stage->v_near = s->mean.v_near;
+    if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
+    if (stage->rows != &s->middle) STI_TRY(evaluate_middle(&work));
+    STI_TRY(evaluate_end(&work));
+    average(&work);
+    for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
+        if (!stage->again) STI_TRY(stiffen(&work));
+        STI_TRY(solve(&work, &moved, info));
+        double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
+        STI_TRY(follow(&work, moved, whole));
+        double left = rest(&work);
+        info->solve.residual.joint = left / work.h;
+        if (left <= tolerance) break;
+        stage->again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
+                       (round == 0 || left < 0.1 * before);
+        if (!stage->again) note_tension(&work);
+        before = left;
+    }
+    note_tension(&work);
+    return ST_OK;
+}
