@@ -7,6 +7,7 @@ CMAKE_FLAGS ?=
 
 BUILD := build
 SANITIZED := build-san
+RACES := build-tsan
 CONFIGURE = cmake --log-level=WARNING -S . -DST_WERROR=ON $(CMAKE_FLAGS)
 COMPILE = env -u MAKELEVEL cmake --build $(1) --parallel $(JOBS)
 CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout $(TIMEOUT)
@@ -14,7 +15,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 # cmake starts a make of its own, which must not take itself for a part of this one.
 unexport MAKEFLAGS MFLAGS
 .NOTPARALLEL:
-.PHONY: all demo test test-full plain-tests sanitized-tests install format lint docs bench bench-quick bench-build clean help setup setup-tests
+.PHONY: all demo test test-full test-threads plain-tests sanitized-tests install format lint docs bench bench-quick bench-build clean help setup setup-tests
 
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
@@ -29,6 +30,10 @@ test: sanitized-tests ## every test, plain and under sanitizers
 test-full: export ST_TEST_FULL := 1
 test-full: TIMEOUT := 7200
 test-full: sanitized-tests ## the same with the large random sweeps
+
+test-threads: ## piles by several threads under ThreadSanitizer (clang)
+	@scripts/setup.sh threads
+	@scripts/threads.sh $(RACES) $(JOBS)
 
 plain-tests: $(BUILD)/.configured-tests
 	@$(call COMPILE,$(BUILD))
@@ -62,7 +67,7 @@ bench-build: $(BUILD)/.configured-bench
 	@$(call COMPILE,$(BUILD))
 
 clean: ## remove everything that was built
-	@rm -rf $(BUILD) $(SANITIZED) demo
+	@rm -rf $(BUILD) $(SANITIZED) $(RACES) demo
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'

@@ -167,7 +167,7 @@ static st_Status measure(sti_World *world, st_Sink *sink, Kind kind, int n, doub
         double start = seconds();
         STI_TRY(sti_collider_place(world, q, err));
         double placed = seconds();
-        STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, 0.01, err));
+        STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, 0.01, NULL, 0, err));
         double paired = seconds();
         STI_TRY(sti_contacts_push(world, q, 0.01, sink, err));
         double took = seconds() - start;

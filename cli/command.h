@@ -35,6 +35,14 @@ typedef struct TextList {
     int count;
 } TextList;
 
+/* -1: fine. */
+int append_text(TextList *list, const char *text);
+/* --threads N, 0: not given: the last of the overrides, so that a recording tells of it. `room` stays as long as
+ * `sets`. */
+#define THREADS_HELP                                                                                                   \
+    "threads for large piles, at most 256; the result is the same\nto the last bit (--set simulation/threads=N)"
+int set_threads(TextList *sets, long threads, char room[48]);
+
 typedef struct Option {
     const char *name; /* --name                                             */
     char letter;      /* -x, or 0                                           */

@@ -106,13 +106,20 @@ static int unknown_option(const Command *command, const char *text)
                     command->name);
 }
 
-static int append(TextList *list, const char *text)
+int append_text(TextList *list, const char *text)
 {
     const char **grown = realloc((void *)list->item, ((size_t)list->count + 1) * sizeof *grown);
     if (grown == NULL) return complain(STATUS_FAILED, "out of memory");
     list->item = grown;
     list->item[list->count++] = text;
     return -1;
+}
+
+int set_threads(TextList *sets, long threads, char room[48])
+{
+    if (threads == 0) return -1;
+    snprintf(room, 48, "simulation/threads=%ld", threads);
+    return append_text(sets, room);
 }
 
 /* Put the text of a value where the option's field is. -1: fine. */
@@ -131,7 +138,7 @@ static int store(const Command *command, const Option *option, const char *text,
         *(const char **)field = text;
         return -1;
     case OPTION_LIST:
-        return append(field, text);
+        return append_text(field, text);
     case OPTION_COUNT:
         errno = 0;
         *(long *)field = strtol(text, &end, 10);

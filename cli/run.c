@@ -19,7 +19,8 @@ typedef struct RunOptions {
     const char *table, *recording; /* of the outputs, by extension */
     const char *picture, *restart, *log;
     bool json, quiet;
-    long every;
+    long every, threads;
+    char threads_set[48];
     double rate, checkpoint, at;
 } RunOptions;
 
@@ -28,6 +29,7 @@ static const Option options[] = {
      "override a value of the scene, as often as needed:\n"
      "--set simulation/h=0.001 --set bodies/left/mass=2",
      offsetof(RunOptions, sets)},
+    {"threads", 0, OPTION_COUNT, "N", THREADS_HELP, offsetof(RunOptions, threads)},
     {"output", 'o', OPTION_LIST, "FILE",
      "FILE.h5: record the run (stiction info, view, report, export);\n"
      "FILE.csv: write a table, one line a step; both may be given",
@@ -320,6 +322,7 @@ static int run_main(int argc, char *const *argv)
     const char *words[MAX_WORDS];
     int status = command_read(&run_command, argc, argv, &o, words);
     if (status < 0) status = sort_outputs(&o);
+    if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
     if (status < 0) status = prepare(&run, words[0]);
     if (status < 0) {
         catch_signals();

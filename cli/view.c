@@ -11,6 +11,8 @@
 
 typedef struct ViewOptions {
     TextList sets;
+    long threads;
+    char threads_set[48];
     bool live, quiet;
     long port;
 } ViewOptions;
@@ -20,6 +22,7 @@ static const Option options[] = {
      "the word is a scene: step it while you look; pause, change h,\ngravity and friction, drag bodies",
      offsetof(ViewOptions, live)},
     {"set", 0, OPTION_LIST, "PATH=VALUE", "with --live: override a value of the scene", offsetof(ViewOptions, sets)},
+    {"threads", 0, OPTION_COUNT, "N", "with --live: " THREADS_HELP, offsetof(ViewOptions, threads)},
     {"port", 0, OPTION_COUNT, "N", "of 127.0.0.1; else any that is free", offsetof(ViewOptions, port)},
     {"no-browser", 0, OPTION_FLAG, NULL, "only say the address", offsetof(ViewOptions, quiet)},
 };
@@ -117,6 +120,8 @@ static int view_main(int argc, char *const *argv)
     if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
     if (status < 0 && o.port > 65535)
         status = complain(STATUS_INPUT, "view: --port is %ld, must be at most 65535", o.port);
+    if (status < 0 && !o.live && o.threads > 0) status = complain(STATUS_INPUT, "view: --threads needs --live");
+    if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
     if (status < 0 && !o.live && o.sets.count > 0) status = complain(STATUS_INPUT, "view: --set needs --live");
     if (status < 0 && o.live && (!load(words[0], &o.sets, &loaded, &err) || !load_text(&loaded, &err)))
         status = complain(STATUS_INPUT, "%s", err.message);

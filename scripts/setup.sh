@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, browser, bench, lint.
+# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, browser, bench, lint, threads.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
@@ -30,6 +30,8 @@ lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck
 lint|shellcheck|looks for mistakes in shell scripts|command shellcheck
+threads|clang|ThreadSanitizer that understands OpenMP|command clang
+threads|libomp-dev|the OpenMP of clang, with libarcher|header omp.h omp
 '
 
 say() {

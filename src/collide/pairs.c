@@ -18,7 +18,8 @@ st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *
     pairs->extent = sti_alloc(allocator, n_shapes, sizeof *pairs->extent);
     pairs->moved = sti_alloc(allocator, n_shapes, sizeof *pairs->moved);
     pairs->since = sti_alloc(allocator, n_shapes, sizeof *pairs->since);
-    if (n_shapes > 0 && (pairs->extent == NULL || pairs->moved == NULL || pairs->since == NULL))
+    pairs->mover = sti_alloc(allocator, n_shapes, sizeof *pairs->mover);
+    if (n_shapes > 0 && (pairs->extent == NULL || pairs->moved == NULL || pairs->since == NULL || pairs->mover == NULL))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n_shapes);
     for (int k = 0; k < n_shapes; k++) {
         pairs->extent[k] = extent[k];
@@ -36,6 +37,7 @@ void sti_pairs_free(sti_Pairs *pairs)
     sti_free(a, pairs->extent, pairs->n_shapes, sizeof *pairs->extent);
     sti_free(a, pairs->moved, pairs->n_shapes, sizeof *pairs->moved);
     sti_free(a, pairs->since, pairs->n_shapes, sizeof *pairs->since);
+    sti_free(a, pairs->mover, pairs->n_shapes, sizeof *pairs->mover);
     STI_RELEASE(a, pairs->plane, pairs->plane_capacity);
     sti_tree_free(a, &pairs->tree);
     STI_RELEASE(a, pairs->pair, pairs->pair_capacity);
@@ -85,19 +87,20 @@ static bool is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 static st_Status meet_plane(sti_Pairs *p, const sti_PairPlane *plane, st_Error *err)
 {
     Search search = {p, plane->shape, ST_OK, err};
-    for (int i = 0; i < p->n_shapes && search.status == ST_OK; i++)
-        if ((p->moved[i] || p->moved[plane->shape]) && p->extent[i] != STI_EXTENT_PLANE && is_over(p, plane, i))
-            (void)add_fresh(&search, i);
+    const bool all = p->moved[plane->shape];
+    for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && search.status == ST_OK; e++) {
+        const int i = all ? e : p->mover[e];
+        if (p->extent[i] != STI_EXTENT_PLANE && is_over(p, plane, i)) (void)add_fresh(&search, i);
+    }
     return search.status;
 }
 
 static st_Status find_fresh(sti_Pairs *p, st_Error *err)
 {
     p->n_fresh = 0;
-    for (int i = 0; i < p->n_shapes; i++) {
-        if (!p->moved[i] || p->extent[i] == STI_EXTENT_PLANE) continue;
-        Search search = {p, i, ST_OK, err};
-        sti_tree_query(&p->tree, &p->tree.bounds[i], meet, &search);
+    for (int e = 0; e < p->n_movers; e++) {
+        Search search = {p, p->mover[e], ST_OK, err};
+        sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], meet, &search);
         STI_TRY(search.status);
     }
     for (int k = 0; k < p->n_planes; k++)
@@ -136,6 +139,7 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
     STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, p->n_pairs + p->n_fresh, err));
     int64_t old = drop_moved(p), fresh = p->n_fresh, at = old + fresh;
+    p->serial++;
     p->n_pairs = at;
     while (fresh > 0)
         if (old > 0 && by_shapes(&p->fresh[fresh - 1], &p->pair[old - 1]) < 0)
@@ -143,6 +147,12 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
         else
             p->pair[--at] = p->fresh[--fresh];
     return ST_OK;
+}
+
+static st_Status find_again(sti_Pairs *p, st_Error *err)
+{
+    STI_TRY(find_fresh(p, err));
+    return merge(p, err);
 }
 
 /* ---- boxes --------------------------------------------------------------------------------------- */
@@ -194,10 +204,11 @@ static bool move_planes(sti_Pairs *p, const st_Pose *pose)
 static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
 {
     p->margin = HEADROOM * margin;
-    p->small_calls = p->calls = 0;
+    p->small_calls = p->calls = p->n_movers = 0;
     (void)move_planes(p, pose);
     for (int i = 0; i < p->n_shapes; i++) {
         p->moved[i] = true;
+        if (p->extent[i] != STI_EXTENT_PLANE) p->mover[p->n_movers++] = i;
         p->since[i] = 0;
         /* a plane's place in the tree is never asked for, but must be a number */
         p->tree.bounds[i] =
@@ -206,8 +217,7 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
     sti_tree_build(&p->tree);
     p->moves = 0;
     p->n_pairs = 0;
-    STI_TRY(find_fresh(p, err));
-    STI_TRY(merge(p, err));
+    STI_TRY(find_again(p, err));
     p->started = true;
     return ST_OK;
 }
@@ -225,49 +235,64 @@ static st_Status all_pairs(sti_Pairs *p, st_Error *err)
     return merge(p, err);
 }
 
-/* New fat boxes for shapes that have left theirs; returns how many. */
-static int move_boxes(sti_Pairs *p, const sti_Bounds *bounds)
+/* New fat boxes for shapes that have left theirs: the movers. */
+static void move_boxes(sti_Pairs *p, const sti_Bounds *bounds, const int *awake, int n)
 {
-    int n = 0;
-    for (int i = 0; i < p->n_shapes; i++) {
+    p->n_movers = 0;
+    for (int e = 0; e < (awake != NULL ? n : p->n_shapes); e++) {
+        const int i = awake != NULL ? awake[e] : e;
         if (p->extent[i] == STI_EXTENT_PLANE) continue;
         sti_Bounds needed = bounds_grown(bounds[i], 0.5 * p->margin);
-        p->moved[i] = !bounds_hold(&p->tree.bounds[i], &needed);
-        if (!p->moved[i]) continue;
+        if (bounds_hold(&p->tree.bounds[i], &needed)) continue;
+        p->moved[i] = true;
+        p->mover[p->n_movers++] = i;
         p->tree.bounds[i] = fattened_ahead(p, i, &bounds[i]);
         p->since[i] = p->calls;
-        n++;
     }
-    return n;
 }
 
 /* The tree over the new boxes: its branches grow into each other, and are cut anew now and then. */
-static void update_tree(sti_Pairs *p, int n_moved)
+static void update_tree(sti_Pairs *p)
 {
-    p->moves += n_moved;
+    p->moves += p->n_movers;
     if (p->moves > p->n_shapes) {
         sti_tree_build(&p->tree);
         p->moves = 0;
-    } else if (8 * (int64_t)n_moved > p->n_shapes) {
+    } else if (8 * (int64_t)p->n_movers > p->n_shapes) {
         sti_tree_refit(&p->tree);
     } else {
-        for (int i = 0; i < p->n_shapes; i++)
-            if (p->moved[i] && p->extent[i] != STI_EXTENT_PLANE) sti_tree_move(&p->tree, i);
+        for (int e = 0; e < p->n_movers; e++)
+            sti_tree_move(&p->tree, p->mover[e]);
     }
 }
 
-st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
+static void forget_movers(sti_Pairs *p)
+{
+    for (int e = 0; e < p->n_movers; e++)
+        p->moved[p->mover[e]] = false;
+    for (int k = 0; k < p->n_planes; k++)
+        p->moved[p->plane[k].shape] = false;
+    p->n_movers = 0;
+}
+
+st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, const int *awake,
+                           int n, st_Error *err)
 {
     if (!isfinite(margin)) return all_pairs(p, err);
     margin = fmax(margin, 0);
     p->small_calls = margin < 0.25 * p->margin ? p->small_calls + 1 : 0;
-    if (!p->started || margin > p->margin || p->small_calls > PATIENCE || p->calls == INT32_MAX)
-        return restart(p, bounds, pose, margin, err);
+    if (!p->started || margin > p->margin || p->small_calls > PATIENCE || p->calls == INT32_MAX) {
+        st_Status status = restart(p, bounds, pose, margin, err);
+        forget_movers(p);
+        return status;
+    }
     p->calls++;
     bool planes = move_planes(p, pose);
-    int n_moved = move_boxes(p, bounds);
-    if (n_moved == 0 && !planes) return ST_OK;
-    update_tree(p, n_moved);
-    STI_TRY(find_fresh(p, err));
-    return merge(p, err);
+    move_boxes(p, bounds, awake, n);
+    if (p->n_movers == 0 && !planes) return ST_OK;
+    update_tree(p);
+    st_Status status = find_again(p, err);
+    p->started = status == ST_OK; /* boxes have moved, their pairs were not found: everything anew */
+    forget_movers(p);
+    return status;
 }

@@ -37,7 +37,9 @@ typedef struct sti_Pairs {
     st_Allocator allocator;
     int n_shapes, n_planes;
     unsigned char *extent; /* sti_Extent of each shape                                             */
-    bool *moved;
+    bool *moved;           /* during a call                                                        */
+    int *mover;            /* the n_movers with boxes that did                                     */
+    int n_movers;
     int *since;           /* the call in which its fat box was made                                */
     sti_PairPlane *plane; /* n_planes                                                              */
     int64_t plane_capacity;
@@ -45,6 +47,7 @@ typedef struct sti_Pairs {
     double margin;   /* that the fat boxes allow for                                                 */
     int small_calls; /* in a row with a much smaller margin                                        */
     int calls;       /* since everything was made anew                                             */
+    int64_t serial;  /* counts the changes of the list                                             */
     int64_t moves;   /* of boxes since the tree was built                                          */
     bool started;
     sti_PairFilter *filter;
@@ -58,8 +61,8 @@ st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *
                            const void *ctx, const st_Allocator *allocator, st_Error *err);
 void sti_pairs_free(sti_Pairs *pairs);
 /* Bring pair[0 .. n_pairs - 1] up to date with the true boxes; of planes, with their poses. margin INFINITY: all
- * that may touch.                                                                                 */
+ * that may touch. Only the n shapes in `awake` have other boxes than in the call before; NULL: any may have. */
 st_Status sti_pairs_update(sti_Pairs *pairs, const sti_Bounds *bounds, const st_Pose *pose, double margin,
-                           st_Error *err);
+                           const int *awake, int n, st_Error *err);
 
 #endif

@@ -143,13 +143,12 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->core = sti_alloc(a, c->n_cores, sizeof *c->core);
     c->axes = sti_alloc(a, n_bodies, sizeof *c->axes);
     c->body_pose = sti_alloc(a, n_bodies, sizeof *c->body_pose);
-    c->moved = sti_alloc(a, n_bodies, sizeof *c->moved);
     c->path = sti_alloc(a, n_bodies, sizeof *c->path);
     c->travel = sti_alloc(a, n_bodies, sizeof *c->travel);
     c->rolls = sti_alloc(a, n_bodies, sizeof *c->rolls);
     c->body_reach = sti_alloc(a, n_bodies, sizeof *c->body_reach);
-    if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->moved == NULL || c->travel == NULL ||
-        c->rolls == NULL || c->path == NULL)
+    if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->travel == NULL || c->rolls == NULL ||
+        c->path == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
     if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
                   c->bounds == NULL || c->swept == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
@@ -232,7 +231,6 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->core, c->n_cores, sizeof *c->core);
     sti_free(a, c->axes, world->n_bodies, sizeof *c->axes);
     sti_free(a, c->body_pose, world->n_bodies, sizeof *c->body_pose);
-    sti_free(a, c->moved, world->n_bodies, sizeof *c->moved);
     sti_free(a, c->path, world->n_bodies, sizeof *c->path);
     sti_free(a, c->travel, world->n_bodies, sizeof *c->travel);
     sti_free(a, c->rolls, world->n_bodies, sizeof *c->rolls);
@@ -240,6 +238,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->body_reach, world->n_bodies, sizeof *c->body_reach);
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
     sti_pairs_free(&c->pairs);
+    STI_RELEASE(a, c->live, c->live_capacity);
     if (c->points.allocator.free != NULL) sti_points_free(&c->points);
     sti_helpers_free(world);
 }
@@ -254,39 +253,45 @@ static double way_between(const st_Pose *from, const st_Pose *to, double reach)
     return norm(sub(to->p, from->p)) + 2 * reach * sqrt(w * w + x * x + y * y + z * z);
 }
 
-/* Which bodies have moved, and to where. */
-static st_Status place_bodies(sti_World *world, const double *q, st_Error *err)
+static void place_shape(sti_World *world, int k)
 {
     sti_Collider *c = &world->collider;
-    for (int b = 0; b < world->n_bodies; b++) {
-        st_Pose pose = sti_pose(q, b);
-        c->moved[b] = !c->placed || !same_pose(&pose, &c->body_pose[b]);
-        if (!c->moved[b]) continue;
-        if (world->scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
-            return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)",
-                            world->scene->names[STI_BODY].name[b], pose.p.x, pose.p.y, pose.p.z);
-        c->path[b] += way_between(&c->body_pose[b], &pose, c->body_reach[b]);
-        c->body_pose[b] = pose;
-        c->axes[b] = quat_matrix(pose.q);
-    }
+    const sti_Shape *shape = sti_shape_of(c, k);
+    st_Pose pose = c->body_pose[world->scene->shape_body[k]];
+    if (!c->plain[k]) pose = pose_product(pose, *sti_shape_pose(world->scene, k));
+    c->pose[k] = pose;
+    c->bounds[k] = sti_shape_bounds(shape, pose);
+    if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(shape, (st_Pose){{0, 0, 0}, pose.q});
+    c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, shape->middle);
+}
+
+/* A body that has moved, and its shapes: what does not move keeps its boxes. */
+static st_Status place_body(sti_World *world, const double *q, int b, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const st_Scene *scene = world->scene;
+    st_Pose pose = sti_pose(q, b);
+    if (c->placed && same_pose(&pose, &c->body_pose[b])) return ST_OK;
+    if (scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
+        return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", scene->names[STI_BODY].name[b], pose.p.x,
+                        pose.p.y, pose.p.z);
+    c->path[b] += way_between(&c->body_pose[b], &pose, c->body_reach[b]);
+    c->body_pose[b] = pose;
+    c->axes[b] = quat_matrix(pose.q);
+    for (int k = scene->first_shape[b]; k >= 0; k = scene->next_shape[k])
+        place_shape(world, k);
     return ST_OK;
 }
 
-/* What does not move keeps its box. */
+/* The first time, and after a failure, sleepers and the ground are placed, too. */
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    const int *owner = world->scene->shape_body;
-    st_Status status = place_bodies(world, q, err);
-    for (int k = 0; k < c->n_shapes && status == ST_OK; k++) {
-        if (!c->moved[owner[k]]) continue;
-        st_Pose pose = c->body_pose[owner[k]];
-        if (!c->plain[k]) pose = pose_product(pose, *sti_shape_pose(world->scene, k));
-        c->pose[k] = pose;
-        c->bounds[k] = sti_shape_bounds(sti_shape_of(c, k), pose);
-        if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(sti_shape_of(c, k), (st_Pose){{0, 0, 0}, pose.q});
-        c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, sti_shape_of(c, k)->middle);
-    }
+    st_Status status = ST_OK;
+    for (int b = 0; b < world->n_bodies && status == ST_OK && !c->placed; b++)
+        status = place_body(world, q, b, err);
+    for (int e = 0; e < sti_awake_count(world) && c->placed && status == ST_OK; e++)
+        status = place_body(world, q, sti_awake_body(world, e), err);
     c->placed = status == ST_OK;
     c->asked = false;
     return status;
@@ -316,22 +321,40 @@ static sti_Bounds sweep(const sti_World *world, int shape)
     return bounds_grown(box, turning);
 }
 
+static double travel_of(const sti_World *world, int b)
+{
+    const sti_Foresight *ahead = &world->collider.ahead;
+    double travel = 0;
+    for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL && world->body[b].n_dofs > 0; k++) {
+        st_Vec3 linear, w;
+        sti_body_velocity(&world->body[b], ahead->v[k], &linear, &w);
+        travel = fmax(travel, ahead->h * (norm(linear) + sti_turning_speed(world, b, w)));
+    }
+    return travel;
+}
+
 double sti_collider_foresee(sti_World *world)
 {
     sti_Collider *c = &world->collider;
-    const int *owner = world->scene->shape_body;
     double planes = 0;
-    for (int b = 0; b < world->n_bodies; b++) {
-        c->travel[b] = 0;
-        for (int k = 0; c->ahead.h > 0 && k < 2 && c->ahead.v[k] != NULL && world->body[b].n_dofs > 0; k++) {
-            st_Vec3 linear, w;
-            sti_body_velocity(&world->body[b], c->ahead.v[k], &linear, &w);
-            c->travel[b] = fmax(c->travel[b], c->ahead.h * (norm(linear) + sti_turning_speed(world, b, w)));
-        }
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
+        c->travel[b] = travel_of(world, b);
     }
-    for (int k = 0; k < c->n_shapes; k++) {
+    for (int e = 0; e < (world->awake != NULL ? world->n_awake_shapes : c->n_shapes); e++) {
+        const int k = world->awake != NULL ? world->awake_shape[e] : e;
         c->swept[k] = sweep(world, k);
-        if (c->class[k] == STI_CLASS_PLANE) planes = fmax(planes, c->travel[owner[k]]);
+        if (c->class[k] == STI_CLASS_PLANE) planes = fmax(planes, c->travel[world->scene->shape_body[k]]);
     }
     return planes;
+}
+
+void sti_collider_settle(sti_World *world, const double *q, int body)
+{
+    sti_Collider *c = &world->collider;
+    if (!c->placed) return; /* all will be */
+    (void)place_body(world, q, body, NULL);
+    c->travel[body] = 0;
+    for (int k = world->scene->first_shape[body]; k >= 0; k = world->scene->next_shape[k])
+        c->swept[k] = c->bounds[k];
 }

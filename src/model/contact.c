@@ -328,7 +328,7 @@ static st_Status push_points(Task *task, sti_Pair *at)
 /* Asleep, or fixed. */
 static bool stays(const sti_World *world, int body)
 {
-    return world->asleep[body] || world->body[body].n_dofs == 0;
+    return sti_sleeps(world, body) || world->body[body].n_dofs == 0;
 }
 
 static st_Status push_pair(Task *task, sti_Pair *at)
@@ -390,6 +390,45 @@ static st_Status push_pairs(Task *task, int64_t first, int64_t end)
     return ST_OK;
 }
 
+/* The same of the pairs with somebody who is awake. */
+static st_Status push_live(Task *task, int64_t first, int64_t end)
+{
+    const sti_Collider *c = &task->world->collider;
+    int near;
+    for (int64_t k = first; k < end; k++) {
+        sti_Pair *pair = &c->pairs.pair[c->live[k]];
+        if (list_near(task->world, pair, 1, fmax(task->margin, 0), &near) > 0) STI_TRY(push_pair(task, pair));
+    }
+    return ST_OK;
+}
+
+/* Which these are: made anew when the pairs have changed, or who sleeps. */
+static st_Status list_live(sti_World *world, st_Error *err)
+{
+    sti_Collider *c = &world->collider;
+    const int *owner = world->scene->shape_body;
+    if (c->live_serial == c->pairs.serial) return ST_OK;
+    STI_TRY(STI_GROW(&world->allocator, c->live, c->live_capacity, c->pairs.n_pairs, err));
+    c->n_live = 0;
+    for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
+        const sti_Pair *pair = &c->pairs.pair[k];
+        if (!stays(world, owner[pair->i]) || !stays(world, owner[pair->j])) c->live[c->n_live++] = k;
+    }
+    c->live_serial = c->pairs.serial;
+    return ST_OK;
+}
+
+/* How many pairs there are to look at, and a range of them. */
+static int64_t count_pairs(const sti_World *world)
+{
+    return world->awake != NULL ? world->collider.n_live : world->collider.pairs.n_pairs;
+}
+
+static st_Status push_range(Task *task, int64_t first, int64_t end)
+{
+    return (task->world->awake != NULL ? push_live : push_pairs)(task, first, end);
+}
+
 /* ---- by a team ----------------------------------------------------------------------------------- */
 
 /* What a thread beside the first needs of its own. Each takes a range of the pairs; put behind one another, what they
@@ -439,11 +478,11 @@ static void push_share(void *ctx, int thread, int n_threads)
 {
     Team *team = ctx;
     Task task = team->task;
-    const int64_t n = task.world->collider.pairs.n_pairs;
+    const int64_t n = count_pairs(task.world);
     const int64_t first = sti_share(n, thread, n_threads), end = sti_share(n, thread + 1, n_threads);
     if (thread == 0) {
         team->n = n_threads;
-        team->status = push_pairs(&task, first, end);
+        team->status = push_range(&task, first, end);
         return;
     }
     struct sti_Helper *helper = &task.world->collider.helper[thread - 1];
@@ -453,7 +492,7 @@ static void push_share(void *ctx, int thread, int n_threads)
     task.sink = &helper->sink;
     task.points = &helper->points;
     task.err = &helper->err;
-    helper->status = push_pairs(&task, first, end);
+    helper->status = push_range(&task, first, end);
 }
 
 /* The first error in the order of pairs is the one that a single thread would have met. */
@@ -476,7 +515,9 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
     double planes = sti_collider_foresee(world);
-    STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, err));
+    STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, world->awake_shape,
+                             world->n_awake_shapes, err));
+    if (world->awake != NULL) STI_TRY(list_live(world, err));
     Task task = {.world = world,
                  .sink = sink,
                  .err = err,
@@ -484,9 +525,9 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
                  .margin = margin,
                  .how = {.planar = -1, .keep_all = c->keep_all},
                  .plane = -1};
-    int64_t threads = c->pairs.n_pairs / LEAST_PAIRS;
+    int64_t threads = count_pairs(world) / LEAST_PAIRS;
     if (threads > world->threads) threads = world->threads;
-    if (threads <= 1) return push_pairs(&task, 0, c->pairs.n_pairs);
+    if (threads <= 1) return push_range(&task, 0, count_pairs(world));
     STI_TRY(make_helpers(world, (int)threads - 1, err));
     return push_by_team(&task, (int)threads, err);
 }

@@ -133,7 +133,7 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
         int index = k / 2, which = k % 2;
         const sti_Joint *joint = &world->joint[index];
         sti_Measure x;
-        if (!has_limit(joint, which) || world->asleep[joint->a] || world->asleep[joint->b]) continue;
+        if (!has_limit(joint, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
         STI_TRY(sti_joint_gauge(world, index, which, q, &x, err));
         if (isfinite(joint->lower[which])) STI_TRY(push_limit(world, index, which, q, false, margin, &x, sink, err));
         if (isfinite(joint->upper[which])) STI_TRY(push_limit(world, index, which, q, true, margin, &x, sink, err));

@@ -14,10 +14,13 @@ static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, doub
 
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k)
 {
-    for (int b = 1; b < world->n_bodies; b++)
-        add_wrench(&world->body[b], scale(world->body[b].mass, world->gravity), vec3(0, 0, 0), k);
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const sti_Body *body = &world->body[sti_awake_body(world, e)];
+        add_wrench(body, scale(body->mass, world->gravity), vec3(0, 0, 0), k);
+    }
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
+        if (sti_sleeps(world, def->body.index1)) continue;
         double s = sti_profile_value(&def->profile, t);
         st_Quat orientation = sti_pose(q, def->body.index1).q;
         st_Vec3 force = scale(s, def->force), torque = scale(s, def->torque);

@@ -200,7 +200,11 @@ static st_Status world_force(void *ctx, double t, const double *q, const double 
 {
     (void)v, (void)err;
     const sti_World *world = ctx;
-    memset(k, 0, (size_t)world->n_v * sizeof *k);
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const sti_Body *body = &world->body[sti_awake_body(world, e)];
+        for (int d = 0; d < body->n_dofs; d++)
+            k[body->v_first + d] = 0;
+    }
     sti_forces_add(world, t, q, k);
     return ST_OK;
 }
@@ -277,8 +281,8 @@ static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
 {
     (void)q;
     const sti_World *world = ctx;
-    for (int b = 1; b < world->n_bodies; b++)
-        if (!world->asleep[b]) gyroscopic_body(&world->body[b], h, v);
+    for (int e = 0; e < sti_awake_count(world); e++)
+        gyroscopic_body(&world->body[sti_awake_body(world, e)], h, v);
 }
 
 /* The torque -w x J w = J w x w on the free rotations. */
@@ -286,8 +290,8 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
 {
     (void)q;
     const sti_World *world = ctx;
-    for (int b = 1; b < world->n_bodies; b++) {
-        const sti_Body *body = &world->body[b];
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const sti_Body *body = &world->body[sti_awake_body(world, e)];
         st_Vec3 linear, w;
         sti_body_velocity(body, v, &linear, &w);
         double torque[3];
@@ -300,11 +304,13 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
 static void world_move(void *ctx, const double *q, const double *v, double h, double *q_out)
 {
     const sti_World *world = ctx;
-    if (q_out != q) memcpy(q_out, q, (size_t)world->n_q * sizeof *q);
-    for (int b = 1; b < world->n_bodies; b++) {
-        if (world->body[b].n_dofs == 0 || world->asleep[b]) continue;
+    const int angles = world->awake != NULL ? STI_BODY_Q * (world->n_bodies - 1) : 0;
+    if (q_out != q) memcpy(q_out + angles, q + angles, (size_t)(world->n_q - angles) * sizeof *q);
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
+        if (world->body[b].n_dofs == 0) continue;
         double *p = q_out + (int64_t)STI_BODY_Q * (b - 1);
-        st_Pose pose = sti_pose(q_out, b);
+        st_Pose pose = sti_pose(q, b);
         st_Vec3 linear, w;
         sti_body_velocity(&world->body[b], v, &linear, &w);
         vec3_store(p, add(pose.p, scale(h, linear)));
@@ -317,7 +323,8 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
 static void world_difference(void *ctx, const double *q0, const double *q1, double *d)
 {
     const sti_World *world = ctx;
-    for (int b = 1; b < world->n_bodies; b++) {
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
         const sti_Body *body = &world->body[b];
         st_Pose from = sti_pose(q0, b), to = sti_pose(q1, b);
         double full[6];
@@ -349,7 +356,8 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
     (void)q;
     const sti_World *world = ctx;
     double fastest = 0;
-    for (int b = 1; b < world->n_bodies; b++) {
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const int b = sti_awake_body(world, e);
         st_Vec3 linear, w;
         sti_body_velocity(&world->body[b], v, &linear, &w);
         double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
@@ -361,23 +369,27 @@ static double world_reach(void *ctx, const double *q, const double *v, double h)
 double sti_world_kinetic(const sti_World *world, const double *v)
 {
     double sum = 0;
-    for (int b = 1; b < world->n_bodies; b++) {
-        const sti_Body *body = &world->body[b];
+    for (int e = 0; e < sti_awake_count(world); e++) {
+        const sti_Body *body = &world->body[sti_awake_body(world, e)];
         st_Vec3 linear, w;
-        if (world->asleep[b]) continue;
         sti_body_velocity(body, v, &linear, &w);
         sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, sti_spin_momentum(body, w)));
     }
     return sum;
 }
 
+double sti_body_potential(const sti_World *world, const double *q, int body)
+{
+    return -world->body[body].mass * dot(world->gravity, sti_pose(q, body).p);
+}
+
 static double world_potential(void *ctx, double t, const double *q)
 {
     (void)t;
     const sti_World *world = ctx;
-    double sum = 0;
-    for (int b = 1; b < world->n_bodies; b++)
-        sum -= world->body[b].mass * dot(world->gravity, sti_pose(q, b).p);
+    double sum = world->awake != NULL ? world->asleep_potential : 0;
+    for (int e = 0; e < sti_awake_count(world); e++)
+        sum += sti_body_potential(world, q, sti_awake_body(world, e));
     return sum;
 }
 

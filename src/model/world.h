@@ -125,7 +125,6 @@ typedef struct sti_Collider {
     double *body_reach; /* of each body: how far its shapes go from its centre                   */
     bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface  */
     st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
-    bool *moved;        /* bodies, since the placing before                                      */
     double *path;       /* of each body: no point of it has gone farther since the beginning [m] */
     bool placed;        /* all of this holds something                                           */
     bool asked;         /* placed for a question to the state, which has not been moved since    */
@@ -135,6 +134,9 @@ typedef struct sti_Collider {
     int n_excluded;
     int64_t excluded_capacity;
     sti_Pairs pairs;
+    int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
+    int64_t n_live, live_capacity;
+    int64_t live_serial;       /* of the pairs that it was made of; -1: to be made                        */
     sti_Points points;         /* of the pair at hand                                                      */
     struct sti_Helper *helper; /* of the other threads: contact.c                                  */
     int n_helpers;
@@ -162,7 +164,11 @@ typedef struct sti_World {
     int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
     unsigned char *principal; /* n_blocks: its axes are principal ones, so that its block is diagonal   */
     double *q0, *v0;          /* initial state, until it is taken                                          */
-    unsigned char *asleep;    /* bodies that stay where they are, whatever their velocities say            */
+    unsigned char *asleep;    /* bodies that stay where they are, if there is a list of the others         */
+    const int *awake;         /* n_awake bodies that move, ascending; NULL: nobody sleeps. sleep.c's       */
+    const int *awake_shape;   /* their n_awake_shapes shapes                                               */
+    int n_awake, n_awake_shapes;
+    double asleep_potential; /* of those who sleep [J]                                                    */
 } sti_World;
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
@@ -173,6 +179,7 @@ void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
 /* M, of bodies in principal axes the diagonal alone. */
 void sti_world_masses(const sti_World *world, double *M);
+double sti_body_potential(const sti_World *world, const double *q, int body); /* in gravity */
 double sti_world_kinetic(const sti_World *world, const double *v);
 
 /* mass.c: mass and inertia of a body from its def and shapes. */
@@ -237,6 +244,8 @@ void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
+/* Where a body that falls asleep will be found: at q, going nowhere. */
+void sti_collider_settle(sti_World *world, const double *q, int body);
 /* The boxes around where shapes are expected to go; returns how far planes move at most. */
 double sti_collider_foresee(sti_World *world);
 /* surface.c */
@@ -245,6 +254,21 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
+
+/* What may move goes through these: while somebody sleeps, the list of the others; else all bodies but the ground, with
+ * those that are fixed. Of a sleeper every vector of the system holds its pose, or 0: nobody writes there. */
+static inline int sti_awake_count(const sti_World *world)
+{
+    return world->awake != NULL ? world->n_awake : world->n_bodies - 1;
+}
+static inline int sti_awake_body(const sti_World *world, int e)
+{
+    return world->awake != NULL ? world->awake[e] : e + 1;
+}
+static inline bool sti_sleeps(const sti_World *world, int body)
+{
+    return world->awake != NULL && world->asleep[body];
+}
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
  *     0 .. 2^62 - 1 contacts of shapes,  from 2^62 limits: 4 joint + 2 which + (upper),  from 2^63 bounded rows. */

@@ -13,6 +13,7 @@
  * by 2.0 % of r with 6 sweeps instead of 2.6 %; with 1.5 it is 2.1 %. There are no branches, so that lanes keep
  * together. The operations and their order are the same in every version, and none is fused: all give the same bits.
  */
+#include "math/told.h"
 #include "solve/graph.h"
 
 static const double relaxation = 1.3; /* omega */
@@ -22,7 +23,14 @@ typedef int64_t Mask __attribute__((vector_size(8 * STI_LANES)));
 
 static inline Lanes load(const double *x)
 {
+    STI_TOLD_READ(x, sizeof(Lanes));
     return *(const Lanes *)x;
+}
+
+static inline void store(double *x, Lanes value)
+{
+    STI_TOLD_WRITE(x, sizeof(Lanes));
+    *(Lanes *)x = value;
 }
 
 static inline Lanes choose(Mask which, Lanes yes, Lanes no)
@@ -80,7 +88,7 @@ static inline void scatter(double *v, const int32_t *body, int32_t ground, Lanes
 {
     transpose(x);
     for (int l = 0; l < STI_LANES; l++)
-        if (body[l] != ground) *(Lanes *)(v + STI_NODE * (ptrdiff_t)body[l]) = x[l];
+        if (body[l] != ground) store(v + STI_NODE * (ptrdiff_t)body[l], x[l]);
 }
 
 /* The law: from r and its velocity u to the next r. */
@@ -204,6 +212,7 @@ static inline void velocity(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NO
 static inline Lanes visit(const sti_Batch *batch, sti_LaneMap map, double *r_batch, double *v, int32_t ground)
 {
     Lanes x[2][STI_NODE], u[3], next[3], *r = (Lanes *)r_batch;
+    STI_TOLD_WRITE(r, 3 * sizeof *r);
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
     velocity(map, r, x, u);
@@ -286,10 +295,10 @@ static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
     const Lanes largest = half + square_root(skew * skew + b * b), slip = inverse(largest);
     const Mask regular = determinant > 1e-12 * largest * largest;
     const Lanes over = inverse(determinant), zero = {0};
-    *(Lanes *)batch->slip = slip;
-    *(Lanes *)batch->inverse_T[0] = choose(regular, d * over, slip);
-    *(Lanes *)batch->inverse_T[1] = choose(regular, zero - b * over, zero);
-    *(Lanes *)batch->inverse_T[2] = choose(regular, a * over, slip);
+    store(batch->slip, slip);
+    store(batch->inverse_T[0], choose(regular, d * over, slip));
+    store(batch->inverse_T[1], choose(regular, zero - b * over, zero));
+    store(batch->inverse_T[2], choose(regular, a * over, slip));
 }
 
 /* Rows of eight contacts into their lanes, scaled to unit masses. */
@@ -305,7 +314,7 @@ static void fill(sti_RowLanes *to, const sti_LaneRows *rows)
                 h[l] = load(rows->h[l][d][side]);
             transpose(h);
             for (int k = 0; k < 6; k++)
-                *(Lanes *)to->H[side][k][d] = h[k] * scale[k];
+                store(to->H[side][k][d], h[k] * scale[k]);
         }
     }
 }
@@ -381,9 +390,9 @@ static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, dou
     sum[0] += sum_of_lanes(square * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
     sum[1] += sum_of_lanes(square * (term[0] * term[0] + term[1] * term[1] + term[2] * term[2]));
     sum[2] += sum_of_lanes(square * dim);
-    *(Lanes *)batch->inverse_n = relaxation * inverse(W[0]);
-    *(Lanes *)batch->W_tn[0] = W[1];
-    *(Lanes *)batch->W_tn[1] = W[2];
+    store(batch->inverse_n, relaxation * inverse(W[0]));
+    store(batch->W_tn[0], W[1]);
+    store(batch->W_tn[1], W[2]);
     prepare_tangents(batch, W[3], W[4], W[5]);
 }
 
@@ -432,8 +441,8 @@ static inline void judge_batch(const sti_Batch *batch, sti_LaneMap map, const La
     const Mask worse = (share > load(out->worst)) | ~(share >= load(out->worst) * 0.0);
     *(Lanes *)out->error += share;
     *(Lanes *)out->power += size_of(power);
-    *(Lanes *)out->outside = choose(outside > load(out->outside), outside, load(out->outside));
-    *(Lanes *)out->worst = choose(worse, share, load(out->worst));
+    store(out->outside, choose(outside > load(out->outside), outside, load(out->outside)));
+    store(out->worst, choose(worse, share, load(out->worst)));
     for (int l = 0; l < STI_LANES; l++)
         if (worse[l] != 0) out->contact[l] = batch->contact[l];
 }

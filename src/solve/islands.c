@@ -51,14 +51,14 @@ struct sti_Islands {
     int n_islands;
     STI_ARRAY(sti_Island, island);
     const st_Problem *problem;
-    int n_velocities;         /* that block_of is known for                                        */
-    STI_ARRAY(int, block_of); /* n_v                                                               */
-    STI_ARRAY(int, shape);    /* A.first as it was then                                            */
-    STI_ARRAY(int, above);    /* union-find over blocks                                            */
-    STI_ARRAY(int, part_of);  /* by block                                                          */
-    STI_ARRAY(int, l_part);   /* by joint row                                                      */
-    STI_ARRAY(int, c_part);   /* by contact                                                        */
-    STI_ARRAY(int, v_first);  /* by block: its first velocity in the part                          */
+    int n_velocities;                /* that A.at and A.of are known for                           */
+    STI_ARRAY(int, shape);           /* A.first as it was then                                     */
+    STI_ARRAY(unsigned char, marks); /* and A.diagonal, zeros for none                             */
+    STI_ARRAY(int, above);           /* union-find over blocks                                            */
+    STI_ARRAY(int, part_of);         /* by block                                                          */
+    STI_ARRAY(int, l_part);          /* by joint row                                                      */
+    STI_ARRAY(int, c_part);          /* by contact                                                        */
+    STI_ARRAY(int, v_first);         /* by block: its first velocity in the part                          */
     Members blocks, rows, contacts;
 
     st_Problem part; /* the one being solved, its number and its arrays                            */
@@ -106,7 +106,7 @@ void sti_islands_destroy(sti_Islands *s)
         st_solver_destroy(s->solver[k]);
     sti_linear_destroy(s->linear);
     RELEASE(island);
-    RELEASE(block_of);
+    RELEASE(marks);
     RELEASE(shape);
     RELEASE(above);
     RELEASE(part_of);
@@ -164,19 +164,52 @@ const sti_Island *sti_islands_get(const sti_Islands *s, int index)
 
 /* ------------------------------------------------------------------ who is connected */
 
-/* The block of every velocity; kept while A keeps its shape. */
+static int count_blocks(const st_Problem *p, const sti_Awake *awake)
+{
+    return awake != NULL ? awake->n : p->A.n_blocks;
+}
+
+static int block_at(const sti_Awake *awake, int e)
+{
+    return awake != NULL ? awake->block[e] : e;
+}
+
+static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Blocks *out, st_Error *err)
+{
+    int64_t start = 0;
+    if (matrix->n_blocks == 0) return ST_OK;
+    STI_TRY(STI_GROW(&s->allocator, out->at, out->at_size, matrix->n_blocks, err));
+    STI_TRY(STI_GROW(&s->allocator, out->of, out->of_size, matrix->first[matrix->n_blocks], err));
+    for (int k = 0; k < matrix->n_blocks; k++) {
+        out->at[k] = start;
+        start += sti_block_numbers(matrix, k);
+        for (int i = matrix->first[k]; i < matrix->first[k + 1]; i++)
+            out->of[i] = k;
+    }
+    return ST_OK;
+}
+
+static bool has_shape(const sti_Islands *s, const st_BlockDiag *A, int n_v)
+{
+    if (s->n_velocities != n_v || s->shape_size <= A->n_blocks || s->marks_size < A->n_blocks) return false;
+    if (memcmp(s->shape, A->first, ((size_t)A->n_blocks + 1) * sizeof *s->shape) != 0) return false;
+    for (int k = 0; k < A->n_blocks && A->diagonal == NULL; k++)
+        if (s->marks[k] != 0) return false;
+    return A->diagonal == NULL || memcmp(s->marks, A->diagonal, (size_t)A->n_blocks) == 0;
+}
+
+/* Where the blocks of A stand, and whose every velocity is; kept while A keeps its shape. */
 static st_Status map_velocities(sti_Islands *s, st_Error *err)
 {
     const st_Problem *p = s->problem;
-    const size_t bytes = ((size_t)p->A.n_blocks + 1) * sizeof *s->shape;
-    if (s->n_velocities == p->n_v && s->shape_size > p->A.n_blocks && memcmp(s->shape, p->A.first, bytes) == 0)
-        return ST_OK;
-    GROW(block_of, p->n_v);
-    GROW(shape, p->A.n_blocks + 1);
-    memcpy(s->shape, p->A.first, bytes);
-    for (int k = 0; k < p->A.n_blocks; k++)
-        for (int i = p->A.first[k]; i < p->A.first[k + 1]; i++)
-            s->block_of[i] = k;
+    const int n = p->A.n_blocks;
+    if (has_shape(s, &p->A, p->n_v)) return ST_OK;
+    GROW(shape, n + 1);
+    GROW(marks, n);
+    memcpy(s->shape, p->A.first, ((size_t)n + 1) * sizeof *s->shape);
+    for (int k = 0; k < n; k++)
+        s->marks[k] = sti_block_marked(&p->A, k);
+    STI_TRY(locate_blocks(s, &p->A, &s->A, err));
     s->n_velocities = p->n_v;
     return ST_OK;
 }
@@ -186,7 +219,7 @@ static int connect_column(sti_Islands *s, const st_Sparse *columns, int j, int n
 {
     int last = NONE;
     for (int64_t e = columns->p[j]; e < columns->p[j + 1]; e++) {
-        const int block = s->block_of[columns->i[e]];
+        const int block = s->A.of[columns->i[e]];
         if (block == last) continue;
         if (node != NONE) sti_join(s->above, node, block);
         if (node == NONE) node = block;
@@ -209,7 +242,7 @@ static void waiting_blocks(const sti_Islands *s, int c, int block[2])
     int first[2];
     later->legs(later->ctx, c, first);
     for (int side = 0; side < 2; side++)
-        block[side] = first[side] >= 0 ? s->block_of[first[side]] : NONE;
+        block[side] = first[side] >= 0 ? s->A.of[first[side]] : NONE;
 }
 
 /* All columns of a contact together; returns a block of theirs, or NONE. */
@@ -245,19 +278,17 @@ static void connect_compliances(sti_Islands *s)
 }
 
 /* Parts by number: islands in the order of their first blocks. A row that touches nothing goes with the first. */
-static void number_parts(sti_Islands *s, const bool *still)
+static void number_parts(sti_Islands *s, const sti_Awake *awake)
 {
     const st_Problem *p = s->problem;
     s->n_islands = 0;
-    for (int k = 0; k < p->A.n_blocks; k++)
-        s->part_of[k] = REST;
     for (int c = 0; c < p->n_contacts; c++)
-        if (s->c_part[c] != NONE) s->part_of[sti_leader(s->above, s->c_part[c])] = 1;
-    for (int k = 0; k < p->A.n_blocks; k++) {
+        if (s->c_part[c] != NONE && s->part_of[s->c_part[c]] != NONE)
+            s->part_of[sti_leader(s->above, s->c_part[c])] = 1;
+    for (int e = 0; e < count_blocks(p, awake); e++) {
+        const int k = block_at(awake, e);
         const int leader = sti_leader(s->above, k); /* the smallest of its island: numbered before k */
-        if (still != NULL && still[k])
-            s->part_of[k] = NONE;
-        else if (leader != k)
+        if (leader != k)
             s->part_of[k] = s->part_of[leader];
         else if (s->part_of[k] != REST)
             s->part_of[k] = ++s->n_islands;
@@ -269,7 +300,29 @@ static void number_parts(sti_Islands *s, const bool *still)
         s->c_part[c] = s->c_part[c] == NONE ? first : s->part_of[s->c_part[c]];
 }
 
-static st_Status find_parts(sti_Islands *s, const bool *still, st_Error *err)
+/* Nobody's, each alone: what rows touch that are left out. */
+static void leave_out(sti_Islands *s, const st_Sparse *columns, int64_t begin, int64_t end)
+{
+    for (int64_t e = begin; e < end; e++) {
+        const int k = s->A.of[columns->i[e]];
+        s->above[k] = k;
+        s->part_of[k] = NONE;
+    }
+}
+
+static void start_blocks(sti_Islands *s, const sti_Awake *awake)
+{
+    const st_Problem *p = s->problem;
+    if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, 0, p->G.p[p->n_l]);
+    if (awake != NULL && p->n_r > 0 && !sti_rows_wait(p)) leave_out(s, &p->H, 0, p->H.p[p->n_r]);
+    for (int e = 0; e < count_blocks(p, awake); e++) {
+        const int k = block_at(awake, e);
+        s->above[k] = k;
+        s->part_of[k] = REST;
+    }
+}
+
+static st_Status find_parts(sti_Islands *s, const sti_Awake *awake, st_Error *err)
 {
     const st_Problem *p = s->problem;
     STI_TRY(map_velocities(s, err));
@@ -277,58 +330,44 @@ static st_Status find_parts(sti_Islands *s, const bool *still, st_Error *err)
     GROW(part_of, p->A.n_blocks);
     GROW(l_part, p->n_l);
     GROW(c_part, p->n_contacts);
-    for (int k = 0; k < p->A.n_blocks; k++)
-        s->above[k] = k;
+    start_blocks(s, awake);
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = connect_column(s, &p->G, j, NONE);
     for (int c = 0; c < p->n_contacts; c++)
         s->c_part[c] = connect_contact(s, c);
     connect_compliances(s);
-    number_parts(s, still);
+    number_parts(s, awake);
     return ST_OK;
 }
 
 /* ------------------------------------------------------------------ lists */
 
-/* By counting: ascending within each part. */
-static st_Status list_members(sti_Islands *s, Members *m, const int *part, int n, st_Error *err)
+/* By counting: ascending within each part. Of n things, or of those that are awake. */
+static st_Status list_members(sti_Islands *s, Members *m, const int *part, int n, const sti_Awake *awake, st_Error *err)
 {
     const int n_parts = s->n_islands + 1;
     STI_TRY(STI_GROW(&s->allocator, m->first, m->first_size, n_parts + 2, err));
     STI_TRY(STI_GROW(&s->allocator, m->member, m->member_size, n, err));
     memset(m->first, 0, ((size_t)n_parts + 2) * sizeof *m->first);
     int *next = m->first + 1; /* ends as the first of the part behind */
-    for (int i = 0; i < n; i++)
-        if (part[i] != NONE) next[part[i] + 1]++;
+    if (awake != NULL) n = awake->n;
+    for (int e = 0; e < n; e++)
+        if (part[block_at(awake, e)] != NONE) next[part[block_at(awake, e)] + 1]++;
     for (int k = 1; k <= n_parts; k++)
         next[k] += next[k - 1];
-    for (int i = 0; i < n; i++)
+    for (int e = 0; e < n; e++) {
+        const int i = block_at(awake, e);
         if (part[i] != NONE) m->member[next[part[i]]++] = i;
-    return ST_OK;
-}
-
-static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Blocks *out, st_Error *err)
-{
-    int64_t start = 0;
-    if (matrix->n_blocks == 0) return ST_OK;
-    STI_TRY(STI_GROW(&s->allocator, out->at, out->at_size, matrix->n_blocks, err));
-    STI_TRY(STI_GROW(&s->allocator, out->of, out->of_size, matrix->first[matrix->n_blocks], err));
-    for (int k = 0; k < matrix->n_blocks; k++) {
-        out->at[k] = start;
-        start += sti_block_numbers(matrix, k);
-        for (int i = matrix->first[k]; i < matrix->first[k + 1]; i++)
-            out->of[i] = k;
     }
     return ST_OK;
 }
 
-static st_Status list_parts(sti_Islands *s, st_Error *err)
+static st_Status list_parts(sti_Islands *s, const sti_Awake *awake, st_Error *err)
 {
     const st_Problem *p = s->problem;
-    STI_TRY(list_members(s, &s->blocks, s->part_of, p->A.n_blocks, err));
-    STI_TRY(list_members(s, &s->rows, s->l_part, p->n_l, err));
-    STI_TRY(list_members(s, &s->contacts, s->c_part, p->n_contacts, err));
-    STI_TRY(locate_blocks(s, &p->A, &s->A, err));
+    STI_TRY(list_members(s, &s->blocks, s->part_of, p->A.n_blocks, awake, err));
+    STI_TRY(list_members(s, &s->rows, s->l_part, p->n_l, NULL, err));
+    STI_TRY(list_members(s, &s->contacts, s->c_part, p->n_contacts, NULL, err));
     STI_TRY(locate_blocks(s, &p->Cb, &s->Cb, err));
     STI_TRY(locate_blocks(s, &p->C, &s->C, err));
     GROW(v_first, p->A.n_blocks);
@@ -370,7 +409,7 @@ static st_Status take_column(sti_Islands *s, const st_Sparse *from, int j, Colum
     STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, end + count, err));
     copy(to->x + end, from->x + begin, count);
     for (int64_t e = 0; e < count; e++) {
-        const int row = from->i[begin + e], block = s->block_of[row];
+        const int row = from->i[begin + e], block = s->A.of[row];
         to->i[end + e] = row - s->problem->A.first[block] + s->v_first[block];
     }
     to->p[to->n] = end;
@@ -622,11 +661,12 @@ static st_Status solve_part(sti_Islands *s, int part, int *n_jointed, st_Solutio
     return ST_OK;
 }
 
-static st_Status solve_parts(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+static st_Status solve_parts(sti_Islands *s, const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info,
+                             st_Error *err)
 {
     int n_jointed = 0;
     st_SolveInfo all = {.converged = true, .start = -1.0, .residual = {.worst_contact = -1}};
-    STI_TRY(list_parts(s, err));
+    STI_TRY(list_parts(s, awake, err));
     GROW(island, s->n_islands);
     for (int part = 0; part <= s->n_islands; part++)
         if (s->blocks.first[part] < s->blocks.first[part + 1])
@@ -673,30 +713,16 @@ void sti_islands_be_rough(sti_Islands *s)
     sti_linear_be_rough(s->linear);
 }
 
-/* Blocks that are left out are at rest. */
-static bool stop_still(const st_Problem *p, const bool *still, double *v)
-{
-    bool any = false;
-    for (int k = 0; still != NULL && k < p->A.n_blocks; k++) {
-        if (!still[k]) continue;
-        any = true;
-        for (int i = p->A.first[k]; i < p->A.first[k + 1] && v != NULL; i++)
-            v[i] = 0.0;
-    }
-    return any;
-}
-
-st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const bool *still, st_Solution *solution,
+st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti_Awake *awake, st_Solution *solution,
                             st_SolveInfo *info, st_Error *err)
 {
     s->problem = problem;
-    const bool any_still = stop_still(problem, still, solution->v);
-    if (!any_still && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
-    if (!any_still && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
+    if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
+    if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
         s->n_islands = 1;
         return solve_whole(s, solution, info, err);
     }
-    STI_TRY(find_parts(s, still, err));
-    if (!any_still && s->n_islands < 2) return solve_whole(s, solution, info, err);
-    return solve_parts(s, solution, info, err);
+    STI_TRY(find_parts(s, awake, err));
+    if (awake == NULL && s->n_islands < 2) return solve_whole(s, solution, info, err);
+    return solve_parts(s, awake, solution, info, err);
 }

@@ -27,11 +27,17 @@ typedef struct sti_Island {
 st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **out, st_Error *err);
 void sti_islands_destroy(sti_Islands *islands);
 
-/* As sti_solver_solve; *info is the worst of all islands. Blocks marked in `still` (NULL: none) are left out, with the
- * joint rows and contacts that touch them: their v is set to 0, their l, u and r stay as they are. A marked block
- * shares rows with marked ones only.                                                              */
-st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const bool *still, st_Solution *solution,
-                            st_SolveInfo *info, st_Error *err);
+/* Blocks that are solved for, ascending; the others are left out, with the joint rows and contacts that touch them, and
+ * cost nothing: their f is not looked at, their v, l, u and r stay as they are. One that is left out shares no row with
+ * one that is not.                                                                                */
+typedef struct sti_Awake {
+    const int *block;
+    int n;
+} sti_Awake;
+
+/* As sti_solver_solve; *info is the worst of all islands. awake NULL: all. */
+st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const sti_Awake *awake,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* The solution of the last problem, where nothing was still and no contact, as one of this, which differs in the
  * numbers of G, f and g alone: a step with the factors of then (linear.h).                           */

@@ -37,8 +37,12 @@ st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
 static st_Status check_velocity(const st_System *system, const double *v, double t, st_Error *err)
 {
-    for (int i = 0; i < system->model.n_v; i++) {
-        if (fabs(v[i]) <= system->def.speed_limit) continue; /* false for NaN */
+    const int *first = system->model.first;
+    for (int e = 0, i = 0; e < sti_block_count(system); e++) {
+        const int b = sti_block(system, e);
+        for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= system->def.speed_limit;) /* false for NaN */
+            i++;
+        if (i == first[b + 1]) continue;
         char who[320];
         if (system->model.name != NULL)
             system->model.name(system->model.ctx, i, who, sizeof who);

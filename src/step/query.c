@@ -17,7 +17,8 @@ static st_Status placed_world(st_System *system, sti_World **world, st_Error *er
     if (c->asked && system->model.contacts != NULL) return ST_OK;
     STI_TRY(sti_collider_place(system->world, system->q, err));
     /* with the margin it has: the boxes stay, and what they tell the next step */
-    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0, err));
+    STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0,
+                             system->world->awake_shape, system->world->n_awake_shapes, err));
     c->asked = true;
     return ST_OK;
 }

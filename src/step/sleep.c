@@ -50,9 +50,11 @@ st_Status sti_sleep_create(st_System *system, st_Error *err)
     s->rest = sti_alloc(a, n, sizeof *s->rest);
     s->restless = sti_alloc(a, n, sizeof *s->restless);
     s->above = sti_alloc(a, n, sizeof *s->above);
-    s->block = sti_alloc(a, n, sizeof *s->block);
+    s->bodies = sti_alloc(a, n, sizeof *s->bodies);
+    s->blocks = sti_alloc(a, n, sizeof *s->blocks);
+    s->shapes = sti_alloc(a, world->collider.n_shapes + 1, sizeof *s->shapes);
     if (s->ring == NULL || s->due == NULL || s->rest == NULL || s->restless == NULL || s->above == NULL ||
-        s->block == NULL)
+        s->bodies == NULL || s->blocks == NULL || s->shapes == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies that may sleep", n);
     s->on = true;
     return ST_OK;
@@ -68,7 +70,9 @@ void sti_sleep_free(st_System *system)
     sti_free(a, s->rest, n, sizeof *s->rest);
     sti_free(a, s->restless, n, sizeof *s->restless);
     sti_free(a, s->above, n, sizeof *s->above);
-    sti_free(a, s->block, n, sizeof *s->block);
+    sti_free(a, s->bodies, n, sizeof *s->bodies);
+    sti_free(a, s->blocks, n, sizeof *s->blocks);
+    sti_free(a, s->shapes, s->shapes != NULL ? system->world->collider.n_shapes + 1 : 0, sizeof *s->shapes);
     STI_RELEASE(a, s->contact, s->contact_capacity);
     STI_RELEASE(a, s->spare, s->spare_capacity);
     STI_RELEASE(a, s->merged, s->merged_capacity);
@@ -83,18 +87,71 @@ static bool stays(const sti_World *world, int body)
     return world->asleep[body] || world->body[body].n_dofs == 0;
 }
 
-static void flags_changed(st_System *system)
+/* Lists of what is awake, for all that goes through bodies, blocks and shapes. */
+static void list_awake(st_System *system)
 {
     sti_Sleep *s = &system->sleep;
     const sti_World *world = system->world;
-    s->n_asleep = 0;
+    int n = 0, n_shapes = 0, n_blocks = 0;
     for (int b = 0, block = 0; b < world->n_bodies; b++) {
-        s->n_asleep += world->asleep[b] != 0;
-        if (world->body[b].n_dofs > 0) s->block[block++] = world->asleep[b] != 0;
+        if (world->body[b].n_dofs == 0) continue;
+        if (!world->asleep[b]) {
+            s->bodies[n++] = b;
+            s->blocks[n_blocks++] = block;
+        }
+        block++;
     }
+    for (int k = 0; k < world->collider.n_shapes; k++)
+        if (!stays(world, world->scene->shape_body[k])) s->shapes[n_shapes++] = k;
+    s->awake = (sti_Awake){s->blocks, n_blocks};
+    system->world->n_awake = n;
+    system->world->n_awake_shapes = n_shapes;
+}
+
+static void flags_changed(st_System *system)
+{
+    sti_Sleep *s = &system->sleep;
+    sti_World *world = system->world;
+    s->n_asleep = 0;
+    world->asleep_potential = 0;
+    for (int b = 0; b < world->n_bodies; b++) {
+        if (!world->asleep[b]) continue;
+        s->n_asleep++;
+        world->asleep_potential += sti_body_potential(world, system->q, b);
+    }
+    list_awake(system);
+    world->awake = s->n_asleep > 0 ? s->bodies : NULL;
+    world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
+    world->collider.live_serial = -1;
     s->penetration = 0;
     for (int k = 0; k < s->n_contacts; k++)
         s->penetration = fmax(s->penetration, -s->contact[k].gap);
+}
+
+/* What does not move will not be looked at again. */
+static void lie_down(st_System *system)
+{
+    for (int b = 1; b < system->world->n_bodies; b++) {
+        if (!stays(system->world, b)) continue;
+        sti_still_body(system, b);
+        sti_collider_settle(system->world, system->q, b);
+    }
+}
+
+void sti_sleep_rouse(st_System *system)
+{
+    if (!system->sleep.on) return;
+    system->sleep.n_asleep = 0;
+    system->world->awake = system->world->awake_shape = NULL;
+    system->world->collider.placed = false;
+}
+
+/* Shapes and boxes may be where a state that was refused had them. */
+void sti_sleep_resume(st_System *system)
+{
+    if (!system->sleep.on) return;
+    flags_changed(system);
+    system->world->collider.placed = system->world->collider.pairs.started = false;
 }
 
 /* Contacts among what stays are no contacts of the state any more. */
@@ -116,7 +173,7 @@ void sti_sleep_forget(st_System *system)
         s->rest[b] = 0;
         s->ring[b] = b;
     }
-    s->n_contacts = s->n_ready = 0;
+    s->n_contacts = s->n_ready = s->n_due = 0;
     s->n_joint_forces = 0;
     flags_changed(system);
 }
@@ -126,14 +183,19 @@ static void count_ready(st_System *system)
     sti_Sleep *s = &system->sleep;
     const sti_World *world = system->world;
     s->n_ready = 0;
-    for (int b = 1; b < world->n_bodies; b++)
-        s->n_ready += !stays(world, b) && s->rest[b] >= system->def.sleep_time;
+    for (int e = 0; e < world->n_awake; e++)
+        s->n_ready += s->rest[s->bodies[e]] >= system->def.sleep_time;
 }
 
 void sti_sleep_restored(st_System *system)
 {
-    if (!system->sleep.on) return;
+    sti_Sleep *s = &system->sleep;
+    if (!s->on) return;
+    s->n_due = 0;
+    for (int b = 0; b < system->world->n_bodies; b++)
+        s->n_due += s->due[b] != 0;
     flags_changed(system);
+    lie_down(system);
     count_ready(system);
     drop_contacts(system->world, &system->here);
 }
@@ -180,6 +242,7 @@ static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
     sti_Sleep *s = &system->sleep;
     unsigned char *asleep = system->world->asleep;
     *woken = false;
+    if (s->n_due == 0) return ST_OK;
     for (int b = 1; b < system->world->n_bodies; b++) {
         if (!s->due[b] || !asleep[b]) continue;
         for (int next = b; asleep[next];) {
@@ -191,11 +254,20 @@ static st_Status wake_due(st_System *system, bool *woken, st_Error *err)
         }
         *woken = true;
     }
+    s->n_due = 0;
+    for (int b = 1; b < system->world->n_bodies; b++)
+        s->n_due += s->due[b] != 0;
     if (!*woken) return ST_OK;
     flags_changed(system);
     STI_TRY(return_forces(system, err));
     flags_changed(system);
     return ST_OK;
+}
+
+static void make_due(st_System *system, int body)
+{
+    system->sleep.n_due += system->sleep.due[body] == 0;
+    system->sleep.due[body] = 1;
 }
 
 /* A force that changes within the step. */
@@ -207,7 +279,7 @@ static void note_forces(st_System *system, double h)
         const int body = scene->force[f].body.index1;
         if (system->world->asleep[body] &&
             sti_profile_value(profile, system->t) != sti_profile_value(profile, system->t + h))
-            system->sleep.due[body] = 1;
+            make_due(system, body);
     }
 }
 
@@ -222,8 +294,8 @@ st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err)
         while (k < system->wanted.n && system->wanted.id[k] < contact->id)
             k++;
         if (k == system->wanted.n || system->wanted.id[k] != contact->id) continue;
-        if (asleep[contact->a]) system->sleep.due[contact->a] = 1; /* who of them is awake stays so */
-        if (asleep[contact->b]) system->sleep.due[contact->b] = 1;
+        if (asleep[contact->a]) make_due(system, contact->a); /* who of them is awake stays so */
+        if (asleep[contact->b]) make_due(system, contact->b);
     }
     return wake_due(system, woken, err);
 }
@@ -254,7 +326,7 @@ static void note_joints(st_System *system)
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->asleep[joint->a] ? joint->a : joint->b;
-        if (world->asleep[body] && joint_changes(system, joint)) system->sleep.due[body] = 1;
+        if (world->asleep[body] && joint_changes(system, joint)) make_due(system, body);
     }
 }
 
@@ -271,8 +343,21 @@ static void connect_bodies(st_System *system)
 {
     const sti_World *world = system->world;
     const st_Sink *here = &system->here;
-    for (int b = 0; b < world->n_bodies; b++)
-        system->sleep.above[b] = b;
+    int *above = system->sleep.above;
+    for (int e = 0; e < world->n_awake; e++)
+        above[system->sleep.bodies[e]] = system->sleep.bodies[e];
+    for (int c = 0; c < here->n_contacts; c++) { /* and sleepers that they touch */
+        above[here->contact[c].a] = here->contact[c].a;
+        above[here->contact[c].b] = here->contact[c].b;
+    }
+    for (int k = 0; k < world->n_joints; k++) {
+        above[world->joint[k].a] = world->joint[k].a;
+        above[world->joint[k].b] = world->joint[k].b;
+    }
+    for (int k = 0; k < world->n_springs; k++) {
+        above[world->spring[k].a] = world->spring[k].a;
+        above[world->spring[k].b] = world->spring[k].b;
+    }
     for (int c = 0; c < here->n_contacts; c++)
         if (here->contact[c].gap < sti_margin(system)) connect(system, here->contact[c].a, here->contact[c].b);
     for (int k = 0; k < world->n_joints; k++) {
@@ -301,23 +386,20 @@ static void mark_restless(st_System *system)
     const sti_World *world = system->world;
     int *above = system->sleep.above;
     bool *restless = system->sleep.restless;
-    memset(restless, 0, (size_t)world->n_bodies * sizeof *restless);
-    for (int b = 1; b < world->n_bodies; b++)
-        if (world->asleep[b] || system->sleep.rest[b] < system->def.sleep_time) restless[sti_leader(above, b)] = true;
+    const int *bodies = system->sleep.bodies;
+    for (int e = 0; e < world->n_awake; e++)
+        restless[sti_leader(above, bodies[e])] = false;
+    for (int e = 0; e < world->n_awake; e++)
+        if (system->sleep.rest[bodies[e]] < system->def.sleep_time) restless[sti_leader(above, bodies[e])] = true;
+    for (int c = 0; c < system->here.n_contacts; c++) {
+        const sti_ContactEntry *contact = &system->here.contact[c];
+        if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
+        if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
+    }
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const int body = world->body[joint->a].n_dofs > 0 ? joint->a : joint->b;
         if (!stays(world, body) && is_driven(system, joint)) restless[sti_leader(above, body)] = true;
-    }
-}
-
-/* No velocity, no history of one. */
-static void stop(st_System *system, int b)
-{
-    const sti_Body *body = &system->world->body[b];
-    for (int i = body->v_first; i < body->v_first + body->n_dofs; i++) {
-        system->v[i] = 0;
-        if (system->history.v != NULL) system->history.v[i] = system->history.a[i] = 0;
     }
 }
 
@@ -331,12 +413,11 @@ static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a
     return true;
 }
 
-/* Forces among those who sleep now go from the last step's list to the sleepers': both stand by id. */
-static st_Status keep_forces(st_System *system, st_Error *err)
+/* Forces among those who sleep now go from the last step's list to the sleepers', which has room: both stand by id. */
+static void keep_forces(st_System *system)
 {
     sti_Sleep *s = &system->sleep;
     int n = 0, from = 0;
-    STI_TRY(STI_GROW(&system->allocator, s->spare, s->spare_capacity, s->n_contacts + system->n_previous, err));
     for (int k = 0; k < system->n_previous; k++) {
         const sti_Impulse *impulse = &system->previous[k];
         int a, b, here = sti_sink_find(&system->here, impulse->id);
@@ -353,7 +434,6 @@ static st_Status keep_forces(st_System *system, st_Error *err)
     s->contact = s->spare, s->contact_capacity = s->spare_capacity;
     s->spare = list, s->spare_capacity = capacity;
     s->n_contacts = n;
-    return ST_OK;
 }
 
 /* Islands of bodies that have all rested long enough. */
@@ -365,19 +445,20 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(system);
     mark_restless(system);
-    for (int b = 1; b < world->n_bodies; b++) {
-        const int leader = sti_leader(s->above, b); /* the smallest: it comes first */
-        if (world->body[b].n_dofs == 0 || s->restless[leader]) continue;
+    STI_TRY(STI_GROW(&system->allocator, s->spare, s->spare_capacity, s->n_contacts + system->n_previous, err));
+    for (int e = 0; e < world->n_awake; e++) {
+        const int b = s->bodies[e], leader = sti_leader(s->above, b); /* the smallest: it comes first */
+        if (s->restless[leader]) continue;
         world->asleep[b] = 1;
         any = true;
         s->ring[b] = s->ring[leader]; /* b between the leader and its next; the leader itself is a ring already */
         s->ring[leader] = b;
-        stop(system, b);
     }
     if (!any) return ST_OK;
-    STI_TRY(keep_forces(system, err));
+    keep_forces(system);
     drop_contacts(world, &system->here);
     flags_changed(system);
+    lie_down(system);
     count_ready(system);
     return ST_OK;
 }
@@ -400,9 +481,9 @@ void sti_sleep_end(st_System *system, double h)
     sti_Sleep *s = &system->sleep;
     const sti_World *world = system->world;
     if (!s->on) return;
-    for (int b = 1; b < world->n_bodies; b++) {
+    for (int e = 0; e < world->n_awake; e++) {
+        const int b = s->bodies[e];
         st_Vec3 v, w;
-        if (stays(world, b)) continue;
         (void)st_system_velocity(system, (st_BodyId){b}, &v, &w);
         double reach = world->collider.body_reach[b];
         double turning = isfinite(reach) && reach > 0 ? norm(w) * reach : norm(w);
@@ -458,6 +539,6 @@ st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
     if (!s->on) return ST_OK;
     s->rest[body.index1] = 0;
     for (int b = body.index1; system->world->asleep[b] && !s->due[b]; b = s->ring[b])
-        s->due[b] = 1;
+        make_due(system, b);
     return ST_OK;
 }

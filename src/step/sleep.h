@@ -16,6 +16,9 @@ st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err);
 /* Behind a step of length h: who rests, and whose joints are about to move. */
 void sti_sleep_end(st_System *system, double h);
 
+/* A new state is looked at: nobody sleeps there. It was refused: who slept goes on. */
+void sti_sleep_rouse(st_System *system);
+void sti_sleep_resume(st_System *system);
 /* All awake, with no memory of rest: a new state was set. */
 void sti_sleep_forget(st_System *system);
 /* Flags and lists were read from a saved state: what follows from them. */

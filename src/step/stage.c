@@ -58,11 +58,12 @@ static void note_speeds(Work *work, const double *v, const double *k)
 {
     st_System *s = work->system;
     if (!work->impact) s->speed = s->pull = 0;
-    for (int i = 0; i < s->model.n_v; i++) {
-        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
-        s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
-        if (!work->impact) s->pull = sti_larger(pull, s->pull);
-    }
+    for (int e = 0; e < sti_block_count(s); e++)
+        for (int i = s->model.first[sti_block(s, e)]; i < s->model.first[sti_block(s, e) + 1]; i++) {
+            double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
+            s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
+            if (!work->impact) s->pull = sti_larger(pull, s->pull);
+        }
 }
 
 /* k1 at (q*, v*), at one time or as the mean of two. */
@@ -82,6 +83,22 @@ static st_Status forces(Work *work, double *k)
     return ST_OK;
 }
 
+/* f = eta f + M v of one block. */
+static void add_momentum(const Work *work, int b, const double *v, double *f)
+{
+    const st_System *s = work->system;
+    const int first = s->model.first[b], end = s->model.first[b + 1], n = end - first;
+    const bool marked = s->marked != NULL && s->marked[b];
+    const double *M = work->out->M + (s->diagonal != NULL ? s->diagonal[first] : first);
+    for (int i = first; i < end; i++)
+        f[i] *= work->stage->eta;
+    for (int i = 0; i < n && marked; i++)
+        f[first + i] += M[i] * v[first + i];
+    for (int i = 0; i < n && !marked; i++)
+        for (int j = 0; j < n; j++)
+            f[first + i] += M[i * n + j] * v[first + j];
+}
+
 /* f = M v_b* + eta k1 + push, A = M. */
 static st_Status momentum(Work *work)
 {
@@ -90,28 +107,17 @@ static st_Status momentum(Work *work)
     const sti_Stage *stage = work->stage;
     double *f = work->out->f, *v = s->work_v, *k = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
-    memcpy(v, stage->v_base, (size_t)model->n_v * sizeof *v);
-    memset(k, 0, (size_t)model->n_v * sizeof *k);
+    for (int e = 0; e < sti_block_count(s); e++)
+        for (int i = model->first[sti_block(s, e)]; i < model->first[sti_block(s, e) + 1]; i++)
+            v[i] = stage->v_base[i], k[i] = 0;
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
         STI_TRY(forces(work, k));
     }
     note_speeds(work, v, k);
-    const double *M = work->out->M;
-    const bool *still = s->sleep.n_asleep > 0 ? s->sleep.block : NULL; /* they have no velocity */
-    for (int b = 0; b < model->n_blocks; b++) {
-        const int first = model->first[b], end = model->first[b + 1];
-        const bool marked = s->marked != NULL && s->marked[b], moves = still == NULL || !still[b];
-        for (int i = first; i < end; i++)
-            f[i] *= stage->eta;
-        for (int i = first; i < end && moves && marked; i++)
-            f[i] += M[i - first] * v[i];
-        for (int i = first; i < end && moves && !marked; i++)
-            for (int j = first; j < end; j++)
-                f[i] += M[(i - first) * (end - first) + j - first] * v[j];
-        M += marked ? end - first : (ptrdiff_t)(end - first) * (end - first);
-    }
+    for (int e = 0; e < sti_block_count(s); e++)
+        add_momentum(work, sti_block(s, e), v, f);
     for (int i = 0; stage->A != NULL && i < model->n_v; i++)
         f[i] += stage->D[i] * stage->v_near[i];
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
@@ -612,7 +618,7 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
                             st_Error *err)
 {
     if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
-    return sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? system->sleep.block : NULL,
+    return sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? &system->sleep.awake : NULL,
                              solution, info, err);
 }
 

@@ -89,21 +89,25 @@ static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
  */
 typedef enum Need { ALWAYS, STAGES, PROJECTION, N_NEEDS } Need;
 
+typedef enum Of { COORDINATES, VELOCITIES, MASSES } Of;
+
 typedef struct Vectors {
     int n;
     double **at[20];
+    Of of[20];
     int64_t size[20];
 } Vectors;
 
-static void add_vectors(Vectors *all, double **const *at, size_t n, int64_t size)
+static void add_vectors(Vectors *all, double **const *at, size_t n, Of of, int64_t size)
 {
     for (size_t k = 0; k < n; k++) {
         all->at[all->n] = at[k];
+        all->of[all->n] = of;
         all->size[all->n++] = size;
     }
 }
 
-#define ADD(by, size) add_vectors(&all, by, sizeof by / sizeof by[0], size)
+#define ADD(by, of, size) add_vectors(&all, by, sizeof by / sizeof by[0], of, size)
 
 static Vectors vectors_of(st_System *s, Need need)
 {
@@ -111,22 +115,22 @@ static Vectors vectors_of(st_System *s, Need need)
     if (need == ALWAYS) {
         double **by_q[] = {&s->q, &s->q_new}, **by_v[] = {&s->v, &s->v_new, &s->work_v, &s->step.f},
                **M[] = {&s->step.M};
-        ADD(by_q, s->model.n_q);
-        ADD(by_v, s->model.n_v);
-        ADD(M, s->n_M);
+        ADD(by_q, COORDINATES, s->model.n_q);
+        ADD(by_v, VELOCITIES, s->model.n_v);
+        ADD(M, MASSES, s->n_M);
     } else if (need == STAGES) {
         double **by_q[] = {&s->step.place, &s->q_star, &s->q_base, &s->history.q, &s->saved.q, &s->saved.history.q};
         double **by_v[] = {
             &s->a_new,   &s->v_star,          &s->v_base,          &s->path,    &s->push, &s->history.v, &s->history.a,
             &s->saved.v, &s->saved.history.v, &s->saved.history.a, &s->v_target};
-        ADD(by_q, s->model.n_q);
-        ADD(by_v, s->model.n_v);
+        ADD(by_q, COORDINATES, s->model.n_q);
+        ADD(by_v, VELOCITIES, s->model.n_v);
     } else {
         double **by_q[] = {&s->q_target, &s->q_best}, **by_v[] = {&s->work_k, &s->projection.f},
                **M[] = {&s->projection.M};
-        ADD(by_q, s->model.n_q);
-        ADD(by_v, s->model.n_v);
-        ADD(M, s->n_M);
+        ADD(by_q, COORDINATES, s->model.n_q);
+        ADD(by_v, VELOCITIES, s->model.n_v);
+        ADD(M, MASSES, s->n_M);
     }
     return all;
 }
@@ -140,6 +144,22 @@ static st_Status allocate(st_System *s, Need need, st_Error *err)
             return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
     }
     return ST_OK;
+}
+
+void sti_still_body(st_System *s, int b)
+{
+    const sti_Body *body = &s->world->body[b];
+    const int64_t at = (int64_t)STI_BODY_Q * (b - 1);
+    for (int need = 0; need < N_NEEDS; need++) {
+        Vectors all = vectors_of(s, (Need)need);
+        for (int k = 0; k < all.n; k++) {
+            double *x = *all.at[k];
+            if (x == NULL || x == s->q) continue;
+            if (all.of[k] == COORDINATES) memcpy(x + at, s->q + at, STI_BODY_Q * sizeof *x);
+            for (int d = 0; d < body->n_dofs && all.of[k] == VELOCITIES; d++)
+                x[body->v_first + d] = 0;
+        }
+    }
 }
 
 bool sti_has_stages(const st_System *system)
@@ -358,6 +378,17 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
     return ST_OK;
 }
 
+/* What is found at a new state, and what touches there. */
+static st_Status look_around(st_System *s, double t, const double *q, double margin, st_Error *err)
+{
+    STI_TRY(sti_evaluate(s, &s->trial, t, q, margin, err));
+    s->active_new.n = 0;
+    for (int c = 0; c < s->trial.n_contacts; c++)
+        if (s->trial.contact[c].gap <= s->def.active_gap)
+            STI_TRY(sti_ids_add(&s->allocator, &s->active_new, s->trial.contact[c].id, err));
+    return sti_ids_copy(&s->allocator, &s->active, &s->active_new, err);
+}
+
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
     double margin = fmax(s->def.margin, s->def.active_gap);
@@ -365,12 +396,10 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_TRY(check_numbers("time", &t, 1, err));
     STI_TRY(check_numbers("coordinate", q, s->model.n_q, err));
     STI_TRY(check_numbers("velocity", v, s->model.n_v, err));
-    STI_TRY(sti_evaluate(s, &s->trial, t, q, margin, err));
-    s->active_new.n = 0;
-    for (int c = 0; c < s->trial.n_contacts; c++)
-        if (s->trial.contact[c].gap <= s->def.active_gap)
-            STI_TRY(sti_ids_add(&s->allocator, &s->active_new, s->trial.contact[c].id, err));
-    STI_TRY(sti_ids_copy(&s->allocator, &s->active, &s->active_new, err));
+    sti_sleep_rouse(s); /* anybody may be somewhere else */
+    st_Status status = look_around(s, t, q, margin, err);
+    if (status != ST_OK) sti_sleep_resume(s);
+    STI_TRY(status);
     memmove(s->q, q, (size_t)s->model.n_q * sizeof *q);
     memmove(s->v, v, (size_t)s->model.n_v * sizeof *v);
     st_Sink sink = s->here;

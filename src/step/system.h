@@ -111,13 +111,16 @@ typedef struct sti_Sleep {
     bool on;
     int n_bodies;
     int n_asleep;
-    int n_ready;                  /* awake, and at rest for long enough                                          */
-    int *ring;                    /* the next of those that fell asleep together                                 */
-    unsigned char *due;           /* wakes before the next step                                                  */
-    double *rest;                 /* how long it has been at rest [s]                                            */
-    bool *restless;               /* work: leaders of islands that cannot sleep                                  */
-    int *above;                   /* work: union-find                                                            */
-    bool *block;                  /* by block of M: asleep                                                       */
+    int n_ready;          /* awake, and at rest for long enough                                          */
+    int *ring;            /* the next of those that fell asleep together                                 */
+    unsigned char *due;   /* wakes before the next step                                                  */
+    double *rest;         /* how long it has been at rest [s]                                            */
+    bool *restless;       /* work: leaders of islands that cannot sleep                                  */
+    int *above;           /* work: union-find                                                            */
+    int *bodies, *shapes; /* what is awake, while somebody is not: the world's lists                    */
+    int *blocks;          /* and by block of M                                                          */
+    sti_Awake awake;
+    int n_due;
     sti_Sleeper *contact, *spare; /* by id                                                         */
     int n_contacts;
     double penetration; /* among them [m]                                                          */
@@ -222,6 +225,15 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
                              const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
 double sti_sink_penetration(const st_Sink *sink);
+/* The blocks of M that may move; all, unless somebody sleeps. */
+static inline int sti_block_count(const st_System *system)
+{
+    return system->sleep.n_asleep > 0 ? system->sleep.awake.n : system->model.n_blocks;
+}
+static inline int sti_block(const st_System *system, int e)
+{
+    return system->sleep.n_asleep > 0 ? system->sleep.awake.block[e] : e;
+}
 static inline double sti_mass_of(const st_System *system, const double *M, int i)
 {
     return M[system->diagonal != NULL ? system->diagonal[i] : i];
@@ -360,6 +372,8 @@ st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 /* system.c: more than one stage a step, or events in it? Room for projection, where there is none yet. */
 bool sti_has_stages(const st_System *system);
 st_Status sti_prepare_projection(st_System *system, st_Error *err);
+/* A body that does not move for a while: its pose, or 0, goes to every vector. */
+void sti_still_body(st_System *system, int body);
 /* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);

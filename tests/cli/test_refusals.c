@@ -161,6 +161,10 @@ static void usage_that_is_wrong(void **state)
                  {{"run", "a", "-o"}, "needs a value"},
                  {{"run", "a", "--json=1"}, "takes no value"},
                  {{"run", "a", "--every", "0"}, "must be a whole number > 0"},
+                 {{"run", "a", "--threads", "two"}, "--threads is \"two\", must be a whole number > 0"},
+                 {{"run", "a", "--threads", "0"}, "must be a whole number > 0"},
+                 {{"run", "wall", "--threads", "300"}, "threads is 300, must be from 1 to 256"},
+                 {{"view", "a", "--threads", "2"}, "--threads needs --live"},
                  {{"run", "a", "--rate", "fast"}, "must be a number > 0"},
                  {{"schema", "x"}, "\"x\""},
                  {{"examples", "no-such-example"}, "no-such-example"}};

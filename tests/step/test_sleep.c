@@ -352,6 +352,59 @@ static void a_new_state_wakes(void **state)
     end(&w);
 }
 
+/* While most sleep and are not looked at: rays, reports and states that are refused leave no trace, whatever they made
+ * of shapes and boxes on the way. A fixed block stands between the bodies.                        */
+static void questions_leave_no_trace(void **state)
+{
+    (void)state;
+    for (int second = 0; second < 2; second++) {
+        World w[2];
+        st_BodyId domino[DOMINOES], ball;
+        for (int k = 0; k < 2; k++) {
+            build_dominoes(&w[k], domino, &ball);
+            st_BodyDef block = st_body_def();
+            st_ShapeDef shape = st_box_def(0.1, 0.1, 0.1);
+            st_BodyId id;
+            block.fixed = true;
+            block.pose.p = (st_Vec3){0, 3, 0.1};
+            check_ok(st_scene_add_body(w[k].scene, &block, &id, &w[k].err), w[k].err);
+            check_ok(st_scene_add_shape(w[k].scene, id, &shape, NULL, &w[k].err), w[k].err);
+            w[k].def.integrator = second ? ST_INTEGRATOR_SDIRK2 : ST_INTEGRATOR_IMPLICIT;
+            start(&w[k], true);
+        }
+        const int n_q = st_system_n_q(w[0].sys);
+        double *q = calloc((size_t)n_q, sizeof *q), *v = calloc((size_t)st_system_n_v(w[0].sys), sizeof *v);
+        int asleep = 0;
+        for (int k = 0; k < 500; k++) {
+            step(&w[0]);
+            step(&w[1]);
+            asleep += w[0].info.asleep > 0;
+            assert_true(st_system_hash(w[0].sys) == st_system_hash(w[1].sys));
+            assert_true(w[0].info.potential == w[1].info.potential && w[0].info.kinetic == w[1].info.kinetic);
+            if (k % 7 == 0) {
+                st_RayHit hit;
+                st_Vec3 force;
+                const st_Vec3 from = {-5, 0, 0.1}, along = {1, 0, 0};
+                check_ok(st_system_ray(w[1].sys, from, along, 20, UINT32_MAX, &hit, &w[1].err), w[1].err);
+                assert_true(isfinite(hit.distance));
+                check_ok(st_system_contact_force(w[1].sys, domino[0], &force, NULL), w[1].err);
+            }
+            if (k % 11 == 0) { /* all somewhere else, the last of them turned beyond all bounds */
+                st_system_state(w[1].sys, q, v);
+                for (int i = 0; i < n_q; i += 7)
+                    q[i] += 0.5;
+                for (int i = 3; i < 7; i++)
+                    q[n_q - 7 + i] = 1e200;
+                assert_int_equal(st_system_set_state(w[1].sys, 0, q, v, &w[1].err), ST_ERR_NUMERIC);
+            }
+        }
+        assert_true(asleep > 100 && w[0].info.asleep < DOMINOES); /* they slept, and were woken */
+        free(q), free(v);
+        end(&w[0]);
+        end(&w[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_stack_sleeps_and_reports),
@@ -362,6 +415,7 @@ int main(void)
                                        cmocka_unit_test(changes_wake),
                                        cmocka_unit_test(joints_report_while_asleep),
                                        cmocka_unit_test(a_restart_knows_who_sleeps),
-                                       cmocka_unit_test(a_new_state_wakes)};
+                                       cmocka_unit_test(a_new_state_wakes),
+                                       cmocka_unit_test(questions_leave_no_trace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

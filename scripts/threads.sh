@@ -1,0 +1,22 @@
+#!/bin/sh
+# Piles and walls by several threads under ThreadSanitizer: threads.sh BUILD_FOLDER JOBS
+#
+# With clang: its OpenMP tells the sanitizer, through libarcher, what its threads wait for. gcc's does not, and every
+# barrier would be reported.
+set -eu
+folder=$1
+jobs=${2:-2}
+
+archer=$(find /usr/lib/llvm-* -name libarcher.so 2>/dev/null | sort | tail -n 1)
+if ! command -v clang >/dev/null || [ -z "$archer" ]; then
+    echo "threads.sh: needs clang and libomp-dev (scripts/setup.sh threads)" >&2
+    exit 1
+fi
+cmake --log-level=WARNING -S . -B "$folder" -DST_TESTS=ON -DST_SANITIZE=thread -DCMAKE_C_COMPILER=clang \
+    -DCMAKE_BUILD_TYPE=Debug >/dev/null
+cmake --build "$folder" --parallel "$jobs" --target test_threads bench_threads
+
+export OMP_TOOL_LIBRARIES="$archer" OMP_WAIT_POLICY=passive
+export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66"
+"$folder/tests/test_threads"
+"$folder/bench/threads" 2000 3
