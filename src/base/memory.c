@@ -1,5 +1,5 @@
 #if defined(__linux__)
-#define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
+#define _GNU_SOURCE 1 /* MAP_ANONYMOUS, mremap */
 #endif
 #include "base/base.h"
 
@@ -43,6 +43,18 @@ static void return_pages(void *pages, size_t size)
 #endif
 }
 
+/* The same pages in a longer row: what nobody has written to is not copied, and goes on costing nothing. NULL: no. */
+static void *lengthen_pages(void *pages, size_t size, size_t longer)
+{
+#if defined(STI_PAGES)
+    void *moved = mremap(pages, size, longer, MREMAP_MAYMOVE);
+    return moved != MAP_FAILED ? moved : NULL;
+#else
+    (void)pages, (void)size, (void)longer;
+    return NULL;
+#endif
+}
+
 static void *default_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
@@ -80,17 +92,28 @@ void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t
     if (memory != NULL) allocator->free(allocator->ctx, memory, (size_t)count * size, STI_ALIGN);
 }
 
+/* The first `count` elements in room for `wanted`, the rest zeros; the old room is gone. NULL: refused, it is not. */
+static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t count, int64_t wanted, size_t size)
+{
+    if (allocator->alloc == default_alloc && (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size &&
+        is_large((size_t)count * size))
+        return lengthen_pages(memory, (size_t)count * size, (size_t)wanted * size);
+    void *larger = sti_alloc(allocator, wanted, size);
+    if (larger == NULL) return NULL;
+    if (count > 0) memcpy(larger, memory, (size_t)count * size);
+    sti_free(allocator, memory, count, size);
+    return larger;
+}
+
 st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capacity, int64_t count, size_t size,
                    st_Error *err)
 {
     if (count <= *capacity) return ST_OK;
     int64_t wanted = count < *capacity + *capacity / 2 ? *capacity + *capacity / 2 : count;
-    void *larger = sti_alloc(allocator, wanted, size);
+    void *larger = move_to_larger(allocator, *memory, *capacity, wanted, size);
     if (larger == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: %lld elements of %zu bytes were refused", (long long)wanted,
                         size);
-    if (*capacity > 0) memcpy(larger, *memory, (size_t)*capacity * size);
-    sti_free(allocator, *memory, *capacity, size);
     *memory = larger;
     *capacity = wanted;
     return ST_OK;

@@ -8,7 +8,8 @@ st_Status sti_tree_reserve(const st_Allocator *allocator, sti_Tree *tree, int n,
     STI_TRY(STI_GROW(allocator, tree->item, tree->item_capacity, n, err));
     STI_TRY(STI_GROW(allocator, tree->leaf, tree->leaf_capacity, n, err));
     STI_TRY(STI_GROW(allocator, tree->bounds, tree->bounds_capacity, n, err));
-    STI_TRY(STI_GROW(allocator, tree->node, tree->node_capacity, 2 * (int64_t)n + 1, err));
+    /* leaves have two items at least, but for a single one */
+    STI_TRY(STI_GROW(allocator, tree->node, tree->node_capacity, (int64_t)n + 1, err));
     tree->n_items = n;
     return ST_OK;
 }

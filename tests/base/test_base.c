@@ -75,14 +75,15 @@ static void growing_keeps_what_was_there(void **state)
     st_Error err = {.status = ST_OK};
     int *list = NULL;
     int64_t capacity = 0;
-    for (int n = 1; n <= 1000; n++) {
+    enum { MOST = 300000 }; /* 1.2 MB: large arrays grow by their pages */
+    for (int n = 1; n <= MOST; n++) {
         check_ok(STI_GROW(&allocator, list, capacity, n, &err), err);
         assert_int_equal(list[n - 1], 0);
         list[n - 1] = n;
     }
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < MOST; i++)
         assert_int_equal(list[i], i + 1);
-    assert_true(capacity < 2 * 1000); /* it doubles, no more */
+    assert_true(capacity < 2 * MOST); /* it doubles, no more */
     STI_RELEASE(&allocator, list, capacity);
     assert_null(list);
     assert_int_equal(capacity, 0);
@@ -93,17 +94,20 @@ static void a_refused_growth_changes_nothing(void **state)
     (void)state;
     st_Allocator allocator = st_default_allocator();
     st_Error err = {.status = ST_OK};
-    double *list = NULL;
-    int64_t capacity = 0;
-    check_ok(STI_GROW(&allocator, list, capacity, 3, &err), err);
-    list[2] = 0.5;
-    const double *before = list;
-    assert_int_equal(STI_GROW(&allocator, list, capacity, INT64_MAX, &err), ST_ERR_MEMORY);
-    assert_int_equal(err.status, ST_ERR_MEMORY);
-    assert_ptr_equal(list, before);
-    assert_int_equal(capacity, 3);
-    assert_true(list[2] == 0.5);
-    STI_RELEASE(&allocator, list, capacity);
+    for (int n = 3; n < 100000; n += 50000) { /* a small array, and a large one */
+        double *list = NULL;
+        int64_t capacity = 0;
+        check_ok(STI_GROW(&allocator, list, capacity, n, &err), err);
+        list[2] = 0.5;
+        const double *before = list;
+        assert_int_equal(STI_GROW(&allocator, list, capacity, INT64_MAX, &err), ST_ERR_MEMORY);
+        assert_int_equal(STI_GROW(&allocator, list, capacity, INT64_MAX / 16, &err), ST_ERR_MEMORY);
+        assert_int_equal(err.status, ST_ERR_MEMORY);
+        assert_ptr_equal(list, before);
+        assert_int_equal(capacity, n);
+        assert_true(list[2] == 0.5);
+        STI_RELEASE(&allocator, list, capacity);
+    }
 }
 
 int main(void)
