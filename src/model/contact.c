@@ -547,3 +547,15 @@ void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, i
     put_side(world, entry, 0, dim, false, 16, row[0][0]);
     put_side(world, entry, 1, dim, false, 16, row[0][1]);
 }
+
+/* ---- contacts that were met only later ----------------------------------------------------------- */
+
+void sti_contact_bring_back(const double *from, const double *q, sti_ContactEntry *entry)
+{
+    const st_Pose a = sti_pose(q, entry->a), b = sti_pose(q, entry->b);
+    const st_Pose then_a = sti_pose(from, entry->a), then_b = sti_pose(from, entry->b);
+    const st_Vec3 then = entry->point, here = pose_point(b, rotate_back(then_b.q, sub(then, then_b.p)));
+    const st_Vec3 on_a = pose_point(then_a, rotate_back(a.q, sub(here, a.p)));
+    entry->gap -= dot(entry->normal, sub(then, on_a));
+    entry->point = here;
+}

@@ -176,6 +176,9 @@ struct st_System {
     bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
+    sti_ContactEntry *found;      /* those of them that the state does not show, brought back to it */
+    int n_found;
+    int64_t found_capacity;
     double foreseen;              /* `here` has the contacts that may close within this time [s]   */
     int stalled;                  /* collisions in a row without progress in time                  */
 
@@ -330,6 +333,8 @@ double sti_margin(const st_System *system);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
 st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
 st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
+/* Those of the missed that the state does not show are put among its contacts. */
+st_Status sti_bring_back(st_System *system, st_Error *err);
 st_Status sti_drop_separated(st_System *system, st_Error *err);
 st_Status sti_drop_rebounding(st_System *system, st_Error *err);
 st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);
