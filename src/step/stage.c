@@ -171,7 +171,25 @@ static double joint_drift(const Work *work, int k, double reach)
     return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
 }
 
-/* All rows of a list as the next of G; with half of those of another, if one is given. */
+/* Row k with its columns scaled, into x, where all rows of the list go. */
+static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
+{
+    const int64_t first = from->p[k], n = from->p[k + 1] - first;
+    const int *i = from->i + first;
+    const double *row = from->x + first;
+    x += first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
+        for (int e = 0; e < 6; e++) {
+            x[e] = row[e] * columns[i[0] + e];
+            x[6 + e] = row[6 + e] * columns[i[6] + e];
+        }
+        return;
+    }
+    for (int64_t e = 0; e < n; e++)
+        x[e] = row[e] * columns[i[e]];
+}
+
+/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns. */
 static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowList *half)
 {
     sti_RowList *G = &work->out->G;
@@ -181,8 +199,11 @@ static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowLi
     else
         G->n_rows += from->n_rows;
     double *x = G->x + start;
-    for (int64_t e = 0; half == NULL && e < n; e++)
+    const double *columns = work->stage->columns;
+    for (int64_t e = 0; half == NULL && columns == NULL && e < n; e++)
         x[e] = from->x[e];
+    for (int k = 0; half == NULL && columns != NULL && k < from->n_rows; k++)
+        scale_row(from, k, columns, x);
     for (int64_t e = 0; half != NULL && e < n; e++)
         x[e] = from->x[e] + 0.5 * half->x[e];
     return ST_OK;
