@@ -197,13 +197,23 @@ static double from_ends(const st_Vec3 end[2], st_Vec3 p)
 static double axis_of_edges(const sti_Core *a, int i, const sti_Core *b, int j, st_Vec3 end_a[2], st_Vec3 end_b[2],
                             st_Vec3 *n)
 {
-    st_Vec3 beside[2], unused[2];
-    sti_core_edge(a, i, end_a, beside);
-    sti_core_edge(b, j, end_b, unused);
+    const int *edge_a = a->facets->edge + (ptrdiff_t)4 * i, *edge_b = b->facets->edge + (ptrdiff_t)4 * j;
+    for (int s = 0; s < 2; s++)
+        end_a[s] = sti_core_vertex(a, edge_a[s]), end_b[s] = sti_core_vertex(b, edge_b[s]);
     const st_Vec3 way_a = sub(end_a[1], end_a[0]), way_b = sub(end_b[1], end_b[0]);
     const double sine = sti_edges_axis(way_a, norm(way_a), way_b, norm(way_b), n);
-    if (dot(*n, add(beside[0], beside[1])) < 0) *n = scale(-1, *n);
+    const st_Vec3 beside = add(a->facets->normal[edge_a[2]], a->facets->normal[edge_a[3]]);
+    if (dot(core_to_local(a, *n), beside) < 0) *n = scale(-1, *n);
     return sine;
+}
+
+/* The end of an edge that sti_core_support() takes, where no other corner is as far. */
+static st_Vec3 farther_end(const sti_Core *core, const int edge[2], const st_Vec3 end[2], st_Vec3 d)
+{
+    if (core->kind == STI_CORE_BOX) return sti_core_support(core, d);
+    const st_Vec3 local = core_to_local(core, d), *vertex = core->facets->vertex;
+    const double first = dot(vertex[edge[0]], local), second = dot(vertex[edge[1]], local);
+    return end[second > first || (second == first && edge[1] < edge[0])];
 }
 
 static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, sti_Distance *out)
@@ -216,7 +226,8 @@ static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, st
     if (!(sine > CROSSING)) return false;
     if (!stands_out(a, n, edge_a, size, &lowest_a) || !stands_out(b, scale(-1, n), edge_b, size, &lowest_b))
         return false;
-    const double gap = core_separation(a, b, n);
+    const st_Vec3 on_a = farther_end(a, edge_a, end_a, n), on_b = farther_end(b, edge_b, end_b, scale(-1, n));
+    const double gap = dot(n, sub(on_b, on_a));
     if (!(fabs(gap) > TOUCHING * size)) return false;
     *out = (sti_Distance){.gap = gap, .normal = n};
     sti_nearest_on_lines(end_a, end_b, &out->a, &out->b);

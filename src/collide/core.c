@@ -19,8 +19,8 @@ static const st_Vec3 box_vertex[8] = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1
 static const st_Vec3 box_normal[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
 static const double box_offset[6] = {1, 1, 1, 1, 1, 1};
 /* In units of the half extents: vertices are scaled on the way out, normals are not changed by it. */
-static const sti_Facets box_facets = {8,          6,          12,      box_vertex, box_face_first, box_face_vertex,
-                                      box_normal, box_offset, box_edge};
+static const sti_Facets box_facets = {
+    8, 6, 12, box_vertex, box_face_first, box_face_vertex, box_normal, box_offset, box_edge, NULL, NULL};
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
@@ -95,17 +95,21 @@ sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c)
 
 /* ---- support ------------------------------------------------------------------------------------- */
 
+int sti_facets_farthest(const sti_Facets *f, st_Vec3 d)
+{
+    int best = 0;
+    double most = dot(f->vertex[0], d);
+    for (int k = 1; k < f->n_vertices; k++) {
+        double along = dot(f->vertex[k], d);
+        if (along > most) most = along, best = k;
+    }
+    return best;
+}
+
 static st_Vec3 support_hull(const sti_Core *core, st_Vec3 d)
 {
     const sti_Facets *f = core->facets;
-    st_Vec3 local = core_to_local(core, d);
-    int best = 0;
-    double most = dot(f->vertex[0], local);
-    for (int k = 1; k < f->n_vertices; k++) {
-        double along = dot(f->vertex[k], local);
-        if (along > most) most = along, best = k;
-    }
-    return add(core->p, core_to_world(core, f->vertex[best]));
+    return add(core->p, core_to_world(core, f->vertex[sti_facets_farthest(f, core_to_local(core, d))]));
 }
 
 /* Radius times the direction of d across the axis; any direction where d is along it. */

@@ -77,6 +77,8 @@ st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d);
 /* ---- polytopes: points, segments, triangles, boxes, hulls ---------------------------------------- */
 
 int sti_core_vertex_count(const sti_Core *core);
+/* The first vertex that is farthest along d, in the axes of the facets. */
+int sti_facets_farthest(const sti_Facets *f, st_Vec3 d);
 static inline st_Vec3 sti_core_vertex(const sti_Core *core, int k)
 {
     if (core->facets == NULL) return core->kind == STI_CORE_POINT ? core->p : core->corner[k];

@@ -46,21 +46,24 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
     }
 }
 
-static void hull_edge_feature(const sti_Core *core, st_Vec3 local, sti_Feature *out)
+/* The face around vertex v that a spoke of it stands for: the one whose loop leaves v along it. */
+static int face_at(const sti_Facets *f, int spoke, int v)
+{
+    const int *edge = f->edge + (ptrdiff_t)4 * spoke;
+    return edge[0] == v ? edge[2] : edge[3];
+}
+
+/* Of the edges at a vertex the one that lies across best, if any does; else the vertex. */
+static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_Feature *out)
 {
     const sti_Facets *f = core->facets;
-    int top = 0, best = -1;
-    double least = FACING, most = dot(f->vertex[0], local);
-    for (int k = 1; k < f->n_vertices; k++) {
-        double along = dot(f->vertex[k], local);
-        if (along > most) most = along, top = k;
-    }
-    for (int k = 0; k < f->n_edges; k++) {
-        const int *edge = f->edge + (ptrdiff_t)4 * k;
-        if (edge[0] != top && edge[1] != top) continue;
-        st_Vec3 way = sub(f->vertex[edge[1]], f->vertex[edge[0]]);
-        double along = fabs(dot(way, local)) / norm(way);
-        if (along < least) least = along, best = k;
+    int best = -1;
+    double least = FACING * FACING;
+    for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1]; s++) {
+        const int *edge = f->edge + (ptrdiff_t)4 * f->spoke[s];
+        const st_Vec3 way = sub(f->vertex[edge[1]], f->vertex[edge[0]]);
+        const double along = dot(way, local), square = along * along / dot(way, way);
+        if (square < least) least = square, best = f->spoke[s];
     }
     set_point(out, sti_core_vertex(core, top), top);
     if (best < 0) return;
@@ -68,18 +71,21 @@ static void hull_edge_feature(const sti_Core *core, st_Vec3 local, sti_Feature *
     set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
 }
 
+/* What faces n is around the vertex that is farthest along it. */
 static void hull_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 {
     const sti_Facets *f = core->facets;
-    st_Vec3 local = core_to_local(core, n);
-    int best = 0;
-    double most = dot(f->normal[0], local);
-    for (int k = 1; k < f->n_faces; k++) {
-        double along = dot(f->normal[k], local);
-        if (along > most) most = along, best = k;
+    const st_Vec3 local = core_to_local(core, n);
+    const int top = sti_facets_farthest(f, local);
+    int best = -1;
+    double most = 1 - 0.5 * FACING * FACING;
+    for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1]; s++) {
+        const int face = face_at(f, f->spoke[s], top);
+        const double along = dot(f->normal[face], local);
+        if (along >= most) most = along, best = face;
     }
-    if (most < 1 - 0.5 * FACING * FACING) {
-        hull_edge_feature(core, local, out);
+    if (best < 0) {
+        hull_edge_feature(core, local, top, out);
         return;
     }
     out->face = best;

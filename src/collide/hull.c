@@ -27,13 +27,13 @@ static int by_angle(const void *x, const void *y)
 typedef struct Room {
     st_Vec3 *vertex, *normal;
     double *offset;
-    int *face_first, *face_vertex, *edge;
+    int *face_first, *face_vertex, *edge, *spoke_first, *spoke;
 } Room;
 
 static st_Status make_room(const st_Allocator *allocator, int n, sti_Hull *hull, Room *room, st_Error *err)
 {
     size_t vectors = (size_t)n * 3 * sizeof(st_Vec3), numbers = (size_t)n * 2 * sizeof(double);
-    size_t integers = (size_t)n * (3 + 7 + 4 * 3) * sizeof(int);
+    size_t integers = (size_t)n * (3 + 7 + 4 * 3 + 2 + 2 * 3) * sizeof(int);
     hull->bytes = (int64_t)(vectors + numbers + integers);
     char *memory = hull->memory = sti_alloc(allocator, hull->bytes, 1);
     if (memory == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
@@ -43,6 +43,8 @@ static st_Status make_room(const st_Allocator *allocator, int n, sti_Hull *hull,
     room->face_first = (int *)(memory + vectors + numbers);
     room->face_vertex = room->face_first + (ptrdiff_t)3 * n;
     room->edge = room->face_vertex + (ptrdiff_t)7 * n;
+    room->spoke_first = room->edge + (ptrdiff_t)4 * 3 * n;
+    room->spoke = room->spoke_first + (ptrdiff_t)2 * n;
     return ST_OK;
 }
 
@@ -100,6 +102,18 @@ static st_Status find_edges(sti_Facets *f, Room *room, st_Error *err)
     return ST_OK;
 }
 
+/* The edges at each vertex, in order: those with a smaller number first. */
+static void find_spokes(const sti_Facets *f, Room *room)
+{
+    int n = 0;
+    for (int v = 0; v < f->n_vertices; v++) {
+        room->spoke_first[v] = n;
+        for (int k = 0; k < f->n_edges; k++)
+            if (room->edge[4 * k] == v || room->edge[4 * k + 1] == v) room->spoke[n++] = k;
+    }
+    room->spoke_first[f->n_vertices] = n;
+}
+
 static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull *hull,
                              st_Error *err)
 {
@@ -117,10 +131,12 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
         }
     f->vertex = room.vertex, f->normal = room.normal, f->offset = room.offset;
     f->face_first = room.face_first, f->face_vertex = room.face_vertex, f->edge = room.edge;
+    f->spoke_first = room.spoke_first, f->spoke = room.spoke;
     st_Status status = ST_OK;
     for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL && status == ST_OK; facet = facet->next)
         status = take_face(qh, facet, number, f, &room, err);
     if (status == ST_OK) status = find_edges(f, &room, err);
+    if (status == ST_OK) find_spokes(f, &room);
     sti_free(allocator, number, n, sizeof *number);
     if (status == ST_OK && f->n_vertices - f->n_edges + f->n_faces != 2)
         return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");

@@ -21,7 +21,9 @@ typedef struct sti_Facets {
     const int *face_vertex; /* corners of the faces, one loop after another                        */
     const st_Vec3 *normal;  /* outward units                                                       */
     const double *offset;   /* face: normal . x = offset                                           */
-    const int *edge;        /* 4 an edge: two vertices, two faces                                  */
+    const int *edge;        /* 4 an edge: from vertex to vertex, the face whose loop runs so, the other one */
+    const int *spoke_first; /* hulls, n_vertices + 1: into spoke                                   */
+    const int *spoke;       /* the edges at each vertex                                            */
 } sti_Facets;
 
 #define STI_MAX_CORNERS 64 /* of one face of a hull */

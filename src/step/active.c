@@ -7,6 +7,8 @@
 #include "base/tolerance.h"
 #include "step/system.h"
 
+#include <string.h>
+
 bool sti_closes_gaps(const st_SystemDef *def)
 {
     return def->drift == ST_DRIFT_GAP || def->drift == ST_DRIFT_MEAN;
@@ -82,6 +84,18 @@ static double allowed_miss(const st_System *system, double h)
     return fmax(STI_OVERLAP, isfinite(way) ? system->def.tolerance * way : 0);
 }
 
+/* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a corner that
+ * turns into its neighbour within the step. It is kept as a contact of the state. Only for schemes whose one stage has
+ * the contacts of the state, and makes their rows itself.                                         */
+static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, st_Error *err)
+{
+    if (system->world == NULL || !system->here.rows_later || contact->first_row >= 0) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, system->found, system->found_capacity, system->n_found + 1, err));
+    system->found[system->n_found] = *contact;
+    sti_contact_bring_back(system->q_new, system->q, &system->found[system->n_found++]);
+    return ST_OK;
+}
+
 /* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
 st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
 {
@@ -97,8 +111,29 @@ st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err
         if (known && sti_ids_contain(&system->wanted, contact->id)) continue;
         if (!known && held_nearby(system, before, contact)) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->missed, contact->id, err));
+        if (!known) STI_TRY(keep_found(system, contact, err));
         ++*n_new;
     }
+    return ST_OK;
+}
+
+static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error *err)
+{
+    int at = sink->n_contacts;
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    while (at > 0 && sink->contact[at - 1].id > contact->id)
+        at--;
+    memmove(sink->contact + at + 1, sink->contact + at, (size_t)(sink->n_contacts - at) * sizeof *contact);
+    sink->contact[at] = *contact;
+    sink->n_contacts++;
+    return ST_OK;
+}
+
+st_Status sti_bring_back(st_System *system, st_Error *err)
+{
+    for (int k = 0; k < system->n_found; k++)
+        if (sti_sink_find(&system->here, system->found[k].id) < 0)
+            STI_TRY(insert(&system->here, &system->found[k], err));
     return ST_OK;
 }
 
@@ -128,7 +163,7 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
-        if (entry->restitution > 0 && speed > system->def.restitution_speed) continue;
+        if (entry->surface->restitution > 0 && speed > system->def.restitution_speed) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->active, entry->id, err));
     }
     return ST_OK;

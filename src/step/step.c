@@ -54,8 +54,9 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
     const double margin = far ? reach_of(system, h) : sti_margin(system);
     system->foreseen = 0;
     if (!ahead) return sti_evaluate(system, &system->here, system->t, system->q, margin, err);
-    return sti_evaluate_ahead(system, &system->here, system->t, system->q, margin, h, system->v,
-                              round > 0 ? system->v_new : NULL, err);
+    STI_TRY(sti_evaluate_ahead(system, &system->here, system->t, system->q, margin, h, system->v,
+                               round > 0 ? system->v_new : NULL, err));
+    return sti_bring_back(system, err);
 }
 
 /* The contacts of the step problem. Sleepers that one of them touches wake, and bring their own. */
@@ -81,6 +82,7 @@ static int most_attempts(const st_StepInfo *info)
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->missed.n = 0;
+    system->n_found = 0;
     for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(info)); round++) {
         if (round > 0 || (system->world != NULL && system->foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
@@ -111,6 +113,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     if (history->v != NULL) memcpy(history->v, v, (size_t)system->model.n_v * sizeof *v);
     system->q = system->q_new, system->q_new = q;
     system->v = system->v_new, system->v_new = v;
+    if (system->world != NULL) sti_angles_settle(system->world, system->q);
     system->loaded = system->loaded_new, system->loaded_new = loaded;
     system->mode = system->mode_new, system->mode_new = mode;
     system->mode_capacity = system->mode_new_capacity, system->mode_new_capacity = capacity;

@@ -327,6 +327,7 @@ void st_system_destroy(st_System *s)
                          &s->loaded, &s->loaded_new, &s->saved.active, &s->saved.loaded};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
         STI_RELEASE(&a, sets[k]->id, sets[k]->capacity);
+    STI_RELEASE(&a, s->found, s->found_capacity);
     STI_RELEASE(&a, s->mode, s->mode_capacity);
     STI_RELEASE(&a, s->mode_new, s->mode_new_capacity);
     STI_RELEASE(&a, s->event, s->event_capacity);

@@ -168,6 +168,53 @@ static void fast_ball_does_not_tunnel(void **state)
     end(&b);
 }
 
+/* Random corners at a distance R from the origin. */
+static st_ShapeDef random_hull(check_Random *random, double R, st_Vec3 corner[12])
+{
+    for (int k = 0; k < 12; k++) {
+        st_Vec3 p = vec3(check_random(random, -1, 1), check_random(random, -1, 1), check_random(random, -1, 1));
+        corner[k] = scale(R / norm(p), p);
+    }
+    return st_hull_def(corner, 12);
+}
+
+/* A hull that turns fast meets a fixed one with corners that were behind others when the step began. Where they end is
+ * known up to what a turn phi within the step bends their way, R phi^2 / 2, once for each of two attempts; and beside a
+ * point that holds, a new one may be as deep as the margin.                                       */
+static void turning_hulls_do_not_dip_in(void **state)
+{
+    (void)state;
+    check_Random random = {77};
+    const double R = 0.1, h = 1.0 / 240;
+    double worst = 0;
+    for (int trial = 0; trial < 150; trial++) {
+        Bench b;
+        st_BodyDef def = st_body_def();
+        st_Vec3 fixed_corner[12], corner[12], spin = {0, 0, 0};
+        begin(&b, "default");
+        b.def.margin = 1e-3;
+        st_ShapeDef block = random_hull(&random, R, fixed_corner), hull = random_hull(&random, R, corner);
+        check_ok(st_scene_add_shape(b.scene, ST_GROUND, &block, NULL, &b.err), b.err);
+        def.pose.p = vec3(check_random(&random, -R, R), check_random(&random, -R, R), 2 * R);
+        def.velocity = vec3(0, 0, -2), def.mass = 1;
+        def.inertia = (st_Mat3){{4e-3, 0, 0, 0, 4e-3, 0, 0, 0, 4e-3}}; /* 0.4 m R^2: a ball */
+        def.spin = vec3(check_random(&random, -40, 40), check_random(&random, -40, 40), 0);
+        st_BodyId id = add_body(&b, &def, hull, 0.3);
+        start(&b);
+        for (int k = 0; k < 40; k++) {
+            double before = norm(k == 0 ? def.spin : spin);
+            run(&b, h, 1);
+            st_system_velocity(b.sys, id, NULL, &spin);
+            double phi = h * fmax(before, norm(spin));
+            worst = fmax(worst, b.info.penetration);
+            check_below(b.info.penetration, b.def.margin + R * phi * phi);
+        }
+        end(&b);
+    }
+    print_message("deepest: %.2e of the radius\n", worst / R);
+    assert_true(worst > 0); /* they did meet */
+}
+
 /* Deep overlap leaves at the capped speed, and is said. */
 static void overlap_resolves_gently(void **state)
 {
@@ -400,12 +447,19 @@ static void bad_choices_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_slides_to_rest),          cmocka_unit_test(box_sticks_on_a_slope),
-        cmocka_unit_test(ball_slides_then_rolls),        cmocka_unit_test(fast_ball_does_not_tunnel),
-        cmocka_unit_test(overlap_resolves_gently),       cmocka_unit_test(pinched_body_stays),
-        cmocka_unit_test(stiff_spring_does_not_explode), cmocka_unit_test(steady_steps_allocate_nothing),
-        cmocka_unit_test(refused_memory_is_survived),    cmocka_unit_test(same_bits_every_time),
-        cmocka_unit_test(bad_steps_are_refused),         cmocka_unit_test(bad_choices_are_refused),
+        cmocka_unit_test(block_slides_to_rest),
+        cmocka_unit_test(box_sticks_on_a_slope),
+        cmocka_unit_test(ball_slides_then_rolls),
+        cmocka_unit_test(fast_ball_does_not_tunnel),
+        cmocka_unit_test(turning_hulls_do_not_dip_in),
+        cmocka_unit_test(overlap_resolves_gently),
+        cmocka_unit_test(pinched_body_stays),
+        cmocka_unit_test(stiff_spring_does_not_explode),
+        cmocka_unit_test(steady_steps_allocate_nothing),
+        cmocka_unit_test(refused_memory_is_survived),
+        cmocka_unit_test(same_bits_every_time),
+        cmocka_unit_test(bad_steps_are_refused),
+        cmocka_unit_test(bad_choices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
