@@ -16,6 +16,7 @@
 #include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
+#include "step/sink.h"
 
 #include <stiction/model.h>
 
@@ -83,21 +84,12 @@ typedef struct sti_Spring {
     double rest;
 } sti_Spring;
 
-/* What two surfaces do together: surface.c. */
-typedef struct sti_Surface {
-    double mu, restitution, rolling, spinning, stiffness, damping;
-    st_Elastic elastic[2];
-    bool turns; /* the rates at which the bodies turn against each other are asked for             */
-} sti_Surface;
-
 /* Shapes with the same surface are of one kind; every two kinds are combined once. */
 typedef struct sti_Surfaces {
     int n_kinds;
     int *kind;          /* of each shape; NULL: nearly each has its own, combined when asked for   */
     sti_Surface *table; /* n_kinds x n_kinds                                                       */
 } sti_Surfaces;
-
-typedef struct sti_ContactEntry sti_ContactEntry; /* step/sink.h */
 
 /* Where bodies are expected to go: contacts are looked for as far ahead as their velocities reach within h. */
 typedef struct sti_Foresight {

@@ -57,7 +57,8 @@ typedef struct sti_Assembly {
     double *r, *u, *l;
     double *start; /* the r that the solver began with                                             */
     int64_t start_capacity;
-    double *impulse; /* of the whole step, what is reported: r for one stage                       */
+    const double *whole; /* impulses of the whole step, what is reported: r for one stage, or       */
+    double *impulse;     /* the sum of several                                                    */
     int64_t impulse_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
