@@ -13,6 +13,7 @@
  *
  * No decision depends on the clock: turns are counted in sweeps and steps.
  */
+#include "solve/graph.h"
 #include "solve/residual.h"
 #include "solve/solver.h"
 
@@ -33,7 +34,7 @@ enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
  * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
  * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
  * near its start, with loads as even as they were or can be.                                       */
-enum { EVEN_ROWS = 60 };
+enum { EVEN_ROWS = 60, EVEN_BODIES = 300 };
 /* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
@@ -179,7 +180,8 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
-    const bool even = n <= EVEN_ROWS && problem->n_contacts > 1;
+    const sti_Graph *graph = task->reduction->graph;
+    const bool even = graph != NULL ? graph->n_nodes <= EVEN_BODIES : n <= EVEN_ROWS && problem->n_contacts > 1;
     for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
          k++) {
         const int left = task->max_iterations - a->iterations;
