@@ -109,7 +109,7 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
                    st_Error *err)
 {
     if (count <= *capacity) return ST_OK;
-    int64_t wanted = count < 2 * *capacity ? 2 * *capacity : count;
+    int64_t wanted = count < *capacity + *capacity / 2 ? *capacity + *capacity / 2 : count;
     void *larger = move_to_larger(allocator, *memory, *capacity, wanted, size);
     if (larger == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: %lld elements of %zu bytes were refused", (long long)wanted,

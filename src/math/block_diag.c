@@ -124,28 +124,35 @@ void sti_block_factor_release(sti_BlockFactor *factor)
 #define CLONES  STI_CLONES
 #include "math/block_diag_solve.h"
 
-/* Several rows by a diagonal block of six: a division a column, and products. */
-static void scale_six(const double *d, int64_t apart, int count, double *x)
-{
-    double inverse[6];
-    for (int i = 0; i < 6; i++)
-        inverse[i] = 1.0 / d[i * apart];
-    for (int c = 0; c < count; c++, x += 6)
-        for (int i = 0; i < 6; i++)
-            x[i] *= inverse[i];
-}
-
 void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k];
     const double *f = factor->numbers + factor->start[k];
     const int64_t apart = factor->single[k] ? sti_block_stride(factor->matrix, k) : 0;
-    if (apart > 0 && n == 6 && count > 1) {
-        scale_six(f, apart, count, x);
-        return;
-    }
     for (int c = 0; c < count; c++, x += n)
         solve_block(apart, factor->symmetric, f, n, x);
+}
+
+/* By a diagonal block of six: a division a column, and products. */
+static void scale_six(const double *d, int64_t apart, int count, const double *from, double *to)
+{
+    double inverse[6];
+    for (int i = 0; i < 6; i++)
+        inverse[i] = 1.0 / d[i * apart];
+    for (int c = 0; c < count; c++, from += 6, to += 6)
+        for (int i = 0; i < 6; i++)
+            to[i] = from[i] * inverse[i];
+}
+
+void sti_block_factor_solve_to(const sti_BlockFactor *factor, int k, int count, const double *from, double *to)
+{
+    const int64_t n = factor->first[k + 1] - factor->first[k];
+    if (factor->single[k] && n == 6) {
+        scale_six(factor->numbers + factor->start[k], sti_block_stride(factor->matrix, k), count, from, to);
+        return;
+    }
+    memcpy(to, from, (size_t)(count * n) * sizeof *to);
+    sti_block_factor_solve_many(factor, k, count, to);
 }
 
 void sti_block_factor_solve_wide(const sti_BlockFactor *factor, int k, sti_Wide *x)

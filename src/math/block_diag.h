@@ -52,6 +52,8 @@ void sti_block_factor_release(sti_BlockFactor *factor);
  * four side by side. */
 void sti_block_factor_solve(const sti_BlockFactor *factor, int k, double *x);
 void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count, double *x);
+/* The same from one place to another; by a diagonal block up to the rounding of 1/m. */
+void sti_block_factor_solve_to(const sti_BlockFactor *factor, int k, int count, const double *from, double *to);
 void sti_block_factor_solve_wide(const sti_BlockFactor *factor, int k, sti_Wide *x);
 
 #endif

@@ -350,7 +350,8 @@ static st_Status analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error 
 /* S into the places of L, entries above the diagonal of P S P' transposed. */
 static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const double *x)
 {
-    memset(ldl->value, 0, (size_t)ldl->value_start[ldl->column[ldl->n]] * sizeof *ldl->value);
+    if (ldl->column[ldl->n] != s->p[s->n_blocks]) /* what S does not fill in */
+        memset(ldl->value, 0, (size_t)ldl->value_start[ldl->column[ldl->n]] * sizeof *ldl->value);
     for (int j = 0; j < s->n_blocks; j++)
         for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
             const int i = s->i[e], rows = s->first[i + 1] - s->first[i], cols = s->first[j + 1] - s->first[j];
@@ -387,7 +388,7 @@ static void update_column(sti_BlockLdl *ldl, int j)
  * balls and hinges, the usual ones, which the compiler unrolls.                              */
 
 /* B_jj = L_jj D_j L_jj' in place. `own` are the diagonal entries of S. Returns the rows left out. */
-static inline int factor_block(double *b, int size, const double *own, double *pivot, double *inverse)
+STI_INLINE int factor_block(double *b, int size, const double *own, double *pivot, double *inverse)
 {
     int skipped = 0;
     for (int c = 0; c < size; c++) {
@@ -408,37 +409,64 @@ static inline int factor_block(double *b, int size, const double *own, double *p
     return skipped;
 }
 
+/* The same for 3 or 5 rows on numbers of its own, which stay in registers: what was stored a moment ago, one by one,
+ * takes long to be loaded in pairs.                                                               */
+STI_INLINE int factor_known(double *b, int size, const double *own, double *pivot, double *inverse)
+{
+    double block[25], d[5], one_over[5];
+    for (int k = 0; k < size * size; k++)
+        block[k] = b[k];
+    const int skipped = factor_block(block, size, own, d, one_over);
+    for (int k = 0; k < size; k++)
+        pivot[k] = d[k], inverse[k] = one_over[k];
+    for (int k = 0; k < size * size; k++)
+        b[k] = block[k];
+    return skipped;
+}
+
 static int factor_diagonal(double *b, int size, const double *own, double *pivot, double *inverse)
 {
-    if (size == 3) return factor_block(b, 3, own, pivot, inverse);
-    if (size == 5) return factor_block(b, 5, own, pivot, inverse);
+    if (size == 3) return factor_known(b, 3, own, pivot, inverse);
+    if (size == 5) return factor_known(b, 5, own, pivot, inverse);
     return factor_block(b, size, own, pivot, inverse);
 }
 
-/* L_ij = B_ij inv(L_jj') inv(D_j), row by row. With t = L_ij D_j: t_c = b_c - sum t_k L_ck, and 0 where left out. */
-STI_INLINE void divide_rows(double *b, int rows, const double *diagonal, int size, const double *inverse)
+/* t = L_ij D_j for one row of B_ij: t_c = b_c - sum t_k L_ck, then L_ij = t inv(D_j). Columns of L_jj left out are 0.
+ */
+STI_INLINE void divide_row(double *t, const double *diagonal, int size, const double *inverse)
 {
-    for (int a = 0; a < rows; a++) {
-        double *t = b + (ptrdiff_t)a * size;
-        for (int c = 0; c < size; c++) {
-            double sum = t[c];
-            for (int k = 0; k < c; k++)
-                sum -= t[k] * diagonal[c * size + k];
-            t[c] = inverse[c] != 0.0 ? sum : 0.0;
-        }
+    for (int c = 0; c < size; c++) {
+        double sum = t[c];
+        for (int k = 0; k < c; k++)
+            sum -= t[k] * diagonal[c * size + k];
+        t[c] = sum;
+    }
+    for (int c = 0; c < size; c++)
+        t[c] *= inverse[c];
+}
+
+STI_INLINE void divide_known(double *b, int rows, const double *diagonal, int size, const double *inverse)
+{
+    for (int a = 0; a < rows; a++, b += size) {
+        double t[5];
         for (int c = 0; c < size; c++)
-            t[c] *= inverse[c];
+            t[c] = b[c];
+        divide_row(t, diagonal, size, inverse);
+        for (int c = 0; c < size; c++)
+            b[c] = t[c];
     }
 }
 
+/* L_ij = B_ij inv(L_jj') inv(D_j), row by row. */
 static void divide_block(double *b, int rows, const double *diagonal, int size, const double *inverse)
 {
     if (size == 3)
-        divide_rows(b, rows, diagonal, 3, inverse);
+        divide_known(b, rows, diagonal, 3, inverse);
     else if (size == 5)
-        divide_rows(b, rows, diagonal, 5, inverse);
+        divide_known(b, rows, diagonal, 5, inverse);
     else
-        divide_rows(b, rows, diagonal, size, inverse);
+        for (int a = 0; a < rows; a++)
+            divide_row(b + (ptrdiff_t)a * size, diagonal, size, inverse);
 }
 
 st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *pattern, const double *x, int *redundant_rows,

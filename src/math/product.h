@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 /* C += sign X Y', sign being 1 or -1: X rows x inner, Y cols x inner, C rows x cols with rows `stride` apart. Each
- * entry of X Y' is summed from the first to the last, and then added.                                    */
+ * entry of X Y' is summed as pair_dot does it, and then added.                                             */
 void sti_product_add(double sign, const double *X, int rows, const double *Y, int cols, int inner, double *C,
                      int64_t stride);
 

@@ -125,7 +125,7 @@ static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
     const sti_Body *body = task->world->body;
     double x[3 * 12], along = 0, across = 0;
     if (dim == 1 || body[task->a].n_dofs == 6 || body[task->b].n_dofs == 6) return false;
-    if (entry->rolling > 0 || entry->spinning > 0) return false;
+    if (task->surface->rolling > 0 || task->surface->spinning > 0) return false;
     put_rows(task->world, entry, task->count, dim, false, x);
     for (int k = 0; k < task->count; k++)
         along = fmax(along, fabs(x[k]));
@@ -171,19 +171,12 @@ static void begin_points(Task *task)
 /* Field by field, where it will stand: there are many. */
 static void describe_point(const Task *task, const sti_ContactPoint *point, double closing, sti_ContactEntry *out)
 {
-    const sti_Surface *surface = task->surface;
     out->id = contact_id(task->pair, point->feature);
     out->gap = point->gap;
     out->closing = closing;
-    out->mu = surface->mu;
-    out->restitution = surface->restitution;
-    out->rolling = surface->rolling;
-    out->spinning = surface->spinning;
-    out->stiffness = surface->stiffness;
-    out->damping = surface->damping;
-    out->elastic[0] = surface->elastic[0];
-    out->elastic[1] = surface->elastic[1];
-    out->dim = surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
+    out->surface = task->surface;
+    out->kept = false;
+    out->dim = task->surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
     out->a = task->a;
     out->b = task->b;
     out->shape_a = task->pair.i + 1;
@@ -205,6 +198,7 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     sti_ContactEntry *entry;
     STI_TRY(sti_sink_room(task->sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
     describe_point(task, point, closing, entry);
+    if (surface == &task->own) STI_TRY(sti_sink_keep_surface(task->sink, entry, surface, task->err));
     if (nothing_slides(task, entry)) entry->dim = 1;
     if (!later) put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
     sti_sink_add_contact(task->sink, later ? 0 : entry->dim + (surface->turns ? 3 : 0), task->count, task->index);

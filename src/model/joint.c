@@ -186,17 +186,19 @@ typedef struct Place {
     st_Vec3 p_a, p_b;       /* anchors                                                             */
 } Place;
 
-static Place place(const sti_World *world, int index, const double *q)
+static void place(const sti_World *world, int index, const double *q, Place *p)
 {
     const sti_Joint *joint = &world->joint[index];
-    Place p = {.world = world, .joint = joint, .index = index, .q = q};
-    p.a = sti_pose(q, joint->a);
-    p.b = sti_pose(q, joint->b);
-    p.axes_a = quat_matrix(p.a.q);
-    p.axes_b = quat_matrix(p.b.q);
-    p.p_a = add(p.a.p, mat3_mul(&p.axes_a, joint->anchor_a));
-    p.p_b = add(p.b.p, mat3_mul(&p.axes_b, joint->anchor_b));
-    return p;
+    p->world = world;
+    p->joint = joint;
+    p->index = index;
+    p->q = q;
+    p->a = sti_pose(q, joint->a);
+    p->b = sti_pose(q, joint->b);
+    p->axes_a = quat_matrix(p->a.q);
+    p->axes_b = quat_matrix(p->b.q);
+    p->p_a = add(p->a.p, mat3_mul(&p->axes_a, joint->anchor_a));
+    p->p_b = add(p->b.p, mat3_mul(&p->axes_b, joint->anchor_b));
 }
 
 static sti_Measure measure_of(const Place *p, const Row *row)
@@ -207,36 +209,40 @@ static sti_Measure measure_of(const Place *p, const Row *row)
                          .on_b = {row->along, mat3_mul(&p->axes_b, row->on_b)}};
 }
 
-static Row row_of(const Place *p, const sti_Measure *measure)
+static void row_of(const Place *p, const sti_Measure *measure, Row *out)
 {
-    return (Row){measure->value, measure->rate, measure->on_b.linear, mat3_mul_back(&p->axes_a, measure->on_a.angular),
+    *out = (Row){measure->value, measure->rate, measure->on_b.linear, mat3_mul_back(&p->axes_a, measure->on_a.angular),
                  mat3_mul_back(&p->axes_b, measure->on_b.angular)};
 }
 
 /* Along world axis k, which is row k of either orientation seen from its body. */
-static Row meet(const Place *p, int k, double value)
+static inline void meet(const Place *p, int k, double value, Row *out)
 {
-    return (Row){.value = value,
-                 .along = vec3_axis(k),
-                 .on_a = cross(vec3_load(p->axes_a.m + 3 * k), p->joint->anchor_a),
-                 .on_b = cross(p->joint->anchor_b, vec3_load(p->axes_b.m + 3 * k))};
+    out->value = value;
+    out->rate = 0;
+    out->along = vec3_axis(k);
+    out->on_a = cross(vec3_load(p->axes_a.m + 3 * k), p->joint->anchor_a);
+    out->on_b = cross(p->joint->anchor_b, vec3_load(p->axes_b.m + 3 * k));
 }
 
-static Row slide(const Place *p, int axis)
+static void slide(const Place *p, int axis, Row *out)
 {
     st_Vec3 own = p->joint->frame_a[axis], t = mat3_mul(&p->axes_a, own);
-    return (Row){.value = dot(t, sub(p->p_b, p->p_a)),
+    *out = (Row){.value = dot(t, sub(p->p_b, p->p_a)),
                  .along = t,
                  .on_a = cross(own, mat3_mul_back(&p->axes_a, sub(p->p_b, p->a.p))),
                  .on_b = cross(p->joint->anchor_b, mat3_mul_back(&p->axes_b, t))};
 }
 
-static Row align(const Place *p, const int axes[2])
+/* a_in_b: a's axes seen from b. */
+static inline void align(const Place *p, const st_Mat3 *a_in_b, const int axes[2], Row *out)
 {
-    st_Vec3 s = p->joint->frame_a[axes[0]], t = p->joint->frame_b[axes[1]];
-    st_Vec3 t_in_a = mat3_mul_back(&p->axes_a, mat3_mul(&p->axes_b, t));
-    st_Vec3 s_in_b = mat3_mul_back(&p->axes_b, mat3_mul(&p->axes_a, s));
-    return (Row){.value = dot(s, t_in_a), .on_a = cross(s, t_in_a), .on_b = cross(t, s_in_b)};
+    st_Vec3 s = p->joint->frame_a[axes[0]], t = p->joint->frame_b[axes[1]], s_in_b = mat3_mul(a_in_b, s);
+    out->value = dot(s_in_b, t);
+    out->rate = 0;
+    out->along = vec3(0, 0, 0);
+    out->on_a = cross(s, mat3_mul_back(a_in_b, t));
+    out->on_b = cross(t, s_in_b);
 }
 
 static st_Status span(const Place *p, sti_Measure *out, st_Error *err)
@@ -265,7 +271,8 @@ static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
 
 static sti_Measure displacement(const Place *p)
 {
-    Row row = slide(p, 2);
+    Row row;
+    slide(p, 2, &row);
     return measure_of(p, &row);
 }
 
@@ -313,7 +320,8 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err)
 {
-    Place p = place(world, index, q);
+    Place p;
+    place(world, index, q, &p);
     return gauge(&p, p.joint->coordinate[which], out, err);
 }
 
@@ -342,16 +350,16 @@ static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
     if (recipe->screw) {
         const int angle = p->joint->angle[ST_COORDINATE_ANGLE];
         x = couple(displacement(p), p->joint->lead, sti_measure_angle(p->world, angle, p->q));
-        *out++ = row_of(p, &x);
+        row_of(p, &x, out++);
     }
     if (recipe->span) {
         STI_TRY(span(p, &x, err));
         x.value -= p->joint->length;
-        *out++ = row_of(p, &x);
+        row_of(p, &x, out++);
     }
     if (p->joint->held) {
         STI_TRY(held(p, t, &x, err));
-        *out = row_of(p, &x);
+        row_of(p, &x, out);
     }
     return ST_OK;
 }
@@ -362,22 +370,26 @@ static st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
     int n = 0;
     if (recipe->meet) {
         st_Vec3 d = sub(p->p_b, p->p_a);
-        out[n++] = meet(p, 0, d.x);
-        out[n++] = meet(p, 1, d.y);
-        out[n++] = meet(p, 2, d.z);
+        meet(p, 0, d.x, &out[n++]);
+        meet(p, 1, d.y, &out[n++]);
+        meet(p, 2, d.z, &out[n++]);
     }
     for (int k = 0; k < recipe->n_slide; k++)
-        out[n++] = slide(p, recipe->slide[k]);
-    for (int k = 0; k < recipe->n_align; k++)
-        out[n++] = align(p, recipe->align[k]);
+        slide(p, recipe->slide[k], &out[n++]);
+    if (recipe->n_align > 0) {
+        const st_Mat3 b_back = mat3_transpose(&p->axes_b), a_in_b = mat3_product(&b_back, &p->axes_a);
+        for (int k = 0; k < recipe->n_align; k++)
+            align(p, &a_in_b, recipe->align[k], &out[n++]);
+    }
     return n < p->joint->n_rows ? other_rows(p, t, out + n, err) : ST_OK;
 }
 
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err)
 {
-    Place p = place(world, index, q);
+    Place p;
     Row row[STI_JOINT_ROWS];
+    place(world, index, q, &p);
     if (p.joint->n_rows == 0 || recipes[p.joint->type].gear) return ST_OK;
     STI_TRY(rows_of(&p, t, row, err));
     for (int k = 0; k < p.joint->n_rows; k++)
@@ -448,11 +460,12 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     const sti_Joint *joint = &world->joint[index];
     const sti_Body *a = &world->body[joint->a], *b = &world->body[joint->b];
     Row row[STI_JOINT_ROWS];
+    Place p;
     sti_JointEntry *entry;
     double *gradient;
     int touched[12];
     if (joint->n_rows == 0) return ST_OK;
-    Place p = place(world, index, q);
+    place(world, index, q, &p);
     STI_TRY(rows_of(&p, t, row, err));
     int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
     STI_TRY(sti_sink_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));

@@ -54,8 +54,12 @@ double sti_angle_value(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
     if (angle_of->is_hand) return hand(angle_of, q).value;
-    st_Quat r = turned(sti_pose(q, angle_of->a).q, sti_pose(q, angle_of->b).q, angle_of->relative);
-    return with_turns(quat_twist(r, angle_of->axis_a), q[angle_of->q]);
+    /* s and c of r = p conj(relative), p = conj(a) b: two dot products with p */
+    st_Quat p = quat_product(quat_conjugate(sti_pose(q, angle_of->a).q), sti_pose(q, angle_of->b).q);
+    st_Quat o = angle_of->relative;
+    st_Vec3 n = angle_of->axis_a, v = vec3(o.x, o.y, o.z), u = vec3(p.x, p.y, p.z);
+    double c = o.w * p.w + dot(v, u), s = dot(add(scale(o.w, n), cross(n, v)), u) - p.w * dot(n, v);
+    return with_turns(2.0 * (c < 0 ? atan2(-s, -c) : atan2(s, c)), q[angle_of->q]);
 }
 
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
@@ -103,9 +107,31 @@ int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 han
     return world->n_angles++;
 }
 
-/* After the bodies have moved; steps turn less than half a turn. */
-void sti_angles_update(const sti_World *world, double *q)
+/* Steps turn less than half a turn. */
+static void update_angles(const sti_World *world, double *q)
 {
     for (int k = 0; k < world->n_angles; k++)
         q[world->angle[k].q] = sti_angle_value(world, k, q);
+}
+
+bool sti_angles_idle(const sti_World *world)
+{
+    bool busy = world->n_limits + world->n_joint_springs + world->n_bounded > 0;
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        busy = busy || joint->held || joint->type == ST_JOINT_SCREW || joint->type == ST_JOINT_GEAR;
+    }
+    for (int k = 0; k < world->n_springs; k++)
+        busy = busy || world->spring[k].angle >= 0;
+    return !busy;
+}
+
+void sti_angles_update(const sti_World *world, double *q)
+{
+    if (!world->angles_idle) update_angles(world, q);
+}
+
+void sti_angles_settle(const sti_World *world, double *q)
+{
+    if (world->angles_idle) update_angles(world, q);
 }

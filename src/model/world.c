@@ -111,6 +111,7 @@ static st_Status compile(sti_World *world, st_Error *err)
     STI_TRY(sti_collider_compile(world, err));
     STI_TRY(initial_state(world, err));
     sti_gears_compile(world);
+    world->angles_idle = sti_angles_idle(world);
     return sti_drives_check(world, err);
 }
 
@@ -335,16 +336,22 @@ static void world_difference(void *ctx, const double *q0, const double *q1, doub
     }
 }
 
+static double sinc(double x)
+{
+    const double y = x * x;
+    return x < 0.1 ? 1 - y / 6 * (1 - y / 20 * (1 - y / 42)) : sin(x) / x;
+}
+
 /* A vector fixed in a body that turns by x = h w has the mean sinc(|x|/2) times that in the middle, across the axis;
  * Simpson's rule says (2 + cos(|x|/2))/3.                                                         */
-void sti_world_turns(const sti_World *world, const double *v, double h, double *factor)
+void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor)
 {
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_Body *body = &world->body[b];
         st_Vec3 linear, w;
         sti_body_velocity(body, v, &linear, &w);
-        double half = 0.5 * h * norm(w); /* below 0.001 the two are the same to rounding */
-        double ratio = half < 1e-3 ? 1.0 : 3 * sin(half) / (half * (2 + cos(half)));
+        double half = 0.5 * h * norm(w), ratio = sinc(half);
+        if (simpson) ratio = half < 1e-3 ? 1.0 : 3 * ratio / (2 + cos(half)); /* the same to rounding */
         for (int k = 0; k < body->n_dofs; k++)
             factor[body->v_first + k] = body->dof[k] < 3 ? 1.0 : ratio;
     }

@@ -16,6 +16,7 @@
 #include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
+#include "step/sink.h"
 
 #include <stiction/model.h>
 
@@ -83,21 +84,12 @@ typedef struct sti_Spring {
     double rest;
 } sti_Spring;
 
-/* What two surfaces do together: surface.c. */
-typedef struct sti_Surface {
-    double mu, restitution, rolling, spinning, stiffness, damping;
-    st_Elastic elastic[2];
-    bool turns; /* the rates at which the bodies turn against each other are asked for             */
-} sti_Surface;
-
 /* Shapes with the same surface are of one kind; every two kinds are combined once. */
 typedef struct sti_Surfaces {
     int n_kinds;
     int *kind;          /* of each shape; NULL: nearly each has its own, combined when asked for   */
     sti_Surface *table; /* n_kinds x n_kinds                                                       */
 } sti_Surfaces;
-
-typedef struct sti_ContactEntry sti_ContactEntry; /* step/sink.h */
 
 /* Where bodies are expected to go: contacts are looked for as far ahead as their velocities reach within h. */
 typedef struct sti_Foresight {
@@ -167,6 +159,7 @@ typedef struct sti_World {
     sti_Joint *joint;
     sti_Spring *spring;
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
+    bool angles_idle; /* no row depends on one: they are for reports                               */
     sti_Collider collider;
     int n_q, n_v, n_blocks;
     int *block_first;         /* n_blocks + 1: one block of M a moving body                                */
@@ -215,7 +208,10 @@ sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3
 double sti_angle_value(const sti_World *world, int angle, const double *q);
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
+/* After a move, those that rows depend on; the others once a step is accepted. */
 void sti_angles_update(const sti_World *world, double *q);
+void sti_angles_settle(const sti_World *world, double *q);
+bool sti_angles_idle(const sti_World *world);
 
 /* Each file of forces and constraints compiles its objects from the scene and serves its rows. */
 void sti_joint_compile(sti_World *world, int index);
@@ -223,8 +219,9 @@ void sti_gears_compile(sti_World *world); /* when the initial state is there */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
 /* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations (step/mean.c). */
 void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
-/* By velocity, what makes Simpson's rule over a rotation exact (step/mean.c). */
-void sti_world_turns(const sti_World *world, const double *v, double h, double *factor);
+/* By velocity, what makes rows at the middle of a rotation their mean over it, or Simpson's rule exact (step/mean.c).
+ */
+void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor);
 /* The measures of joint `index`, its n_rows of them; a gear has none of its own. */
 #define STI_JOINT_ROWS 7
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,

@@ -21,20 +21,45 @@ typedef struct sti_Graph sti_Graph;
 
 enum { STI_LANES = 8 };
 
-/* Eight contacts of one colour, component by component. A lane without a contact has zeros throughout. */
+/* Eight contacts of one colour, component by component: their laws. A lane without a contact has zeros throughout. */
 typedef struct sti_Batch {
-    _Alignas(STI_ALIGN) double H[2][6][3][STI_LANES]; /* H~ by body, velocity, direction                          */
-    double w[3][STI_LANES];                           /* u - H~'v~                                                */
-    double C[3][STI_LANES];                           /* compliance, diagonal                                     */
-    double mu[STI_LANES];                             /*                                                          */
-    double inverse_n[STI_LANES];                      /* 1/W_nn                                                   */
-    double W_tn[2][STI_LANES];                        /* what a normal impulse does to the tangents               */
-    double inverse_T[3][STI_LANES];                   /* inv(W_TT): 11, 12, 22                                    */
-    double slip[STI_LANES];                           /* 1 / the larger eigenvalue of W_TT                        */
-    int32_t body[2][STI_LANES];                       /* node; n_nodes: none (the ground)                         */
+    _Alignas(STI_ALIGN) double mu[STI_LANES];
+    double inverse_n[STI_LANES];    /* 1/W_nn                                                   */
+    double W_tn[2][STI_LANES];      /* what a normal impulse does to the tangents               */
+    double inverse_T[3][STI_LANES]; /* inv(W_TT): 11, 12, 22                                    */
+    double slip[STI_LANES];         /* 1 / the larger eigenvalue of W_TT                        */
+    int32_t body[2][STI_LANES];     /* node; n_nodes: none (the ground)                         */
     int32_t dim[STI_LANES];
     int32_t contact[STI_LANES]; /* -1: none                                                 */
 } sti_Batch;
+
+/* u = H~'v~ + C r + w of eight contacts, by any rows of H. */
+typedef struct sti_RowLanes {
+    _Alignas(STI_ALIGN) double H[2][6][3][STI_LANES]; /* H~ by body, velocity, direction                          */
+    double w[3][STI_LANES];
+    double C[3][STI_LANES]; /* compliance, diagonal                                     */
+} sti_RowLanes;
+
+/* The same where all bodies are round (their inertia is a multiple of 1) and touch at points, as spheres do. v~ then
+ * has its turning part in world axes, and with directions d = n, t, n x t and levers l, in units of sqrt(I),
+ *
+ *     u = d . (m_b v_b + w_b x l_b - m_a v_a - w_a x l_a) + C r + w,         m = 1/sqrt(mass) :
+ *
+ * 16 numbers instead of 42, and what a sweep of a large pile waits for is memory.                  */
+typedef struct sti_BallLanes {
+    _Alignas(STI_ALIGN) double normal[3][STI_LANES];
+    double tangent[3][STI_LANES]; /* 0: no friction                                                    */
+    double lever[2][3][STI_LANES];
+    double mass[2][STI_LANES]; /* m; 0: the ground                                                  */
+    double w[STI_LANES];       /* along the normal, as is the compliance                            */
+    double C[STI_LANES];
+} sti_BallLanes;
+
+/* Of a batch, and of those behind it: the one that is not NULL. */
+typedef struct sti_LaneMap {
+    sti_RowLanes *rows;
+    sti_BallLanes *balls;
+} sti_LaneMap;
 
 /* The rows of eight contacts as the problem has them: 0 where there is none. */
 typedef struct sti_LaneRows {
@@ -64,11 +89,12 @@ typedef enum sti_Pass {
     STI_RESTORE /* the same, with r moved into the laws' sets first                                */
 } sti_Pass;
 typedef struct sti_GraphCode {
-    void (*fill)(sti_Batch *batch, const sti_LaneRows *rows);
-    void (*prepare)(sti_Batch *batch, const double *v_free, double *b, double *weight, double sum[3]);
-    double (*pass)(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass);
-    void (*judge)(const sti_Batch *batch, int n_batches, const double *weight, const double *v, double *r_to_u,
-                  sti_LaneJudgement *out);
+    void (*fill)(sti_RowLanes *to, const sti_LaneRows *rows);
+    void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight, double sum[3]);
+    double (*pass)(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
+                   sti_Pass pass);
+    void (*judge)(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
+                  double *r_to_u, sti_LaneJudgement *out);
 } sti_GraphCode;
 extern const sti_GraphCode sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
 const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor can run */
@@ -80,28 +106,33 @@ struct sti_Graph {
     int threads; /* of a team, set by its owner; the result does not depend on it                 */
     int n_nodes, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
+    bool round;           /* balls: all bodies are round                                                       */
     STI_ARRAY(sti_Batch, batch);
-    STI_ARRAY(double, v);        /* v~: STI_NODE a body, one more for the ground                    */
-    STI_ARRAY(double, v_free);   /* v~_free likewise                                                */
-    STI_ARRAY(double, r);        /* by batch, direction, lane                                       */
-    STI_ARRAY(double, weight);   /* likewise: 1/rho, the weight of an impulse's square              */
-    STI_ARRAY(double, judged);   /* likewise: the r that is judged, then its u; b before the first sweep */
-    STI_ARRAY(double, v_judged); /* v~ of that r                                                    */
-    STI_ARRAY(double, scale);    /* by node: the diagonal of inv(L), STI_NODE numbers               */
-    STI_ARRAY(double, root);     /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
-    STI_ARRAY(bool, diagonal);   /* by node: L is                                                   */
-    STI_ARRAY(int32_t, legs);    /* by contact: its nodes, two                                      */
-    STI_ARRAY(uint8_t, whole);   /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows */
-    STI_ARRAY(uint64_t, taken);  /* by node: colours of its contacts                                */
-    STI_ARRAY(uint8_t, colour);  /* by contact                                                      */
-    STI_ARRAY(int, place);       /* by contact: STI_LANES batch + lane                              */
-    STI_ARRAY(sti_Part, part);   /* by chunk of batches                                             */
+    STI_ARRAY(sti_RowLanes, rows);   /* by batch, or                                                   */
+    STI_ARRAY(sti_BallLanes, balls); /* by batch                                                       */
+    STI_ARRAY(double, v);            /* v~: STI_NODE a body, one more for the ground                    */
+    STI_ARRAY(double, v_free);       /* v~_free likewise                                                */
+    STI_ARRAY(double, r);            /* by batch, direction, lane                                       */
+    STI_ARRAY(double, weight);       /* likewise: 1/rho, the weight of an impulse's square              */
+    STI_ARRAY(double, judged);       /* likewise: the r that is judged, then its u; b before the first sweep */
+    STI_ARRAY(double, v_judged);     /* v~ of that r                                                    */
+    STI_ARRAY(double, scale);        /* by node: the diagonal of inv(L), STI_NODE numbers               */
+    STI_ARRAY(double, root);         /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
+    STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
+    STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
+    STI_ARRAY(uint8_t, whole);       /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows */
+    STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */
+    STI_ARRAY(uint8_t, colour);      /* by contact                                                      */
+    STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
+    STI_ARRAY(sti_Part, part);       /* by chunk of batches                                             */
 };
 
-/* Starts as {.allocator = ...}. *fits tells whether the problem is one for this file; if so its lists are made:
- * b (n_r), rho (n_contacts) and the residual's scale are filled from v_free.                      */
+/* Starts as {.allocator = ...}. *fits tells whether the problem is one for this file; if so its lists are made, and the
+ * residual's scale from v_free.                                                                    */
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
-                          double *b, double *rho, double *scale, bool *fits, st_Error *err);
+                          double *scale, bool *fits, st_Error *err);
+/* b of all rows and rho of all contacts, for who wants them: before the first judgement. */
+void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho);
 void sti_graph_release(sti_Graph *graph);
 
 /* r in the problem's order and in the graph's. */
@@ -118,8 +149,35 @@ void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v,
  * diagonal of C.                                                                                  */
 void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
 double sti_graph_compliance(const sti_Graph *graph, int c, int direction);
+double sti_graph_rho(const sti_Graph *graph, int c);
 
 /* All contacts once, in the order of colours; returns | change of r |. */
 double sti_graph_sweep(sti_Graph *graph);
+
+/* ---- between the files of the graph: graph.c, graph_fill.c, graph_sweep.c ---- */
+
+enum { STI_COLOURS = 64 }; /* bits of a word */
+enum { STI_CHUNK = 8 };    /* batches that are summed up together */
+enum { STI_LEAST = 256 };  /* contacts that are worth a thread */
+
+static inline int sti_chunks_of(int n_batches)
+{
+    return (n_batches + STI_CHUNK - 1) / STI_CHUNK;
+}
+
+static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
+{
+    return (sti_LaneMap){graph->round ? NULL : graph->rows + batch, graph->round ? graph->balls + batch : NULL};
+}
+
+/* graph_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of
+ * the residual's scale (graph_lanes.h). */
+st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err);
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3]);
+/* v of v~. */
+void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out);
+/* Arrays by batch, direction and lane, and in the problem's order. */
+void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out);
+void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes);
 
 #endif

@@ -111,35 +111,111 @@ static inline void solve_lanes(const sti_Batch *batch, const Lanes r[3], const L
     next[2] = choose(outside, part * x2, x2);
 }
 
-/* x += H~ r of both sides, into v. */
-static inline void push(const sti_Batch *batch, const Lanes r[3], Lanes x[2][STI_NODE], double *v, int32_t ground)
+/* c x d, and a . b. */
+static inline void cross_lanes(const Lanes a[3], const Lanes b[3], Lanes out[3])
 {
-    for (int side = 0; side < 2; side++) {
-        for (int k = 0; k < 6; k++)
-            for (int d = 0; d < 3; d++)
-                x[side][k] += load(batch->H[side][k][d]) * r[d];
-        scatter(v, batch->body[side], ground, x[side]);
-    }
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* u = H~'v~ + C r + w. */
-static inline void velocity(const sti_Batch *batch, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
+static inline Lanes dot_lanes(const Lanes a[3], const Lanes b[3])
 {
-    for (int d = 0; d < 3; d++)
-        u[d] = load(batch->w[d]) + load(batch->C[d]) * r[d];
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+
+static inline void load_three(const double from[3][STI_LANES], Lanes out[3])
+{
+    for (int k = 0; k < 3; k++)
+        out[k] = load(from[k]);
+}
+
+/* n, t, n x t. */
+static inline void load_frame(const sti_BallLanes *balls, Lanes d[3][3])
+{
+    load_three(balls->normal, d[0]);
+    load_three(balls->tangent, d[1]);
+    cross_lanes(d[0], d[1], d[2]);
+}
+
+/* The velocity of a side at the point. */
+static inline void point_velocity(const sti_BallLanes *balls, int side, const Lanes x[STI_NODE], Lanes out[3])
+{
+    const Lanes mass = load(balls->mass[side]);
+    Lanes lever[3];
+    load_three(balls->lever[side], lever);
+    cross_lanes(x + 3, lever, out);
+    for (int k = 0; k < 3; k++)
+        out[k] += mass * x[k];
+}
+
+/* x += H~ r of both sides, into v. */
+static inline void push_rows(const sti_RowLanes *rows, const Lanes r[3], Lanes x[2][STI_NODE])
+{
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 6; k++)
             for (int d = 0; d < 3; d++)
-                u[d] += load(batch->H[side][k][d]) * x[side][k];
+                x[side][k] += load(rows->H[side][k][d]) * r[d];
 }
 
-static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, int32_t ground)
+static inline void push_balls(const sti_BallLanes *balls, const Lanes r[3], Lanes x[2][STI_NODE])
+{
+    Lanes d[3][3], impulse[3], lever[3], turn[3];
+    load_frame(balls, d);
+    for (int k = 0; k < 3; k++)
+        impulse[k] = (d[0][k] * r[0] + d[1][k] * r[1]) + d[2][k] * r[2];
+    for (int side = 0; side < 2; side++) {
+        const Lanes mass = load(balls->mass[side]);
+        load_three(balls->lever[side], lever);
+        cross_lanes(lever, impulse, turn);
+        for (int k = 0; k < 3; k++) {
+            x[side][k] += side == 0 ? -(mass * impulse[k]) : mass * impulse[k];
+            x[side][3 + k] += side == 0 ? -turn[k] : turn[k];
+        }
+    }
+}
+
+static inline void push(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE], double *v,
+                        int32_t ground)
+{
+    if (map.balls != NULL)
+        push_balls(map.balls, r, x);
+    else
+        push_rows(map.rows, r, x);
+    scatter(v, batch->body[0], ground, x[0]);
+    scatter(v, batch->body[1], ground, x[1]);
+}
+
+/* u = H~'v~ + C r + w. */
+static inline void velocity(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
+{
+    if (map.balls != NULL) {
+        Lanes d[3][3], a[3], b[3];
+        load_frame(map.balls, d);
+        point_velocity(map.balls, 0, x[0], a);
+        point_velocity(map.balls, 1, x[1], b);
+        for (int k = 0; k < 3; k++)
+            b[k] -= a[k];
+        u[0] = load(map.balls->w) + load(map.balls->C) * r[0] + dot_lanes(d[0], b);
+        u[1] = dot_lanes(d[1], b);
+        u[2] = dot_lanes(d[2], b);
+        return;
+    }
+    for (int d = 0; d < 3; d++)
+        u[d] = load(map.rows->w[d]) + load(map.rows->C[d]) * r[d];
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 6; k++)
+            for (int d = 0; d < 3; d++)
+                u[d] += load(map.rows->H[side][k][d]) * x[side][k];
+}
+
+static inline Lanes visit(const sti_Batch *batch, sti_LaneMap map, double *r_batch, double *v, int32_t ground)
 {
     Lanes x[2][STI_NODE], u[3], next[3], *r = (Lanes *)r_batch;
     STI_TOLD_WRITE(r, 3 * sizeof *r);
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
-    velocity(batch, r, x, u);
+    velocity(map, r, x, u);
     solve_lanes(batch, r, u, next);
     Lanes moved = {0};
     for (int d = 0; d < 3; d++) {
@@ -148,17 +224,17 @@ static inline Lanes visit(const sti_Batch *batch, double *r_batch, double *v, in
         r[d] = next[d];
     }
     if (sum_of_lanes(moved) == 0.0) return moved; /* open contacts are many */
-    push(batch, u, x, v, ground);
+    push(batch, map, u, x, v, ground);
     return moved;
 }
 
 /* v += H~ r. */
-static inline void apply(const sti_Batch *batch, const double *r_batch, double *v, int32_t ground)
+static inline void apply(const sti_Batch *batch, sti_LaneMap map, const double *r_batch, double *v, int32_t ground)
 {
     Lanes x[2][STI_NODE];
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
-    push(batch, (const Lanes *)r_batch, x, v, ground);
+    push(batch, map, (const Lanes *)r_batch, x, v, ground);
 }
 
 /* r moved into the law's set by the shortest way for r_n >= 0, then for r_T. */
@@ -174,18 +250,32 @@ static inline void put_back(const sti_Batch *batch, double *r_batch)
     r[2] = choose(outside, part * r[2], r[2]);
 }
 
-static double pass_over(const sti_Batch *batch, double *r, double *v, int32_t ground, int n_batches, sti_Pass pass)
+static inline sti_LaneMap next_map(sti_LaneMap map, ptrdiff_t k)
+{
+    return (sti_LaneMap){map.rows != NULL ? map.rows + k : NULL, map.balls != NULL ? map.balls + k : NULL};
+}
+
+/* `map` has one constant NULL where this is called, so that there is one loop for each kind. */
+static inline double pass_each(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground,
+                               int n_batches, sti_Pass pass)
 {
     Lanes moved = {0};
     for (ptrdiff_t k = 0; k < n_batches; k++) {
         double *own = r + 3 * STI_LANES * k;
         if (pass == STI_RESTORE) put_back(&batch[k], own);
         if (pass == STI_SWEEP)
-            moved += visit(&batch[k], own, v, ground);
+            moved += visit(&batch[k], next_map(map, k), own, v, ground);
         else
-            apply(&batch[k], own, v, ground);
+            apply(&batch[k], next_map(map, k), own, v, ground);
     }
     return sum_of_lanes(moved);
+}
+
+static double pass_over(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
+                        sti_Pass pass)
+{
+    if (map.balls != NULL) return pass_each(batch, (sti_LaneMap){NULL, map.balls}, r, v, ground, n_batches, pass);
+    return pass_each(batch, (sti_LaneMap){map.rows, NULL}, r, v, ground, n_batches, pass);
 }
 
 /* ------------------------------------------------------------------ before the first sweep */
@@ -212,7 +302,7 @@ static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
 }
 
 /* Rows of eight contacts into their lanes, scaled to unit masses. */
-static void fill(sti_Batch *batch, const sti_LaneRows *rows)
+static void fill(sti_RowLanes *to, const sti_LaneRows *rows)
 {
     for (int side = 0; side < 2; side++) {
         Lanes scale[STI_LANES], h[STI_LANES];
@@ -224,35 +314,74 @@ static void fill(sti_Batch *batch, const sti_LaneRows *rows)
                 h[l] = load(rows->h[l][d][side]);
             transpose(h);
             for (int k = 0; k < 6; k++)
-                store(batch->H[side][k][d], h[k] * scale[k]);
+                store(to->H[side][k][d], h[k] * scale[k]);
         }
     }
 }
 
-/* W_cc, b, the weights of r and what a visit needs of W. To the sums are added, over all rows, the squares of rho b, of
- * rho times the terms that b is the sum of, and of rho itself.                                    */
-static void prepare(sti_Batch *batch, const double *v_free, double *b_batch, double *weight, double sum[3])
+static const int row_of[6] = {0, 0, 0, 1, 1, 2}, column_of[6] = {0, 1, 2, 1, 2, 2};
+
+/* W_cc by its upper triangle, b, and the sum of the sizes of the terms that b is the sum of. */
+static inline void measure_rows(const sti_RowLanes *rows, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3], Lanes term[3])
 {
-    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-    Lanes x[2][STI_NODE], W[6], *b = (Lanes *)b_batch, term[3], dim = {0};
-    gather(v_free, batch->body[0], x[0]);
-    gather(v_free, batch->body[1], x[1]);
     for (int e = 0; e < 6; e++)
-        W[e] = row[e] == column[e] ? load(batch->C[row[e]]) : (Lanes){0};
+        W[e] = row_of[e] == column_of[e] ? load(rows->C[row_of[e]]) : (Lanes){0};
     for (int d = 0; d < 3; d++) {
-        b[d] = load(batch->w[d]);
+        b[d] = load(rows->w[d]);
         term[d] = size_of(b[d]);
     }
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 6; k++) {
             for (int d = 0; d < 3; d++) {
-                const Lanes part = load(batch->H[side][k][d]) * x[side][k];
+                const Lanes part = load(rows->H[side][k][d]) * x[side][k];
                 b[d] += part;
                 term[d] += size_of(part);
             }
             for (int e = 0; e < 6; e++)
-                W[e] += load(batch->H[side][k][row[e]]) * load(batch->H[side][k][column[e]]);
+                W[e] += load(rows->H[side][k][row_of[e]]) * load(rows->H[side][k][column_of[e]]);
         }
+}
+
+/* With (l x d).(l x e) = (l.l)(d.e) - (l.d)(l.e). */
+static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3],
+                                 Lanes term[3])
+{
+    const Lanes zero[3] = {0};
+    Lanes d[3][3], lever[3], part[3], along[2][3], all = {0};
+    load_frame(balls, d);
+    velocity((sti_LaneMap){NULL, (sti_BallLanes *)balls}, zero, x, b);
+    term[0] = size_of(load(balls->w));
+    term[1] = term[2] = zero[0];
+    for (int side = 0; side < 2; side++) {
+        const Lanes mass = load(balls->mass[side]);
+        load_three(balls->lever[side], lever);
+        all += mass * mass + dot_lanes(lever, lever);
+        point_velocity(balls, side, x[side], part);
+        for (int e = 0; e < 3; e++) {
+            along[side][e] = dot_lanes(lever, d[e]);
+            for (int k = 0; k < 3; k++)
+                term[e] += size_of(d[e][k] * part[k]);
+        }
+    }
+    for (int e = 0; e < 6; e++) {
+        const int i = row_of[e], j = column_of[e];
+        W[e] = all * dot_lanes(d[i], d[j]) - (along[0][i] * along[0][j] + along[1][i] * along[1][j]);
+    }
+    W[0] += load(balls->C);
+}
+
+/* W_cc, b, the weights of r and what a visit needs of W. To the sums are added, over all rows, the squares of rho b, of
+ * rho times the terms that b is the sum of, and of rho itself.                                    */
+static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b_batch, double *weight,
+                    double sum[3])
+{
+    Lanes x[2][STI_NODE], W[6], *b = (Lanes *)b_batch, term[3], dim = {0};
+    gather(v_free, batch->body[0], x[0]);
+    gather(v_free, batch->body[1], x[1]);
+    if (map.balls != NULL)
+        measure_balls(map.balls, x, W, b, term);
+    else
+        measure_rows(map.rows, x, W, b, term);
     for (int l = 0; l < STI_LANES; l++)
         dim[l] = batch->dim[l];
     const Lanes mean = (W[0] + W[3] + W[5]) * inverse(dim), rho = inverse(mean), square = rho * rho;
@@ -287,13 +416,13 @@ static inline Lanes sum_of_squares(Lanes a, Lanes b, Lanes c)
 }
 
 /* u of r, and its share in the residual: residual.c says what is measured. */
-static inline void judge_batch(const sti_Batch *batch, const Lanes r[3], Lanes rho, const double *v, Lanes u[3],
-                               sti_LaneJudgement *out)
+static inline void judge_batch(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes rho, const double *v,
+                               Lanes u[3], sti_LaneJudgement *out)
 {
     Lanes x[2][STI_NODE], shifted[3], P[3];
     gather(v, batch->body[0], x[0]);
     gather(v, batch->body[1], x[1]);
-    velocity(batch, r, x, u);
+    velocity(map, r, x, u);
     shifted[0] = u[0] + load(batch->mu) * square_root(u[1] * u[1] + u[2] * u[2]);
     shifted[1] = u[1];
     shifted[2] = u[2];
@@ -318,12 +447,12 @@ static inline void judge_batch(const sti_Batch *batch, const Lanes r[3], Lanes r
         if (worse[l] != 0) out->contact[l] = batch->contact[l];
 }
 
-static void judge(const sti_Batch *batch, int n_batches, const double *weight, const double *v, double *r_to_u,
-                  sti_LaneJudgement *out)
+static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
+                  double *r_to_u, sti_LaneJudgement *out)
 {
     for (int k = 0; k < n_batches; k++) {
         Lanes *r = (Lanes *)r_to_u + 3 * (ptrdiff_t)k, u[3];
-        judge_batch(&batch[k], r, inverse(load(weight + 3 * STI_LANES * (ptrdiff_t)k)), v, u, out);
+        judge_batch(&batch[k], next_map(map, k), r, inverse(load(weight + 3 * STI_LANES * (ptrdiff_t)k)), v, u, out);
         for (int d = 0; d < 3; d++)
             r[d] = u[d];
     }

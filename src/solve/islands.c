@@ -61,7 +61,9 @@ struct sti_Islands {
     STI_ARRAY(int, v_first);         /* by block: its first velocity in the part                          */
     Members blocks, rows, contacts;
 
-    st_Problem part; /* the one being solved, and its arrays                                       */
+    st_Problem part; /* the one being solved, its number and its arrays                            */
+    int number;
+    struct st_RowSource later; /* of its rows, where they wait                                     */
     Blocks A, Cb, C;
     Columns G, H;
     STI_ARRAY(double, f);
@@ -472,6 +474,66 @@ static st_Status take_waiting(sti_Islands *s, int c, Columns *to, st_Error *err)
     return ST_OK;
 }
 
+/* Do the rows of a part wait on, since the whole's do and there are many? Whoever wants them asks the part, and the
+ * part the whole.                                                                                       */
+static bool waits(const sti_Islands *s, int part)
+{
+    return sti_rows_wait(s->problem) && s->contacts.first[part + 1] - s->contacts.first[part] >= STI_FEW_ROWS;
+}
+
+static int contact_in_whole(const sti_Islands *s, int c)
+{
+    return s->contacts.member[s->contacts.first[s->number] + c];
+}
+
+static void part_legs(const void *ctx, int c, int first[2])
+{
+    const sti_Islands *s = ctx;
+    int block[2];
+    waiting_blocks(s, contact_in_whole(s, c), block);
+    for (int side = 0; side < 2; side++)
+        first[side] = block[side] != NONE ? s->v_first[block[side]] : -1;
+}
+
+static void part_put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
+{
+    const sti_Islands *s = ctx;
+    const struct st_RowSource *later = s->problem->later;
+    later->put(later->ctx, contact_in_whole(s, c), dim, row);
+}
+
+static void part_frame(const void *ctx, int c, double frame[4][3])
+{
+    const sti_Islands *s = ctx;
+    const struct st_RowSource *later = s->problem->later;
+    later->frame(later->ctx, contact_in_whole(s, c), frame);
+}
+
+static const double *part_axes(const void *ctx, int first)
+{
+    const sti_Islands *s = ctx;
+    const struct st_RowSource *later = s->problem->later;
+    int lo = 0, hi = s->A.n;
+    while (hi - lo > 1) { /* the block that begins with `first` */
+        const int middle = lo + (hi - lo) / 2;
+        if (s->A.first[middle] <= first)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return later->axes(later->ctx, s->problem->A.first[s->blocks.member[s->blocks.first[s->number] + lo]]);
+}
+
+static st_Status part_make(void *ctx, st_Error *err)
+{
+    sti_Islands *s = ctx;
+    s->H.n = 0;
+    for (int c = 0; c < s->part.n_contacts; c++)
+        STI_TRY(take_waiting(s, contact_in_whole(s, c), &s->H, err));
+    s->part.H = (st_Sparse){s->part.n_v, s->part.n_r, s->H.p, s->H.i, s->H.x};
+    return ST_OK;
+}
+
 static st_Status take_contacts(sti_Islands *s, int part, const double *start, st_Error *err)
 {
     const st_Problem *p = s->problem;
@@ -486,7 +548,7 @@ static st_Status take_contacts(sti_Islands *s, int part, const double *start, st
         s->law[k].first = n;
         copy(s->w + n, p->w + contact->first, contact->dim);
         copy(s->r + n, start + contact->first, contact->dim);
-        if (sti_rows_wait(p)) STI_TRY(take_waiting(s, s->contacts.member[begin + k], &s->H, err));
+        if (sti_rows_wait(p) && !waits(s, part)) STI_TRY(take_waiting(s, s->contacts.member[begin + k], &s->H, err));
         for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
             if (!sti_rows_wait(p)) STI_TRY(take_column(s, &p->H, row, &s->H, err));
             STI_TRY(take_block(s, &p->C, &s->C, row, n, err));
@@ -513,6 +575,12 @@ static st_Status take_part(sti_Islands *s, int part, const double *start, st_Err
     to->C = (st_BlockDiag){.n_blocks = s->C.n, .first = s->C.first, .x = s->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, s->G.p, s->G.i, s->G.x};
     to->H = (st_Sparse){to->n_v, to->n_r, s->H.p, s->H.i, s->H.x};
+    if (waits(s, part)) {
+        to->H.p = NULL;
+        to->later = &s->later;
+        s->number = part;
+        s->later = (struct st_RowSource){s, part_legs, part_put, part_frame, part_axes, part_make};
+    }
     to->f = s->f;
     to->g = s->g;
     to->w = s->w;

@@ -33,6 +33,8 @@
 
 /* A judgement costs about two sweeps; every so many sweeps, whatever the changes say, one is made. */
 enum { JUDGE_EVERY = 50 };
+/* The judge is called first when the change of r is so many times the tolerance. */
+static const double FIRST_DUE = 2.0;
 /* In fewer sweeps than this the acceleration learns nothing, and costs as much as two of them. */
 enum { FEWEST = 8 };
 
@@ -254,6 +256,27 @@ static bool is_hopeless(const sti_Task *task, int k, double least)
     return is_halfway(task, k) && least * least > 10.0 * task->tolerance;
 }
 
+/* The r of the graph is judged: the answer, if it is good enough, or if the sweeps end here (*ends) and none before was
+ * better. `due` becomes the change at which the residual is to be at the tolerance, as both fall together.  */
+static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least, double *due, double change,
+                             st_Error *err)
+{
+    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    st_Residual residual;
+    sti_graph_give(task->reduction->graph, task->r);
+    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    const bool best = measure < *least || *least == INFINITY;
+    *ends = *ends || measure <= task->tolerance;
+    *due = fmin(0.9 * change, change * task->tolerance / measure);
+    if (*ends && !best) memcpy(task->r, s->best, bytes);
+    if (*ends || !best) return ST_OK;
+    *least = measure;
+    GROW(best, task->problem->n_r);
+    memcpy(s->best, task->r, bytes);
+    return ST_OK;
+}
+
 /* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. Sweeps
  * go through the colours in one direction: where there are no lines of contacts to follow, turning round only visits
  * the last colours twice. 666 spheres falling, 12 sweeps: overlap 1.0 % of r instead of 1.8 %; a wall of 55 boxes to
@@ -264,8 +287,7 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     const int n = 3 * STI_LANES * graph->n_batches;
     const double scale = sti_residual_scale(task->reduction);
     const bool accelerated = task->max_iterations >= FEWEST;
-    double due = task->tolerance, least = INFINITY;
-    GROW(best, task->problem->n_r);
+    double due = FIRST_DUE * task->tolerance, least = INFINITY;
     if (accelerated) {
         GROW(last, n);
         s->anderson.threads = graph->threads;
@@ -273,22 +295,21 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     }
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
-    for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
+    for (int k = 1; k <= task->max_iterations && !sti_cancelled(task); k++) {
         const bool second = k % 2 == 0; /* of a pair */
         if (accelerated && !second) sti_team_copy(graph->threads, s->last, graph->r, n);
         const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
         task->iterations = k;
-        if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations) {
-            sti_graph_give(graph, task->r);
-            if (judge(s, task, NULL, &least) <= task->tolerance) break;
-            if (!(change > 0.0)) break;
-            if (change <= due) due = 0.5 * change;
+        if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations || !(change > 0.0)) {
+            bool ends = k == task->max_iterations || !(change > 0.0);
+            STI_TRY(judge_graph(s, task, &ends, &least, &due, change, err));
+            if (ends) return ST_OK;
         }
-        if (!accelerated || !second || k == task->max_iterations) continue;
+        if (!accelerated || !second) continue;
         sti_anderson_next(&s->anderson, s->last, graph->r);
         sti_graph_restore(graph);
     }
-    memcpy(task->r, s->best, sizeof(double) * (size_t)task->problem->n_r);
+    if (least < INFINITY) memcpy(task->r, s->best, sizeof(double) * (size_t)task->problem->n_r);
     return ST_OK;
 }
 

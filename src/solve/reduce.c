@@ -476,15 +476,10 @@ static double largest(const double *x, int n)
     return most;
 }
 
-/* Columns of H and Y, and from them W_cc, rho and b. */
-static st_Status reduce_by_columns(Memory *m, st_Error *err)
+/* w as the problem has it, with what joints impose, and b. */
+static void build_b(Memory *m)
 {
     const st_Problem *p = m->problem;
-    STI_TRY(build_H(m, err));
-    STI_TRY(build_Y(m, err));
-    STI_TRY(place_W_diagonal(m, err));
-    STI_TRY(build_W_diagonal(m, err));
-    m->columns = true;
     const double fastest = largest(p->g, p->n_l);
     for (int c = 0; c < p->n_contacts; c++)
         for (int d = 0; d < p->contact[c].dim; d++) {
@@ -492,6 +487,17 @@ static st_Status reduce_by_columns(Memory *m, st_Error *err)
             m->w[row] = p->w[row] + (m->held[row] ? imposed(p, row, m->v_free, fastest) : 0.0);
             m->b[row] = row_of_H(m, c, d, m->v_free) + m->w[row];
         }
+}
+
+/* Columns of H and Y, and from them W_cc, rho and b. */
+static st_Status reduce_by_columns(Memory *m, st_Error *err)
+{
+    STI_TRY(build_H(m, err));
+    STI_TRY(build_Y(m, err));
+    STI_TRY(place_W_diagonal(m, err));
+    STI_TRY(build_W_diagonal(m, err));
+    build_b(m);
+    m->columns = true;
     return ST_OK;
 }
 
@@ -501,19 +507,14 @@ static st_Status reduce_by_graph(Memory *m, bool *done, st_Error *err)
     const st_Problem *p = m->problem;
     *done = false;
     if (p->n_contacts < STI_FEW_ROWS) return ST_OK;
-    return sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, m->b, m->rho, &m->judged.scale, done, err);
+    return sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, &m->judged.scale, done, err);
 }
 
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
 {
     Memory *m = reduction->memory;
     if (m->columns) return ST_OK;
-    STI_TRY(build_H(m, err));
-    STI_TRY(build_Y(m, err));
-    STI_TRY(place_W_diagonal(m, err));
-    STI_TRY(build_W_diagonal(m, err));
-    memcpy(m->w, m->problem->w, (size_t)m->problem->n_r * sizeof *m->w);
-    m->columns = true;
+    STI_TRY(reduce_by_columns(m, err));
     export_pointers(reduction);
     return ST_OK;
 }
@@ -568,12 +569,13 @@ static void velocity_at(const Memory *m, int c, const double *v, double *u)
     }
 }
 
-bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint)
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint)
 {
     const st_Problem *p = reduction->problem;
+    double *v = reduction->judged->v, *u = reduction->judged->u;
     const double r[ST_MAX_DIM] = {0};
     double natural[ST_MAX_DIM] = {0};
-    *joint = sti_reduction_velocity(reduction, NULL, v, l);
+    *joint = sti_reduction_velocity(reduction, NULL, v, reduction->judged->l);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         velocity_at(reduction->memory, c, v, u + contact->first);
@@ -582,6 +584,17 @@ bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l,
             if (natural[d] != 0.0) return false;
     }
     return true;
+}
+
+static st_Status check_b(const Memory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int row = p->contact[c].first; row < p->contact[c].first + p->contact[c].dim; row++)
+            if (!isfinite(m->b[row]))
+                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c,
+                                row - p->contact[c].first, m->b[row]);
+    return ST_OK;
 }
 
 st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
@@ -596,11 +609,11 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
     if (!graph) STI_TRY(reduce_by_columns(m, err));
     export_pointers(reduction);
     reduction->graph = graph ? &m->graph : NULL;
-    for (int c = 0; c < problem->n_contacts; c++)
-        for (int row = problem->contact[c].first; row < problem->contact[c].first + problem->contact[c].dim; row++)
-            if (!isfinite(m->b[row]))
-                return sti_fail(err, ST_ERR_NUMERIC, "contact %d: its free velocity, component %d, is %g", c,
-                                row - problem->contact[c].first, m->b[row]);
+    if (!graph) return check_b(m, err);
+    if (!isfinite(m->judged.scale) || reduction->all_errors) {
+        sti_graph_give_b(&m->graph, m->b, m->rho);
+        STI_TRY(check_b(m, err));
+    }
     return ST_OK;
 }
 

@@ -12,8 +12,8 @@
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
  *
- * Many contacts between free bodies stand as a graph instead (graph.h), and have columns only once somebody asks
- * for them: sti_reduction_columns.
+ * Many contacts between free bodies stand as a graph instead (graph.h), and have columns, w, b, W_diagonal and rho only
+ * once somebody asks for them: sti_reduction_columns.
  *
  * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
  * that the joints impose (a prescribed motion) in w.
@@ -65,12 +65,12 @@ void sti_reduction_destroy(sti_Reduction *reduction);
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
 /* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
- * contacts are open, r = 0 being the answer: v, l (which may be NULL) and u are filled in if so.   */
+ * contacts are open, r = 0 being the answer: judged->v, l and u are its if so.                     */
 st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
-bool sti_reduction_is_open(const sti_Reduction *reduction, double *v, double *l, double *u, double *joint);
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint);
 st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
 
-/* Make h_ and y_ where the problem stands as a graph; else they are there already. */
+/* Make all that where the problem stands as a graph; else they are there already. */
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err);
 
 /* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,

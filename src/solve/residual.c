@@ -191,6 +191,7 @@ static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, 
     sti_Reduction *reduction = NULL;
     double *work = NULL;
     st_Status status = sti_reduction_create(&allocator, &reduction, err);
+    if (status == ST_OK) reduction->all_errors = true;
     if (status == ST_OK && local != NULL) status = sti_reduce_local(reduction, local, err);
     if (status == ST_OK && local == NULL) status = sti_reduce(reduction, problem, err);
     if (status != ST_OK) goto done;
@@ -200,7 +201,6 @@ static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, 
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", reduction->problem->n_r);
         goto done;
     }
-    reduction->all_errors = true;
     sti_residual(reduction, r, work, NULL, work + reduction->problem->n_v, out);
 done:
     sti_free(&allocator, work, n_work, sizeof *work);

@@ -174,12 +174,10 @@ static void fill_G(Memory *m)
 /* And of Z = inv(A) G. */
 static void fill_Z(Memory *m)
 {
-    const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
-    if (end == 0) return;
-    memcpy(m->Z, m->G, (size_t)end * sizeof *m->Z);
     for (int J = 0; J < m->net.n_groups; J++)
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
-            sti_block_factor_solve_many(&m->mass, m->net.link_block[e], group_rows(m, J), m->Z + m->net.link_start[e]);
+            sti_block_factor_solve_to(&m->mass, m->net.link_block[e], group_rows(m, J), m->G + m->net.link_start[e],
+                                      m->Z + m->net.link_start[e]);
 }
 
 /* ------------------------------------------------------------------ S */

@@ -2,8 +2,8 @@
  * (math/wide.h). A part of saddle.c, which includes it with NUMBER, NAME, CLONES and the sums DOT and ADD
  * (math/pair.h).
  *
- * Blocks X are rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, on a body in
- * space, and the compiler unrolls what it knows the sizes of.
+ * Blocks X are rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, or one, springs,
+ * on a body in space, and the compiler unrolls what it knows the sizes of.
  */
 STI_INLINE void NAME(take_rows)(const double *X, int rows, int size, const NUMBER *v, NUMBER *out)
 {
@@ -23,6 +23,8 @@ STI_INLINE void NAME(subtract_rows)(const double *X, int rows, int size, const N
         NAME(take_rows)(X, 3, 6, v, out);
     else if (rows == 5)
         NAME(take_rows)(X, 5, 6, v, out);
+    else if (rows == 1)
+        NAME(take_rows)(X, 1, 6, v, out);
     else
         NAME(take_rows)(X, rows, 6, v, out);
 }
@@ -43,6 +45,8 @@ STI_INLINE void NAME(add_columns)(const double *X, int rows, int size, const NUM
         NAME(give_columns)(X, 3, 6, l, v);
     else if (rows == 5)
         NAME(give_columns)(X, 5, 6, l, v);
+    else if (rows == 1)
+        NAME(give_columns)(X, 1, 6, l, v);
     else
         NAME(give_columns)(X, rows, 6, l, v);
 }

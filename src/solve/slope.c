@@ -206,7 +206,7 @@ void sti_slope_rho(const sti_Reduction *reduction, double *rho_out)
         const int n = contact->law == ST_LAW_CONE ? 0 : 1 + sti_law_groups(contact, group + 1);
         double *rho = rho_out + contact->first;
         for (int d = 0; d < dim; d++)
-            rho[d] = reduction->rho[c];
+            rho[d] = reduction->graph != NULL ? sti_graph_rho(reduction->graph, c) : reduction->rho[c];
         for (int g = 0; g < n; g++) {
             const int end = group[g].first + group[g].count;
             double trace = 0.0;

@@ -21,8 +21,8 @@ struct st_Solver {
     void *workspace; /* the kind's own                                                              */
     sti_Reduction *reduction;
     sti_Factored *factored;
-    double *r, *v, *u, *l; /* the answer, until it is handed over                                   */
-    int64_t r_size, v_size, u_size, l_size;
+    double *r; /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
+    int64_t r_size;
 };
 
 /* warm_start is off: who does not know of it may hand in an r that was never set. */
@@ -167,9 +167,6 @@ void st_solver_destroy(st_Solver *solver)
     sti_factored_destroy(solver->factored);
     sti_reduction_destroy(solver->reduction);
     STI_RELEASE(&allocator, solver->r, solver->r_size);
-    STI_RELEASE(&allocator, solver->v, solver->v_size);
-    STI_RELEASE(&allocator, solver->u, solver->u_size);
-    STI_RELEASE(&allocator, solver->l, solver->l_size);
     sti_free(&allocator, solver, 1, sizeof *solver);
 }
 
@@ -200,11 +197,7 @@ static st_Status check_fit(const st_Solver *solver, const st_Problem *problem, c
 
 static st_Status make_room(st_Solver *solver, const st_Problem *problem, st_Error *err)
 {
-    const st_Allocator *allocator = &solver->def.allocator;
-    STI_TRY(STI_GROW(allocator, solver->r, solver->r_size, problem->n_r, err));
-    STI_TRY(STI_GROW(allocator, solver->v, solver->v_size, problem->n_v, err));
-    STI_TRY(STI_GROW(allocator, solver->u, solver->u_size, problem->n_r, err));
-    return STI_GROW(allocator, solver->l, solver->l_size, problem->n_l, err);
+    return STI_GROW(&solver->def.allocator, solver->r, solver->r_size, problem->n_r, err);
 }
 
 static void copy(double *to, const double *from, int n)
@@ -214,14 +207,15 @@ static void copy(double *to, const double *from, int n)
 
 static st_Status check_finite(const st_Solver *solver, const st_Problem *problem, st_Error *err)
 {
+    const sti_Judged *of = solver->reduction->judged;
     for (int j = 0; j < problem->n_r; j++)
-        if (!isfinite(solver->r[j]) || !isfinite(solver->u[j]))
+        if (!isfinite(solver->r[j]) || !isfinite(of->u[j]))
             return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
-                            solver->kind->name, j, solver->r[j], solver->u[j]);
+                            solver->kind->name, j, solver->r[j], of->u[j]);
     for (int i = 0; i < problem->n_v; i++)
-        if (!isfinite(solver->v[i]))
+        if (!isfinite(of->v[i]))
             return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": velocity %d came out as %g", solver->kind->name, i,
-                            solver->v[i]);
+                            of->v[i]);
     return ST_OK;
 }
 
@@ -232,7 +226,7 @@ static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, s
     const st_Problem *problem = solver->reduction->problem;
     STI_TRY(check_finite(solver, problem, err));
     copy(solution->r, solver->r, problem->n_r);
-    copy(solution->u, solver->u, problem->n_r);
+    copy(solution->u, solver->reduction->judged->u, problem->n_r);
     if (info != NULL) *info = *found;
     return ST_OK;
 }
@@ -261,7 +255,7 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .iterations = task.iterations,
                           .start = task.start,
                           .redundant_rows = solver->reduction->redundant_rows};
-    sti_residual(solver->reduction, solver->r, solver->v, solver->l, solver->u, &found.residual);
+    sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
     found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
     return hand_over(solver, &found, solution, info, err);
 }
@@ -272,7 +266,7 @@ static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_Sol
     sti_Reduction *reduction = solver->reduction;
     const int n_r = reduction->problem->n_r;
     double joint;
-    if (!sti_reduction_is_open(reduction, solver->v, solver->l, solver->u, &joint)) {
+    if (!sti_reduction_is_open(reduction, &joint)) {
         STI_TRY(sti_reduce_contacts(reduction, err));
         return solve_reduced(solver, solution, info, err);
     }
@@ -300,8 +294,8 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solu
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce_joints(solver->reduction, problem, err));
     STI_TRY(solve_contacts(solver, solution, info, err));
-    copy(solution->v, solver->v, problem->n_v);
-    copy(solution->l, solver->l, problem->n_l);
+    copy(solution->v, solver->reduction->judged->v, problem->n_v);
+    copy(solution->l, solver->reduction->judged->l, problem->n_l);
     return ST_OK;
 }
 

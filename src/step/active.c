@@ -194,7 +194,7 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;
         double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
-        if (entry->restitution > 0 && speed > system->def.restitution_speed) continue;
+        if (entry->surface->restitution > 0 && speed > system->def.restitution_speed) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->active, entry->id, err));
     }
     return ST_OK;

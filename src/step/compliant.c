@@ -35,7 +35,7 @@ int sti_patch_elements(const st_System *system)
 
 bool sti_is_patch(const sti_ContactEntry *entry)
 {
-    return entry->elastic[0].young > 0 || entry->elastic[1].young > 0;
+    return entry->surface->elastic[0].young > 0 || entry->surface->elastic[1].young > 0;
 }
 
 /* ---- matrices ---------------------------------------------------------------------------------- */
@@ -178,7 +178,8 @@ static st_Status make_kind(st_System *system, sti_PatchKind *kind, st_Error *err
 static bool same_kind(const sti_PatchKind *kind, const sti_ContactEntry *entry, int dim, int n_elements)
 {
     for (int k = 0; k < 2; k++)
-        if (kind->elastic[k].young != entry->elastic[k].young || kind->elastic[k].poisson != entry->elastic[k].poisson)
+        if (kind->elastic[k].young != entry->surface->elastic[k].young ||
+            kind->elastic[k].poisson != entry->surface->elastic[k].poisson)
             return false;
     return kind->dim == dim && kind->n_elements == n_elements;
 }
@@ -191,7 +192,7 @@ static st_Status find_kind(st_System *system, const sti_ContactEntry *entry, int
         if (same_kind(&system->patch_kind[*index], entry, dim, n_elements)) return ST_OK;
     STI_TRY(STI_GROW(&system->allocator, system->patch_kind, system->patch_kind_capacity, *index + 1, err));
     sti_PatchKind *kind = &system->patch_kind[*index];
-    kind->elastic[0] = entry->elastic[0], kind->elastic[1] = entry->elastic[1];
+    kind->elastic[0] = entry->surface->elastic[0], kind->elastic[1] = entry->surface->elastic[1];
     kind->dim = dim, kind->n_elements = n_elements, kind->size = dim * n_elements;
     STI_TRY(make_kind(system, kind, err));
     system->n_patch_kinds++;
@@ -261,7 +262,7 @@ static st_Status append_combination(st_System *system, const sti_RowList *rows, 
 static st_Status element_rows(st_System *system, const sti_RowList *rows, const sti_ContactEntry *entry, int dim,
                               double c, double s, double a, double b, st_Error *err)
 {
-    int N = entry->first_row, T1 = N + 1, T2 = N + 2, W = entry->turning_row;
+    int N = entry->first_row, T1 = N + 1, T2 = N + 2, W = sti_turning_row(entry);
     const int normal[] = {N, W + 1, W + 2}, tangent[] = {T1, W, T2};
     const double n[] = {1, b * c + a * s, b * s - a * c}, t[] = {c, -b, s}, o[] = {-s, a, c};
     STI_TRY(append_combination(system, rows, 3, normal, n, err));
@@ -299,7 +300,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
     sti_Assembly *out = &system->step;
     int dim = sti_contact_law(&system->def, entry, 0).dim, k;
     sti_Patch *patch;
-    if (entry->turning_row < 0)
+    if (sti_turning_row(entry) < 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
                         (unsigned long long)entry->id);
     STI_TRY(find_kind(system, entry, dim, &k, err));

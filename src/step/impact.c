@@ -25,7 +25,7 @@ static bool restitution_impulse(st_System *system)
     memset(system->push, 0, (size_t)system->model.n_v * sizeof *system->push);
     for (int c = 0; c < step->n_gaps; c++) {
         int row = step->law[c].first;
-        double e = step->chosen[c].entry.restitution, r = step->r[row];
+        double e = step->chosen[c].entry.surface->restitution, r = step->r[row];
         if (e == 0 || !(r * sti_mobility(system, row) > system->def.restitution_speed)) continue;
         for (int64_t k = H->p[row]; k < H->p[row + 1]; k++)
             system->push[H->i[k]] += e * r * H->x[k];
@@ -40,7 +40,7 @@ static st_Status carry_compression(st_System *system, st_Error *err)
     const sti_Assembly *step = &system->step;
     STI_TRY(sti_carry_impulses(system, 1.0, err));
     for (int c = 0; c < system->n_carried; c++) {
-        double r = step->r[step->law[c].first], e = step->chosen[c].entry.restitution;
+        double r = step->r[step->law[c].first], e = step->chosen[c].entry.surface->restitution;
         if (r * sti_mobility(system, step->law[c].first) > system->def.restitution_speed)
             system->carried[c].r[0] += e * r;
     }

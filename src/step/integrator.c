@@ -157,6 +157,8 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
 {
     sti_Assembly *step = &system->step;
     int n = step->problem.n_contacts, p = 0;
+    step->whole = step->r;
+    if (weight == 1.0 && system->n_carried == 0) return ST_OK; /* one stage is all of it */
     STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
@@ -167,6 +169,7 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
         for (int k = 0; k < law->dim; k++)
             step->impulse[law->first + k] = weight * step->r[law->first + k] + (known ? system->carried[p].r[k] : 0.0);
     }
+    step->whole = step->impulse;
     step->friction_work = weight * step->friction_work + (system->n_carried > 0 ? system->carried_work : 0.0);
     system->n_carried = 0;
     return ST_OK;

@@ -56,7 +56,7 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
                                 .normal = entry->normal,
                                 .before = sti_row_dot(&step->H, row, v_before),
                                 .after = sti_row_dot(&step->H, row, system->v_new),
-                                .impulse = step->impulse[row]};
+                                .impulse = step->whole[row]};
         STI_TRY(sti_add_event(system, &event, err));
     }
     return ST_OK;

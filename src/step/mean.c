@@ -63,7 +63,7 @@ st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
 
 int64_t sti_mean_past(const st_System *s)
 {
-    return s->def.drift == ST_DRIFT_MEAN ? 2 + 3 * (int64_t)s->model.n_v : 0;
+    return s->def.drift == ST_DRIFT_MEAN ? 2 + (STI_MEAN_PAST + 1) * (int64_t)s->model.n_v : 0;
 }
 
 st_Status sti_mean_create(st_System *s, st_Error *err)
@@ -75,11 +75,12 @@ st_Status sti_mean_create(st_System *s, st_Error *err)
     mean->D = sti_alloc(&s->allocator, n, sizeof *mean->D);
     mean->A = sti_alloc(&s->allocator, s->n_M, sizeof *mean->A);
     mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
-    if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL)
+    mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
+    if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
     mean->tension = mean->past + 2;
-    mean->a[0] = mean->tension + n;
-    mean->a[1] = mean->a[0] + n;
+    for (int k = 0; k < STI_MEAN_PAST; k++)
+        mean->a[k] = mean->tension + (ptrdiff_t)(k + 1) * n;
     sti_islands_be_rough(s->islands); /* rounds correct what one solve leaves */
     return ST_OK;
 }
@@ -92,56 +93,69 @@ void sti_mean_free(st_System *s)
     sti_free(&s->allocator, mean->D, n, sizeof *mean->D);
     sti_free(&s->allocator, mean->A, s->n_M, sizeof *mean->A);
     sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
+    sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
     *mean = (sti_Mean){0};
 }
 
 /* ---- prediction ------------------------------------------------------------------------------- */
 
+/* Is there a step before one of length h, and was it as long? */
 static bool same_length(const st_System *s, double h)
 {
-    return fabs(h - s->history.h) < 1e-6 * h;
+    return s->history.known && fabs(h - s->history.h) < 1e-6 * h;
 }
 
-/* The next acceleration from up to three of steps of the same length: constant, linear or quadratic. */
-static double extrapolate(int order, double a, double b, double c)
+/* The next acceleration by the polynomial through the last ones, of steps of the same length, newest first; by the
+ * highest order half way between parabola and cubic, which amplifies noise less than the cubic.   */
+static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int i)
 {
-    return order == 0 ? a : (order == 1 ? 2 * a - b : 3 * (a - b) + c);
+    switch (order) {
+    case 0:
+        return a[0][i];
+    case 1:
+        return 2 * a[0][i] - a[1][i];
+    case 2:
+        return 3 * (a[0][i] - a[1][i]) + a[2][i];
+    default:
+        return 3.5 * a[0][i] - 4.5 * a[1][i] + 2.5 * a[2][i] - 0.5 * a[3][i];
+    }
 }
 
 /* The better the prediction, the fewer the rounds. */
 void sti_predict_mean(const st_System *s, double h, double *v)
 {
-    const double *a = s->history.a, *b = s->mean.a[0], *c = s->mean.a[1];
-    const bool same = s->history.known && same_length(s, h);
-    const int order = same ? (int)s->mean.past[1] : 0;
+    const double *const a[] = {s->history.a, s->mean.a[0], s->mean.a[1], s->mean.a[2]};
+    const int order = same_length(s, h) ? (int)s->mean.past[1] : 0;
     for (int i = 0; i < s->model.n_v; i++)
-        v[i] = s->v[i] + (s->history.known ? 0.5 * h * extrapolate(order, a[i], b[i], c[i]) : 0.0);
+        v[i] = s->v[i] + (s->history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
 }
 
-/* The order that would have been best for the step just made serves the next: in a swing the highest, in the crack
- * of a whip the lowest.                                                                           */
+/* The highest order that did not do worse than others in the step just made serves the next: in a swing that is the
+ * highest, in the crack of a whip the lowest.                                                     */
 static int best_order(const st_System *s, int highest)
 {
-    const double *a = s->history.a, *b = s->mean.a[0], *c = s->mean.a[1];
-    double error[3] = {0};
-    for (int i = 0; i < s->model.n_v; i++)
-        for (int order = 0; order <= highest; order++)
-            error[order] = sti_larger(fabs(extrapolate(order, a[i], b[i], c[i]) - s->a_new[i]), error[order]);
-    int best = 0;
-    for (int order = 1; order <= highest; order++)
-        if (error[order] < error[best]) best = order;
+    const double *const a[] = {s->history.a, s->mean.a[0], s->mean.a[1], s->mean.a[2]};
+    double error[STI_MEAN_PAST + 1] = {0};
+    for (int order = 0; order <= highest; order++)
+        for (int i = 0; i < s->model.n_v; i++)
+            error[order] = sti_larger(fabs(extrapolate(order, a, i) - s->a_new[i]), error[order]);
+    int best = highest;
+    for (int order = highest - 1; order >= 0; order--)
+        if (2 * error[order] < error[best]) best = order;
     return best;
 }
 
 void sti_mean_remember(st_System *s, double h)
 {
     sti_Mean *mean = &s->mean;
+    const size_t size = (size_t)s->model.n_v * sizeof *mean->past;
     if (mean->past == NULL) return;
-    const bool same = s->history.known && same_length(s, h);
+    const bool same = same_length(s, h);
     mean->past[1] = same ? best_order(s, (int)mean->past[0]) : 0;
-    mean->past[0] = same ? fmin(mean->past[0] + 1, 2) : 0;
-    memcpy(mean->a[1], mean->a[0], (size_t)s->model.n_v * sizeof *mean->a[1]);
-    memcpy(mean->a[0], s->history.a, (size_t)s->model.n_v * sizeof *mean->a[0]);
+    mean->past[0] = same ? fmin(mean->past[0] + 1, STI_MEAN_PAST) : 0;
+    for (int k = STI_MEAN_PAST - 1; k > 0; k--)
+        memcpy(mean->a[k], mean->a[k - 1], size);
+    memcpy(mean->a[0], s->history.a, size);
 }
 
 /* ---- the mean --------------------------------------------------------------------------------- */
@@ -179,7 +193,7 @@ static const double *turns(const Work *work)
     const st_System *s = work->system;
     double least = 1;
     if (s->world == NULL) return NULL;
-    sti_world_turns(s->world, work->v, work->h, s->path);
+    sti_world_turns(s->world, work->v, work->h, true, s->path);
     for (int i = 0; i < s->model.n_v; i++)
         least = s->path[i] < least ? s->path[i] : least;
     return 1 - least < STI_TURN ? NULL : s->path;
@@ -201,11 +215,28 @@ static void average(Work *work)
     const double *factor = turns(work);
     simpson(&first->joint_rows, &mean->joint_rows, &last->joint_rows, factor);
     simpson(&first->soft_rows, &mean->soft_rows, &last->soft_rows, factor);
-    for (int k = 0; k < mean->joint_rows.n_rows; k++) {
+    for (int k = 0; k < mean->joint_rows.n_rows; k++)
         mean->joint[k].rate = (first->joint[k].rate + 4 * mean->joint[k].rate + last->joint[k].rate) / 6;
+}
+
+/* Rows in the middle, scaled, for a first round. */
+static void scale_middle(Work *work)
+{
+    st_System *s = work->system;
+    work->stage->end = NULL;
+    if (s->world == NULL) return;
+    sti_world_turns(s->world, work->v, work->h, false, s->mean.turns);
+    work->stage->columns = s->mean.turns;
+}
+
+/* The values that drift and springs start from are those at the start. */
+static void take_values(st_System *s)
+{
+    const st_Sink *first = &s->here;
+    st_Sink *mean = &s->middle;
+    for (int k = 0; k < mean->joint_rows.n_rows && k < first->joint_rows.n_rows; k++)
         mean->joint[k].value = first->joint[k].value;
-    }
-    for (int k = 0; k < mean->soft_rows.n_rows; k++)
+    for (int k = 0; k < mean->soft_rows.n_rows && k < first->soft_rows.n_rows; k++)
         mean->soft[k].value = first->soft[k].value;
 }
 
@@ -213,7 +244,9 @@ static st_Status evaluate_middle(Work *work)
 {
     st_System *s = work->system;
     sti_move(s, s->q, work->v, 0.5 * work->h, s->q_base);
-    return sti_evaluate_constraints(s, &s->middle, s->t + 0.5 * work->h, s->q_base, work->err);
+    STI_TRY(sti_evaluate_constraints(s, &s->middle, s->t + 0.5 * work->h, s->q_base, work->err));
+    take_values(s);
+    return ST_OK;
 }
 
 static st_Status evaluate_end(Work *work)
@@ -264,12 +297,28 @@ static void note_tension(Work *work)
         s->mean.tension[i] /= work->stage->eta;
 }
 
+/* Six velocities of one body, as most rows have them twice. */
+static double six(const double *mean, const double *end, const double *v)
+{
+    double sum[2] = {0, 0};
+    for (int k = 0; k < 6; k += 2) {
+        sum[0] += (mean[k] + 0.5 * end[k]) * v[k];
+        sum[1] += (mean[k + 1] + 0.5 * end[k + 1]) * v[k + 1];
+    }
+    return sum[0] + sum[1];
+}
+
 static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k, const double *v)
 {
+    const int64_t first = mean->p[k], n = mean->p[k + 1] - first;
+    const int *i = mean->i + first;
+    const double *x = mean->x + first;
     double sum = 0;
     if (end == NULL) return sti_row_dot(mean, k, v);
-    for (int64_t e = mean->p[k]; e < mean->p[k + 1]; e++)
-        sum += (mean->x[e] + 0.5 * end->x[e]) * v[mean->i[e]];
+    const double *y = end->x + first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) return six(x, y, v + i[0]) + six(x + 6, y + 6, v + i[6]);
+    for (int64_t e = 0; e < n; e++)
+        sum += (x[e] + 0.5 * y[e]) * v[i[e]];
     return sum;
 }
 
@@ -293,6 +342,27 @@ static double rest(const Work *work)
     return work->h * worst;
 }
 
+/* The same for rows in the middle, by the values at the end: what they changed by beside what the rows said. */
+static double mismatch(const Work *work)
+{
+    const st_System *s = work->system;
+    const st_Sink *first = &s->here, *mean = &s->middle, *last = &s->trial;
+    const sti_Assembly *out = &s->step;
+    const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
+    double worst = 0;
+    if (first->joint_rows.n_rows != n || last->joint_rows.n_rows != n) return INFINITY;
+    if (n_soft > first->soft_rows.n_rows || n_soft > last->soft_rows.n_rows) return INFINITY;
+    for (int k = 0; k < n; k++) {
+        double speed = mean->joint[k].rate - out->g[k];
+        worst = sti_larger(fabs(last->joint[k].value - first->joint[k].value - work->h * speed), worst);
+    }
+    for (int k = 0, row = n; k < n_soft; k++, row++) {
+        double speed = -out->g[row] - out->Cb[row] * out->l[row];
+        worst = sti_larger(fabs(last->soft[k].value - first->soft[k].value - work->h * speed), worst);
+    }
+    return worst;
+}
+
 /* The largest displacement from one velocity to another; from NULL: from rest. */
 static double displacement(const Work *work, const double *from)
 {
@@ -314,22 +384,39 @@ static st_Status solve(Work *work, double *moved, st_StepInfo *info)
     return ST_OK;
 }
 
+/* The way of v: how far from where joints should be does it end? With the rows of a first round by what is there; where
+ * that is too far, and for those of later rounds, by the mean.                                     */
+static st_Status look(Work *work, int round, double moved, double whole, double tolerance, double *left)
+{
+    if (round > 0) {
+        STI_TRY(follow(work, moved, whole));
+        *left = rest(work);
+        return ST_OK;
+    }
+    STI_TRY(evaluate_end(work));
+    *left = mismatch(work);
+    if (*left <= tolerance) return ST_OK;
+    STI_TRY(evaluate_middle(work));
+    work->stage->columns = NULL;
+    average(work);
+    return ST_OK;
+}
+
 st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
     Work work = {.system = s, .stage = stage, .v = v, .h = stage->reach, .err = err};
-    double before = 0, moved;
+    double before = 0, moved, left;
     stage->constraints = &s->middle;
     stage->A = s->mean.A, stage->D = s->mean.D, stage->v_near = s->mean.v_near;
     if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
     if (stage->rows != &s->middle) STI_TRY(evaluate_middle(&work));
-    STI_TRY(evaluate_end(&work));
-    average(&work);
+    take_values(s);
+    scale_middle(&work);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         if (!stage->again) STI_TRY(stiffen(&work));
         STI_TRY(solve(&work, &moved, info));
         double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
-        STI_TRY(follow(&work, moved, whole));
-        double left = rest(&work);
+        STI_TRY(look(&work, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / work.h;
         if (left <= tolerance) break;
         stage->again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&

@@ -21,8 +21,8 @@
 
 void sti_contact_stiffness(const st_SystemDef *def, const sti_ContactEntry *entry, double *k, double *gamma)
 {
-    *k = entry->stiffness > 0 ? entry->stiffness : def->contact_stiffness;
-    *gamma = entry->damping > 0 ? entry->damping : def->contact_damping;
+    *k = entry->surface->stiffness > 0 ? entry->surface->stiffness : def->contact_stiffness;
+    *gamma = entry->surface->damping > 0 ? entry->surface->damping : def->contact_damping;
 }
 
 static void soften_contact(st_System *system, const sti_Stage *stage, int c)

@@ -80,7 +80,7 @@ static st_ContactReport solved_contact(const st_System *system, int c)
                             .gap = entry->gap,
                             .dim = law->dim};
     memcpy(out.velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out.impulse, step->impulse + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out.impulse, step->whole + law->first, (size_t)law->dim * sizeof(double));
     if (joint >= 0) return out;
     out.force = scale(per_second(step), along(law->dim, r, entry->normal, entry->tangent));
     out.torque = scale(per_second(step), about(law->dim, r, entry->normal, entry->tangent));

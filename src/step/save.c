@@ -208,15 +208,15 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
     return ST_OK;
 }
 
-/* How many steps are known and the order to predict with, which stand first, are at most 2. */
+/* How many steps are known and the order to predict with stand first. */
 static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 {
     double counts[2] = {0};
     if (part->count == 0) return ST_OK;
-    if (part->count != 2 + 3 * (int64_t)n_v) return damaged(err);
+    if (part->count != 2 + (STI_MEAN_PAST + 1) * (int64_t)n_v) return damaged(err);
     memcpy(counts, part->data, sizeof counts);
     for (int k = 0; k < 2; k++)
-        if (!(counts[k] >= 0) || counts[k] > 2) return damaged(err);
+        if (!(counts[k] >= 0) || counts[k] > STI_MEAN_PAST) return damaged(err);
     return counts[1] <= counts[0] ? ST_OK : damaged(err);
 }
 

@@ -82,8 +82,11 @@ void sti_sink_clear_constraints(st_Sink *sink)
 
 void sti_sink_clear_contacts(st_Sink *sink)
 {
-    sink->contact_rows.n_rows = sink->n_contacts = 0;
+    sink->contact_rows.n_rows = sink->n_contacts = sink->n_surfaces = 0;
 }
+
+/* Surfaces in a chunk. */
+enum { SURFACES = 32 };
 
 void sti_sink_free(st_Sink *sink)
 {
@@ -96,6 +99,9 @@ void sti_sink_free(st_Sink *sink)
     STI_RELEASE(a, sink->soft, sink->soft_capacity);
     STI_RELEASE(a, sink->bounded, sink->bounded_capacity);
     STI_RELEASE(a, sink->contact, sink->contact_capacity);
+    for (int64_t k = 0; k < sink->surface_capacity; k++)
+        sti_free(a, sink->surface[k], SURFACES, sizeof **sink->surface);
+    STI_RELEASE(a, sink->surface, sink->surface_capacity);
 }
 
 /* A model may be anyone's: what it hands over is checked as it comes. */
@@ -197,11 +203,41 @@ st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry *
     return n_rows > 0 ? sti_rows_room(&sink->allocator, &sink->contact_rows, n_rows, count, gradient, err) : ST_OK;
 }
 
+static bool same_surface(const sti_Surface *a, const sti_Surface *b)
+{
+    bool same = a->mu == b->mu && a->restitution == b->restitution && a->rolling == b->rolling &&
+                a->spinning == b->spinning && a->stiffness == b->stiffness && a->damping == b->damping &&
+                a->turns == b->turns;
+    for (int side = 0; side < 2; side++)
+        same = same && a->elastic[side].young == b->elastic[side].young &&
+               a->elastic[side].poisson == b->elastic[side].poisson;
+    return same;
+}
+
+/* Mostly it is the one of the contact before. */
+st_Status sti_sink_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface, st_Error *err)
+{
+    int n = sink->n_surfaces, last = n - 1;
+    contact->kept = true;
+    if (n > 0 && same_surface(&sink->surface[last / SURFACES][last % SURFACES], surface)) {
+        contact->surface = &sink->surface[last / SURFACES][last % SURFACES];
+        return ST_OK;
+    }
+    STI_TRY(STI_GROW(&sink->allocator, sink->surface, sink->surface_capacity, n / SURFACES + 1, err));
+    sti_Surface **chunk = &sink->surface[n / SURFACES];
+    if (*chunk == NULL) *chunk = sti_alloc(&sink->allocator, SURFACES, sizeof **chunk);
+    if (*chunk == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: %d surfaces", n + 1);
+    (*chunk)[n % SURFACES] = *surface;
+    contact->surface = &(*chunk)[n % SURFACES];
+    sink->n_surfaces = n + 1;
+    return ST_OK;
+}
+
 void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
 {
     sti_ContactEntry *contact = &sink->contact[sink->n_contacts++];
     contact->first_row = n_rows > 0 ? sink->contact_rows.n_rows : -1;
-    contact->turning_row = n_rows > contact->dim ? contact->first_row + contact->dim : -1;
+    contact->turns = n_rows > contact->dim;
     if (n_rows > 0) sti_rows_close(&sink->contact_rows, n_rows, count, index);
 }
 
@@ -239,14 +275,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
         memcpy(gradient + numbers, row->turning, 3 * (size_t)row->count * sizeof *gradient);
     *entry = (sti_ContactEntry){.id = row->id,
                                 .gap = row->gap,
-                                .mu = row->mu,
-                                .restitution = row->restitution,
-                                .rolling = row->rolling,
-                                .spinning = row->spinning,
-                                .stiffness = row->stiffness,
-                                .damping = row->damping,
-                                .elastic = {row->elastic[0], row->elastic[1]},
-                                .dim = row->dim,
+                                .dim = (signed char)row->dim,
                                 .a = row->a,
                                 .b = row->b,
                                 .shape_a = row->shape_a,
@@ -254,6 +283,15 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                 .point = row->point,
                                 .normal = row->normal,
                                 .tangent = row->tangent};
+    const sti_Surface surface = {.mu = row->mu,
+                                 .restitution = row->restitution,
+                                 .rolling = row->rolling,
+                                 .spinning = row->spinning,
+                                 .stiffness = row->stiffness,
+                                 .damping = row->damping,
+                                 .elastic = {row->elastic[0], row->elastic[1]},
+                                 .turns = row->turning != NULL};
+    STI_TRY(sti_sink_keep_surface(sink, entry, &surface, err));
     sti_sink_add_contact(sink, n_rows, row->count, row->index);
     return ST_OK;
 }
@@ -283,7 +321,7 @@ st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err)
     for (int c = n; c < n + from->n_contacts; c++) {
         sti_ContactEntry *entry = &sink->contact[c];
         if (entry->first_row >= 0) entry->first_row += first_row;
-        if (entry->turning_row >= 0) entry->turning_row += first_row;
+        if (entry->kept) STI_TRY(sti_sink_keep_surface(sink, entry, entry->surface, err));
     }
     sink->n_contacts += from->n_contacts;
     return ST_OK;

@@ -30,17 +30,31 @@ typedef struct sti_BoundedEntry {
     double lo, hi, target, value, stiffness, damping;
 } sti_BoundedEntry;
 
+/* What two surfaces do together. */
+typedef struct sti_Surface {
+    double mu, restitution, rolling, spinning, stiffness, damping;
+    st_Elastic elastic[2];
+    bool turns; /* the rates at which the bodies turn against each other are asked for             */
+} sti_Surface;
+
 typedef struct sti_ContactEntry {
     uint64_t id;
     double gap;
-    double closing; /* at most so fast, foreseen when the contact was looked for; 0: not foreseen [m/s] */
-    double mu, restitution, rolling, spinning, stiffness, damping;
-    st_Elastic elastic[2];
-    int dim, first_row; /* in contact_rows; -1: not made, sti_contact_rows makes them              */
-    int turning_row;    /* the first of three, likewise; -1: none                                  */
+    double closing;             /* at most so fast, foreseen when the contact was looked for; 0: not foreseen [m/s] */
+    const sti_Surface *surface; /* the world's, or one that the sink keeps                         */
+    int first_row;              /* in contact_rows; -1: not made, sti_contact_rows makes them      */
     int a, b, shape_a, shape_b;
+    signed char dim;
+    bool turns; /* three rows more behind those of dim                                             */
+    bool kept;  /* the surface is the sink's                                                       */
     st_Vec3 point, normal, tangent;
 } sti_ContactEntry;
+
+/* The first of the rows about which bodies turn; -1: none. */
+static inline int sti_turning_row(const sti_ContactEntry *entry)
+{
+    return entry->turns ? entry->first_row + entry->dim : -1;
+}
 
 struct st_Sink {
     st_Allocator allocator;
@@ -51,10 +65,12 @@ struct st_Sink {
     sti_BoundedEntry *bounded;
     sti_ContactEntry *contact;
     int n_contacts;
+    sti_Surface **surface; /* those of the contacts that have one of their own, by chunks that stay where they are */
+    int n_surfaces;
     bool constraints_known; /* all but contacts is there, for the position asked for next (sti_evaluate_ahead)   */
     bool laid_out;   /* joint_rows has the entries of a world's joints, which stay: only numbers change            */
     bool rows_later; /* the world may leave the rows of contacts to whoever wants them             */
-    int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity;
+    int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity, surface_capacity;
 };
 
 /* Empty the part that is about to be filled again. */
@@ -74,11 +90,13 @@ st_Status sti_rows_room(const st_Allocator *allocator, sti_RowList *rows, int n,
 void sti_rows_close(sti_RowList *rows, int n, int count, const int *index);
 void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 
-/* One more contact, in two steps: the place for it, to be filled but for first_row and turning_row, and room for n_rows
+/* One more contact, in two steps: the place for it, to be filled but for first_row and turns, and room for n_rows
  * of `count` numbers, to be written one behind the other; then it counts, with rows that all touch the velocities
  * `index`. Nothing is checked: st_push_contact() does that for models of anyone's.                 */
 st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
                         st_Error *err);
+/* A copy of a surface, for the contact at hand, that lives until the sink is cleared. */
+st_Status sti_sink_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface, st_Error *err);
 /* The contacts of another sink behind those of this one. */
 st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err);
 void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);

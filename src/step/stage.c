@@ -171,7 +171,25 @@ static double joint_drift(const Work *work, int k, double reach)
     return work->stage->mean ? capped(2 * value / reach, cap) + base_speed(work, rows, k) : capped(value / reach, cap);
 }
 
-/* All rows of a list as the next of G; with half of those of another, if one is given. */
+/* Row k with its columns scaled, into x, where all rows of the list go. */
+static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
+{
+    const int64_t first = from->p[k], n = from->p[k + 1] - first;
+    const int *i = from->i + first;
+    const double *row = from->x + first;
+    x += first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
+        for (int e = 0; e < 6; e++) {
+            x[e] = row[e] * columns[i[0] + e];
+            x[6 + e] = row[6 + e] * columns[i[6] + e];
+        }
+        return;
+    }
+    for (int64_t e = 0; e < n; e++)
+        x[e] = row[e] * columns[i[e]];
+}
+
+/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns. */
 static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowList *half)
 {
     sti_RowList *G = &work->out->G;
@@ -181,8 +199,11 @@ static st_Status append_all(Work *work, const sti_RowList *from, const sti_RowLi
     else
         G->n_rows += from->n_rows;
     double *x = G->x + start;
-    for (int64_t e = 0; half == NULL && e < n; e++)
+    const double *columns = work->stage->columns;
+    for (int64_t e = 0; half == NULL && columns == NULL && e < n; e++)
         x[e] = from->x[e];
+    for (int k = 0; half == NULL && columns != NULL && k < from->n_rows; k++)
+        scale_row(from, k, columns, x);
     for (int64_t e = 0; half != NULL && e < n; e++)
         x[e] = from->x[e] + 0.5 * half->x[e];
     return ST_OK;
@@ -243,11 +264,11 @@ static st_Status grow_constraints(Work *work, int64_t n)
     return ST_OK;
 }
 
-/* Room for n contacts and n_C numbers of compliance. */
-static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
+/* Room for n contacts of at most `dim` rows, and n_C numbers of compliance. */
+static st_Status grow_contacts(Work *work, int64_t n, int dim, int64_t n_C)
 {
     sti_Assembly *out = work->out;
-    int64_t rows = ST_MAX_DIM * n;
+    int64_t rows = dim * n;
     STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
     STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, rows, work->err));
@@ -266,16 +287,17 @@ static st_Status grow_contacts(Work *work, int64_t n, int64_t n_C)
 
 st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
 {
-    bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || entry->mu == 0;
-    bool rolls = !slippery && entry->rolling > 0;                     /* laws coulomb and cone: others were refused */
-    bool spins = !slippery && entry->spinning > 0 && entry->dim == 3; /* in the plane nothing spins */
+    const sti_Surface *surface = entry->surface;
+    bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || surface->mu == 0;
+    bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others were refused */
+    bool spins = !slippery && surface->spinning > 0 && entry->dim == 3; /* in the plane nothing spins */
     return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
                            .dim = slippery ? 1 : (rolls ? 5 : entry->dim) + (spins ? 1 : 0),
                            .first = first,
                            .facets = entry->dim == 2 ? 2 : def->facets,
-                           .mu = slippery ? 0.0 : entry->mu,
-                           .mu_roll = rolls ? entry->rolling : 0.0,
-                           .mu_spin = spins ? entry->spinning : 0.0};
+                           .mu = slippery ? 0.0 : surface->mu,
+                           .mu_roll = rolls ? surface->rolling : 0.0,
+                           .mu_spin = spins ? surface->spinning : 0.0};
 }
 
 /* Row k of a contact among those of its model: normal, tangents, then the two rates of rolling, about the tangents,
@@ -286,7 +308,7 @@ static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, in
     bool spins = law->mu_spin > 0 && k == law->dim - 1;
     if (k < entry->dim) return entry->first_row + k;
     if (k < 3 || (entry->dim == 2 && k == 3)) return -1;
-    return entry->turning_row + (spins ? 0 : k - 2);
+    return sti_turning_row(entry) + (spins ? 0 : k - 2);
 }
 
 /* Rows that nobody has made yet: where they will stand. */
@@ -351,7 +373,7 @@ static double rebound(const Work *work, const sti_ContactEntry *entry, int row, 
     double approach = base_speed(work, &work->out->H, row);
     bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
     bool fast = approach < -work->system->def.restitution_speed;
-    return closes && fast && entry->restitution > 0 ? entry->restitution * approach : drift;
+    return closes && fast && entry->surface->restitution > 0 ? entry->surface->restitution * approach : drift;
 }
 
 static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
@@ -565,10 +587,12 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     if (!impact && !work.implicit_forces) add_explicit_springs(&work);
     bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !impact;
     int64_t n = patches ? sti_patch_elements(system) : 1, n_block = patches ? 9 * n * n : ST_MAX_DIM * ST_MAX_DIM;
-    STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows,
+    work.waiting = sti_rows_may_wait(system, stage);
+    const int dim = work.waiting ? 3 : ST_MAX_DIM; /* with rigid contacts C is diagonal */
+    if (system->def.contact == ST_CONTACT_RIGID) n_block = dim;
+    STI_TRY(grow_contacts(&work, n * system->wanted.n + stage->rows->bounded_rows.n_rows, dim,
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);
-    work.waiting = sti_rows_may_wait(system, stage);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, err));
     STI_TRY(contacts(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */

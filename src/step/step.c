@@ -114,6 +114,7 @@ static void accept(st_System *system, double t, double taken, bool event)
     if (history->v != NULL) memcpy(history->v, v, (size_t)system->model.n_v * sizeof *v);
     system->q = system->q_new, system->q_new = q;
     system->v = system->v_new, system->v_new = v;
+    if (system->world != NULL) sti_angles_settle(system->world, system->q);
     system->loaded = system->loaded_new, system->loaded_new = loaded;
     system->mode = system->mode_new, system->mode_new = mode;
     system->mode_capacity = system->mode_new_capacity, system->mode_new_capacity = capacity;

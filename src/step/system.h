@@ -57,7 +57,8 @@ typedef struct sti_Assembly {
     double *r, *u, *l;
     double *start; /* the r that the solver began with                                             */
     int64_t start_capacity;
-    double *impulse; /* of the whole step, what is reported: r for one stage                       */
+    const double *whole; /* impulses of the whole step, what is reported: r for one stage, or       */
+    double *impulse;     /* the sum of several                                                    */
     int64_t impulse_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
@@ -130,13 +131,16 @@ typedef struct sti_Sleep {
 } sti_Sleep;
 
 /* Drift `mean`: mean.c. All NULL without it. */
+enum { STI_MEAN_PAST = 3 };
+
 typedef struct sti_Mean {
-    double *past;    /* n_past, the order to predict with, then what follows: saved with the state */
-    double *tension; /* n_v: forces of joints times their levers, at the last solution [N m]       */
-    double *a[2];    /* n_v: accelerations before that of the history, n_past of them known        */
-    double *D;       /* n_v: of the last factorisation                                             */
-    double *A;       /* M + diag(D)                                                                */
-    double *v_near;  /* n_v: the velocity of the round before                                      */
+    double *past;             /* n_past, the order to predict with, then what follows: saved with the state */
+    double *tension;          /* n_v: forces of joints times their levers, at the last solution [N m]       */
+    double *a[STI_MEAN_PAST]; /* n_v: accelerations before that of the history, n_past of them known */
+    double *D;                /* n_v: of the last factorisation                                             */
+    double *A;                /* M + diag(D)                                                                */
+    double *v_near;           /* n_v: the velocity of the round before                                      */
+    double *turns;            /* n_v: factors of columns of rotations                                       */
 } sti_Mean;
 
 struct st_System {
@@ -261,6 +265,7 @@ typedef struct sti_Stage {
     const st_Sink *rows;        /* evaluated at q_star                                                    */
     const st_Sink *constraints; /* joints and springs as means over the step (mean.c), their values those at q_base;
                                  * NULL: as in `rows`                                              */
+    const double *columns;      /* n_v: what the columns of their rows are multiplied by; or NULL          */
     const st_Sink *end;         /* half of whose rows belong to those of `constraints`; or NULL             */
     bool again;                 /* v and l are a solution but for small changes of G, f, g; there are no contacts  */
     const double *q_star, *v_star, *v_base, *q_base;

@@ -36,6 +36,38 @@ static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
     sti_contact_halves(system->world, &system->step.chosen[c].entry, dim, row);
 }
 
+static void frame(const void *ctx, int c, double out[4][3])
+{
+    const st_System *system = ctx;
+    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
+    const st_Pose *pose = system->world->collider.body_pose;
+    vec3_store(out[0], entry->normal);
+    vec3_store(out[1], entry->tangent);
+    vec3_store(out[2], sub(entry->point, pose[entry->a].p));
+    vec3_store(out[3], sub(entry->point, pose[entry->b].p));
+}
+
+/* The last body whose velocities begin at `first` or before, where nobody fixed stands among the bodies at once. */
+static int body_of(const sti_World *world, int first)
+{
+    int lo = first / 6 + 1, hi = world->n_bodies; /* the ground is body 0, and others have no more than six */
+    if (lo < hi && world->body[lo].v_first == first && world->body[lo].n_dofs > 0) return lo;
+    for (lo = 0; hi - lo > 1;) {
+        int middle = lo + (hi - lo) / 2;
+        if (world->body[middle].v_first <= first)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+static const double *axes(const void *ctx, int first)
+{
+    const sti_World *world = ((const st_System *)ctx)->world;
+    return world->collider.axes[body_of(world, first)].m;
+}
+
 static st_Status make(void *ctx, st_Error *err)
 {
     st_System *system = ctx;
@@ -57,7 +89,7 @@ static st_Status make(void *ctx, st_Error *err)
 
 struct st_RowSource sti_waiting_rows(st_System *system)
 {
-    return (struct st_RowSource){.ctx = system, .legs = legs, .put = put, .make = make};
+    return (struct st_RowSource){.ctx = system, .legs = legs, .put = put, .frame = frame, .axes = axes, .make = make};
 }
 
 double sti_waiting_mobility(const st_System *system, int contact)

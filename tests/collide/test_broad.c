@@ -159,7 +159,7 @@ static void same_bits(const st_Sink *a, const st_Sink *b)
     assert_int_equal(a->contact_rows.n_rows, b->contact_rows.n_rows);
     for (int c = 0; c < a->n_contacts; c++) {
         const sti_ContactEntry *x = &a->contact[c], *y = &b->contact[c];
-        assert_true(x->id == y->id && x->gap == y->gap && x->mu == y->mu && x->dim == y->dim);
+        assert_true(x->id == y->id && x->gap == y->gap && x->surface->mu == y->surface->mu && x->dim == y->dim);
         assert_memory_equal(&x->point, &y->point, sizeof x->point);
         assert_memory_equal(&x->normal, &y->normal, sizeof x->normal);
         assert_true(c == 0 || x->id > a->contact[c - 1].id);

@@ -65,7 +65,8 @@ static void sweep_with(sti_Graph *graph, const sti_GraphCode *code, double *r, d
     memset(graph->r, 0, (size_t)n * sizeof *graph->r);
     memcpy(graph->v, graph->v_free, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
     for (int k = 0; k < 20; k++)
-        code->pass(graph->batch, graph->r, graph->v, graph->n_nodes, graph->n_batches, STI_SWEEP);
+        code->pass(graph->batch, sti_graph_map(graph, 0), graph->r, graph->v, graph->n_nodes, graph->n_batches,
+                   STI_SWEEP);
     memcpy(r, graph->r, (size_t)n * sizeof *r);
     memcpy(v, graph->v, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *v);
 }
@@ -102,7 +103,7 @@ static void test_every_vector_unit_gives_the_same_bits(void **state)
 
 /* What a version of the code makes of a batch before the first sweep, and what it finds when judging. */
 typedef struct Made {
-    double W[8 * STI_LANES], b[3 * STI_LANES], weight[3 * STI_LANES], sum[3], u[3 * STI_LANES];
+    double W[7 * STI_LANES], b[3 * STI_LANES], weight[3 * STI_LANES], sum[3], u[3 * STI_LANES];
     sti_LaneJudgement found;
 } Made;
 
@@ -111,10 +112,10 @@ static void prepare_with(const sti_Graph *graph, const sti_GraphCode *code, int 
     _Alignas(STI_ALIGN) double numbers[3][3 * STI_LANES];
     sti_Batch batch = graph->batch[k];
     memset(out, 0, sizeof *out);
-    code->prepare(&batch, graph->v_free, numbers[0], numbers[1], out->sum);
+    code->prepare(&batch, sti_graph_map(graph, k), graph->v_free, numbers[0], numbers[1], out->sum);
     memcpy(numbers[2], graph->r + 3 * STI_LANES * (size_t)k, sizeof numbers[2]);
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
-    code->judge(&batch, 1, numbers[1], graph->v, numbers[2], &found);
+    code->judge(&batch, sti_graph_map(graph, k), 1, numbers[1], graph->v, numbers[2], &found);
     memcpy(out->W, batch.inverse_n, sizeof out->W); /* and what stands behind it */
     memcpy(out->b, numbers[0], sizeof out->b);
     memcpy(out->weight, numbers[1], sizeof out->weight);
@@ -160,7 +161,9 @@ static void test_judges_as_the_problem_does(void **state)
 {
     (void)state;
     Wall wall;
+    st_Error err = {0};
     make_wall(&wall, 5);
+    check_ok(sti_reduction_columns(wall.reduction, &err), err);
     sti_Graph *graph = wall.reduction->graph;
     const st_Problem *p = &wall.problem;
     double *r = calloc((size_t)p->n_r, sizeof *r), *u = calloc(2 * (size_t)p->n_r, sizeof *u);

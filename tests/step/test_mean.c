@@ -87,6 +87,7 @@ static void joints_of_every_kind(void **state)
         Machine m;
         begin_mean(&m, 2e-3);
         build_pair(&m, kinds[k].type);
+        m.def.tolerance = 1e-13;
         Worst worst = watch(&m, 3);
         check_below(worst.joints, kinds[k].joints);
         check_below(worst.energy, kinds[k].energy);

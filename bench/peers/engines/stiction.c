@@ -37,8 +37,8 @@ static const Choice choices[] = {
     {"dominoes", "solver=nsgs tolerance=1e-3 max_iterations=60 slop=1e-5"},
     {"bounce", "preset=accurate"},
     {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
-    {"chain", "integrator=sdirk2 drift=projection"},
-    {"whip", "integrator=trapezoid form=II drift=projection substeps=2"},
+    {"chain", "integrator=trapezoid drift=mean tolerance=7e-8"},
+    {"whip", "integrator=trapezoid drift=mean tolerance=1e-5 substeps=2"},
     {"ring", "integrator=sdirk2"},
     {"", ""},
 };

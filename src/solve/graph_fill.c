@@ -1,0 +1,364 @@
+/* graph_fill.c -- see graph.h: masses, and the numbers of contacts in their lanes. */
+#include "solve/graph.h"
+
+#include "math/block_diag.h"
+
+#define GROW(name, n) STI_TRY(STI_GROW(&graph->allocator, graph->name, graph->name##_size, (n), err))
+
+/* ------------------------------------------------------------------ masses */
+
+static bool is_diagonal(int n, const double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (A[i * n + j] != 0.0) return false;
+    return true;
+}
+
+/* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
+ * says so.                                                                                        */
+static bool invert_diagonal(int n, const double *A, int64_t apart, double *scale)
+{
+    for (int i = 0; i < n; i++) {
+        if (!(A[i * apart] > 0.0)) return false;
+        scale[i] = i > 0 && A[i * apart] == A[(i - 1) * apart] ? scale[i - 1] : 1.0 / sqrt(A[i * apart]);
+    }
+    return true;
+}
+
+/* The same for any A_k, row-major 6 x 6. */
+static bool invert_root(int n, const double *A, double inverse[36])
+{
+    double L[6][6];
+    memset(inverse, 0, 36 * sizeof *inverse);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = A[i * n + j];
+            for (int k = 0; k < j; k++)
+                sum -= L[i][k] * L[j][k];
+            if (i == j && !(sum > 0.0)) return false;
+            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
+        }
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            double sum = i == j ? 1.0 : 0.0;
+            for (int k = j; k < i; k++)
+                sum -= L[i][k] * inverse[6 * k + j];
+            inverse[6 * i + j] = sum / L[i][i];
+        }
+    return true;
+}
+
+/* h <- inv(L) h of a body whose L is not diagonal. */
+static void scale_row(const sti_Graph *graph, int node, double h[6])
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node;
+    for (int i = 5; i >= 0; i--) {
+        h[i] *= inverse[7 * i];
+        for (int j = 0; j < i; j++)
+            h[i] += inverse[6 * i + j] * h[j];
+    }
+}
+
+/* v~ = L'v: the transposed of inv(L), solved backwards. */
+static void scale_velocity(const sti_Graph *graph, int node, int n, const double *v, double *out)
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    for (int i = n - 1; i >= 0; i--) {
+        double sum = v[i];
+        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
+            sum -= inverse[6 * k + i] * out[k];
+        out[i] = sum / (graph->diagonal[node] ? scale[i] : inverse[7 * i]);
+    }
+}
+
+static const double *axes_of(const sti_Graph *graph, int node)
+{
+    const struct st_RowSource *later = graph->problem->later;
+    return later->axes(later->ctx, graph->problem->A.first[node]);
+}
+
+/* The turning part of v~ in world axes: the same numbers for a round body. */
+static void turn_to_world(const double *R, double v[STI_NODE])
+{
+    const double x = v[3], y = v[4], z = v[5];
+    for (int i = 0; i < 3; i++)
+        v[3 + i] = R[3 * i] * x + R[3 * i + 1] * y + R[3 * i + 2] * z;
+}
+
+void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out)
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    const int *first = graph->problem->A.first, n = first[node + 1] - first[node];
+    if (graph->round) {
+        const double *R = axes_of(graph, node);
+        for (int i = 0; i < 3; i++) {
+            out[i] = scale[i] * v[i];
+            out[3 + i] = scale[3] * (R[i] * v[3] + R[3 + i] * v[4] + R[6 + i] * v[5]);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++) { /* inv(L)'v~ */
+        out[i] = (graph->diagonal[node] ? scale[i] : inverse[7 * i]) * v[i];
+        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
+            out[i] += inverse[6 * k + i] * v[k];
+    }
+}
+
+/* Is a diagonal A_k of a body whose inertia is a multiple of 1? */
+static bool is_round(int n, const double *A, int64_t apart)
+{
+    const double *I = A + 3 * apart;
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
+}
+
+/* Have all contacts of a problem whose rows wait a w and a compliance along their normals only, and both tangents or
+ * none?                                                                                            */
+static bool acts_along_normals(const st_Problem *p)
+{
+    const bool compliant = p->C.n_blocks > 0;
+    if (compliant && p->C.n_blocks != p->n_r) return false;
+    for (int c = 0; c < p->n_contacts; c++) {
+        if (p->contact[c].dim == 2) return false;
+        for (int row = p->contact[c].first + 1; row < p->contact[c].first + p->contact[c].dim; row++)
+            if (p->w[row] != 0.0 || (compliant && p->C.x[row] != 0.0)) return false;
+    }
+    return true;
+}
+
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round? */
+static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
+{
+    const st_Problem *p = graph->problem;
+    const double *x = p->A.x;
+    bool all = true;
+    graph->round = sti_rows_wait(p) && acts_along_normals(p);
+    for (int k = 0; k < graph->n_nodes; k++) {
+        const int n = p->A.first[k + 1] - p->A.first[k];
+        graph->diagonal[k] = sti_block_marked(&p->A, k) || is_diagonal(n, x);
+        all = all && graph->diagonal[k];
+        graph->round = graph->round && graph->diagonal[k] && is_round(n, x, sti_block_stride(&p->A, k));
+        x += sti_block_numbers(&p->A, k);
+    }
+    graph->diagonal[graph->n_nodes] = true;
+    if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    return ST_OK;
+}
+
+st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err)
+{
+    const st_Problem *p = graph->problem;
+    const double *A = p->A.x;
+    const size_t bytes = (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof(double);
+    *definite = true;
+    STI_TRY(look_at_masses(graph, err));
+    memset(graph->v_free, 0, bytes);
+    memset(graph->scale, 0, bytes);
+    for (int k = 0; k < graph->n_nodes && *definite; k++) {
+        const int first = p->A.first[k], n = p->A.first[k + 1] - first;
+        double *v = graph->v_free + STI_NODE * (ptrdiff_t)k;
+        double *scale = graph->scale + STI_NODE * (ptrdiff_t)k;
+        *definite = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k), scale)
+                                       : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
+        if (*definite) scale_velocity(graph, k, n, v_free + first, v);
+        if (*definite && graph->round) turn_to_world(axes_of(graph, k), v);
+        A += sti_block_numbers(&p->A, k);
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ contacts */
+
+/* Rows of H as it stands. Those on whole bodies, as nearly all are, have their numbers in order. */
+static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double row[3][2][STI_NODE])
+{
+    const st_Problem *p = graph->problem;
+    for (int d = 0; d < p->contact[c].dim; d++) {
+        const int64_t begin = p->H.p[p->contact[c].first + d], end = p->H.p[p->contact[c].first + d + 1];
+        const double *h = p->H.x + begin;
+        if (graph->whole[c] > 0) {
+            memcpy(row[d][0], h, 6 * sizeof *h);
+            if (graph->whole[c] == 12) memcpy(row[d][1], h + 6, 6 * sizeof *h);
+            continue;
+        }
+        for (int64_t e = begin; e < end; e++) {
+            const int node = net->block_of[p->H.i[e]];
+            row[d][node == graph->legs[2 * (ptrdiff_t)c] ? 0 : 1][p->H.i[e] - p->A.first[node]] = p->H.x[e];
+        }
+    }
+}
+
+/* H~ of a batch by its rows. Where L is not diagonal they are scaled here, else in their lanes. */
+static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batch *batch, sti_RowLanes *to)
+{
+    static const _Alignas(STI_ALIGN) double one[STI_NODE] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const st_Problem *p = graph->problem;
+    sti_LaneRows rows;
+    memset(to->w, 0, sizeof to->w);
+    memset(to->C, 0, sizeof to->C);
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        memset(rows.h[l], 0, sizeof rows.h[l]);
+        if (c >= 0 && sti_rows_wait(p))
+            p->later->put(p->later->ctx, c, p->contact[c].dim, rows.h[l]);
+        else if (c >= 0)
+            copy_rows(graph, net, c, rows.h[l]);
+        for (int side = 0; side < 2; side++) {
+            const int32_t node = batch->body[side][l];
+            rows.scale[side][l] = graph->diagonal[node] ? graph->scale + STI_NODE * (ptrdiff_t)node : one;
+            for (int d = 0; d < 3 && !graph->diagonal[node]; d++)
+                scale_row(graph, node, rows.h[l][d][side]);
+        }
+        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
+            to->w[d][l] = p->w[p->contact[c].first + d];
+    }
+    graph->code->fill(to, &rows);
+}
+
+/* The same for balls, from the frames of the contacts. */
+static void fill_balls(const sti_Graph *graph, const sti_Batch *batch, sti_BallLanes *to)
+{
+    const st_Problem *p = graph->problem;
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        double frame[4][3] = {{0}};
+        if (c >= 0) p->later->frame(p->later->ctx, c, frame);
+        for (int k = 0; k < 3; k++) {
+            to->normal[k][l] = frame[0][k];
+            to->tangent[k][l] = batch->dim[l] > 1 ? frame[1][k] : 0.0;
+        }
+        for (int side = 0; side < 2; side++) {
+            const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
+            to->mass[side][l] = scale[0];
+            for (int k = 0; k < 3; k++)
+                to->lever[side][k][l] = scale[3] * frame[2 + side][k];
+        }
+        to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
+        to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
+    }
+}
+
+static void fill_laws(const sti_Graph *graph, sti_Batch *batch)
+{
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        const st_ContactLaw *contact = &graph->problem->contact[c >= 0 ? c : 0];
+        batch->dim[l] = c >= 0 ? contact->dim : 0;
+        batch->mu[l] = c >= 0 ? contact->mu : 0.0;
+        for (int side = 0; side < 2; side++)
+            batch->body[side][l] = c >= 0 ? graph->legs[2 * (ptrdiff_t)c + side] : graph->n_nodes;
+    }
+}
+
+/* Diagonal of C by rows, 0 where it has none. */
+static void spread_compliance(sti_Graph *graph)
+{
+    const st_Problem *p = graph->problem;
+    const double *x = p->C.x;
+    for (int k = 0, c = 0; k < p->C.n_blocks && !graph->round; k++) {
+        const int size = p->C.first[k + 1] - p->C.first[k];
+        for (int i = 0; i < size; i++) {
+            const int row = p->C.first[k] + i;
+            while (row >= p->contact[c].first + p->contact[c].dim)
+                c++;
+            sti_RowLanes *to = &graph->rows[graph->place[c] / STI_LANES];
+            to->C[row - p->contact[c].first][graph->place[c] % STI_LANES] = x[(ptrdiff_t)i * (size + 1)];
+        }
+        x += (ptrdiff_t)size * size;
+    }
+}
+
+typedef struct Preparation {
+    sti_Graph *graph;
+    const sti_Net *net;
+} Preparation;
+
+static void fill_range(void *ctx, int64_t first, int64_t end)
+{
+    const Preparation *of = ctx;
+    sti_Graph *graph = of->graph;
+    for (int64_t k = first; k < end; k++) {
+        fill_laws(graph, &graph->batch[k]);
+        if (graph->round)
+            fill_balls(graph, &graph->batch[k], &graph->balls[k]);
+        else
+            fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
+    }
+}
+
+static void prepare_chunks(void *ctx, int64_t first, int64_t end)
+{
+    sti_Graph *graph = ctx;
+    for (int64_t chunk = first; chunk < end; chunk++) {
+        double *sum = graph->part[chunk].sum;
+        sum[0] = sum[1] = sum[2] = 0.0;
+        for (ptrdiff_t k = chunk * STI_CHUNK; k < (chunk + 1) * STI_CHUNK && k < graph->n_batches; k++) {
+            const ptrdiff_t at = 3 * STI_LANES * k;
+            graph->code->prepare(&graph->batch[k], sti_graph_map(graph, k), graph->v_free, graph->judged + at,
+                                 graph->weight + at, sum);
+        }
+    }
+}
+
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
+{
+    Preparation preparation = {graph, net};
+    const int n = sti_chunks_of(graph->n_batches);
+    sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
+    spread_compliance(graph);
+    sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);
+    sum[0] = sum[1] = sum[2] = 0.0;
+    for (int k = 0; k < n; k++)
+        for (int e = 0; e < 3; e++)
+            sum[e] += graph->part[k].sum[e];
+}
+
+/* ------------------------------------------------------------------ orders */
+
+/* The numbers of a contact in an array by batch, direction and lane. */
+static ptrdiff_t lane_of(const sti_Graph *graph, int c)
+{
+    return 3 * STI_LANES * (ptrdiff_t)(graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
+}
+
+/* What a team works on: an array by lanes and one in the problem's order. */
+typedef struct Order {
+    const sti_Graph *graph;
+    double *lanes, *rows;
+    const double *from;
+} Order;
+
+static void give_range(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const st_ContactLaw *contact = order->graph->problem->contact;
+    for (int c = (int)first; c < (int)end; c++)
+        for (int d = 0; d < contact[c].dim; d++)
+            order->rows[contact[c].first + d] = order->from[lane_of(order->graph, c) + (ptrdiff_t)STI_LANES * d];
+}
+
+void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out)
+{
+    Order order = {.graph = graph, .from = lanes, .rows = out};
+    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, give_range, &order);
+}
+
+/* Batch by batch: lanes without a contact, and directions it does not have, are 0. */
+static void take_range(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const sti_Graph *graph = order->graph;
+    memset(order->lanes + 3 * STI_LANES * first, 0, 3 * STI_LANES * (size_t)(end - first) * sizeof *order->lanes);
+    for (int64_t k = first; k < end; k++)
+        for (int l = 0; l < STI_LANES; l++) {
+            const int c = graph->batch[k].contact[l];
+            for (int d = 0; c >= 0 && d < graph->problem->contact[c].dim; d++)
+                order->lanes[3 * STI_LANES * k + STI_LANES * d + l] = order->from[graph->problem->contact[c].first + d];
+        }
+}
+
+void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes)
+{
+    Order order = {.graph = graph, .from = from, .lanes = lanes};
+    sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, take_range, &order);
+}

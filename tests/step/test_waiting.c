@@ -1,0 +1,213 @@
+/* Rows of contacts that wait until somebody wants them (solve/rows.h): a pile without H is the same problem as with it,
+ * in the lanes of round bodies and in those of any rows, for every vector unit and solver. */
+#include "check.h"
+#include "solve/graph.h"
+#include "solve/islands.h"
+#include "solve/reduce.h"
+#include "solve/residual.h"
+#include "step/system.h"
+
+#include <stiction/stiction.h>
+#include <string.h>
+
+typedef struct Pile {
+    st_Scene *scene;
+    st_System *system;
+    st_Error err;
+} Pile;
+
+/* Tumbling bodies of three sizes that lie on and run into each other; every fifth without friction, and
+ * one fixed. */
+static void make_pile(Pile *pile, bool boxes, bool islands)
+{
+    check_Random random = {11};
+    st_SystemDef def = st_system_def();
+    st_ShapeDef floor = st_plane_def();
+    *pile = (Pile){.scene = NULL};
+    def.solver = "nsgs", def.tolerance = 1e-3, def.max_iterations = 30;
+    def.margin = 0.05, def.h = 1.0 / 240, def.islands = islands;
+    check_ok(st_scene_create(&pile->scene, &pile->err), pile->err);
+    check_ok(st_scene_add_shape(pile->scene, ST_GROUND, &floor, NULL, &pile->err), pile->err);
+    for (int k = 0; k < 120; k++) {
+        st_BodyDef body = st_body_def();
+        st_BodyId id;
+        const double size = 0.1 * (1 + 0.1 * (k % 3));
+        st_ShapeDef shape = boxes ? st_box_def(size, 0.8 * size, 0.9 * size) : st_sphere_def(size);
+        shape.mu = k % 5 == 0 ? 0 : 0.6;
+        body.pose.p = (st_Vec3){0.215 * (k % 5), 0.215 * (k / 5 % 5), 0.13 + 0.215 * (k / 25)};
+        body.pose.q = boxes ? (st_Quat){1, 0, 0, 0} : (st_Quat){0.5, 0.5, -0.5, 0.5};
+        body.velocity = (st_Vec3){check_random(&random, -1, 1), check_random(&random, -1, 1), -1};
+        body.spin = (st_Vec3){check_random(&random, -3, 3), check_random(&random, -3, 3), 1};
+        if (k == 17) body.fixed = true, body.velocity = body.spin = (st_Vec3){0, 0, 0};
+        check_ok(st_scene_add_body(pile->scene, &body, &id, &pile->err), pile->err);
+        check_ok(st_scene_add_shape(pile->scene, id, &shape, NULL, &pile->err), pile->err);
+    }
+    check_ok(st_system_create(pile->scene, &def, &pile->system, &pile->err), pile->err);
+    for (int k = 0; k < 40; k++)
+        check_ok(st_system_step(pile->system, def.h, NULL, &pile->err), pile->err);
+}
+
+static void free_pile(Pile *pile)
+{
+    st_system_destroy(pile->system);
+    st_scene_destroy(pile->scene);
+}
+
+/* u = H~'v~ + C r + w with the rows of contacts out of their lanes. */
+static void check_rows(const sti_Graph *graph, const double *r, const double *u)
+{
+    const st_Problem *p = graph->problem;
+    for (int c = 0; c < p->n_contacts; c++) {
+        double rows[2][3][6];
+        sti_graph_rows(graph, c, rows);
+        for (int d = 0; d < p->contact[c].dim; d++) {
+            const int row = p->contact[c].first + d;
+            double sum = p->w[row] + sti_graph_compliance(graph, c, d) * r[row];
+            for (int k = 0; k < 12; k++)
+                sum +=
+                    rows[k / 6][d][k % 6] * graph->v_judged[STI_NODE * (ptrdiff_t)graph->legs[2 * c + k / 6] + k % 6];
+            check_close(sum, u[row], 1e-13);
+        }
+    }
+}
+
+/* The problem by its lanes, and by H: both judge the same r. */
+static void compare(bool boxes)
+{
+    const st_Allocator allocator = st_default_allocator();
+    Pile pile;
+    st_Error err = {0};
+    make_pile(&pile, boxes, false);
+    const st_Problem *p = &pile.system->step.problem;
+    sti_Reduction *waiting, *made;
+    assert_true(sti_rows_wait(p));
+    check_ok(sti_reduction_create(&allocator, &waiting, &err), err);
+    check_ok(sti_reduction_create(&allocator, &made, &err), err);
+    /* bodies stand where the step ended: back to where its rows were taken */
+    check_ok(sti_collider_place(pile.system->world, pile.system->step.q, &err), err);
+    check_ok(sti_reduce(waiting, p, &err), err);
+    assert_non_null(waiting->graph);
+    assert_true(sti_rows_wait(p));
+    assert_true(waiting->graph->round == !boxes);
+
+    const double *r;
+    st_Problem copy = *st_system_problem(pile.system, &r);
+    assert_false(sti_rows_wait(p));
+    copy.later = NULL;
+    check_ok(st_problem_check(&copy, &err), err);
+    check_ok(sti_reduce(made, &copy, &err), err);
+    check_ok(sti_reduction_columns(made, &err), err);
+    made->graph = NULL; /* by the matrices */
+    made->judged->scale = -1.0;
+
+    double *u = calloc(2 * (size_t)p->n_r, sizeof *u), *v = calloc(2 * (size_t)p->n_v, sizeof *v), largest = 0;
+    assert_non_null(u);
+    assert_non_null(v);
+    st_Residual lanes, matrices;
+    sti_residual(waiting, r, v, NULL, u, &lanes);
+    sti_residual(made, r, v + p->n_v, NULL, u + p->n_r, &matrices);
+    assert_true(matrices.natural > 0);
+    /* sums in another order */
+    check_close(lanes.natural, matrices.natural, 1e-11 * matrices.natural);
+    check_close(lanes.complementarity, matrices.complementarity, 1e-11 * matrices.complementarity);
+    for (int j = 0; j < p->n_r; j++) {
+        check_close(u[j], u[p->n_r + j], 1e-13);
+        largest = fmax(largest, fabs(r[j]));
+    }
+    for (int i = 0; i < p->n_v; i++)
+        check_close(v[i], v[p->n_v + i], 1e-13);
+    assert_true(largest > 0.01); /* they do push each other */
+    check_rows(waiting->graph, r, u);
+    free(u);
+    free(v);
+    sti_reduction_destroy(waiting);
+    sti_reduction_destroy(made);
+    free_pile(&pile);
+}
+
+static void test_balls_are_the_same_problem(void **state)
+{
+    (void)state;
+    compare(false);
+}
+
+static void test_boxes_are_the_same_problem(void **state)
+{
+    (void)state;
+    compare(true);
+}
+
+/* Sweeps over balls with one version of the code, from r = 0. */
+static void sweep_with(sti_Graph *graph, const sti_GraphCode *code, double *r, double *v)
+{
+    memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
+    memcpy(graph->v, graph->v_free, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *graph->v);
+    for (int k = 0; k < 3; k++)
+        code->pass(graph->batch, sti_graph_map(graph, 0), graph->r, graph->v, graph->n_nodes, graph->n_batches,
+                   STI_SWEEP);
+    memcpy(r, graph->r, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *r);
+    memcpy(v, graph->v, (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof *v);
+}
+
+static void test_balls_have_the_same_bits_with_every_vector_unit(void **state)
+{
+    (void)state;
+    const st_Allocator allocator = st_default_allocator();
+    Pile pile;
+    st_Error err = {0};
+    make_pile(&pile, false, false);
+    sti_Reduction *reduction;
+    check_ok(sti_reduction_create(&allocator, &reduction, &err), err);
+    check_ok(sti_reduce(reduction, &pile.system->step.problem, &err), err);
+    sti_Graph *graph = reduction->graph;
+    assert_non_null(graph);
+    assert_true(graph->round);
+    const size_t n_r = 3 * STI_LANES * (size_t)graph->n_batches, n_v = STI_NODE * (size_t)(graph->n_nodes + 1);
+    double *r = calloc(2 * n_r, sizeof *r), *v = calloc(2 * n_v, sizeof *v);
+    assert_non_null(r);
+    assert_non_null(v);
+    sweep_with(graph, &sti_graph_plain, r, v);
+    sweep_with(graph, sti_graph_code(), r + n_r, v + n_v);
+    assert_memory_equal(r, r + n_r, n_r * sizeof *r);
+    assert_memory_equal(v, v + n_v, n_v * sizeof *v);
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        sweep_with(graph, &sti_graph_avx2, r + n_r, v + n_v);
+        assert_memory_equal(r, r + n_r, n_r * sizeof *r);
+        assert_memory_equal(v, v + n_v, n_v * sizeof *v);
+    }
+#endif
+    free(r);
+    free(v);
+    sti_reduction_destroy(reduction);
+    free_pile(&pile);
+}
+
+/* As islands, each with rows of its own, and as one: the same motion as far as the tolerance goes. */
+static void test_islands_take_waiting_rows(void **state)
+{
+    (void)state;
+    Pile one, many;
+    make_pile(&one, false, false);
+    make_pile(&many, false, true);
+    assert_true(st_system_island_count(many.system) > 1);
+    double z_one = 0, z_many = 0;
+    for (int k = 0; k < 120; k++) {
+        z_one += one.system->q[STI_BODY_Q * k + 2] / 120;
+        z_many += many.system->q[STI_BODY_Q * k + 2] / 120;
+    }
+    check_close(z_one, z_many, 2e-3); /* 120 bodies fell by 0.1 m; chaos moves single ones by a hundredth of that */
+    free_pile(&one);
+    free_pile(&many);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_balls_are_the_same_problem),
+        cmocka_unit_test(test_boxes_are_the_same_problem),
+        cmocka_unit_test(test_balls_have_the_same_bits_with_every_vector_unit),
+        cmocka_unit_test(test_islands_take_waiting_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
