@@ -182,8 +182,8 @@ struct st_System {
     sti_ContactEntry *found;      /* those of them that the state does not show, brought back to it */
     int n_found;
     int64_t found_capacity;
-    double foreseen;              /* `here` has the contacts that may close within this time [s]   */
-    int stalled;                  /* collisions in a row without progress in time                  */
+    double foreseen; /* `here` has the contacts that may close within this time [s]   */
+    int stalled;     /* collisions in a row without progress in time                  */
 
     double initial_position, initial_velocity; /* largest change made to the initial state          */
 
