@@ -22,7 +22,9 @@ fi
 mkdir -p "$out"
 rows=$out/results.csv
 engines=
-for engine in stiction ode bullet mujoco siconos simbody; do
+peers='ode bullet mujoco siconos simbody dart'
+[ "$mode" = --quick ] && peers=${peers% dart} # a second a step where there are many contacts
+for engine in stiction $peers; do
     if [ -x "$build/bench/run-$engine" ]; then engines="$engines $engine"; else
         echo "bench: no $engine (run-$engine was not built)" >&2
     fi
@@ -41,7 +43,8 @@ run() {
     $pin "$build/bench/run-$engine" "$scene" "$@" --csv --repeat "$repeat" --limit "$limit" >>"$rows" 2>/dev/null || true
 }
 
-# drives ENGINE SCENE: Simbody is here for joints, Siconos for contacts; and MuJoCo's dense matrices end at 1,000 bodies.
+# drives ENGINE SCENE: Simbody is here for joints, Siconos for contacts, DART for spheres and boxes, but its pivoting ends
+# at a few hundred contacts; and MuJoCo's dense matrices end at 1,000 bodies.
 drives() {
     case $1-$2 in
     simbody-chain* | simbody-whip* | simbody-springs* | simbody-ring*) ;;
@@ -49,6 +52,7 @@ drives() {
     siconos-chain* | siconos-whip* | siconos-springs* | siconos-ring*) return 1 ;;
     siconos-slider* | siconos-quadruped* | siconos-gripper* | siconos-spheres-????*) return 1 ;;
     mujoco-spheres-????*) return 1 ;;
+    dart-spheres* | dart-hulls*) return 1 ;;
     esac
 }
 

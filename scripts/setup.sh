@@ -26,6 +26,9 @@ bench|libbullet-dev|likewise: Bullet|header bullet/btBulletCollisionCommon.h Lin
 bench|libmujoco-dev|likewise: MuJoCo|header mujoco/mujoco.h mujoco
 bench|libsiconos-mechanics-dev|likewise: Siconos|header siconos/SiconosConfig.h siconos_kernel
 bench|libsimbody-dev|likewise: Simbody|header simbody/Simbody.h SimTKsimbody
+bench|libdart-dev|likewise: DART|header dart/config.hpp dart
+bench|libdart-external-ikfast-dev|what the headers of DART ask for|header dart/external/ikfast/ikfast.h dart
+bench|libdart-external-convhull-3d-dev|likewise|header dart/external/convhull_3d/convhull_3d.h dart
 lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck

@@ -53,6 +53,7 @@ endfunction()
 bench_peer(ode ode.c ode libode-dev)
 bench_peer(bullet bullet.cpp bullet-float64 libbullet-dev)
 bench_peer(simbody simbody.cpp simbody libsimbody-dev)
+bench_peer(dart dart.cpp dart libdart-dev)
 
 # MuJoCo has no .pc file.
 find_library(MUJOCO_LIBRARY mujoco)

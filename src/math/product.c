@@ -75,8 +75,10 @@ void sti_product_add(double sign, const double *X, int rows, const double *Y, in
         balls(sign, X, Y, inner, C, stride);
     else if (rows == 5 && cols == 5 && (inner == 5 || inner == 6))
         hinges(sign, X, Y, inner, C, stride);
-    else if (rows == 1 && cols == 1 && inner == 6)
-        multiply(sign, X, 1, Y, 1, 6, C, stride);
+    else if (inner == 6)
+        multiply(sign, X, rows, Y, cols, 6, C, stride);
+    else if (inner == 1)
+        multiply(sign, X, rows, Y, cols, 1, C, stride);
     else
         multiply(sign, X, rows, Y, cols, inner, C, stride);
 }

@@ -166,10 +166,28 @@ static void divide(int n, double D[3][3], int m, double X[3][4])
     }
 }
 
+static bool is_diagonal(int n, const double *X)
+{
+    for (int k = 0; k < n * n; k++)
+        if (X[k] != 0.0 && k % (n + 1) != 0) return false;
+    return true;
+}
+
 void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B, const double *F, const double *soft)
 {
     const int dim = s->graph->problem->contact[c].dim;
     double D[3][3], X[3][4] = {{0}}, *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    memset(K, 0, 9 * sizeof *K);
+    g[0] = g[1] = g[2] = 0.0;
+    if (is_diagonal(dim, A) && is_diagonal(dim, B)) { /* open or sticking, as most are */
+        for (int i = 0; i < dim; i++) {
+            const double b = B[i * (dim + 1)],
+                         d = A[i * (dim + 1)] + b * (soft[i] + sti_graph_compliance(s->graph, c, i));
+            K[4 * i] = b / d;
+            g[i] = F[i] / d;
+        }
+        return;
+    }
     for (int i = 0; i < dim; i++) {
         for (int k = 0; k < dim; k++) {
             D[i][k] = A[i * dim + k] + B[i * dim + k] * (soft[k] + sti_graph_compliance(s->graph, c, k));
@@ -178,10 +196,10 @@ void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B,
         X[i][3] = F[i];
     }
     divide(dim, D, 4, X);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++)
-            K[3 * i + k] = i < dim && k < dim ? X[i][k] : 0.0;
-        g[i] = i < dim ? X[i][3] : 0.0;
+    for (int i = 0; i < dim; i++) {
+        for (int k = 0; k < dim; k++)
+            K[3 * i + k] = X[i][k];
+        g[i] = X[i][3];
     }
 }
 
@@ -193,25 +211,60 @@ static void add_product(double *restrict X, double T[3][SIX], double h[3][SIX])
             X[SIX * k + l] += T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
 }
 
+/* X and its mirror image: X += T'h, Y += h'T. */
+static void add_twice(double *restrict X, double *restrict Y, double T[3][SIX], double h[3][SIX])
+{
+    for (int k = 0; k < SIX; k++)
+        for (int l = 0; l < SIX; l++) {
+            const double x = T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
+            X[SIX * k + l] += x;
+            Y[SIX * l + k] += x;
+        }
+}
+
+/* T = K'h. Sticking contacts, most of them, have a diagonal K. */
+static void weigh_rows(const double *K, bool diagonal, double h[3][SIX], double T[3][SIX])
+{
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < SIX; k++)
+            T[d][k] = diagonal ? K[4 * d] * h[d][k] : K[d] * h[0][k] + K[3 + d] * h[1][k] + K[6 + d] * h[2][k];
+}
+
 /* The matrix and the right-hand side of (2) get what contact c brings. */
 static void add_contact(sti_ByBodies *s, int c)
 {
     const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    const int64_t *cross = s->cross + 2 * (ptrdiff_t)c;
     const int32_t *body = bodies_of(s, c);
+    const bool open = K[0] == 0.0,
+               diagonal = K[1] == 0.0 && K[2] == 0.0 && K[3] == 0.0 && K[5] == 0.0 && K[6] == 0.0 && K[7] == 0.0;
     double h[2][3][SIX], T[2][3][SIX];
+    if (open && g[0] == 0.0 && g[1] == 0.0 && g[2] == 0.0) return;
     sti_graph_rows(s->graph, c, h);
     for (int side = 0; side < 2; side++) {
         if (body[side] == s->graph->n_nodes) continue;
         double *z = s->z + SIX * (ptrdiff_t)body[side];
         for (int k = 0; k < SIX; k++)
             z[k] -= h[side][0][k] * g[0] + h[side][1][k] * g[1] + h[side][2][k] * g[2];
-        for (int d = 0; d < 3; d++)
-            for (int k = 0; k < SIX; k++)
-                T[side][d][k] = K[d] * h[side][0][k] + K[3 + d] * h[side][1][k] + K[6 + d] * h[side][2][k];
+        if (open) continue;
+        weigh_rows(K, diagonal, h[side], T[side]);
         add_product(s->x + s->start[s->p[body[side]]], T[side], h[side]);
     }
-    for (int side = 0; side < 2 && s->cross[2 * (ptrdiff_t)c] >= 0; side++)
-        add_product(s->x + s->start[s->cross[2 * (ptrdiff_t)c + side]], T[side], h[1 - side]);
+    if (open || cross[0] < 0) return;
+    if (diagonal) {
+        add_twice(s->x + s->start[cross[0]], s->x + s->start[cross[1]], T[0], h[1]);
+        return;
+    }
+    add_product(s->x + s->start[cross[0]], T[0], h[1]);
+    add_product(s->x + s->start[cross[1]], T[1], h[0]);
+}
+
+/* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in. */
+static void add_contacts(sti_ByBodies *s)
+{
+    for (int k = 0; k < s->graph->n_batches; k++)
+        for (int lane = 0; lane < STI_LANES; lane++)
+            if (s->graph->batch[k].contact[lane] >= 0) add_contact(s, s->graph->batch[k].contact[lane]);
 }
 
 /* (1), and W d = H~'z + C d. */
@@ -244,8 +297,7 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
     for (int k = 0; k < n; k++)
         for (int i = 0; i < SIX; i++)
             s->x[s->start[s->p[k]] + i * (SIX + 1)] = 1.0;
-    for (int c = 0; c < p->n_contacts; c++)
-        add_contact(s, c);
+    add_contacts(s);
     STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
     sti_sparse_lu_solve(s->lu, s->z);
     for (int c = 0; c < p->n_contacts; c++)

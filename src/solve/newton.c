@@ -38,7 +38,7 @@ enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Residual of a start near an answer. There contacts at the edge of touching change sides with every step, and the
  * merit rises before it falls: so many full steps are taken on trust, and taken back if they did not help (a watchdog:
  * Chamberlain et al. 1982).                                                                       */
-static const double near = 1e-2;
+static const double near = 1e-3;
 enum { WATCHED = 4 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };

@@ -649,7 +649,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     sti_sleep_impulses(system, stage->eta);
-    memcpy(out->start, out->r, (size_t)out->problem.n_r * sizeof *out->r);
+    if (out->problem.n_r > 0) memcpy(out->start, out->r, (size_t)out->problem.n_r * sizeof *out->r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     if (stage->again)
         STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
