@@ -5,14 +5,22 @@
 
 #include <stdlib.h>
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if defined(__linux__) && !defined(SANITIZED)
 #define STI_PAGES 1
 #include <sys/mman.h>
 #endif
 
 /* Large arrays come from the system page by page: pages that nobody writes to cost nothing, and what an array leaves
  * behind when it grows goes back at once. From the heap both would stay, as calloc clears what was in use before. Under
- * a sanitizer the end of an array is the end of its memory.                                        */
+ * a sanitizer the end of an array is the end of its memory, and pages that move would take their past with them. */
 static bool is_large(size_t size)
 {
 #if defined(STI_PAGES)

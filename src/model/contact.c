@@ -550,12 +550,21 @@ void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, i
 
 /* ---- contacts that were met only later ----------------------------------------------------------- */
 
+/* A point that moves with a body, from one position to another. */
+static st_Vec3 carried(const double *from, const double *to, int body, st_Vec3 point)
+{
+    const st_Pose a = sti_pose(from, body);
+    return pose_point(sti_pose(to, body), rotate_back(a.q, sub(point, a.p)));
+}
+
+double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, const double *to)
+{
+    const st_Vec3 on_a = carried(q, to, entry->a, entry->point), on_b = carried(q, to, entry->b, entry->point);
+    return entry->gap + dot(entry->normal, sub(on_b, on_a));
+}
+
 void sti_contact_bring_back(const double *from, const double *q, sti_ContactEntry *entry)
 {
-    const st_Pose a = sti_pose(q, entry->a), b = sti_pose(q, entry->b);
-    const st_Pose then_a = sti_pose(from, entry->a), then_b = sti_pose(from, entry->b);
-    const st_Vec3 then = entry->point, here = pose_point(b, rotate_back(then_b.q, sub(then, then_b.p)));
-    const st_Vec3 on_a = pose_point(then_a, rotate_back(a.q, sub(here, a.p)));
-    entry->gap -= dot(entry->normal, sub(then, on_a));
-    entry->point = here;
+    entry->point = carried(from, q, entry->b, entry->point);
+    entry->gap = 2 * entry->gap - sti_contact_gap_after(entry, q, from);
 }

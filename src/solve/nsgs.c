@@ -35,8 +35,9 @@
 enum { JUDGE_EVERY = 50 };
 /* The judge is called first when the change of r is so many times the tolerance. */
 static const double FIRST_DUE = 2.0;
-/* In fewer sweeps than this the acceleration learns nothing, and costs as much as two of them. */
-enum { FEWEST = 8 };
+/* In fewer sweeps than this the acceleration learns too little for what it costs: every pair of sweeps as much as one
+ * more, and twenty vectors.                                                                       */
+enum { FEWEST = 16 };
 
 /* The vertices of one kind of polygon, shared by the contacts that have it. */
 typedef struct Polygon {

@@ -84,34 +84,65 @@ static double allowed_miss(const st_System *system, double h)
     return fmax(STI_OVERLAP, isfinite(way) ? system->def.tolerance * way : 0);
 }
 
-/* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a corner that
- * turns into its neighbour within the step. It is kept as a contact of the state. Only for schemes whose one stage has
- * the contacts of the state, and makes their rows itself.                                         */
-static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, st_Error *err)
+/* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
+ * that it held, went there as well? Their contacts stand side by side.                                 */
+static bool is_explained(const st_System *system, int at, const sti_ContactEntry *contact)
 {
-    if (system->world == NULL || !system->here.rows_later || contact->first_row >= 0) return ST_OK;
+    const st_Sink *here = &system->here;
+    while (at > 0 && here->contact[at - 1].shape_a == contact->shape_a &&
+           here->contact[at - 1].shape_b == contact->shape_b)
+        at--;
+    for (; at < here->n_contacts; at++) {
+        const sti_ContactEntry *held = &here->contact[at];
+        if (held->shape_a != contact->shape_a || held->shape_b != contact->shape_b) return false;
+        if (sti_contact_gap_after(held, system->q, system->q_new) <= 0.5 * contact->gap) return true;
+    }
+    return false;
+}
+
+/* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a corner that
+ * turns into its neighbour within the step. It is kept as a contact of the state.                  */
+static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, uint64_t id, st_Error *err)
+{
     STI_TRY(STI_GROW(&system->allocator, system->found, system->found_capacity, system->n_found + 1, err));
-    system->found[system->n_found] = *contact;
-    sti_contact_bring_back(system->q_new, system->q, &system->found[system->n_found++]);
+    sti_ContactEntry *found = &system->found[system->n_found++];
+    *found = *contact;
+    found->id = id;
+    sti_contact_bring_back(system->q_new, system->q, found);
     return ST_OK;
 }
 
-/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
+/* The last number of a feature, which no patch uses: for a point that has the name of another one. */
+static uint64_t other_name(uint64_t id)
+{
+    return id | (((uint64_t)1 << STI_FEATURE_BITS) - 1);
+}
+
+/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. The deepest point of two
+ * shapes has the same id wherever it is, so that one which was held may be another one now. Points are brought back
+ * only for schemes whose one stage has the contacts of the state, and makes their rows itself.             */
 st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
 {
     const st_Sink *here = &system->here;
     const double allowed = allowed_miss(system, h);
     *n_new = 0;
+    system->missed_by = 0;
     for (int c = 0, before = 0; c < system->trial.n_contacts; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
         if (contact->gap >= -allowed || sti_ids_contain(&system->missed, contact->id)) continue;
         while (before < here->n_contacts && here->contact[before].id < contact->id)
             before++; /* both stand by id */
-        bool known = before < here->n_contacts && here->contact[before].id == contact->id;
-        if (known && sti_ids_contain(&system->wanted, contact->id)) continue;
-        if (!known && held_nearby(system, before, contact)) continue;
-        STI_TRY(sti_ids_add(&system->allocator, &system->missed, contact->id, err));
-        if (!known) STI_TRY(keep_found(system, contact, err));
+        const bool known = before < here->n_contacts && here->contact[before].id == contact->id;
+        const bool held = known && sti_ids_contain(&system->wanted, contact->id);
+        const bool movable = system->world != NULL && here->rows_later && contact->first_row < 0;
+        const bool other =
+            held && movable && contact->gap < -system->def.margin && !is_explained(system, before, contact);
+        if ((held && !other) || (!known && held_nearby(system, before, contact))) continue;
+        const uint64_t id = other ? other_name(contact->id) : contact->id;
+        if (other && sti_ids_contain(&system->missed, id)) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->missed, id, err));
+        if (movable && (other || !known)) STI_TRY(keep_found(system, contact, id, err));
+        system->missed_by = fmax(system->missed_by, -contact->gap);
         ++*n_new;
     }
     return ST_OK;

@@ -71,10 +71,11 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
     return sti_want_contacts(system, h, err);
 }
 
-/* Attempts at a step. Where the solver was told to stop early, a third would correct less than what it left. */
-static int most_attempts(const st_StepInfo *info)
+/* Attempts at a step. Where the solver was told to stop early, a third would correct less than what it left; but for
+ * what is deeper than the margin.                                                                 */
+static int most_attempts(const st_System *system, const st_StepInfo *info)
 {
-    return info->solve.converged ? 4 : 2;
+    return info->solve.converged || system->missed_by > system->def.margin ? 4 : 2;
 }
 
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
@@ -83,7 +84,7 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
 {
     system->missed.n = 0;
     system->n_found = 0;
-    for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(info)); round++) {
+    for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(system, info)); round++) {
         if (round > 0 || (system->world != NULL && system->foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));

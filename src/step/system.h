@@ -179,11 +179,12 @@ struct st_System {
     bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
     sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
+    double missed_by;             /* how deep the last attempt ran into those it did not know [m]  */
     sti_ContactEntry *found;      /* those of them that the state does not show, brought back to it */
     int n_found;
     int64_t found_capacity;
-    double foreseen;              /* `here` has the contacts that may close within this time [s]   */
-    int stalled;                  /* collisions in a row without progress in time                  */
+    double foreseen; /* `here` has the contacts that may close within this time [s]   */
+    int stalled;     /* collisions in a row without progress in time                  */
 
     double initial_position, initial_velocity; /* largest change made to the initial state          */
 

@@ -27,10 +27,11 @@ static const char *version(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 static const Choice choices[] = {
-    /* 16 sweeps instead of 6 take half as long again and halve what is left at the impact; 7 is for deeper piles */
-    {"spheres-666", "solver=nsgs tolerance=1e-2 max_iterations=6 islands=false margin=0.001 slop=1e-6"},
-    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=7 islands=false margin=0.001 slop=1e-6"},
-    {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=12 margin=0.001 slop=1e-5"},
+    /* the deeper the pile, the more sweeps; with 16 and more they are accelerated, and take more memory */
+    {"spheres-666", "solver=nsgs tolerance=1e-2 max_iterations=7 islands=false margin=0.001 slop=1e-6"},
+    {"spheres-2000", "solver=nsgs tolerance=1e-2 max_iterations=10 islands=false margin=0.001 slop=1e-6"},
+    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=14 islands=false margin=0.001 slop=1e-6"},
+    {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=6 islands=false margin=0.001 slop=1e-5"},
     {"wall", "solver=newton tolerance=1e-4 slop=1e-6"},
     {"column", "slop=1e-7"},
     {"tower", "solver=newton tolerance=1e-4 slop=1e-6"},
