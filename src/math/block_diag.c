@@ -64,7 +64,7 @@ static int64_t factor_block(const sti_BlockFactor *factor, int k, double *pivot)
     const double *a = factor->matrix->x + at;
     double *f = factor->numbers == factor->value ? factor->value + at : NULL;
     factor->single[k] = sti_block_marked(factor->matrix, k) || is_diagonal(a, n, factor->symmetric);
-    if (factor->single[k]) return copy_diagonal(a, n, sti_block_stride(factor->matrix, k), f, pivot);
+    if (factor->single[k] || f == NULL) return copy_diagonal(a, n, sti_block_stride(factor->matrix, k), f, pivot);
     if (factor->symmetric) return ldl(a, n, f, pivot);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)

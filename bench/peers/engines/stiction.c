@@ -32,9 +32,9 @@ static const Choice choices[] = {
     {"spheres-2000", "solver=nsgs tolerance=1e-2 max_iterations=10 islands=false margin=0.001 slop=1e-6"},
     {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=14 islands=false margin=0.001 slop=1e-6"},
     {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=6 islands=false margin=0.001 slop=1e-5"},
-    {"wall", "solver=newton tolerance=1e-4 slop=1e-6"},
+    {"wall", "solver=newton slop=1e-7"},
     {"column", "slop=1e-7"},
-    {"tower", "solver=newton tolerance=1e-4 slop=1e-6"},
+    {"tower", "solver=newton slop=1e-7"},
     {"dominoes", "solver=nsgs tolerance=1e-3 max_iterations=60 slop=1e-5"},
     {"bounce", "preset=accurate"},
     {"gripper", "solver=newton"}, /* of the many ways to share the grip among eight points it takes one that holds */
