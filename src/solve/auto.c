@@ -30,10 +30,10 @@ static const int64_t most_work = 4000000;
 static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
 enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
- * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
- * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
- * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
- * near its start, with loads as even as they were or can be.                                       */
+ * It is as quick there (and between few free bodies, by_bodies.h) and ends far below the tolerance; and exact friction
+ * with more contacts than bodies need has many solutions: sweeps load the contacts they come to first, and where
+ * friction needs an even load (a box held between two fingers) it is then lost, in a solution that is not the one
+ * meant. newton, a proximal point method, ends near its start, with loads as even as they were or can be. */
 enum { EVEN_ROWS = 60, EVEN_BODIES = 300 };
 /* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
