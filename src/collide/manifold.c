@@ -282,7 +282,7 @@ static int nearest_point(const sti_ContactPoint *p, int n, double size)
     }
     for (int k = 0; k < n; k++) {
         st_Vec3 d = sub(p[k].point, middle);
-        if (p[k].gap <= least + 1e-9 * size && dot(d, d) > CLEARLY * farthest) farthest = dot(d, d), best = k;
+        if (p[k].gap <= least + 3e-10 * size && dot(d, d) > CLEARLY * farthest) farthest = dot(d, d), best = k;
     }
     return best;
 }

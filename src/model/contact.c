@@ -309,6 +309,7 @@ static st_Status push_points(Task *task, sti_Pair *at)
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
     st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
                                    task->points, task->err);
+    task->how.apart = NULL;
     if (status != ST_OK) {
         st_Error why = task->err != NULL ? *task->err : (st_Error){0};
         return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,

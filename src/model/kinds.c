@@ -38,6 +38,7 @@ static bool is_same(const st_ShapeDef *a, const double x[N_NUMBERS], const st_Sh
 {
     double y[N_NUMBERS];
     numbers_of(b, y);
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the same bits are meant, -0 is another number */
     return memcmp(x, y, sizeof y) == 0 && same_array(a->points, b->points, a->n_points, sizeof *a->points) &&
            same_array(a->triangles, b->triangles, 3 * (int64_t)a->n_triangles, sizeof *a->triangles) &&
            same_array(a->heights, b->heights, (int64_t)a->n_x * a->n_y, sizeof *a->heights);

@@ -434,6 +434,7 @@ st_Status sti_scene_reserve_pose(st_Scene *scene, int count, st_Error *err)
 
 void sti_scene_set_shape_pose(st_Scene *scene, int k, const st_Pose *pose)
 {
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the same bits are meant */
     if (scene->shape_pose[k] == 0 && memcmp(pose, &identity, sizeof identity) == 0) return;
     if (scene->shape_pose[k] == 0) scene->shape_pose[k] = scene->n_poses++;
     scene->pose[scene->shape_pose[k]] = *pose;

@@ -101,7 +101,7 @@ void sti_sink_free(st_Sink *sink)
     STI_RELEASE(a, sink->contact, sink->contact_capacity);
     for (int64_t k = 0; k < sink->surface_capacity; k++)
         sti_free(a, sink->surface[k], SURFACES, sizeof **sink->surface);
-    STI_RELEASE(a, sink->surface, sink->surface_capacity);
+    STI_RELEASE(a, sink->surface, sink->surface_capacity); /* NOLINT(bugprone-sizeof-expression): of pointers */
 }
 
 /* A model may be anyone's: what it hands over is checked as it comes. */
@@ -223,6 +223,7 @@ st_Status sti_sink_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const 
         contact->surface = &sink->surface[last / SURFACES][last % SURFACES];
         return ST_OK;
     }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
     STI_TRY(STI_GROW(&sink->allocator, sink->surface, sink->surface_capacity, n / SURFACES + 1, err));
     sti_Surface **chunk = &sink->surface[n / SURFACES];
     if (*chunk == NULL) *chunk = sti_alloc(&sink->allocator, SURFACES, sizeof **chunk);
@@ -275,7 +276,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
         memcpy(gradient + numbers, row->turning, 3 * (size_t)row->count * sizeof *gradient);
     *entry = (sti_ContactEntry){.id = row->id,
                                 .gap = row->gap,
-                                .dim = (signed char)row->dim,
+                                .dim = (uint8_t)row->dim,
                                 .a = row->a,
                                 .b = row->b,
                                 .shape_a = row->shape_a,

@@ -44,7 +44,7 @@ typedef struct sti_ContactEntry {
     const sti_Surface *surface; /* the world's, or one that the sink keeps                         */
     int first_row;              /* in contact_rows; -1: not made, sti_contact_rows makes them      */
     int a, b, shape_a, shape_b;
-    signed char dim;
+    uint8_t dim;
     bool turns; /* three rows more behind those of dim                                             */
     bool kept;  /* the surface is the sink's                                                       */
     st_Vec3 point, normal, tangent;

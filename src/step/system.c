@@ -107,7 +107,7 @@ static void add_vectors(Vectors *all, double **const *at, size_t n, Of of, int64
     }
 }
 
-#define ADD(by, of, size) add_vectors(&all, by, sizeof by / sizeof by[0], of, size)
+#define ADD(by, of, size) add_vectors(&all, (by), sizeof(by) / sizeof(by)[0], of, size)
 
 static Vectors vectors_of(st_System *s, Need need)
 {

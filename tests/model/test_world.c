@@ -506,7 +506,8 @@ static void equal_shapes_are_one_kind(void **state)
     st_BodyId owner;
     check_ok(st_scene_shape(scene, (st_ShapeId){5}, &before, &owner), err);
     assert_int_equal(owner.index1, body[2].index1);
-    assert_true(before.pose.p.x == 2 && before.n_points == 4 && memcmp(before.points, corner, sizeof corner) == 0);
+    assert_true(before.pose.p.x == 2 && before.n_points == 4);
+    assert_memory_equal(before.points, corner, sizeof corner);
     check_ok(st_scene_shape(scene, (st_ShapeId){4}, &after, NULL), err);
     assert_string_equal(after.name, "ball");
     assert_true(after.pose.p.x == 0 && after.mu == 0.5);
