@@ -30,11 +30,15 @@ static const int64_t most_work = 4000000;
 static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
 enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
- * It is as quick there (and between few free bodies, by_bodies.h) and ends far below the tolerance; and exact friction
- * with more contacts than bodies need has many solutions: sweeps load the contacts they come to first, and where
- * friction needs an even load (a box held between two fingers) it is then lost, in a solution that is not the one
- * meant. newton, a proximal point method, ends near its start, with loads as even as they were or can be. */
-enum { EVEN_ROWS = 60, EVEN_BODIES = 300 };
+ * It is as quick there and ends far below the tolerance; and exact friction with more contacts than bodies need has
+ * many solutions: sweeps load the contacts they come to first, and where friction needs an even load (a box held
+ * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
+ * near its start, with loads as even as they were or can be.                                       */
+enum { EVEN_ROWS = 60 };
+/* The same between free bodies (by_bodies.h), up to so many and where there are so many rows a velocity: a wall has
+ * five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres have one or two, and
+ * sweeps first are a fifth quicker.                                                                       */
+enum { EVEN_BODIES = 300, EVEN_REDUNDANCY = 3 };
 /* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
@@ -181,7 +185,8 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     const sti_Graph *graph = task->reduction->graph;
-    const bool even = graph != NULL ? graph->n_nodes <= EVEN_BODIES : n <= EVEN_ROWS && problem->n_contacts > 1;
+    const bool even = graph != NULL ? graph->n_nodes <= EVEN_BODIES && n > EVEN_REDUNDANCY * problem->n_v
+                                    : n <= EVEN_ROWS && problem->n_contacts > 1;
     for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
          k++) {
         const int left = task->max_iterations - a->iterations;
