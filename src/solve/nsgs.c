@@ -35,9 +35,9 @@
 enum { JUDGE_EVERY = 50 };
 /* The judge is called first when the change of r is so many times the tolerance. */
 static const double FIRST_DUE = 2.0;
-/* In fewer sweeps than this the acceleration learns too little for what it costs: every pair of sweeps as much as one
- * more, and twenty vectors.                                                                       */
-enum { FEWEST = 16 };
+/* In fewer sweeps than this the acceleration learns little, and costs as much as two of them; and its vectors half a kB
+ * a contact, which tells where there are many.                                                      */
+enum { FEWEST = 16, FEWEST_OF_MANY = 24, MANY = 2000 };
 
 /* The vertices of one kind of polygon, shared by the contacts that have it. */
 typedef struct Polygon {
@@ -287,7 +287,7 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     sti_Graph *graph = task->reduction->graph;
     const int n = 3 * STI_LANES * graph->n_batches;
     const double scale = sti_residual_scale(task->reduction);
-    const bool accelerated = task->max_iterations >= FEWEST;
+    const bool accelerated = task->max_iterations >= (task->problem->n_contacts > MANY ? FEWEST_OF_MANY : FEWEST);
     double due = FIRST_DUE * task->tolerance, least = INFINITY;
     if (accelerated) {
         GROW(last, n);

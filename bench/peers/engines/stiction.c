@@ -27,10 +27,10 @@ static const char *version(void)
 /* ---- settings --------------------------------------------------------------------------------- */
 
 static const Choice choices[] = {
-    /* the deeper the pile, the more sweeps; with 16 and more they are accelerated, and take more memory */
+    /* the deeper the pile, the more sweeps; from 16 on (24 for many) they are accelerated, and take more memory */
     {"spheres-666", "solver=nsgs tolerance=1e-2 max_iterations=7 islands=false margin=0.001 slop=1e-6"},
     {"spheres-2000", "solver=nsgs tolerance=1e-2 max_iterations=10 islands=false margin=0.001 slop=1e-6"},
-    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=14 islands=false margin=0.001 slop=1e-6"},
+    {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=20 islands=false margin=0.001 slop=1e-6"},
     {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=6 islands=false margin=0.001 slop=1e-5"},
     {"wall", "solver=newton slop=1e-7"},
     {"column", "slop=1e-7"},
