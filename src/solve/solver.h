@@ -36,7 +36,7 @@ typedef struct sti_SolverKind {
     const char *name;
     const char *help; /* one line: what it takes and what for                                      */
     bool columns;     /* it works on the columns of H and Y, also where the problem stands as a graph */
-    bool by_bodies;   /* but not where it does                                                      */
+    bool by_bodies;   /* but does without them there: by_bodies.h                                   */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
     /* What it keeps between solves; both NULL: nothing. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
