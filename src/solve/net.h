@@ -20,11 +20,6 @@
 
 #include <stiction/problem.h>
 
-/* Arrays grow and are kept; each has its capacity beside it. */
-#define STI_ARRAY(type, name)                                                                                          \
-    type *name;                                                                                                        \
-    int64_t name##_size
-
 typedef struct sti_Net {
     st_Allocator allocator;
     const st_Problem *problem;
