@@ -1,6 +1,8 @@
 /* record/outline.c -- points whose convex outline, as seen from anywhere, is that of a shape. */
 #include "record/outline.h"
 
+#include "base/base.h"
+
 #define AROUND 24 /* points on a circle */
 
 static int add_ring(st_Pose pose, double radius, double z, st_Vec3 *out)
