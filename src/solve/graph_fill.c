@@ -126,23 +126,43 @@ static bool acts_along_normals(const st_Problem *p)
     return true;
 }
 
-/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round? */
+/* Is a diagonal A_k of a body that moves alike in all directions? */
+static bool is_even(int n, const double *A, int64_t apart)
+{
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
+}
+
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or do at least
+ * frames say all of their rows?                                                                   */
 static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
 {
     const st_Problem *p = graph->problem;
     const double *x = p->A.x;
     bool all = true;
     graph->round = sti_rows_wait(p) && acts_along_normals(p);
+    graph->framed = sti_rows_wait(p);
     for (int k = 0; k < graph->n_nodes; k++) {
         const int n = p->A.first[k + 1] - p->A.first[k];
         graph->diagonal[k] = sti_block_marked(&p->A, k) || is_diagonal(n, x);
         all = all && graph->diagonal[k];
         graph->round = graph->round && graph->diagonal[k] && is_round(n, x, sti_block_stride(&p->A, k));
+        graph->framed = graph->framed && graph->diagonal[k] && is_even(n, x, sti_block_stride(&p->A, k));
         x += sti_block_numbers(&p->A, k);
     }
     graph->diagonal[graph->n_nodes] = true;
+    graph->framed = graph->framed && !graph->round;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    if (graph->framed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
     return ST_OK;
+}
+
+static void scale_axes(sti_Graph *graph, int node)
+{
+    const double *R = axes_of(graph, node), *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    double *to = graph->axes + STI_FRAME * (ptrdiff_t)node;
+    for (int k = 0; k < 9; k++)
+        to[k] = R[k] * scale[3 + k % 3];
+    to[9] = scale[0];
 }
 
 st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err)
@@ -162,8 +182,10 @@ st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definit
                                        : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
         if (*definite) scale_velocity(graph, k, n, v_free + first, v);
         if (*definite && graph->round) turn_to_world(axes_of(graph, k), v);
+        if (*definite && graph->framed) scale_axes(graph, k);
         A += sti_block_numbers(&p->A, k);
     }
+    if (graph->framed) memset(graph->axes + STI_FRAME * (ptrdiff_t)graph->n_nodes, 0, STI_FRAME * sizeof(double));
     return ST_OK;
 }
 
@@ -215,23 +237,42 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
     graph->code->fill(to, &rows);
 }
 
-/* The same for balls, from the frames of the contacts. */
+/* The same from the frames of the contacts. */
+static void fill_frames(const sti_Graph *graph, const sti_Batch *batch, sti_RowLanes *to)
+{
+    const st_Problem *p = graph->problem;
+    sti_LaneFrames frames;
+    memset(to->w, 0, sizeof to->w);
+    memset(to->C, 0, sizeof to->C);
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        memset(frames.frame[l], 0, sizeof frames.frame[l]);
+        if (c >= 0) p->later->frame(p->later->ctx, c, frames.frame[l]);
+        for (int side = 0; side < 2; side++)
+            frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
+        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
+            to->w[d][l] = p->w[p->contact[c].first + d];
+    }
+    graph->code->fill_frames(to, &frames, batch->dim);
+}
+
+/* The same for balls. */
 static void fill_balls(const sti_Graph *graph, const sti_Batch *batch, sti_BallLanes *to)
 {
     const st_Problem *p = graph->problem;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        double frame[4][3] = {{0}};
+        double frame[12] = {0};
         if (c >= 0) p->later->frame(p->later->ctx, c, frame);
         for (int k = 0; k < 3; k++) {
-            to->normal[k][l] = frame[0][k];
-            to->tangent[k][l] = batch->dim[l] > 1 ? frame[1][k] : 0.0;
+            to->normal[k][l] = frame[k];
+            to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
         }
         for (int side = 0; side < 2; side++) {
             const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
             to->mass[side][l] = scale[0];
             for (int k = 0; k < 3; k++)
-                to->lever[side][k][l] = scale[3] * frame[2 + side][k];
+                to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
         }
         to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
         to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
@@ -281,6 +322,8 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
         fill_laws(graph, &graph->batch[k]);
         if (graph->round)
             fill_balls(graph, &graph->batch[k], &graph->balls[k]);
+        else if (graph->framed)
+            fill_frames(graph, &graph->batch[k], &graph->rows[k]);
         else
             fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
     }
