@@ -23,6 +23,7 @@
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  */
 #include "base/tolerance.h"
+#include "math/parallel.h"
 #include "solve/islands.h"
 #include "step/contact_model.h"
 #include "step/sleep.h"
@@ -52,20 +53,6 @@ static double shifted(const Work *work, double value, const sti_RowList *rows, i
     return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
 }
 
-/* How fast things are, or would be after the step: what the residual is measured against when contacts
- * have nothing to do. An impact has no forces to tell; there the step before it counts, too.      */
-static void note_speeds(Work *work, const double *v, const double *k)
-{
-    st_System *s = work->system;
-    if (!work->impact) s->speed = s->pull = 0;
-    for (int e = 0; e < sti_block_count(s); e++)
-        for (int i = s->model.first[sti_block(s, e)]; i < s->model.first[sti_block(s, e) + 1]; i++) {
-            double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
-            s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
-            if (!work->impact) s->pull = sti_larger(pull, s->pull);
-        }
-}
-
 /* k1 at (q*, v*), at one time or as the mean of two. */
 static st_Status forces(Work *work, double *k)
 {
@@ -81,6 +68,28 @@ static st_Status forces(Work *work, double *k)
     if (stage->second_order && model->gyroscopic_force != NULL)
         model->gyroscopic_force(model->ctx, stage->q_star, stage->v_star, k);
     return ST_OK;
+}
+
+/* How fast things are, or would be after the step: what the residual is measured against when contacts
+ * have nothing to do.                                                                             */
+typedef struct Speeds {
+    double speed, pull;
+} Speeds;
+
+static Speeds faster(Speeds a, Speeds b)
+{
+    return (Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
+}
+
+static Speeds speeds_of(const Work *work, int b, const double *v, const double *k)
+{
+    const st_System *s = work->system;
+    Speeds fastest = {0, 0};
+    for (int i = s->model.first[b]; i < s->model.first[b + 1]; i++) {
+        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
+        fastest = faster((Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
+    }
+    return fastest;
 }
 
 /* f = eta f + M v of one block. */
@@ -99,25 +108,57 @@ static void add_momentum(const Work *work, int b, const double *v, double *f)
             f[first + i] += M[i * n + j] * v[first + j];
 }
 
-/* f = M v_b* + eta k1 + push, A = M. */
+/* Blocks by a team: v and k before forces are known, f of them behind. */
+typedef struct Momenta {
+    const Work *work;
+    double *v, *f;
+    Speeds speeds[STI_PARTS];
+} Momenta;
+
+static void begin_blocks(void *ctx, int64_t first, int64_t end)
+{
+    const Momenta *momenta = ctx;
+    const st_System *s = momenta->work->system;
+    for (int e = (int)first; e < (int)end; e++)
+        for (int i = s->model.first[sti_block(s, e)]; i < s->model.first[sti_block(s, e) + 1]; i++)
+            momenta->v[i] = momenta->work->stage->v_base[i], momenta->f[i] = 0;
+}
+
+static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
+{
+    Momenta *momenta = ctx;
+    const Work *work = momenta->work;
+    Speeds fastest = {0, 0};
+    for (int e = (int)first; e < (int)end; e++) {
+        const int b = sti_block(work->system, e);
+        fastest = faster(speeds_of(work, b, momenta->v, momenta->f), fastest);
+        add_momentum(work, b, momenta->v, momenta->f);
+    }
+    momenta->speeds[part] = fastest;
+}
+
+/* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
 static st_Status momentum(Work *work)
 {
     st_System *s = work->system;
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work_v, *k = f;
+    double *f = work->out->f, *v = s->work_v;
+    Momenta momenta;
+    momenta.work = work, momenta.v = v, momenta.f = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
-    for (int e = 0; e < sti_block_count(s); e++)
-        for (int i = model->first[sti_block(s, e)]; i < model->first[sti_block(s, e) + 1]; i++)
-            v[i] = stage->v_base[i], k[i] = 0;
+    sti_team_for(s->def.threads, sti_block_count(s), STI_LEAST_BODIES, begin_blocks, &momenta);
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
-        STI_TRY(forces(work, k));
+        STI_TRY(forces(work, f));
+        s->speed = s->pull = 0;
     }
-    note_speeds(work, v, k);
-    for (int e = 0; e < sti_block_count(s); e++)
-        add_momentum(work, sti_block(s, e), v, f);
+    const int parts = sti_team_parts(s->def.threads, sti_block_count(s), end_blocks, &momenta);
+    for (int k = 0; k < parts; k++) {
+        s->speed = sti_larger(momenta.speeds[k].speed, s->speed);
+        if (!work->impact) s->pull = sti_larger(momenta.speeds[k].pull, s->pull);
+    }
     for (int i = 0; stage->A != NULL && i < model->n_v; i++)
         f[i] += stage->D[i] * stage->v_near[i];
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
@@ -281,6 +322,7 @@ static st_Status grow_contacts(Work *work, int64_t n, int dim, int64_t n_C)
     out->H.n_rows = 0;
     out->n_C = 0;
     out->C_used = 0;
+    out->overlapping = 0;
     out->compliant = false;
     return ST_OK;
 }
@@ -329,10 +371,7 @@ static st_Status contact_rows(Work *work, const st_ContactLaw *law, const sti_Co
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
     for (int k = 0; k < law->dim; k++)
         work->out->w[law->first + k] = 0;
-    if (work->waiting) {
-        to->n_rows += law->dim;
-        return ST_OK;
-    }
+    if (work->waiting) return ST_OK;
     if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = n_own; k < law->dim; k++) {
@@ -376,12 +415,13 @@ static double rebound(const Work *work, const sti_ContactEntry *entry, int row, 
     return closes && fast && entry->surface->restitution > 0 ? entry->surface->restitution * approach : drift;
 }
 
-static st_Status add_contact(Work *work, int c, const sti_ContactEntry *entry)
+/* As contact c, its rows from `first` on. */
+static st_Status add_contact(Work *work, int c, int first, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
     bool now = work->stage->rows == &system->here;
-    int first = out->H.n_rows, before = now ? -1 : sti_sink_find(&system->here, entry->id);
+    int before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
@@ -396,7 +436,7 @@ static st_Status add_compliant_contact(Work *work, int *n, const sti_ContactEntr
 {
     sti_Assembly *out = work->out;
     if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
-    STI_TRY(add_contact(work, *n, entry));
+    STI_TRY(add_contact(work, *n, out->H.n_rows, entry));
     sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
     ++*n;
     return ST_OK;
@@ -415,7 +455,7 @@ static st_Status contacts(Work *work, int *n)
             if (work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact)
                 STI_TRY(add_compliant_contact(work, n, &sink->contact[c]));
             else
-                STI_TRY(add_contact(work, (*n)++, &sink->contact[c]));
+                STI_TRY(add_contact(work, (*n)++, work->out->H.n_rows, &sink->contact[c]));
         }
     }
     return ST_OK;
@@ -469,6 +509,11 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
  * normal compliance (METHODS section 1).                                                          */
+static bool overlaps(const Work *work, int c)
+{
+    return work->gap_drift && work->out->chosen[c].entry.gap < -STI_OVERLAP;
+}
+
 static void soften_overlaps(Work *work)
 {
     sti_Assembly *out = work->out;
@@ -476,12 +521,93 @@ static void soften_overlaps(Work *work)
         double *C = sti_compliance_block(out, out->law[c].first, 1); /* row by row: C is diagonal here */
         for (int k = 1; k < out->law[c].dim; k++)
             sti_compliance_block(out, out->law[c].first + k, 1);
-        if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
-        C[0] = STI_OVERLAP_COMPLIANCE *
-               (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, out->law[c].first));
+        if (!overlaps(work, c)) continue;
+        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
         out->overlapping++;
     }
     out->compliant = out->overlapping > 0;
+}
+
+/* ---- many contacts whose rows wait ------------------------------------------------------------- */
+
+/* Nothing is made of them but their laws, gaps and compliances: a team writes them, each member a range of the sink. */
+typedef struct Many {
+    Work *work;
+    sti_Places contacts, rows, overlapping;
+} Many;
+
+enum { LEAST_OF_MANY = 512 }; /* worth a thread */
+
+/* The next contact of a sink, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
+static int next_wanted(const st_Sink *sink, const sti_IdSet *wanted, int c, int end, int *k)
+{
+    for (; c < end; c++) {
+        while (*k < wanted->n && wanted->id[*k] < sink->contact[c].id)
+            ++*k;
+        if (*k < wanted->n && wanted->id[*k] == sink->contact[c].id) return c;
+    }
+    return end;
+}
+
+/* Contact n, whose rows are from `row` on; returns how many. */
+static int add_waiting(Work *work, int n, int row, const sti_ContactEntry *entry, int64_t *overlapping)
+{
+    sti_Assembly *out = work->out;
+    (void)add_contact(work, n, row, entry); /* which fails where rows are made only */
+    const int dim = out->law[n].dim;
+    for (int k = row; k < row + dim; k++) {
+        out->C_first[k] = k;
+        out->C[k] = 0.0;
+    }
+    sti_waiting_legs(work->system, n);
+    if (!overlaps(work, n)) return dim;
+    out->C[row] = STI_OVERLAP_COMPLIANCE * sti_waiting_mobility(work->system, n);
+    ++*overlapping;
+    return dim;
+}
+
+static void share_contacts(void *ctx, int thread, int n_threads)
+{
+    Many *many = ctx;
+    Work *work = many->work;
+    const st_Sink *sink = work->stage->rows;
+    const sti_IdSet *wanted = &work->system->wanted;
+    const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
+    const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
+    const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
+    int n = 0, rows = 0, k = start;
+    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
+        rows += sti_contact_law(&work->system->def, &sink->contact[c], 0).dim;
+    many->contacts.count[thread] = n;
+    many->rows.count[thread] = rows;
+    many->overlapping.count[thread] = 0;
+    sti_team_wait(n_threads);
+    n = (int)sti_places_before(&many->contacts, thread);
+    rows = (int)sti_places_before(&many->rows, thread);
+    k = start;
+    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
+        rows += add_waiting(work, n, rows, &sink->contact[c], &many->overlapping.count[thread]);
+    if (thread < n_threads - 1) return;
+    work->out->n_gaps = n;
+    work->out->H.n_rows = rows;
+}
+
+static st_Status waiting_contacts(Work *work, int *n)
+{
+    sti_Assembly *out = work->out;
+    const st_System *system = work->system;
+    Many many;
+    many.work = work;
+    memset(many.overlapping.count, 0, sizeof many.overlapping.count);
+    STI_TRY(STI_GROW(work->allocator, out->leg, out->leg_capacity, 2 * (int64_t)system->wanted.n, work->err));
+    const int threads = system->wanted.n / LEAST_OF_MANY;
+    sti_team_run(threads < system->def.threads ? threads : system->def.threads, share_contacts, &many);
+    *n = out->n_gaps;
+    out->n_C = out->H.n_rows;
+    out->C_used = out->H.n_rows;
+    out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
+    out->compliant = out->overlapping > 0;
+    return ST_OK;
 }
 
 /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
@@ -491,8 +617,7 @@ static void compliances(Work *work)
     double eta = work->stage->eta;
     bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
     st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
-    out->overlapping = 0;
-    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
+    if (model == ST_CONTACT_RIGID && !work->waiting) soften_overlaps(work);
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
@@ -594,7 +719,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
                           n_block * system->wanted.n + stage->rows->bounded_rows.n_rows));
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, err));
-    STI_TRY(contacts(&work, &n_contacts));
+    STI_TRY((work.waiting ? waiting_contacts : contacts)(&work, &n_contacts));
     /* no finite force changes an impact: bounded rows are left out */
     work.out->n_gaps = n_contacts;
     work.out->n_bounded = impact ? 0 : stage->rows->bounded_rows.n_rows;
@@ -609,10 +734,17 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
 /* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean. In an impact the
  * velocity at the contact changes under the impulse, and the work is that of the mean. Of bounded rows those that drive
  * nothing are friction. */
-static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
+typedef struct Sliding {
+    const sti_Stage *stage;
+    const sti_Assembly *out;
+} Sliding;
+
+static double work_of_range(void *ctx, int64_t first, int64_t end)
 {
+    const sti_Stage *stage = ((const Sliding *)ctx)->stage;
+    const sti_Assembly *out = ((const Sliding *)ctx)->out;
     double sum = 0;
-    for (int c = 0; c < out->n_gaps + out->n_bounded; c++) {
+    for (int c = (int)first; c < (int)end; c++) {
         const st_ContactLaw *law = &out->law[c];
         bool bounded = c >= out->n_gaps;
         if (bounded) {
@@ -626,6 +758,12 @@ static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
         }
     }
     return sum;
+}
+
+static double friction_work(const st_System *system, const sti_Stage *stage)
+{
+    Sliding sliding = {stage, &system->step};
+    return sti_team_sum(system->def.threads, system->step.n_gaps + system->step.n_bounded, work_of_range, &sliding);
 }
 
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
@@ -649,7 +787,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     sti_sleep_impulses(system, stage->eta);
-    if (out->problem.n_r > 0) memcpy(out->start, out->r, (size_t)out->problem.n_r * sizeof *out->r);
+    sti_team_copy(system->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     if (stage->again)
         STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
@@ -661,7 +799,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, info, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
-    out->friction_work = friction_work(stage, out);
+    out->friction_work = friction_work(system, stage);
     sti_lap(system, ST_STAGE_SOLVE);
     return ST_OK;
 }
