@@ -51,7 +51,7 @@ void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *
 
 /* ---- parts ------------------------------------------------------------------------------------ */
 
-enum { LEAST_PART = 256, PARTS_A_THREAD = 4 };
+enum { LEAST_PART = 256, PARTS_A_THREAD = 4, LEAST_COPIED = 16384 };
 
 static int64_t part_size(int64_t n)
 {
@@ -120,6 +120,26 @@ double sti_team_largest(int threads, int64_t n, sti_PartValue *work, void *ctx)
     return largest;
 }
 
+typedef struct Numbers {
+    const double *x;
+    double most;
+} Numbers;
+
+static double count_beyond(void *ctx, int64_t first, int64_t end)
+{
+    const Numbers *numbers = ctx;
+    int count = 0;
+    for (int64_t k = first; k < end; k++)
+        count += !(fabs(numbers->x[k]) <= numbers->most); /* NaN, too */
+    return count;
+}
+
+bool sti_team_within(int threads, const double *x, int64_t n, double most)
+{
+    Numbers numbers = {x, most};
+    return sti_team_largest(threads, n, count_beyond, &numbers) == 0.0;
+}
+
 typedef struct Copy {
     double *to;
     const double *from;
@@ -134,5 +154,5 @@ static void copy_range(void *ctx, int64_t first, int64_t end)
 void sti_team_copy(int threads, double *to, const double *from, int64_t n)
 {
     Copy copy = {to, from};
-    sti_team_for(threads, n, 16384, copy_range, &copy);
+    sti_team_for(threads, n, LEAST_COPIED, copy_range, &copy);
 }

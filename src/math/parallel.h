@@ -49,6 +49,9 @@ typedef double sti_PartValue(void *ctx, int64_t first, int64_t end);
 double sti_team_sum(int threads, int64_t n, sti_PartValue *work, void *ctx);
 double sti_team_largest(int threads, int64_t n, sti_PartValue *work, void *ctx);
 
+/* Is none of n numbers larger than `most` in magnitude, nor NaN? */
+bool sti_team_within(int threads, const double *x, int64_t n, double most);
+
 /* n numbers, copied. */
 void sti_team_copy(int threads, double *to, const double *from, int64_t n);
 
