@@ -293,6 +293,7 @@ static void number_parts(sti_Islands *s, const sti_Awake *awake)
         else if (s->part_of[k] != REST)
             s->part_of[k] = ++s->n_islands;
     }
+    if (awake == NULL && s->n_islands < 2) return; /* nobody asks whose they are */
     const int first = s->n_islands > 0 ? 1 : REST;
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = s->l_part[j] == NONE ? first : s->part_of[s->l_part[j]];
