@@ -277,7 +277,7 @@ typedef struct sti_Stage {
     const double *push;           /* an impulse, or NULL                                                     */
 } sti_Stage;
 
-/* stage.c: fill the step problem with the `wanted` contacts; solve it. */
+/* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
 /* waiting.c: may the rows of this stage's contacts wait until somebody wants them? Where they come from; those of one
  * contact, as sti_mobility needs them.                                                            */
