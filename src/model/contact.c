@@ -10,8 +10,8 @@
  */
 #include "collide/ball.h"
 #include "math/parallel.h"
+#include "model/sink.h"
 #include "model/world.h"
-#include "step/sink.h"
 
 /* What is the same for all pairs, and what was looked up for the pair at hand. */
 typedef struct Task {

@@ -16,7 +16,7 @@
 #include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
-#include "step/sink.h"
+#include "model/sink.h"
 
 #include <stiction/model.h>
 
@@ -205,7 +205,6 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
 /* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
  * shortest turn; the angle of a hand of b.                                                        */
-double sti_angle_value(const sti_World *world, int angle, const double *q);
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
 /* After a move, those that rows depend on; the others once a step is accepted. */
@@ -238,7 +237,6 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
-double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 /* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
  * many numbers each has, at most 12, and on which velocities.                                     */
@@ -348,9 +346,6 @@ static inline double sti_turning_speed(const sti_World *world, int body, st_Vec3
 }
 
 int sti_rows_index(const sti_World *world, int a, int b, int *index); /* how many; index has room for 12 */
-void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);
-void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
-                  sti_Rows *rows);
 /* The one row of a measure of bodies a and b. */
 void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
                       sti_Rows *rows);

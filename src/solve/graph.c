@@ -22,6 +22,7 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(judged);
     RELEASE(v_judged);
     RELEASE(scale);
+    RELEASE(axes);
     RELEASE(root);
     RELEASE(diagonal);
     RELEASE(mass_at);

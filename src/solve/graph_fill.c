@@ -112,6 +112,12 @@ static bool is_round(int n, const double *A, int64_t apart)
     return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
 }
 
+/* Is a diagonal A_k of a body that moves alike in all directions? */
+static bool is_even(int n, const double *A, int64_t apart)
+{
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
+}
+
 /* Contacts of a problem whose rows wait with a w or a compliance along others than their normals, or one tangent. */
 static double count_askew(void *ctx, int64_t first, int64_t end)
 {
@@ -137,7 +143,7 @@ static bool acts_along_normals(sti_Graph *graph)
 typedef struct Masses {
     sti_Graph *graph;
     const double *v_free;
-    bool diagonal[STI_PARTS], round[STI_PARTS], definite[STI_PARTS]; /* all of them are                  */
+    bool diagonal[STI_PARTS], round[STI_PARTS], even[STI_PARTS], definite[STI_PARTS]; /* all of them are   */
 } Masses;
 
 static void look_at_part(void *ctx, int part, int64_t first, int64_t end)
@@ -145,19 +151,22 @@ static void look_at_part(void *ctx, int part, int64_t first, int64_t end)
     Masses *masses = ctx;
     const sti_Graph *graph = masses->graph;
     const st_BlockDiag *A = &graph->problem->A;
-    bool diagonal = true, round = true;
+    bool diagonal = true, round = true, even = true;
     for (int k = (int)first; k < (int)end; k++) {
         const int n = A->first[k + 1] - A->first[k];
         const double *x = A->x + graph->mass_at[k];
         graph->diagonal[k] = sti_block_marked(A, k) || is_diagonal(n, x);
         diagonal = diagonal && graph->diagonal[k];
         round = round && graph->diagonal[k] && is_round(n, x, sti_block_stride(A, k));
+        even = even && graph->diagonal[k] && is_even(n, x, sti_block_stride(A, k));
     }
     masses->diagonal[part] = diagonal;
     masses->round[part] = round;
+    masses->even[part] = even;
 }
 
-/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round? */
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or do at least
+ * frames say all of their rows?                                                                   */
 static st_Status look_at_masses(Masses *masses, st_Error *err)
 {
     sti_Graph *graph = masses->graph;
@@ -170,13 +179,26 @@ static st_Status look_at_masses(Masses *masses, st_Error *err)
     }
     const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
     graph->round = sti_rows_wait(p) && acts_along_normals(graph);
+    graph->framed = sti_rows_wait(p);
     for (int k = 0; k < parts; k++) {
         all = all && masses->diagonal[k];
         graph->round = graph->round && masses->round[k];
+        graph->framed = graph->framed && masses->even[k];
     }
     graph->diagonal[graph->n_nodes] = true;
+    graph->framed = graph->framed && !graph->round;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    if (graph->framed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
     return ST_OK;
+}
+
+static void scale_axes(const sti_Graph *graph, int node)
+{
+    const double *R = axes_of(graph, node), *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    double *to = graph->axes + STI_FRAME * (ptrdiff_t)node;
+    for (int k = 0; k < 9; k++)
+        to[k] = R[k] * scale[3 + k % 3];
+    to[9] = scale[0];
 }
 
 static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
@@ -191,6 +213,7 @@ static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
                                              : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
     if (definite) scale_velocity(graph, k, n, v_free + first, v);
     if (definite && graph->round) turn_to_world(axes_of(graph, k), v);
+    if (definite && graph->framed) scale_axes(graph, k);
     return definite;
 }
 
@@ -214,6 +237,7 @@ st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definit
     *definite = true;
     for (int k = 0; k < parts; k++)
         *definite = *definite && masses.definite[k];
+    if (graph->framed) memset(graph->axes + STI_FRAME * (ptrdiff_t)graph->n_nodes, 0, STI_FRAME * sizeof(double));
     return ST_OK;
 }
 
@@ -265,23 +289,42 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
     graph->code->fill(to, &rows);
 }
 
-/* The same for balls, from the frames of the contacts. */
+/* The same from the frames of the contacts. */
+static void fill_frames(const sti_Graph *graph, const sti_Batch *batch, sti_RowLanes *to)
+{
+    const st_Problem *p = graph->problem;
+    sti_LaneFrames frames;
+    memset(to->w, 0, sizeof to->w);
+    memset(to->C, 0, sizeof to->C);
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        memset(frames.frame[l], 0, sizeof frames.frame[l]);
+        if (c >= 0) p->later->frame(p->later->ctx, c, frames.frame[l]);
+        for (int side = 0; side < 2; side++)
+            frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
+        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
+            to->w[d][l] = p->w[p->contact[c].first + d];
+    }
+    graph->code->fill_frames(to, &frames, batch->dim);
+}
+
+/* The same for balls. */
 static void fill_balls(const sti_Graph *graph, const sti_Batch *batch, sti_BallLanes *to)
 {
     const st_Problem *p = graph->problem;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        double frame[4][3] = {{0}};
+        double frame[12] = {0};
         if (c >= 0) p->later->frame(p->later->ctx, c, frame);
         for (int k = 0; k < 3; k++) {
-            to->normal[k][l] = frame[0][k];
-            to->tangent[k][l] = batch->dim[l] > 1 ? frame[1][k] : 0.0;
+            to->normal[k][l] = frame[k];
+            to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
         }
         for (int side = 0; side < 2; side++) {
             const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
             to->mass[side][l] = scale[0];
             for (int k = 0; k < 3; k++)
-                to->lever[side][k][l] = scale[3] * frame[2 + side][k];
+                to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
         }
         to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
         to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
@@ -331,6 +374,8 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
         fill_laws(graph, &graph->batch[k]);
         if (graph->round)
             fill_balls(graph, &graph->batch[k], &graph->balls[k]);
+        else if (graph->framed)
+            fill_frames(graph, &graph->batch[k], &graph->rows[k]);
         else
             fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
     }

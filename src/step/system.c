@@ -289,7 +289,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     return create(def, model, NULL, q0, v0, out, err);
 }
 
-void sti_assembly_free(const st_Allocator *a, sti_Assembly *x)
+static void free_assembly(const st_Allocator *a, sti_Assembly *x)
 {
     sti_rows_free(a, &x->G);
     sti_rows_free(a, &x->H);
@@ -322,8 +322,8 @@ void st_system_destroy(st_System *s)
     sti_sink_free(&s->here);
     sti_sink_free(&s->trial);
     sti_sink_free(&s->middle);
-    sti_assembly_free(&a, &s->step);
-    sti_assembly_free(&a, &s->projection);
+    free_assembly(&a, &s->step);
+    free_assembly(&a, &s->projection);
     sti_IdSet *sets[] = {&s->active, &s->active_new, &s->missed,       &s->wanted,
                          &s->loaded, &s->loaded_new, &s->saved.active, &s->saved.loaded};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)

@@ -351,7 +351,6 @@ st_Status sti_note_loaded(st_System *system, st_Error *err);
 
 /* event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
  * is none.                                                                                        */
-void sti_prepare_path(st_System *system);
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
@@ -397,7 +396,5 @@ st_Status sti_check_initial(st_System *system, st_Error *err);
 
 /* A contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
-
-void sti_assembly_free(const st_Allocator *allocator, sti_Assembly *assembly);
 
 #endif

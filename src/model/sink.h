@@ -1,4 +1,4 @@
-/* step/sink.h -- where a model's rows are collected: joints, soft and bounded rows, contacts at one
+/* model/sink.h -- where a model's rows are collected: joints, soft and bounded rows, contacts at one
  * (t, q). */
 #ifndef STI_SINK_H
 #define STI_SINK_H

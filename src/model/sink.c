@@ -1,4 +1,4 @@
-#include "step/sink.h"
+#include "model/sink.h"
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err)
