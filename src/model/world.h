@@ -261,7 +261,7 @@ st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *alloca
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
-void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
+void sti_forces(const sti_World *world, double t, const double *q, double *k);
 
 /* What may move goes through these: while somebody sleeps, the list of the others; else all bodies but the ground, with
  * those that are fixed. Of a sleeper every vector of the system holds its pose, or 0: nobody writes there. */
@@ -269,6 +269,7 @@ static inline int sti_awake_count(const sti_World *world)
 {
     return world->awake != NULL ? world->n_awake : world->n_bodies - 1;
 }
+enum { STI_LEAST_BODIES = 512 }; /* that are worth a thread */
 static inline int sti_awake_body(const sti_World *world, int e)
 {
     return world->awake != NULL ? world->awake[e] : e + 1;

@@ -300,6 +300,7 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->Cb_first, x->Cb_first_capacity);
     STI_RELEASE(a, x->C_first, x->C_first_capacity);
     STI_RELEASE(a, x->law, x->law_capacity);
+    STI_RELEASE(a, x->leg, x->leg_capacity);
     STI_RELEASE(a, x->chosen, x->chosen_capacity);
     STI_RELEASE(a, x->r, x->r_capacity);
     STI_RELEASE(a, x->start, x->start_capacity);
