@@ -214,6 +214,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     st_Status status = pieces(system, h, &local, err);
     if (status != ST_OK) {
         if (sti_goes_on(system)) sti_restore(system);
+        sti_forget_step(system);
         return status;
     }
     system->n_steps++;

@@ -387,6 +387,8 @@ void sti_still_body(st_System *system, int body);
 /* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+/* No step yet, or one that failed: there is nothing to report. */
+void sti_forget_step(st_System *system);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);
