@@ -50,6 +50,8 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
         (pointer) = NULL;                                                                                              \
         (capacity) = 0;                                                                                                \
     } while (0)
+#define STI_PI 3.14159265358979323846 /* M_PI is not C17 */
+
 /* A growing array as a member: its capacity beside it. */
 #define STI_ARRAY(type, name)                                                                                          \
     type *name;                                                                                                        \

@@ -86,7 +86,7 @@ void sti_clip(const sti_Feature *reference, const sti_Feature *incident, sti_Cli
         st_Vec3 d = sub(reference->point[k], reference->point[0]);
         if (dot(d, d) > square) square = dot(d, d);
     }
-    double slack = 1e-12 * sqrt(square);
+    double slack = 3e-10 * sqrt(square);
     for (int k = 0; k < reference->n && from->n > 0; k++) {
         st_Vec3 way = sub(reference->point[k + 1 < reference->n ? k + 1 : 0], reference->point[k]);
         st_Vec3 outward = cross(way, reference->normal);

@@ -130,7 +130,7 @@ static void part_put(const void *ctx, int c, int dim, double row[3][2][STI_NODE]
     later->put(later->ctx, contact_in_whole(s, c), dim, row);
 }
 
-static void part_frame(const void *ctx, int c, double frame[4][3])
+static void part_frame(const void *ctx, int c, double frame[12])
 {
     const sti_Islands *s = ctx;
     const struct st_RowSource *later = s->problem->later;
