@@ -1,4 +1,5 @@
 /* model/force.c -- gravity and applied forces, as generalised forces on the free velocities. */
+#include "math/parallel.h"
 #include "model/profile.h"
 #include "model/world.h"
 
@@ -12,18 +13,43 @@ static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, doub
         k[body->v_first + d] += full[body->dof[d]];
 }
 
-void sti_forces_add(const sti_World *world, double t, const double *q, double *k)
+/* Force and torque of applied force f at t, in the axes of its def. */
+static void force_value(const sti_World *world, int f, double t, st_Vec3 *force, st_Vec3 *torque)
 {
-    for (int e = 0; e < sti_awake_count(world); e++) {
+    const st_ForceDef *def = &world->scene->force[f];
+    const sti_Control *control = &world->control[world->n_joints + f];
+    const double s = sti_profile_value(&def->profile, t);
+    *force = control->is_set ? vec3_load(control->value) : scale(s, def->force);
+    *torque = control->is_set ? vec3_load(control->value + 3) : scale(s, def->torque);
+}
+
+typedef struct Weight {
+    const sti_World *world;
+    double *k;
+} Weight;
+
+static void weigh_range(void *ctx, int64_t first, int64_t end)
+{
+    const Weight *weight = ctx;
+    const sti_World *world = weight->world;
+    for (int e = (int)first; e < (int)end; e++) {
         const sti_Body *body = &world->body[sti_awake_body(world, e)];
-        add_wrench(body, scale(body->mass, world->gravity), vec3(0, 0, 0), k);
+        for (int d = 0; d < body->n_dofs; d++)
+            weight->k[body->v_first + d] = 0;
+        add_wrench(body, scale(body->mass, world->gravity), vec3(0, 0, 0), weight->k);
     }
+}
+
+void sti_forces(const sti_World *world, double t, const double *q, double *k)
+{
+    Weight weight = {world, k};
+    sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, weigh_range, &weight);
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
         if (sti_sleeps(world, def->body.index1)) continue;
-        double s = sti_profile_value(&def->profile, t);
         st_Quat orientation = sti_pose(q, def->body.index1).q;
-        st_Vec3 force = scale(s, def->force), torque = scale(s, def->torque);
+        st_Vec3 force, torque;
+        force_value(world, f, t, &force, &torque);
         st_Vec3 force_world = def->body_axes ? rotate(orientation, force) : force;
         st_Vec3 force_body = def->body_axes ? force : rotate_back(orientation, force);
         st_Vec3 torque_body = def->body_axes ? torque : rotate_back(orientation, torque);

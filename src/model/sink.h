@@ -115,7 +115,8 @@ static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v
     return sum;
 }
 
-/* Index of the contact with this id, or -1: contacts stand by increasing id. */
+/* The first contact with this id or a larger one, and the one with this id, or -1: they stand by increasing id. */
+int sti_sink_lower(const st_Sink *sink, uint64_t id);
 int sti_sink_find(const st_Sink *sink, uint64_t id);
 
 #endif

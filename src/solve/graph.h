@@ -131,6 +131,7 @@ struct sti_Graph {
                                       * of its motion; STI_FRAME numbers. Where framed                  */
     STI_ARRAY(double, root);         /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
     STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
+    STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
     STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
     STI_ARRAY(uint8_t, whole);       /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows */
     STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */

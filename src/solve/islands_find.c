@@ -100,7 +100,8 @@ static void connect_compliances(sti_Islands *s)
     for (int k = 0; k < p->Cb.n_blocks; k++)
         for (int i = p->Cb.first[k] + 1; i < p->Cb.first[k + 1]; i++)
             if (s->l_part[i] != NONE && s->l_part[i - 1] != NONE) sti_join(s->above, s->l_part[i], s->l_part[i - 1]);
-    for (int k = 0, c = 0; k < p->C.n_blocks; k++) {
+    const bool by_rows = p->C.n_blocks > 0 && p->C.first[p->C.n_blocks] == p->C.n_blocks; /* nothing is coupled */
+    for (int k = 0, c = 0; k < p->C.n_blocks && !by_rows; k++) {
         while (p->contact[c].first + p->contact[c].dim <= p->C.first[k])
             c++;
         for (; p->contact[c].first + p->contact[c].dim < p->C.first[k + 1]; c++)
@@ -124,6 +125,7 @@ static void number_parts(sti_Islands *s, const sti_Awake *awake)
         else if (s->part_of[k] != REST)
             s->part_of[k] = ++s->n_islands;
     }
+    if (awake == NULL && s->n_islands < 2) return; /* nobody asks whose they are */
     const int first = s->n_islands > 0 ? 1 : REST;
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = s->l_part[j] == NONE ? first : s->part_of[s->l_part[j]];

@@ -41,9 +41,12 @@ enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
  * Chamberlain et al. 1982).                                                                       */
 static const double near = 1e-3;
 enum { WATCHED = 4 };
-/* A start whose residual is not far above the tolerance is left to this many sweeps first. */
-static const double nearly = 10.0;
-enum { SWEEPS = 16 };
+/* A start whose residual is not far above the tolerance is left to sweeps first: so many at most, or until r changes by
+ * a tenth of what the first one changed.                                                          */
+static const double nearly = 10.0, swept = 0.1;
+/* What they must take away: less, and the next steps would call for them again and again. */
+static const double few_left = 0.2;
+enum { SWEEPS = 32 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
@@ -331,11 +334,14 @@ static bool sweeps_suffice(sti_Task *task)
     if (graph == NULL || !is_near || task->max_iterations < SWEEPS) return false;
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
-    for (; task->iterations < SWEEPS; task->iterations++)
-        sti_graph_sweep(graph);
+    const double first = sti_graph_sweep(graph);
+    double change = first;
+    for (task->iterations = 1; task->iterations < SWEEPS && change > swept * first; task->iterations++)
+        change = sti_graph_sweep(graph);
     sti_graph_give(graph, task->r);
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
-    return sti_residual_measure(task->reduction, &residual) <= task->tolerance;
+    const double measure = sti_residual_measure(task->reduction, &residual);
+    return measure <= task->tolerance && measure <= few_left * task->start;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)

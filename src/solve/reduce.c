@@ -6,6 +6,8 @@
 #include "solve/law.h"
 #include "solve/reduce_memory.h"
 
+#include <float.h>
+
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
 
 st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err)
@@ -153,6 +155,7 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     m->free_known = false;
     m->joint_free = sti_reduction_velocity(reduction, NULL, m->v_free, m->l_free);
     m->free_known = true;
+    if (sti_team_within(reduction->threads, m->v_free, problem->n_v, DBL_MAX)) return ST_OK;
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(m->v_free[row]))
             return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, m->v_free[row]);

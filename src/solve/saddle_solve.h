@@ -172,9 +172,9 @@ STI_INLINE void NAME(residuals)(const Memory *m, const Part *part, const NUMBER 
 }
 
 /* v, l <- v, l + the corrections, for each right-hand side as long as that helps: a correction of relative size e
- * leaves an error of about e^2, so that mostly one is enough. Where v is 0 but for rounding a correction is small beside
- * nothing but what cancels, the velocities without joints, and one in its last digits is the last. Tells whether any is
- * to go on; weight is 1 for those, else 0.                                                         */
+ * leaves an error of about e^2, so that mostly one is enough. Where v is 0 but for rounding a correction is small
+ * beside nothing but what cancels, the velocities without joints, and one in its last digits is the last. Tells whether
+ * any is to go on; weight is 1 for those, else 0.                                                         */
 STI_INLINE bool NAME(correct)(const Memory *m, const Part *part, const double *free, NUMBER *v, NUMBER *l,
                               double *moved, NUMBER *weight)
 {

@@ -219,7 +219,8 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
     for (int k = 0; k < joint->n_rows; k++)
         add_impulse(sum, l[k], &row[k]);
-    double motor = bounded_impulse(step, joint->motor_row), friction = bounded_impulse(step, joint->friction_row);
+    double motor = bounded_impulse(step, joint->motor_row) + step->eta * sti_motor_force(world, index, step->t),
+           friction = bounded_impulse(step, joint->friction_row);
     double limit = limit_impulse(system, index, 0), spring = spring_impulse(system, index, &x, out->speed);
     add_impulse(sum, motor + friction + limit + spring, &x);
     out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);

@@ -25,25 +25,12 @@
 #include "step/stage.h"
 
 #include "base/tolerance.h"
+#include "math/parallel.h"
 
 /* Joints and springs. */
 static const st_Sink *constraints_of(const sti_StageWork *work)
 {
     return work->stage->constraints != NULL ? work->stage->constraints : work->stage->rows;
-}
-
-/* How fast things are, or would be after the step: what the residual is measured against when contacts
- * have nothing to do. An impact has no forces to tell; there the step before it counts, too.      */
-static void note_speeds(sti_StageWork *work, const double *v, const double *k)
-{
-    st_System *s = work->system;
-    if (!work->impact) s->speed = s->pull = 0;
-    for (int e = 0; e < sti_block_count(s); e++)
-        for (int i = s->model.first[sti_block(s, e)]; i < s->model.first[sti_block(s, e) + 1]; i++) {
-            double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
-            s->speed = sti_larger(fabs(v[i]) + work->stage->eta * pull, s->speed);
-            if (!work->impact) s->pull = sti_larger(pull, s->pull);
-        }
 }
 
 /* k1 at (q*, v*), at one time or as the mean of two. */
@@ -52,7 +39,8 @@ static st_Status forces(sti_StageWork *work, double *k)
     const st_Model *model = &work->system->model;
     const sti_Stage *stage = work->stage;
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
-    if (stage->t_end > stage->t && !(work->system->world != NULL && work->system->world->scene->n_forces == 0)) {
+    const sti_World *world = work->system->world;
+    if (stage->t_end > stage->t && !(world != NULL && world->scene->n_forces + world->n_force_motors == 0)) {
         double *last = work->system->path; /* free until the way is looked at for collisions */
         STI_TRY(model->force(model->ctx, stage->t_end, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
@@ -61,6 +49,28 @@ static st_Status forces(sti_StageWork *work, double *k)
     if (stage->second_order && model->gyroscopic_force != NULL)
         model->gyroscopic_force(model->ctx, stage->q_star, stage->v_star, k);
     return ST_OK;
+}
+
+/* How fast things are, or would be after the step: what the residual is measured against when contacts
+ * have nothing to do.                                                                             */
+typedef struct Speeds {
+    double speed, pull;
+} Speeds;
+
+static Speeds faster(Speeds a, Speeds b)
+{
+    return (Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
+}
+
+static Speeds speeds_of(const sti_StageWork *work, int b, const double *v, const double *k)
+{
+    const st_System *s = work->system;
+    Speeds fastest = {0, 0};
+    for (int i = s->model.first[b]; i < s->model.first[b + 1]; i++) {
+        double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
+        fastest = faster((Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
+    }
+    return fastest;
 }
 
 /* f = eta f + M v of one block. */
@@ -79,25 +89,57 @@ static void add_momentum(const sti_StageWork *work, int b, const double *v, doub
             f[first + i] += M[i * n + j] * v[first + j];
 }
 
-/* f = M v_b* + eta k1 + push, A = M. */
+/* Blocks by a team: v and k before forces are known, f of them behind. */
+typedef struct Momenta {
+    const sti_StageWork *work;
+    double *v, *f;
+    Speeds speeds[STI_PARTS];
+} Momenta;
+
+static void begin_blocks(void *ctx, int64_t first, int64_t end)
+{
+    const Momenta *momenta = ctx;
+    const st_System *s = momenta->work->system;
+    for (int e = (int)first; e < (int)end; e++)
+        for (int i = s->model.first[sti_block(s, e)]; i < s->model.first[sti_block(s, e) + 1]; i++)
+            momenta->v[i] = momenta->work->stage->v_base[i], momenta->f[i] = 0;
+}
+
+static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
+{
+    Momenta *momenta = ctx;
+    const sti_StageWork *work = momenta->work;
+    Speeds fastest = {0, 0};
+    for (int e = (int)first; e < (int)end; e++) {
+        const int b = sti_block(work->system, e);
+        fastest = faster(speeds_of(work, b, momenta->v, momenta->f), fastest);
+        add_momentum(work, b, momenta->v, momenta->f);
+    }
+    momenta->speeds[part] = fastest;
+}
+
+/* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
 static st_Status momentum(sti_StageWork *work)
 {
     st_System *s = work->system;
     const st_Model *model = &s->model;
     const sti_Stage *stage = work->stage;
-    double *f = work->out->f, *v = s->work_v, *k = f;
+    double *f = work->out->f, *v = s->work_v;
+    Momenta momenta;
+    momenta.work = work, momenta.v = v, momenta.f = f;
     STI_TRY(sti_mass(s, work->out, stage->q_star, work->err));
-    for (int e = 0; e < sti_block_count(s); e++)
-        for (int i = model->first[sti_block(s, e)]; i < model->first[sti_block(s, e) + 1]; i++)
-            v[i] = stage->v_base[i], k[i] = 0;
+    sti_team_for(s->def.threads, sti_block_count(s), STI_LEAST_BODIES, begin_blocks, &momenta);
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
-        STI_TRY(forces(work, k));
+        STI_TRY(forces(work, f));
+        s->speed = s->pull = 0;
     }
-    note_speeds(work, v, k);
-    for (int e = 0; e < sti_block_count(s); e++)
-        add_momentum(work, sti_block(s, e), v, f);
+    const int parts = sti_team_parts(s->def.threads, sti_block_count(s), end_blocks, &momenta);
+    for (int k = 0; k < parts; k++) {
+        s->speed = sti_larger(momenta.speeds[k].speed, s->speed);
+        if (!work->impact) s->pull = sti_larger(momenta.speeds[k].pull, s->pull);
+    }
     for (int i = 0; stage->A != NULL && i < model->n_v; i++)
         f[i] += stage->D[i] * stage->v_near[i];
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)

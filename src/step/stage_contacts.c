@@ -2,6 +2,7 @@
  * are in stage.c).
  */
 #include "base/tolerance.h"
+#include "math/parallel.h"
 #include "step/stage.h"
 
 /* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid contacts C
@@ -30,6 +31,7 @@ static st_Status grow(sti_StageWork *work)
     out->H.n_rows = 0;
     out->n_C = 0;
     out->C_used = 0;
+    out->overlapping = 0;
     out->compliant = false;
     return ST_OK;
 }
@@ -80,10 +82,7 @@ static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, con
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
     for (int k = 0; k < law->dim; k++)
         work->out->w[law->first + k] = 0;
-    if (work->waiting) {
-        to->n_rows += law->dim;
-        return ST_OK;
-    }
+    if (work->waiting) return ST_OK;
     if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = n_own; k < law->dim; k++) {
@@ -131,12 +130,13 @@ static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, 
 
 /* ------------------------------------------------------------------ one by one */
 
-static st_Status add_contact(sti_StageWork *work, int c, const sti_ContactEntry *entry)
+/* As contact c, its rows from `first` on. */
+static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
     bool now = work->stage->rows == &system->here;
-    int first = out->H.n_rows, before = now ? -1 : sti_sink_find(&system->here, entry->id);
+    int before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
     out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
@@ -151,7 +151,7 @@ static st_Status add_compliant_contact(sti_StageWork *work, int *n, const sti_Co
 {
     sti_Assembly *out = work->out;
     if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
-    STI_TRY(add_contact(work, *n, entry));
+    STI_TRY(add_contact(work, *n, out->H.n_rows, entry));
     sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
     ++*n;
     return ST_OK;
@@ -170,7 +170,7 @@ static st_Status contacts(sti_StageWork *work)
             if (work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact)
                 STI_TRY(add_compliant_contact(work, &n, &sink->contact[c]));
             else
-                STI_TRY(add_contact(work, n++, &sink->contact[c]));
+                STI_TRY(add_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
         }
     }
     work->out->n_gaps = n;
@@ -229,6 +229,11 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
  * normal compliance (METHODS section 1).                                                          */
+static bool overlaps(const sti_StageWork *work, int c)
+{
+    return work->gap_drift && work->out->chosen[c].entry.gap < -STI_OVERLAP;
+}
+
 static void soften_overlaps(sti_StageWork *work)
 {
     sti_Assembly *out = work->out;
@@ -236,9 +241,8 @@ static void soften_overlaps(sti_StageWork *work)
         double *C = sti_compliance_block(out, out->law[c].first, 1); /* row by row: C is diagonal here */
         for (int k = 1; k < out->law[c].dim; k++)
             sti_compliance_block(out, out->law[c].first + k, 1);
-        if (!work->gap_drift || !(out->chosen[c].entry.gap < -STI_OVERLAP)) continue;
-        C[0] = STI_OVERLAP_COMPLIANCE *
-               (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, out->law[c].first));
+        if (!overlaps(work, c)) continue;
+        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
         out->overlapping++;
     }
     out->compliant = out->overlapping > 0;
@@ -251,8 +255,7 @@ static void compliances(sti_StageWork *work)
     double eta = work->stage->eta;
     bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
     st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
-    out->overlapping = 0;
-    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
+    if (model == ST_CONTACT_RIGID && !work->waiting) soften_overlaps(work);
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
@@ -264,6 +267,87 @@ static void compliances(sti_StageWork *work)
     out->C_first[out->n_C] = out->H.n_rows;
 }
 
+/* ------------------------------------------------------------------ many contacts whose rows wait */
+
+/* Nothing is made of them but their laws, gaps and compliances: a team writes them, each member a range of the sink. */
+typedef struct Many {
+    sti_StageWork *work;
+    sti_Places contacts, rows, overlapping;
+} Many;
+
+enum { LEAST_OF_MANY = 512 }; /* worth a thread */
+
+/* The next contact of a sink, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
+static int next_wanted(const st_Sink *sink, const sti_IdSet *wanted, int c, int end, int *k)
+{
+    for (; c < end; c++) {
+        while (*k < wanted->n && wanted->id[*k] < sink->contact[c].id)
+            ++*k;
+        if (*k < wanted->n && wanted->id[*k] == sink->contact[c].id) return c;
+    }
+    return end;
+}
+
+/* Contact n, whose rows are from `row` on; returns how many. */
+static int add_waiting(sti_StageWork *work, int n, int row, const sti_ContactEntry *entry, int64_t *overlapping)
+{
+    sti_Assembly *out = work->out;
+    (void)add_contact(work, n, row, entry); /* which fails where rows are made only */
+    const int dim = out->law[n].dim;
+    for (int k = row; k < row + dim; k++) {
+        out->C_first[k] = k;
+        out->C[k] = 0.0;
+    }
+    sti_waiting_legs(work->system, n);
+    if (!overlaps(work, n)) return dim;
+    out->C[row] = STI_OVERLAP_COMPLIANCE * sti_waiting_mobility(work->system, n);
+    ++*overlapping;
+    return dim;
+}
+
+static void share_contacts(void *ctx, int thread, int n_threads)
+{
+    Many *many = ctx;
+    sti_StageWork *work = many->work;
+    const st_Sink *sink = work->stage->rows;
+    const sti_IdSet *wanted = &work->system->wanted;
+    const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
+    const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
+    const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
+    int n = 0, rows = 0, k = start;
+    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
+        rows += sti_contact_law(&work->system->def, &sink->contact[c], 0).dim;
+    many->contacts.count[thread] = n;
+    many->rows.count[thread] = rows;
+    many->overlapping.count[thread] = 0;
+    sti_team_wait(n_threads);
+    n = (int)sti_places_before(&many->contacts, thread);
+    rows = (int)sti_places_before(&many->rows, thread);
+    k = start;
+    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
+        rows += add_waiting(work, n, rows, &sink->contact[c], &many->overlapping.count[thread]);
+    if (thread < n_threads - 1) return;
+    work->out->n_gaps = n;
+    work->out->H.n_rows = rows;
+}
+
+static st_Status waiting_contacts(sti_StageWork *work)
+{
+    sti_Assembly *out = work->out;
+    const st_System *system = work->system;
+    Many many;
+    many.work = work;
+    memset(many.overlapping.count, 0, sizeof many.overlapping.count);
+    STI_TRY(STI_GROW(work->allocator, out->leg, out->leg_capacity, 2 * (int64_t)system->wanted.n, work->err));
+    const int threads = system->wanted.n / LEAST_OF_MANY;
+    sti_team_run(threads < system->def.threads ? threads : system->def.threads, share_contacts, &many);
+    out->n_C = out->H.n_rows;
+    out->C_used = out->H.n_rows;
+    out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
+    out->compliant = out->overlapping > 0;
+    return ST_OK;
+}
+
 st_Status sti_stage_contacts(sti_StageWork *work)
 {
     st_System *system = work->system;
@@ -272,7 +356,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     STI_TRY(grow(work));
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, work->err));
-    STI_TRY(contacts(work));
+    STI_TRY(work->waiting ? waiting_contacts(work) : contacts(work));
     STI_TRY(bounded_rows(work));
     compliances(work);
     return ST_OK;

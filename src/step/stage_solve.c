@@ -1,4 +1,5 @@
 /* step/stage_solve.c -- the solution of the step problem, island by island, and what follows from it at once. */
+#include "math/parallel.h"
 #include "solve/islands.h"
 #include "step/contact_model.h"
 #include "step/sleep.h"
@@ -6,10 +7,17 @@
 /* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean. In an impact the
  * velocity at the contact changes under the impulse, and the work is that of the mean. Of bounded rows those that drive
  * nothing are friction. */
-static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
+typedef struct Sliding {
+    const sti_Stage *stage;
+    const sti_Assembly *out;
+} Sliding;
+
+static double work_of_range(void *ctx, int64_t first, int64_t end)
 {
+    const sti_Stage *stage = ((const Sliding *)ctx)->stage;
+    const sti_Assembly *out = ((const Sliding *)ctx)->out;
     double sum = 0;
-    for (int c = 0; c < out->n_gaps + out->n_bounded; c++) {
+    for (int c = (int)first; c < (int)end; c++) {
         const st_ContactLaw *law = &out->law[c];
         bool bounded = c >= out->n_gaps;
         if (bounded) {
@@ -23,6 +31,12 @@ static double friction_work(const sti_Stage *stage, const sti_Assembly *out)
         }
     }
     return sum;
+}
+
+static double friction_work(const st_System *system, const sti_Stage *stage)
+{
+    Sliding sliding = {stage, &system->step};
+    return sti_team_sum(system->def.threads, system->step.n_gaps + system->step.n_bounded, work_of_range, &sliding);
 }
 
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
@@ -46,7 +60,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     bool impact = stage->eta == 0;
     sti_warm_start(system, stage->eta); /* an impact starts from 0 */
     sti_sleep_impulses(system, stage->eta);
-    if (out->problem.n_r > 0) memcpy(out->start, out->r, (size_t)out->problem.n_r * sizeof *out->r);
+    sti_team_copy(system->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     if (stage->again)
         STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
@@ -58,7 +72,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, info, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
-    out->friction_work = friction_work(stage, out);
+    out->friction_work = friction_work(system, stage);
     sti_lap(system, ST_STAGE_SOLVE);
     return ST_OK;
 }

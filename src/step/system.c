@@ -300,6 +300,7 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->Cb_first, x->Cb_first_capacity);
     STI_RELEASE(a, x->C_first, x->C_first_capacity);
     STI_RELEASE(a, x->law, x->law_capacity);
+    STI_RELEASE(a, x->leg, x->leg_capacity);
     STI_RELEASE(a, x->chosen, x->chosen_capacity);
     STI_RELEASE(a, x->r, x->r_capacity);
     STI_RELEASE(a, x->start, x->start_capacity);
@@ -390,6 +391,13 @@ static st_Status look_around(st_System *s, double t, const double *q, double mar
     return sti_ids_copy(&s->allocator, &s->active, &s->active_new, err);
 }
 
+void sti_forget_step(st_System *s)
+{
+    s->step.problem = (st_Problem){0};
+    s->step.n_gaps = s->step.n_bounded = 0;
+    s->step.q = s->q;
+}
+
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
     double margin = fmax(s->def.margin, s->def.active_gap);
@@ -414,9 +422,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->history.known = false;
     s->foreseen = 0;
     s->friction_work = 0;
-    s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
-    s->step.n_gaps = s->step.n_bounded = 0;
-    s->step.q = s->q;
+    sti_forget_step(s);
     return ST_OK;
 }
 

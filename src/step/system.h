@@ -22,6 +22,7 @@ typedef struct sti_IdSet {
     int64_t capacity;
 } sti_IdSet;
 
+int sti_ids_lower(const sti_IdSet *set, uint64_t id); /* how many are smaller */
 bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
@@ -48,6 +49,8 @@ typedef struct sti_Assembly {
     st_Problem problem;
     struct st_RowSource later; /* of the problem, where H waits to be made: waiting.c                 */
     sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
+    int *leg;                  /* while it waits: two a contact, the first velocities of its bodies   */
+    int64_t leg_capacity;
     double *M, *f, *g, *w, *Cb, *C;
     int laid_out;    /* rows of G whose entries are those of a world's joints and springs: they stay */
     bool mass_known; /* M stays as it is, for good                                                */
@@ -183,6 +186,7 @@ struct st_System {
     sti_ContactEntry *found;      /* those of them that the state does not show, brought back to it */
     int n_found;
     int64_t found_capacity;
+    bool rows_stale; /* a controller has spoken since the rows of `here` were made     */
     double foreseen; /* `here` has the contacts that may close within this time [s]   */
     int stalled;     /* collisions in a row without progress in time                  */
 
@@ -231,7 +235,7 @@ st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, c
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
                              const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
-double sti_sink_penetration(const st_Sink *sink);
+double sti_sink_penetration(st_Sink *sink, int threads);
 /* The blocks of M that may move; all, unless somebody sleeps. */
 static inline int sti_block_count(const st_System *system)
 {
@@ -280,6 +284,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
  * contact, as sti_mobility needs them.                                                            */
 bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
 struct st_RowSource sti_waiting_rows(st_System *system);
+void sti_waiting_legs(const st_System *system, int contact); /* notes them: while H waits, for every contact */
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
@@ -386,6 +391,10 @@ void sti_still_body(st_System *system, int body);
 /* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+/* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
+st_Status sti_refresh_rows(st_System *system, st_Error *err);
+/* No step yet, or one that failed: there is nothing to report. */
+void sti_forget_step(st_System *system);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);

@@ -22,12 +22,19 @@ static int first_velocity(const sti_World *world, int body)
     return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
 }
 
+void sti_waiting_legs(const st_System *system, int contact)
+{
+    const sti_ContactEntry *entry = &system->step.chosen[contact].entry;
+    int *leg = system->step.leg + 2 * (ptrdiff_t)contact;
+    leg[0] = first_velocity(system->world, entry->a);
+    leg[1] = first_velocity(system->world, entry->b);
+}
+
 static void legs(const void *ctx, int c, int first[2])
 {
-    const st_System *system = ctx;
-    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
-    first[0] = first_velocity(system->world, entry->a);
-    first[1] = first_velocity(system->world, entry->b);
+    const int *leg = ((const st_System *)ctx)->step.leg + 2 * (ptrdiff_t)c;
+    first[0] = leg[0];
+    first[1] = leg[1];
 }
 
 static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
