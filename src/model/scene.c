@@ -31,6 +31,7 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
         st_scene_destroy(scene);
         return status;
     }
+    scene->names[STI_BODY].uncounted = 1;
     *out = scene;
     return ST_OK;
 }

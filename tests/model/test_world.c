@@ -526,6 +526,26 @@ static void equal_shapes_are_one_kind(void **state)
     st_scene_destroy(scene);
 }
 
+/* What has no name is called by its number from 1; the ground is no body among them. */
+static void nameless_bodies_count_from_one(void **state)
+{
+    (void)state;
+    st_Error err = {0};
+    st_Scene *scene = NULL;
+    st_BodyDef def = st_body_def();
+    def.mass = 1, def.locks = ST_LOCK_ROTATION;
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 1; k <= 3; k++) {
+        st_BodyId id;
+        def.name = k == 2 ? "body3" : NULL; /* taken: the third is body4 */
+        check_ok(st_scene_add_body(scene, &def, &id, &err), err);
+    }
+    assert_int_equal(st_scene_find_body(scene, "body1").index1, 1);
+    assert_int_equal(st_scene_find_body(scene, "body3").index1, 2);
+    assert_int_equal(st_scene_find_body(scene, "body4").index1, 3);
+    st_scene_destroy(scene);
+}
+
 /* Friction is scaled wherever it is said: by a shape, by a material, by a pair of materials. */
 static void friction_is_scaled_everywhere(void **state)
 {
@@ -564,12 +584,19 @@ static void friction_is_scaled_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_gradients),          cmocka_unit_test(angular_spring_counts_turns),
-        cmocka_unit_test(difference_inverts_move),     cmocka_unit_test(gyroscopic_step_loses_energy),
-        cmocka_unit_test(forces_do_the_right_work),    cmocka_unit_test(box_mass_is_exact),
-        cmocka_unit_test(sphere_and_bar_masses),       cmocka_unit_test(contact_dimension_follows_the_locks),
-        cmocka_unit_test(bad_definitions_are_refused), cmocka_unit_test(bad_worlds_are_refused),
-        cmocka_unit_test(equal_shapes_are_one_kind),   cmocka_unit_test(friction_is_scaled_everywhere),
+        cmocka_unit_test(rows_are_gradients),
+        cmocka_unit_test(angular_spring_counts_turns),
+        cmocka_unit_test(difference_inverts_move),
+        cmocka_unit_test(gyroscopic_step_loses_energy),
+        cmocka_unit_test(forces_do_the_right_work),
+        cmocka_unit_test(box_mass_is_exact),
+        cmocka_unit_test(sphere_and_bar_masses),
+        cmocka_unit_test(contact_dimension_follows_the_locks),
+        cmocka_unit_test(bad_definitions_are_refused),
+        cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(equal_shapes_are_one_kind),
+        cmocka_unit_test(friction_is_scaled_everywhere),
+        cmocka_unit_test(nameless_bodies_count_from_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
