@@ -14,6 +14,7 @@ void sti_graph_release(sti_Graph *graph)
 {
     RELEASE(batch);
     RELEASE(rows);
+    RELEASE(points);
     RELEASE(balls);
     RELEASE(v);
     RELEASE(v_free);
@@ -256,6 +257,8 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(batch, graph->n_batches);
     if (graph->round)
         GROW(balls, graph->n_batches);
+    else if (graph->pointed)
+        GROW(points, graph->n_batches);
     else
         GROW(rows, graph->n_batches);
     GROW(r, 3 * STI_LANES * (int64_t)graph->n_batches);
@@ -321,16 +324,34 @@ void sti_graph_give(const sti_Graph *graph, double *r)
     sti_lanes_give(graph, graph->r, r);
 }
 
-/* Rows of balls: d and l x d, on a with the other sign. */
-static void ball_rows(const sti_BallLanes *balls, int lane, double rows[2][3][6])
+/* n, t, n x t of one lane. */
+static void directions(double normal[3][STI_LANES], double tangent[3][STI_LANES], int lane, double d[3][3])
 {
-    double d[3][3];
     for (int k = 0; k < 3; k++) {
-        d[0][k] = balls->normal[k][lane];
-        d[1][k] = balls->tangent[k][lane];
+        d[0][k] = normal[k][lane];
+        d[1][k] = tangent[k][lane];
     }
     for (int k = 0; k < 3; k++)
         d[2][k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
+}
+
+static void point_rows(sti_PointLanes *points, int lane, double rows[2][3][6])
+{
+    double d[3][3];
+    directions(points->normal, points->tangent, lane, d);
+    for (int side = 0; side < 2; side++)
+        for (int e = 0; e < 3; e++)
+            for (int k = 0; k < 3; k++) {
+                rows[side][e][k] = points->mass[side][lane] * d[e][k];
+                rows[side][e][3 + k] = points->turn[side][e][k][lane];
+            }
+}
+
+/* Rows of balls: d and l x d, on a with the other sign. */
+static void ball_rows(sti_BallLanes *balls, int lane, double rows[2][3][6])
+{
+    double d[3][3];
+    directions(balls->normal, balls->tangent, lane, d);
     for (int side = 0; side < 2; side++)
         for (int e = 0; e < 3; e++)
             for (int k = 0; k < 3; k++) {
@@ -349,6 +370,10 @@ void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
         ball_rows(map.balls, lane, rows);
         return;
     }
+    if (graph->pointed) {
+        point_rows(map.points, lane, rows);
+        return;
+    }
     for (int side = 0; side < 2; side++)
         for (int d = 0; d < 3; d++)
             for (int k = 0; k < 6; k++)
@@ -360,6 +385,7 @@ double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
     if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;
+    if (graph->pointed) return direction == 0 ? map.points->C[lane] : 0.0;
     return map.rows->C[direction][lane];
 }
 

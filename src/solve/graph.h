@@ -55,9 +55,21 @@ typedef struct sti_BallLanes {
     double C[STI_LANES];
 } sti_BallLanes;
 
+/* The same where bodies that are not round have six velocities and principal axes, as boxes do. What turns them is a
+ * row for each direction, in their own axes; what moves them is m d: 28 numbers instead of 42.           */
+typedef struct sti_PointLanes {
+    _Alignas(STI_ALIGN) double normal[3][STI_LANES];
+    double tangent[3][STI_LANES];    /* 0: no friction                                                    */
+    double turn[2][3][3][STI_LANES]; /* by body, direction, velocity                                   */
+    double mass[2][STI_LANES];       /* m, below 0 for a; 0: the ground                                */
+    double w[STI_LANES];             /* along the normal, as is the compliance                         */
+    double C[STI_LANES];
+} sti_PointLanes;
+
 /* Of a batch, and of those behind it: the one that is not NULL. */
 typedef struct sti_LaneMap {
     sti_RowLanes *rows;
+    sti_PointLanes *points;
     sti_BallLanes *balls;
 } sti_LaneMap;
 
@@ -67,10 +79,10 @@ typedef struct sti_LaneRows {
     const double *scale[2][STI_LANES]; /* by velocity: what H~ is of h                             */
 } sti_LaneRows;
 
-/* The same as frames, where all bodies have six velocities and principal axes, and touch at points: */
+/* What points are made of. */
 enum { STI_FRAME = 16 };
 typedef struct sti_LaneFrames {
-    /* Normal, tangent, levers from both bodies (solve/rows.h), 12 numbers of 16; 0 where there is no contact.    */
+    /* Normal, tangent, levers from both bodies (solve/rows.h), 12 numbers of 16; 0 where there is none.          */
     _Alignas(STI_ALIGN) double frame[STI_LANES][STI_FRAME];
     const double *axes[2][STI_LANES]; /* of its bodies: sti_Graph.axes                                    */
 } sti_LaneFrames;
@@ -98,7 +110,7 @@ typedef enum sti_Pass {
 } sti_Pass;
 typedef struct sti_GraphCode {
     void (*fill)(sti_RowLanes *to, const sti_LaneRows *rows);
-    void (*fill_frames)(sti_RowLanes *to, const sti_LaneFrames *frames, const int32_t *dim);
+    void (*fill_points)(sti_PointLanes *to, const sti_LaneFrames *frames);
     void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight, double sum[3]);
     double (*pass)(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
                    sti_Pass pass);
@@ -116,9 +128,10 @@ struct sti_Graph {
     int n_nodes, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
     bool round;           /* balls: all bodies are round                                                       */
-    bool framed;          /* rows are made of the contacts' frames, in lanes                                  */
+    bool pointed;         /* points: they are not, but have principal axes and touch at points                 */
     STI_ARRAY(sti_Batch, batch);
-    STI_ARRAY(sti_RowLanes, rows);   /* by batch, or                                                   */
+    STI_ARRAY(sti_RowLanes, rows); /* by batch, or                                                   */
+    STI_ARRAY(sti_PointLanes, points);
     STI_ARRAY(sti_BallLanes, balls); /* by batch                                                       */
     STI_ARRAY(double, v);            /* v~: STI_NODE a body, one more for the ground                    */
     STI_ARRAY(double, v_free);       /* v~_free likewise                                                */
@@ -128,7 +141,7 @@ struct sti_Graph {
     STI_ARRAY(double, v_judged);     /* v~ of that r                                                    */
     STI_ARRAY(double, scale);        /* by node: the diagonal of inv(L), STI_NODE numbers               */
     STI_ARRAY(double, axes);         /* by node: its axes as columns (row-major 3 x 3), each times its scale; the scale
-                                      * of its motion; STI_FRAME numbers. Where framed                  */
+                                      * of its motion; STI_FRAME numbers. Where pointed                 */
     STI_ARRAY(double, root);         /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
     STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
     STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
@@ -193,7 +206,8 @@ static inline int sti_graph_open_batch(const sti_Graph *graph, int e)
 
 static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
 {
-    return (sti_LaneMap){graph->round ? NULL : graph->rows + batch, graph->round ? graph->balls + batch : NULL};
+    return (sti_LaneMap){graph->round || graph->pointed ? NULL : graph->rows + batch,
+                         graph->pointed ? graph->points + batch : NULL, graph->round ? graph->balls + batch : NULL};
 }
 
 /* graph_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of

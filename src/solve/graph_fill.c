@@ -165,8 +165,8 @@ static void look_at_part(void *ctx, int part, int64_t first, int64_t end)
     masses->even[part] = even;
 }
 
-/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or do at least
- * frames say all of their rows?                                                                   */
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or have they at
+ * least axes?                                                                                            */
 static st_Status look_at_masses(Masses *masses, st_Error *err)
 {
     sti_Graph *graph = masses->graph;
@@ -178,17 +178,16 @@ static st_Status look_at_masses(Masses *masses, st_Error *err)
         at += sti_block_numbers(&p->A, k);
     }
     const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
-    graph->round = sti_rows_wait(p) && acts_along_normals(graph);
-    graph->framed = sti_rows_wait(p);
+    graph->round = graph->pointed = sti_rows_wait(p) && acts_along_normals(graph);
     for (int k = 0; k < parts; k++) {
         all = all && masses->diagonal[k];
         graph->round = graph->round && masses->round[k];
-        graph->framed = graph->framed && masses->even[k];
+        graph->pointed = graph->pointed && masses->even[k];
     }
     graph->diagonal[graph->n_nodes] = true;
-    graph->framed = graph->framed && !graph->round;
+    graph->pointed = graph->pointed && !graph->round;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
-    if (graph->framed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
+    if (graph->pointed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
     return ST_OK;
 }
 
@@ -213,7 +212,7 @@ static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
                                              : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
     if (definite) scale_velocity(graph, k, n, v_free + first, v);
     if (definite && graph->round) turn_to_world(axes_of(graph, k), v);
-    if (definite && graph->framed) scale_axes(graph, k);
+    if (definite && graph->pointed) scale_axes(graph, k);
     return definite;
 }
 
@@ -237,7 +236,7 @@ st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definit
     *definite = true;
     for (int k = 0; k < parts; k++)
         *definite = *definite && masses.definite[k];
-    if (graph->framed) memset(graph->axes + STI_FRAME * (ptrdiff_t)graph->n_nodes, 0, STI_FRAME * sizeof(double));
+    if (graph->pointed) memset(graph->axes + STI_FRAME * (ptrdiff_t)graph->n_nodes, 0, STI_FRAME * sizeof(double));
     return ST_OK;
 }
 
@@ -289,23 +288,23 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
     graph->code->fill(to, &rows);
 }
 
-/* The same from the frames of the contacts. */
-static void fill_frames(const sti_Graph *graph, const sti_Batch *batch, sti_RowLanes *to)
+/* The same from the frames of the contacts, where bodies have principal axes. */
+static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_PointLanes *to)
 {
     const st_Problem *p = graph->problem;
     sti_LaneFrames frames;
-    memset(to->w, 0, sizeof to->w);
-    memset(to->C, 0, sizeof to->C);
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
         memset(frames.frame[l], 0, sizeof frames.frame[l]);
         if (c >= 0) p->later->frame(p->later->ctx, c, frames.frame[l]);
+        for (int k = 3; k < 6 && batch->dim[l] < 2; k++)
+            frames.frame[l][k] = 0.0;
         for (int side = 0; side < 2; side++)
             frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
-        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
-            to->w[d][l] = p->w[p->contact[c].first + d];
+        to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
+        to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
     }
-    graph->code->fill_frames(to, &frames, batch->dim);
+    graph->code->fill_points(to, &frames);
 }
 
 /* Law and bodies of contact c in its lane; c < 0: of a lane without one. */
@@ -344,7 +343,7 @@ static void spread_compliance(sti_Graph *graph)
 {
     const st_Problem *p = graph->problem;
     const double *x = p->C.x;
-    for (int k = 0, c = 0; k < p->C.n_blocks && !graph->round; k++) {
+    for (int k = 0, c = 0; k < p->C.n_blocks && !graph->round && !graph->pointed; k++) {
         const int size = p->C.first[k + 1] - p->C.first[k];
         for (int i = 0; i < size; i++) {
             const int row = p->C.first[k] + i;
@@ -369,8 +368,8 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
     for (int64_t k = first; k < end; k++) {
         for (int l = 0; l < STI_LANES; l++)
             fill_law(graph, &graph->batch[k], l, graph->batch[k].contact[l]);
-        if (graph->framed)
-            fill_frames(graph, &graph->batch[k], &graph->rows[k]);
+        if (graph->pointed)
+            fill_points(graph, &graph->batch[k], &graph->points[k]);
         else
             fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
     }

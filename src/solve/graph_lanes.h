@@ -131,10 +131,10 @@ static inline void load_three(const double from[3][STI_LANES], Lanes out[3])
 }
 
 /* n, t, n x t. */
-static inline void load_frame(const sti_BallLanes *balls, Lanes d[3][3])
+static inline void load_frame(const double normal[3][STI_LANES], const double tangent[3][STI_LANES], Lanes d[3][3])
 {
-    load_three(balls->normal, d[0]);
-    load_three(balls->tangent, d[1]);
+    load_three(normal, d[0]);
+    load_three(tangent, d[1]);
     cross_lanes(d[0], d[1], d[2]);
 }
 
@@ -158,10 +158,26 @@ static inline void push_rows(const sti_RowLanes *rows, const Lanes r[3], Lanes x
                 x[side][k] += load(rows->H[side][k][d]) * r[d];
 }
 
+static inline void push_points(const sti_PointLanes *points, const Lanes r[3], Lanes x[2][STI_NODE])
+{
+    Lanes d[3][3], impulse[3];
+    load_frame(points->normal, points->tangent, d);
+    for (int k = 0; k < 3; k++)
+        impulse[k] = (d[0][k] * r[0] + d[1][k] * r[1]) + d[2][k] * r[2];
+    for (int side = 0; side < 2; side++) {
+        const Lanes mass = load(points->mass[side]);
+        for (int k = 0; k < 3; k++) {
+            x[side][k] += mass * impulse[k];
+            for (int e = 0; e < 3; e++)
+                x[side][3 + k] += load(points->turn[side][e][k]) * r[e];
+        }
+    }
+}
+
 static inline void push_balls(const sti_BallLanes *balls, const Lanes r[3], Lanes x[2][STI_NODE])
 {
     Lanes d[3][3], impulse[3], lever[3], turn[3];
-    load_frame(balls, d);
+    load_frame(balls->normal, balls->tangent, d);
     for (int k = 0; k < 3; k++)
         impulse[k] = (d[0][k] * r[0] + d[1][k] * r[1]) + d[2][k] * r[2];
     for (int side = 0; side < 2; side++) {
@@ -180,25 +196,52 @@ static inline void push(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3
 {
     if (map.balls != NULL)
         push_balls(map.balls, r, x);
+    else if (map.points != NULL)
+        push_points(map.points, r, x);
     else
         push_rows(map.rows, r, x);
     scatter(v, batch->body[0], ground, x[0]);
     scatter(v, batch->body[1], ground, x[1]);
 }
 
+static inline void velocity_of_points(const sti_PointLanes *points, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
+{
+    const Lanes a = load(points->mass[0]), b = load(points->mass[1]);
+    Lanes d[3][3], moves[3];
+    load_frame(points->normal, points->tangent, d);
+    for (int k = 0; k < 3; k++)
+        moves[k] = a * x[0][k] + b * x[1][k];
+    for (int e = 0; e < 3; e++) {
+        u[e] = dot_lanes(d[e], moves);
+        for (int side = 0; side < 2; side++)
+            for (int k = 0; k < 3; k++)
+                u[e] += load(points->turn[side][e][k]) * x[side][3 + k];
+    }
+    u[0] += load(points->w) + load(points->C) * r[0];
+}
+
+static inline void velocity_of_balls(const sti_BallLanes *balls, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
+{
+    Lanes d[3][3], a[3], b[3];
+    load_frame(balls->normal, balls->tangent, d);
+    point_velocity(balls, 0, x[0], a);
+    point_velocity(balls, 1, x[1], b);
+    for (int k = 0; k < 3; k++)
+        b[k] -= a[k];
+    u[0] = load(balls->w) + load(balls->C) * r[0] + dot_lanes(d[0], b);
+    u[1] = dot_lanes(d[1], b);
+    u[2] = dot_lanes(d[2], b);
+}
+
 /* u = H~'v~ + C r + w. */
 static inline void velocity(sti_LaneMap map, const Lanes r[3], Lanes x[2][STI_NODE], Lanes u[3])
 {
     if (map.balls != NULL) {
-        Lanes d[3][3], a[3], b[3];
-        load_frame(map.balls, d);
-        point_velocity(map.balls, 0, x[0], a);
-        point_velocity(map.balls, 1, x[1], b);
-        for (int k = 0; k < 3; k++)
-            b[k] -= a[k];
-        u[0] = load(map.balls->w) + load(map.balls->C) * r[0] + dot_lanes(d[0], b);
-        u[1] = dot_lanes(d[1], b);
-        u[2] = dot_lanes(d[2], b);
+        velocity_of_balls(map.balls, r, x, u);
+        return;
+    }
+    if (map.points != NULL) {
+        velocity_of_points(map.points, r, x, u);
         return;
     }
     for (int d = 0; d < 3; d++)
@@ -252,10 +295,11 @@ static inline void put_back(const sti_Batch *batch, double *r_batch)
 
 static inline sti_LaneMap next_map(sti_LaneMap map, ptrdiff_t k)
 {
-    return (sti_LaneMap){map.rows != NULL ? map.rows + k : NULL, map.balls != NULL ? map.balls + k : NULL};
+    return (sti_LaneMap){map.rows != NULL ? map.rows + k : NULL, map.points != NULL ? map.points + k : NULL,
+                         map.balls != NULL ? map.balls + k : NULL};
 }
 
-/* `map` has one constant NULL where this is called, so that there is one loop for each kind. */
+/* `map` has two constant NULLs where this is called, so that there is one loop for each kind. */
 static inline double pass_each(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground,
                                int n_batches, sti_Pass pass)
 {
@@ -274,8 +318,10 @@ static inline double pass_each(const sti_Batch *batch, sti_LaneMap map, double *
 static double pass_over(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
                         sti_Pass pass)
 {
-    if (map.balls != NULL) return pass_each(batch, (sti_LaneMap){NULL, map.balls}, r, v, ground, n_batches, pass);
-    return pass_each(batch, (sti_LaneMap){map.rows, NULL}, r, v, ground, n_batches, pass);
+    const sti_LaneMap rows = {.rows = map.rows}, points = {.points = map.points}, balls = {.balls = map.balls};
+    if (map.balls != NULL) return pass_each(batch, balls, r, v, ground, n_batches, pass);
+    if (map.points != NULL) return pass_each(batch, points, r, v, ground, n_batches, pass);
+    return pass_each(batch, rows, r, v, ground, n_batches, pass);
 }
 
 /* ------------------------------------------------------------------ before the first sweep */
@@ -330,42 +376,28 @@ static inline void load_sixteen(const double *const from[STI_LANES], Lanes out[S
     transpose(out + STI_LANES);
 }
 
-/* The three directions of eight contacts, 0 where they have fewer. */
-static inline void spread_frame(const Lanes frame[STI_FRAME], const int32_t *dim, Lanes d[3][3])
-{
-    Lanes one = {0}, two = {0};
-    for (int l = 0; l < STI_LANES; l++) {
-        one[l] = dim[l] > 1;
-        two[l] = dim[l] > 2;
-    }
-    for (int k = 0; k < 3; k++)
-        d[0][k] = frame[k];
-    cross_lanes(frame, frame + 3, d[2]);
-    for (int k = 0; k < 3; k++) {
-        d[1][k] = frame[3 + k] * one;
-        d[2][k] *= two;
-    }
-}
-
 /* Rows d . (v + w x l), a's with the other sign, scaled to unit masses, turning in the body's own axes. */
-static void fill_frames(sti_RowLanes *to, const sti_LaneFrames *frames, const int32_t *dim)
+static void fill_points(sti_PointLanes *to, const sti_LaneFrames *frames)
 {
     const double *from[STI_LANES];
     Lanes frame[STI_FRAME], axes[STI_FRAME], d[3][3], turn[3];
     for (int l = 0; l < STI_LANES; l++)
         from[l] = frames->frame[l];
     load_sixteen(from, frame);
-    spread_frame(frame, dim, d);
+    for (int k = 0; k < 3; k++) {
+        store(to->normal[k], d[0][k] = frame[k]);
+        store(to->tangent[k], d[1][k] = frame[3 + k]);
+    }
+    cross_lanes(d[0], d[1], d[2]);
     for (int side = 0; side < 2; side++) {
         load_sixteen(frames->axes[side], axes);
         for (int k = 0; k < 10 && side == 0; k++)
             axes[k] = -axes[k];
+        store(to->mass[side], axes[9]);
         for (int e = 0; e < 3; e++) {
             cross_lanes(frame + 6 + 3 * side, d[e], turn);
-            for (int k = 0; k < 3; k++) {
-                store(to->H[side][k][e], axes[9] * d[e][k]);
-                store(to->H[side][3 + k][e], (axes[k] * turn[0] + axes[3 + k] * turn[1]) + axes[6 + k] * turn[2]);
-            }
+            for (int k = 0; k < 3; k++)
+                store(to->turn[side][e][k], (axes[k] * turn[0] + axes[3 + k] * turn[1]) + axes[6 + k] * turn[2]);
         }
     }
 }
@@ -393,14 +425,38 @@ static inline void measure_rows(const sti_RowLanes *rows, Lanes x[2][STI_NODE], 
         }
 }
 
+static inline void measure_points(const sti_PointLanes *points, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3],
+                                  Lanes term[3])
+{
+    const Lanes zero[3] = {0}, mass[2] = {load(points->mass[0]), load(points->mass[1])};
+    Lanes d[3][3];
+    load_frame(points->normal, points->tangent, d);
+    velocity_of_points(points, zero, x, b);
+    term[0] = size_of(load(points->w));
+    term[1] = term[2] = zero[0];
+    for (int e = 0; e < 6; e++)
+        W[e] = (mass[0] * mass[0] + mass[1] * mass[1]) * dot_lanes(d[row_of[e]], d[column_of[e]]);
+    for (int side = 0; side < 2; side++)
+        for (int k = 0; k < 3; k++) {
+            Lanes turn[3];
+            for (int e = 0; e < 3; e++) {
+                turn[e] = load(points->turn[side][e][k]);
+                term[e] += size_of(d[e][k] * mass[side] * x[side][k]) + size_of(turn[e] * x[side][3 + k]);
+            }
+            for (int e = 0; e < 6; e++)
+                W[e] += turn[row_of[e]] * turn[column_of[e]];
+        }
+    W[0] += load(points->C);
+}
+
 /* With (l x d).(l x e) = (l.l)(d.e) - (l.d)(l.e). */
 static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3],
                                  Lanes term[3])
 {
     const Lanes zero[3] = {0};
     Lanes d[3][3], lever[3], part[3], along[2][3], all = {0};
-    load_frame(balls, d);
-    velocity((sti_LaneMap){NULL, (sti_BallLanes *)balls}, zero, x, b);
+    load_frame(balls->normal, balls->tangent, d);
+    velocity_of_balls(balls, zero, x, b);
     term[0] = size_of(load(balls->w));
     term[1] = term[2] = zero[0];
     for (int side = 0; side < 2; side++) {
@@ -431,6 +487,8 @@ static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, dou
     gather(v_free, batch->body[1], x[1]);
     if (map.balls != NULL)
         measure_balls(map.balls, x, W, b, term);
+    else if (map.points != NULL)
+        measure_points(map.points, x, W, b, term);
     else
         measure_rows(map.rows, x, W, b, term);
     for (int l = 0; l < STI_LANES; l++)
@@ -511,5 +569,5 @@ static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const 
 
 #define STI_GRAPH_CODE                                                                                                 \
     {                                                                                                                  \
-        .fill = fill, .fill_frames = fill_frames, .prepare = prepare, .pass = pass_over, .judge = judge                \
+        .fill = fill, .fill_points = fill_points, .prepare = prepare, .pass = pass_over, .judge = judge                \
     }
