@@ -131,14 +131,16 @@ static st_Status add_patch(Side *side, const Face *face)
     for (int k = 0; k < 3; k++)
         reference.point[k] = face->v[k];
     sti_Clipped clipped;
-    sti_clip(&reference, &incident, &clipped);
+    const double size = fmax(norm(sub(face->v[1], face->v[0])), norm(sub(face->v[2], face->v[0])));
+    sti_clip(&reference, &incident, STI_ON_SIDE * size, NULL, &clipped);
     double least = INFINITY;
     for (int k = 0; k < clipped.n; k++) {
-        int cut = clipped.cut[k];
+        const sti_ClippedPoint *at = &clipped.at[k];
+        const int cut = at->cut;
         if (cut >= 0 && (bend(face, cut) == STI_EDGE_FLAT || bend(face, cut) == STI_EDGE_CONCAVE)) continue;
-        double gap = dot(face->n, sub(clipped.point[k], face->v[0]));
-        uint32_t id = cut < 0 ? clipped.id[k] : (clipped.id[k] | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
-        STI_TRY(add_point(side, gap, clipped.point[k], face->n, 1u << 18 | id));
+        double gap = dot(face->n, sub(at->point, face->v[0]));
+        uint32_t id = cut < 0 ? at->id : (at->id | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
+        STI_TRY(add_point(side, gap, at->point, face->n, 1u << 18 | id));
         least = fmin(least, gap);
     }
     /* a round shape's lowest point is no corner; a corner alone was not clipped */
