@@ -50,7 +50,7 @@ format: ## clang-format every C file in place
 	@scripts/setup.sh lint
 	@scripts/format.sh
 
-lint: $(BUILD)/.configured-tests ## clang-format, clang-tidy, cppcheck and shellcheck: all clean
+lint: $(BUILD)/.configured-tests ## clang-format, layers, clang-tidy, cppcheck and shellcheck: all clean
 	@scripts/setup.sh lint
 	@scripts/lint.sh $(BUILD) $(JOBS)
 

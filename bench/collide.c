@@ -11,7 +11,7 @@
  * best of the steps but the first, which finds all pairs anew.
  */
 #include "model/world.h"
-#include "step/sink.h"
+#include "model/sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>

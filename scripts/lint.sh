@@ -8,6 +8,9 @@ jobs=$2
 echo "lint: clang-format"
 scripts/format.sh --check
 
+echo "lint: layers"
+scripts/layers.sh
+
 echo "lint: clang-tidy"
 # What it finds goes to stdout; stderr only counts the warnings in other people's headers. What needs the headers of
 # peers is left out: they may not be here.

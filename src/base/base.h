@@ -50,6 +50,12 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
         (pointer) = NULL;                                                                                              \
         (capacity) = 0;                                                                                                \
     } while (0)
+#define STI_PI 3.14159265358979323846 /* M_PI is not C17 */
+
+/* A growing array as a member: its capacity beside it. */
+#define STI_ARRAY(type, name)                                                                                          \
+    type *name;                                                                                                        \
+    int64_t name##_size
 
 /* A cookie in a def: set by its def function, checked when the def is used. */
 #define STI_COOKIE 0x57104104u

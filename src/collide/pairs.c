@@ -1,5 +1,7 @@
 #include "collide/pairs.h"
 
+#include "math/parallel.h"
+
 #include <stdlib.h>
 
 /* The skin, relative to a box's longest side: larger saves updates and costs candidates. */
@@ -10,6 +12,14 @@
 #define HEADROOM 1.25
 /* After this many calls with a margin four times smaller the fat boxes are made anew. */
 #define PATIENCE 64
+
+/* What a thread finds, the first one in pairs->fresh itself. */
+struct sti_PairSearch {
+    sti_Pair *found;
+    int64_t n_found, found_capacity;
+    st_Status status;
+    st_Error err;
+};
 
 st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *extent, sti_PairFilter *filter,
                            const void *ctx, const st_Allocator *allocator, st_Error *err)
@@ -42,32 +52,36 @@ void sti_pairs_free(sti_Pairs *pairs)
     sti_tree_free(a, &pairs->tree);
     STI_RELEASE(a, pairs->pair, pairs->pair_capacity);
     STI_RELEASE(a, pairs->fresh, pairs->fresh_capacity);
+    for (int k = 0; k < pairs->n_searches; k++)
+        STI_RELEASE(a, pairs->search[k].found, pairs->search[k].found_capacity);
+    sti_free(a, pairs->search, pairs->n_searches, sizeof *pairs->search);
 }
 
 /* ---- fresh pairs --------------------------------------------------------------------------------- */
 
+/* Those of one shape, behind what is found already. */
 typedef struct Search {
-    sti_Pairs *pairs;
+    const sti_Pairs *pairs;
     int shape;
-    st_Status status;
-    st_Error *err;
+    struct sti_PairSearch *of;
 } Search;
 
-static bool add_fresh(Search *search, int other)
+static bool add_fresh(const Search *search, int other)
 {
-    sti_Pairs *p = search->pairs;
+    const sti_Pairs *p = search->pairs;
+    struct sti_PairSearch *of = search->of;
     sti_Pair pair;
     if (!p->filter(p->ctx, search->shape, other, &pair)) return true;
-    if (p->n_fresh == p->fresh_capacity)
-        search->status = STI_GROW(&p->allocator, p->fresh, p->fresh_capacity, p->n_fresh + 1, search->err);
-    if (search->status == ST_OK) p->fresh[p->n_fresh++] = pair;
-    return search->status == ST_OK;
+    if (of->n_found == of->found_capacity)
+        of->status = STI_GROW(&p->allocator, of->found, of->found_capacity, of->n_found + 1, &of->err);
+    if (of->status == ST_OK) of->found[of->n_found++] = pair;
+    return of->status == ST_OK;
 }
 
 /* Two that both moved find each other twice: once is enough. */
 static bool meet(void *ctx, int other)
 {
-    Search *search = ctx;
+    const Search *search = ctx;
     const sti_Pairs *p = search->pairs;
     if (other == search->shape || p->extent[other] == STI_EXTENT_PLANE || (other < search->shape && p->moved[other]))
         return true;
@@ -84,28 +98,99 @@ static bool is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 }
 
 /* Planes are few: they stand beside the tree. One that moved looks at every shape. */
-static st_Status meet_plane(sti_Pairs *p, const sti_PairPlane *plane, st_Error *err)
+static void meet_plane(const sti_Pairs *p, const sti_PairPlane *plane, struct sti_PairSearch *of)
 {
-    Search search = {p, plane->shape, ST_OK, err};
+    Search search = {p, plane->shape, of};
     const bool all = p->moved[plane->shape];
-    for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && search.status == ST_OK; e++) {
+    for (int e = 0; e < (all ? p->n_shapes : p->n_movers) && of->status == ST_OK; e++) {
         const int i = all ? e : p->mover[e];
         if (p->extent[i] != STI_EXTENT_PLANE && is_over(p, plane, i)) (void)add_fresh(&search, i);
     }
-    return search.status;
+}
+
+/* Movers that are worth a thread. */
+enum { LEAST_MOVERS = 128 };
+
+typedef struct Team {
+    const sti_Pairs *pairs;
+    struct sti_PairSearch first; /* of the first thread                                            */
+    int n;                       /* how many came                                                  */
+} Team;
+
+static void search_share(void *ctx, int thread, int n_threads)
+{
+    Team *team = ctx;
+    const sti_Pairs *p = team->pairs;
+    struct sti_PairSearch *of = thread == 0 ? &team->first : &p->search[thread - 1];
+    const int end = (int)sti_share(p->n_movers, thread + 1, n_threads);
+    of->n_found = 0;
+    of->status = ST_OK;
+    if (thread == 0) team->n = n_threads;
+    for (int e = (int)sti_share(p->n_movers, thread, n_threads); e < end && of->status == ST_OK; e++) {
+        Search search = {p, p->mover[e], of};
+        sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], meet, &search);
+    }
+}
+
+static st_Status fail_as(const struct sti_PairSearch *of, st_Error *err)
+{
+    if (of->status != ST_OK && err != NULL) *err = of->err;
+    return of->status;
+}
+
+/* Room to search for others than the first. */
+static st_Status make_searches(sti_Pairs *p, int n, st_Error *err)
+{
+    if (n <= p->n_searches) return ST_OK;
+    struct sti_PairSearch *more = sti_alloc(&p->allocator, n, sizeof *more);
+    if (more == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d threads", n + 1);
+    if (p->n_searches > 0) memcpy(more, p->search, (size_t)p->n_searches * sizeof *more);
+    sti_free(&p->allocator, p->search, p->n_searches, sizeof *p->search);
+    p->search = more;
+    p->n_searches = n;
+    return ST_OK;
+}
+
+/* fresh is lent to the first thread, and what the others found put behind it: they are sorted later. */
+static void lend_fresh(sti_Pairs *p, struct sti_PairSearch *to)
+{
+    *to = (struct sti_PairSearch){.found = p->fresh, .n_found = p->n_fresh, .found_capacity = p->fresh_capacity};
+}
+
+static st_Status take_fresh(sti_Pairs *p, const struct sti_PairSearch *from, st_Error *err)
+{
+    p->fresh = from->found;
+    p->n_fresh = from->n_found;
+    p->fresh_capacity = from->found_capacity;
+    return fail_as(from, err);
+}
+
+static st_Status gather(sti_Pairs *p, const Team *team, st_Error *err)
+{
+    STI_TRY(take_fresh(p, &team->first, err));
+    for (int k = 0; k < team->n - 1; k++) {
+        const struct sti_PairSearch *from = &p->search[k];
+        STI_TRY(fail_as(from, err));
+        STI_TRY(STI_GROW(&p->allocator, p->fresh, p->fresh_capacity, p->n_fresh + from->n_found, err));
+        if (from->n_found > 0) memcpy(p->fresh + p->n_fresh, from->found, (size_t)from->n_found * sizeof *from->found);
+        p->n_fresh += from->n_found;
+    }
+    return ST_OK;
 }
 
 static st_Status find_fresh(sti_Pairs *p, st_Error *err)
 {
+    Team team = {.pairs = p, .n = 1};
+    const int most = p->n_movers / LEAST_MOVERS, threads = most < p->threads ? most : p->threads;
     p->n_fresh = 0;
-    for (int e = 0; e < p->n_movers; e++) {
-        Search search = {p, p->mover[e], ST_OK, err};
-        sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], meet, &search);
-        STI_TRY(search.status);
-    }
+    if (threads > 1) STI_TRY(make_searches(p, threads - 1, err));
+    lend_fresh(p, &team.first);
+    sti_team_run(threads, search_share, &team);
+    STI_TRY(gather(p, &team, err));
+    lend_fresh(p, &team.first);
     for (int k = 0; k < p->n_planes; k++)
-        STI_TRY(meet_plane(p, &p->plane[k], err));
-    return ST_OK;
+        meet_plane(p, &p->plane[k], &team.first);
+    return take_fresh(p, &team.first, err);
 }
 
 static int by_shapes(const void *x, const void *y)
@@ -224,31 +309,57 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
 
 static st_Status all_pairs(sti_Pairs *p, st_Error *err)
 {
+    struct sti_PairSearch all;
     p->n_pairs = p->n_fresh = 0;
     p->started = false; /* the next finite margin starts anew */
-    for (int i = 0; i < p->n_shapes; i++)
-        for (int j = i + 1; j < p->n_shapes; j++) {
-            Search search = {p, i, ST_OK, err};
+    lend_fresh(p, &all);
+    for (int i = 0; i < p->n_shapes; i++) {
+        const Search search = {p, i, &all};
+        for (int j = i + 1; j < p->n_shapes && all.status == ST_OK; j++)
             (void)add_fresh(&search, j);
-            STI_TRY(search.status);
-        }
+    }
+    STI_TRY(take_fresh(p, &all, err));
     return merge(p, err);
+}
+
+/* Shapes with their true boxes, by a team; in which parts have some left their fat ones? */
+typedef struct Leaving {
+    sti_Pairs *pairs;
+    const sti_Bounds *bounds;
+    const int *awake;
+    bool any[STI_PARTS];
+} Leaving;
+
+static void mark_leaving(void *ctx, int part, int64_t first, int64_t end)
+{
+    Leaving *leaving = ctx;
+    sti_Pairs *p = leaving->pairs;
+    leaving->any[part] = false;
+    for (int e = (int)first; e < (int)end; e++) {
+        const int i = leaving->awake != NULL ? leaving->awake[e] : e;
+        if (p->extent[i] == STI_EXTENT_PLANE) continue;
+        const sti_Bounds needed = bounds_grown(leaving->bounds[i], 0.5 * p->margin);
+        p->moved[i] = !bounds_hold(&p->tree.bounds[i], &needed);
+        leaving->any[part] = leaving->any[part] || p->moved[i];
+    }
 }
 
 /* New fat boxes for shapes that have left theirs: the movers. */
 static void move_boxes(sti_Pairs *p, const sti_Bounds *bounds, const int *awake, int n)
 {
+    Leaving leaving;
+    leaving.pairs = p, leaving.bounds = bounds, leaving.awake = awake;
+    if (awake == NULL) n = p->n_shapes;
+    const int parts = sti_team_parts(p->threads, n, mark_leaving, &leaving);
     p->n_movers = 0;
-    for (int e = 0; e < (awake != NULL ? n : p->n_shapes); e++) {
-        const int i = awake != NULL ? awake[e] : e;
-        if (p->extent[i] == STI_EXTENT_PLANE) continue;
-        sti_Bounds needed = bounds_grown(bounds[i], 0.5 * p->margin);
-        if (bounds_hold(&p->tree.bounds[i], &needed)) continue;
-        p->moved[i] = true;
-        p->mover[p->n_movers++] = i;
-        p->tree.bounds[i] = fattened_ahead(p, i, &bounds[i]);
-        p->since[i] = p->calls;
-    }
+    for (int k = 0; k < parts; k++)
+        for (int e = (int)sti_part_first(n, k); leaving.any[k] && e < (int)sti_part_first(n, k + 1); e++) {
+            const int i = awake != NULL ? awake[e] : e;
+            if (p->extent[i] == STI_EXTENT_PLANE || !p->moved[i]) continue;
+            p->mover[p->n_movers++] = i;
+            p->tree.bounds[i] = fattened_ahead(p, i, &bounds[i]);
+            p->since[i] = p->calls;
+        }
 }
 
 /* The tree over the new boxes: its branches grow into each other, and are cut anew now and then. */

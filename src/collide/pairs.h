@@ -51,11 +51,14 @@ typedef struct sti_Pairs {
     int64_t serial;  /* counts the changes of the list                                             */
     int64_t moves;   /* of boxes since the tree was built                                          */
     bool started;
-    sti_PairFilter *filter;
+    sti_PairFilter *filter; /* may be called by several threads                                     */
     const void *ctx;
+    int threads; /* of a team, set by its owner: the list does not depend on it                    */
     int64_t n_pairs, n_fresh;
     sti_Pair *pair, *fresh;
     int64_t pair_capacity, fresh_capacity;
+    struct sti_PairSearch *search; /* of each thread but the first                                  */
+    int n_searches;
 } sti_Pairs;
 
 st_Status sti_pairs_create(sti_Pairs *pairs, int n_shapes, const unsigned char *extent, sti_PairFilter *filter,

@@ -384,8 +384,8 @@ static void update_column(sti_BlockLdl *ldl, int j)
     }
 }
 
-/* The loops below are written once for all sizes, and called with 3 and 5 as constants where that is the size:
- * balls and hinges, the usual ones, which the compiler unrolls.                              */
+/* The loops below are written once for all sizes, and called with 3, 5 and 6 as constants where that is the size:
+ * balls, hinges, and hinges or slides with a spring or motor, the usual ones, which the compiler unrolls.     */
 
 /* B_jj = L_jj D_j L_jj' in place. `own` are the diagonal entries of S. Returns the rows left out. */
 STI_INLINE int factor_block(double *b, int size, const double *own, double *pivot, double *inverse)
@@ -409,11 +409,11 @@ STI_INLINE int factor_block(double *b, int size, const double *own, double *pivo
     return skipped;
 }
 
-/* The same for 3 or 5 rows on numbers of its own, which stay in registers: what was stored a moment ago, one by one,
+/* The same for few rows on numbers of its own, which stay in registers: what was stored a moment ago, one by one,
  * takes long to be loaded in pairs.                                                               */
 STI_INLINE int factor_known(double *b, int size, const double *own, double *pivot, double *inverse)
 {
-    double block[25], d[5], one_over[5];
+    double block[36], d[6], one_over[6];
     for (int k = 0; k < size * size; k++)
         block[k] = b[k];
     const int skipped = factor_block(block, size, own, d, one_over);
@@ -428,6 +428,7 @@ static int factor_diagonal(double *b, int size, const double *own, double *pivot
 {
     if (size == 3) return factor_known(b, 3, own, pivot, inverse);
     if (size == 5) return factor_known(b, 5, own, pivot, inverse);
+    if (size == 6) return factor_known(b, 6, own, pivot, inverse);
     return factor_block(b, size, own, pivot, inverse);
 }
 
@@ -448,7 +449,7 @@ STI_INLINE void divide_row(double *t, const double *diagonal, int size, const do
 STI_INLINE void divide_known(double *b, int rows, const double *diagonal, int size, const double *inverse)
 {
     for (int a = 0; a < rows; a++, b += size) {
-        double t[5];
+        double t[6];
         for (int c = 0; c < size; c++)
             t[c] = b[c];
         divide_row(t, diagonal, size, inverse);
@@ -464,6 +465,8 @@ static void divide_block(double *b, int rows, const double *diagonal, int size, 
         divide_known(b, rows, diagonal, 3, inverse);
     else if (size == 5)
         divide_known(b, rows, diagonal, 5, inverse);
+    else if (size == 6)
+        divide_known(b, rows, diagonal, 6, inverse);
     else
         for (int a = 0; a < rows; a++)
             divide_row(b + (ptrdiff_t)a * size, diagonal, size, inverse);
@@ -489,9 +492,11 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
         update_column(ldl, j);
         skipped += factor_diagonal(diagonal, size, own, pivot, inverse);
         for (int c = 0; c < size; c++)
-            if (!isfinite(pivot[c]))
+            if (!isfinite(pivot[c])) {
+                const int row = pattern->first[ldl->order[j]] + c;
                 return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g",
-                                pattern->first[ldl->order[j]] + c, pivot[c]);
+                                pattern->name != NULL ? pattern->name[row] : row, pivot[c]);
+            }
         for (int64_t e = ldl->column[j] + 1; e < ldl->column[j + 1]; e++)
             divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), diagonal, size, inverse);
     }

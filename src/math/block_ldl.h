@@ -20,6 +20,7 @@ typedef struct sti_BlockPattern {
     const int64_t *p;     /* n_blocks + 1                                                          */
     const int *i;         /* p[n_blocks]                                                           */
     const int64_t *start; /* p[n_blocks]                                                           */
+    const int *name;      /* what messages call the rows; NULL: their numbers                      */
 } sti_BlockPattern;
 
 st_Status sti_block_ldl_create(const st_Allocator *allocator, sti_BlockLdl **out, st_Error *err);

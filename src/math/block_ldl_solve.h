@@ -31,6 +31,8 @@ STI_INLINE void NAME(solve_forward)(const sti_BlockLdl *ldl, int begin, int end,
             NAME(forward_column)(ldl, k, 3, work);
         else if (size == 5)
             NAME(forward_column)(ldl, k, 5, work);
+        else if (size == 6)
+            NAME(forward_column)(ldl, k, 6, work);
         else if (size == 1)
             NAME(forward_column)(ldl, k, 1, work);
         else
@@ -66,6 +68,8 @@ STI_INLINE void NAME(solve_backward)(const sti_BlockLdl *ldl, int begin, int end
             NAME(backward_column)(ldl, k, 3, work);
         else if (size == 5)
             NAME(backward_column)(ldl, k, 5, work);
+        else if (size == 6)
+            NAME(backward_column)(ldl, k, 6, work);
         else if (size == 1)
             NAME(backward_column)(ldl, k, 1, work);
         else

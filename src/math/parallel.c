@@ -49,6 +49,97 @@ void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *
     sti_team_run(threads, run_range, &loop);
 }
 
+/* ---- parts ------------------------------------------------------------------------------------ */
+
+enum { LEAST_PART = 256, PARTS_A_THREAD = 4, LEAST_COPIED = 16384 };
+
+static int64_t part_size(int64_t n)
+{
+    const int64_t size = (n + STI_PARTS - 1) / STI_PARTS;
+    return size < LEAST_PART ? LEAST_PART : size;
+}
+
+int64_t sti_part_first(int64_t n, int part)
+{
+    const int64_t first = part * part_size(n);
+    return first < n ? first : n;
+}
+
+typedef struct Parts {
+    sti_PartWork *work;
+    void *ctx;
+    int64_t n;
+} Parts;
+
+static void run_parts(void *ctx, int64_t first, int64_t end)
+{
+    const Parts *parts = ctx;
+    for (int part = (int)first; part < (int)end; part++)
+        parts->work(parts->ctx, part, sti_part_first(parts->n, part), sti_part_first(parts->n, part + 1));
+}
+
+int sti_team_parts(int threads, int64_t n, sti_PartWork *work, void *ctx)
+{
+    Parts parts = {work, ctx, n};
+    const int count = (int)((n + part_size(n) - 1) / part_size(n));
+    sti_team_for(threads, count, PARTS_A_THREAD, run_parts, &parts);
+    return count;
+}
+
+typedef struct Values {
+    sti_PartValue *work;
+    void *ctx;
+    double value[STI_PARTS];
+} Values;
+
+static void evaluate_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Values *values = ctx;
+    values->value[part] = values->work(values->ctx, first, end);
+}
+
+double sti_team_sum(int threads, int64_t n, sti_PartValue *work, void *ctx)
+{
+    Values values;
+    values.work = work, values.ctx = ctx;
+    const int count = sti_team_parts(threads, n, evaluate_part, &values);
+    double sum = 0.0;
+    for (int k = 0; k < count; k++)
+        sum += values.value[k];
+    return sum;
+}
+
+double sti_team_largest(int threads, int64_t n, sti_PartValue *work, void *ctx)
+{
+    Values values;
+    values.work = work, values.ctx = ctx;
+    const int count = sti_team_parts(threads, n, evaluate_part, &values);
+    double largest = 0.0;
+    for (int k = 0; k < count; k++)
+        largest = sti_larger(values.value[k], largest);
+    return largest;
+}
+
+typedef struct Numbers {
+    const double *x;
+    double most;
+} Numbers;
+
+static double count_beyond(void *ctx, int64_t first, int64_t end)
+{
+    const Numbers *numbers = ctx;
+    int count = 0;
+    for (int64_t k = first; k < end; k++)
+        count += !(fabs(numbers->x[k]) <= numbers->most); /* NaN, too */
+    return count;
+}
+
+bool sti_team_within(int threads, const double *x, int64_t n, double most)
+{
+    Numbers numbers = {x, most};
+    return sti_team_largest(threads, n, count_beyond, &numbers) == 0.0;
+}
+
 typedef struct Copy {
     double *to;
     const double *from;
@@ -63,5 +154,5 @@ static void copy_range(void *ctx, int64_t first, int64_t end)
 void sti_team_copy(int threads, double *to, const double *from, int64_t n)
 {
     Copy copy = {to, from};
-    sti_team_for(threads, n, 16384, copy_range, &copy);
+    sti_team_for(threads, n, LEAST_COPIED, copy_range, &copy);
 }

@@ -24,6 +24,34 @@ static inline int64_t sti_share(int64_t n, int thread, int n_threads)
     return n * thread / n_threads; /* where the share of a thread begins, and that of the one before ends */
 }
 
+/* Lists that a team makes together: every member tells how many things it has, and behind a wait knows how many stand
+ * before its own. */
+enum { STI_MOST_THREADS = 256 };
+typedef struct sti_Places {
+    int64_t count[STI_MOST_THREADS];
+} sti_Places;
+static inline int64_t sti_places_before(const sti_Places *places, int thread)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < thread; k++)
+        sum += places->count[k];
+    return sum;
+}
+
+/* 0 .. n - 1 in parts, at most STI_PARTS, whose borders depend on n alone; returns how many there are. */
+enum { STI_PARTS = 128 };
+typedef void sti_PartWork(void *ctx, int part, int64_t first, int64_t end);
+int sti_team_parts(int threads, int64_t n, sti_PartWork *work, void *ctx);
+int64_t sti_part_first(int64_t n, int part);
+
+/* The sum of what `work` returns of each part, in their order; and the largest, but not below 0. */
+typedef double sti_PartValue(void *ctx, int64_t first, int64_t end);
+double sti_team_sum(int threads, int64_t n, sti_PartValue *work, void *ctx);
+double sti_team_largest(int threads, int64_t n, sti_PartValue *work, void *ctx);
+
+/* Is none of n numbers larger than `most` in magnitude, nor NaN? */
+bool sti_team_within(int threads, const double *x, int64_t n, double most);
+
 /* n numbers, copied. */
 void sti_team_copy(int threads, double *to, const double *from, int64_t n);
 

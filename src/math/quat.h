@@ -33,6 +33,10 @@ static inline st_Vec3 rotate_back(st_Quat q, st_Vec3 a)
 {
     return rotate(quat_conjugate(q), a);
 }
+static inline st_Pose pose_identity(void)
+{
+    return (st_Pose){{0, 0, 0}, {1, 0, 0, 0}};
+}
 static inline st_Vec3 pose_point(st_Pose pose, st_Vec3 a)
 {
     return add(pose.p, rotate(pose.q, a));

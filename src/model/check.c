@@ -85,7 +85,7 @@ static st_Status check_universal(Subject s, st_JointDef *def)
     double cosine = dot(def->axis, def->axis_b);
     if (fabs(cosine) > RIGHT_ANGLE)
         return BAD(s, "the angle between axis and axis_b is %g degrees, must be 90",
-                   acos(fmin(fmax(cosine, -1.0), 1.0)) * 180 / 3.14159265358979323846);
+                   acos(fmin(fmax(cosine, -1.0), 1.0)) * 180 / STI_PI);
     def->axis_b = sub(def->axis_b, scale(cosine, def->axis));
     return check_direction(s, "axis_b", &def->axis_b);
 }
@@ -139,7 +139,7 @@ static st_Status check_limits(Subject s, st_Coordinate coordinate, double lower,
     if (coordinate != ST_COORDINATE_SWING || !is_limit(lower, upper)) return ST_OK;
     if (isfinite(lower))
         return BAD(s, "lower is %g, but a swing has an upper limit only: the cone's half angle", lower);
-    if (!(upper > 0 && upper <= 3.14159265358979323846))
+    if (!(upper > 0 && upper <= STI_PI))
         return BAD(s, "the cone of its swing has a half angle of %g rad, must be > 0 and at most pi", upper);
     return ST_OK;
 }

@@ -1,4 +1,5 @@
 /* model/collider.c -- the world's shapes compiled, where they are, and which pairs are near. */
+#include "math/parallel.h"
 #include "model/world.h"
 
 #include <stdlib.h>
@@ -291,18 +292,40 @@ static st_Status place_body(sti_World *world, const double *q, int b, st_Error *
     return ST_OK;
 }
 
+/* Bodies by a team; of each part the first that could not be placed, or -1. */
+typedef struct Placing {
+    sti_World *world;
+    const double *q;
+    int failed[STI_PARTS];
+} Placing;
+
 /* The first time, and after a failure, sleepers and the ground are placed, too. */
+static void place_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Placing *placing = ctx;
+    sti_World *world = placing->world;
+    placing->failed[part] = -1;
+    for (int e = (int)first; e < (int)end && placing->failed[part] < 0; e++) {
+        const int b = world->collider.placed ? sti_awake_body(world, e) : e;
+        if (place_body(world, placing->q, b, NULL) != ST_OK) placing->failed[part] = b;
+    }
+}
+
 st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    st_Status status = ST_OK;
-    for (int b = 0; b < world->n_bodies && status == ST_OK && !c->placed; b++)
-        status = place_body(world, q, b, err);
-    for (int e = 0; e < sti_awake_count(world) && c->placed && status == ST_OK; e++)
-        status = place_body(world, q, sti_awake_body(world, e), err);
-    c->placed = status == ST_OK;
+    const int n = c->placed ? sti_awake_count(world) : world->n_bodies;
+    Placing placing;
+    placing.world = world, placing.q = q;
     c->asked = false;
-    return status;
+    const int parts = sti_team_parts(world->threads, n, place_part, &placing);
+    for (int k = 0; k < parts; k++) {
+        if (placing.failed[k] < 0) continue;
+        c->placed = false;
+        return place_body(world, q, placing.failed[k], err); /* for its message */
+    }
+    c->placed = true;
+    return ST_OK;
 }
 
 /* ---- ahead --------------------------------------------------------------------------------------- */
@@ -341,19 +364,28 @@ static double travel_of(const sti_World *world, int b)
     return travel;
 }
 
-double sti_collider_foresee(sti_World *world)
+static void foresee_body(sti_World *world, int b)
 {
     sti_Collider *c = &world->collider;
-    double planes = 0;
-    for (int e = 0; e < sti_awake_count(world); e++) {
-        const int b = sti_awake_body(world, e);
-        c->travel[b] = travel_of(world, b);
-    }
-    for (int e = 0; e < (world->awake != NULL ? world->n_awake_shapes : c->n_shapes); e++) {
-        const int k = world->awake != NULL ? world->awake_shape[e] : e;
+    c->travel[b] = travel_of(world, b);
+    for (int k = world->scene->first_shape[b]; k >= 0; k = world->scene->next_shape[k])
         c->swept[k] = sweep(world, k);
-        if (c->class[k] == STI_CLASS_PLANE) planes = fmax(planes, c->travel[world->scene->shape_body[k]]);
-    }
+}
+
+static void foresee_range(void *ctx, int64_t first, int64_t end)
+{
+    for (int e = (int)first; e < (int)end; e++)
+        foresee_body(ctx, sti_awake_body(ctx, e));
+}
+
+double sti_collider_foresee(sti_World *world)
+{
+    const sti_Collider *c = &world->collider;
+    double planes = 0;
+    if (world->awake == NULL) foresee_body(world, 0);
+    sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, foresee_range, world);
+    for (int k = 0; k < c->pairs.n_planes; k++)
+        planes = fmax(planes, c->travel[world->scene->shape_body[c->pairs.plane[k].shape]]);
     return planes;
 }
 

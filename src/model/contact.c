@@ -10,8 +10,8 @@
  */
 #include "collide/ball.h"
 #include "math/parallel.h"
+#include "model/sink.h"
 #include "model/world.h"
-#include "step/sink.h"
 
 /* What is the same for all pairs, and what was looked up for the pair at hand. */
 typedef struct Task {
@@ -527,11 +527,38 @@ typedef struct Team {
     Task task;        /* of the first                                                              */
     int n;            /* how many came                                                             */
     st_Status status; /* of the first                                                              */
+    bool together;    /* all found are records alone, and there is room for them: each puts its own */
 } Team;
 
-static void push_share(void *ctx, int thread, int n_threads)
+/* Behind the wait, by the first: will copies of records do? */
+static bool goes_together(const Team *team)
 {
-    Team *team = ctx;
+    st_Sink *sink = team->task.sink;
+    const struct sti_Helper *helper = team->task.world->collider.helper;
+    int64_t n = sink->n_contacts;
+    bool plain = team->status == ST_OK && sink->contact_rows.n_rows == 0;
+    for (int k = 0; k < team->n - 1; k++) {
+        n += helper[k].sink.n_contacts;
+        plain = plain && helper[k].status == ST_OK && helper[k].sink.contact_rows.n_rows == 0 &&
+                helper[k].sink.n_surfaces == 0;
+    }
+    return plain && STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, n, NULL) == ST_OK;
+}
+
+/* What a helper found, where it belongs. */
+static void put_together(const Team *team, int thread)
+{
+    const struct sti_Helper *helper = team->task.world->collider.helper;
+    int64_t n = team->task.sink->n_contacts;
+    for (int k = 0; k < thread - 1; k++)
+        n += helper[k].sink.n_contacts;
+    const st_Sink *own = &helper[thread - 1].sink;
+    if (own->n_contacts > 0)
+        memcpy(team->task.sink->contact + n, own->contact, (size_t)own->n_contacts * sizeof *own->contact);
+}
+
+static void push_own(Team *team, int thread, int n_threads)
+{
     Task task = team->task;
     const int64_t n = count_pairs(task.world);
     const int64_t first = sti_share(n, thread, n_threads), end = sti_share(n, thread + 1, n_threads);
@@ -550,6 +577,16 @@ static void push_share(void *ctx, int thread, int n_threads)
     helper->status = push_range(&task, first, end);
 }
 
+static void push_share(void *ctx, int thread, int n_threads)
+{
+    Team *team = ctx;
+    push_own(team, thread, n_threads);
+    sti_team_wait(n_threads);
+    if (thread == 0) team->together = goes_together(team);
+    sti_team_wait(n_threads);
+    if (thread > 0 && team->together) put_together(team, thread);
+}
+
 /* The first error in the order of pairs is the one that a single thread would have met. */
 static st_Status push_by_team(const Task *task, int threads, st_Error *err)
 {
@@ -560,7 +597,10 @@ static st_Status push_by_team(const Task *task, int threads, st_Error *err)
         const struct sti_Helper *helper = &task->world->collider.helper[k];
         if (helper->status != ST_OK && err != NULL) *err = helper->err;
         STI_TRY(helper->status);
-        STI_TRY(sti_sink_append(task->sink, &helper->sink, err));
+        if (team.together)
+            task->sink->n_contacts += helper->sink.n_contacts;
+        else
+            STI_TRY(sti_sink_append(task->sink, &helper->sink, err));
     }
     return ST_OK;
 }
@@ -570,6 +610,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
     double planes = sti_collider_foresee(world);
+    c->pairs.threads = world->threads;
     STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, world->awake_shape,
                              world->n_awake_shapes, err));
     STI_TRY(sti_kept_update(world, err));

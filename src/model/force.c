@@ -1,4 +1,5 @@
 /* model/force.c -- gravity and applied forces, as generalised forces on the free velocities. */
+#include "math/parallel.h"
 #include "model/profile.h"
 #include "model/world.h"
 
@@ -12,12 +13,27 @@ static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, doub
         k[body->v_first + d] += full[body->dof[d]];
 }
 
-void sti_forces_add(const sti_World *world, double t, const double *q, double *k)
+typedef struct Weight {
+    const sti_World *world;
+    double *k;
+} Weight;
+
+static void weigh_range(void *ctx, int64_t first, int64_t end)
 {
-    for (int e = 0; e < sti_awake_count(world); e++) {
+    const Weight *weight = ctx;
+    const sti_World *world = weight->world;
+    for (int e = (int)first; e < (int)end; e++) {
         const sti_Body *body = &world->body[sti_awake_body(world, e)];
-        add_wrench(body, scale(body->mass, world->gravity), vec3(0, 0, 0), k);
+        for (int d = 0; d < body->n_dofs; d++)
+            weight->k[body->v_first + d] = 0;
+        add_wrench(body, scale(body->mass, world->gravity), vec3(0, 0, 0), weight->k);
     }
+}
+
+void sti_forces(const sti_World *world, double t, const double *q, double *k)
+{
+    Weight weight = {world, k};
+    sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, weigh_range, &weight);
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
         if (sti_sleeps(world, def->body.index1)) continue;

@@ -11,8 +11,8 @@
 #include "model/joint.h"
 
 #include "model/profile.h"
+#include "model/sink.h"
 #include "model/world.h"
-#include "step/sink.h"
 
 /* What a joint is made of: the frames' axes are 0, 1, 2 = x, y, z (the joint's axis). */
 typedef struct Recipe {
@@ -141,7 +141,7 @@ void sti_joint_compile(sti_World *world, int index)
     *out = (sti_Joint){.type = def->type,
                        .a = def->a.index1,
                        .b = def->b.index1,
-                       .lead = def->pitch / 6.283185307179586476925,
+                       .lead = def->pitch / (2 * STI_PI),
                        .coordinate = {def->coordinate},
                        .lower = {def->lower, def->other_lower},
                        .upper = {def->upper, def->other_upper},

@@ -3,6 +3,7 @@
  * A heap of equal spheres is one def of a shape and a number for each of its members; so are compiled hulls and meshes,
  * which are made once a kind (collider.c).
  */
+#include "math/quat.h"
 #include "model/scene.h"
 
 /* All numbers of a def, arrays and the pose apart. */
@@ -80,18 +81,53 @@ static st_Status grow_slots(const st_Allocator *allocator, sti_Kinds *kinds, st_
     return ST_OK;
 }
 
-st_Status sti_kinds_reserve(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err)
+/* Points, triangles and heights of a kind are its own. */
+static void free_arrays(const st_Allocator *a, st_ShapeDef *shape)
 {
-    STI_TRY(STI_GROW(allocator, kinds->def, kinds->capacity, kinds->n + 1, err));
-    return grow_slots(allocator, kinds, err);
+    sti_free(a, (void *)shape->points, shape->n_points, sizeof *shape->points);
+    sti_free(a, (void *)shape->triangles, 3 * (int64_t)shape->n_triangles, sizeof *shape->triangles);
+    sti_free(a, (void *)shape->heights, (int64_t)shape->n_x * shape->n_y, sizeof *shape->heights);
 }
 
-int sti_kinds_add(sti_Kinds *kinds, const st_ShapeDef *def)
+static bool copy_array(const st_Allocator *allocator, const void *from, int64_t count, size_t size, const void **to)
 {
-    kinds->def[kinds->n] = *def;
-    kinds->def[kinds->n].name = NULL;
-    kinds->slot[probe(kinds, def)] = kinds->n + 1;
-    return kinds->n++;
+    void *copy = count > 0 ? sti_alloc(allocator, count, size) : NULL;
+    if (copy != NULL) memcpy(copy, from, (size_t)count * size);
+    *to = copy;
+    return count == 0 || copy != NULL;
+}
+
+static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, st_Error *err)
+{
+    const st_ShapeDef def = *shape;
+    shape->points = NULL;
+    shape->triangles = NULL;
+    shape->heights = NULL;
+    if (copy_array(allocator, def.points, def.n_points, sizeof *def.points, (const void **)&shape->points) &&
+        copy_array(allocator, def.triangles, 3 * (int64_t)def.n_triangles, sizeof *def.triangles,
+                   (const void **)&shape->triangles) &&
+        copy_array(allocator, def.heights, (int64_t)def.n_x * def.n_y, sizeof *def.heights,
+                   (const void **)&shape->heights))
+        return ST_OK;
+    free_arrays(allocator, shape);
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
+}
+
+st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def, int *kind,
+                         st_Error *err)
+{
+    st_ShapeDef own = *def;
+    *kind = sti_kinds_find(kinds, def);
+    if (*kind >= 0) return ST_OK;
+    STI_TRY(STI_GROW(allocator, kinds->def, kinds->capacity, kinds->n + 1, err));
+    STI_TRY(grow_slots(allocator, kinds, err));
+    STI_TRY(own_arrays(allocator, &own, err));
+    own.pose = pose_identity();
+    own.name = NULL;
+    kinds->def[kinds->n] = own;
+    kinds->slot[probe(kinds, &own)] = kinds->n + 1;
+    *kind = kinds->n++;
+    return ST_OK;
 }
 
 void sti_kinds_scale_friction(sti_Kinds *kinds, double factor)
@@ -103,6 +139,8 @@ void sti_kinds_scale_friction(sti_Kinds *kinds, double factor)
 
 void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds)
 {
+    for (int k = 0; k < kinds->n; k++)
+        free_arrays(allocator, &kinds->def[k]);
     sti_free(allocator, kinds->def, kinds->capacity, sizeof *kinds->def);
     sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
     *kinds = (sti_Kinds){0};

@@ -35,7 +35,7 @@ static st_Quat turned(st_Quat a, st_Quat b, st_Quat relative)
 /* The turn nearest to where it was. */
 static double with_turns(double value, double near)
 {
-    const double turn = 6.283185307179586476925;
+    const double turn = 2 * STI_PI;
     return value + turn * round((near - value) / turn);
 }
 
@@ -50,7 +50,7 @@ static sti_Measure hand(const sti_Angle *angle, const double *q)
         .value = with_turns(atan2(s, c), q[angle->q]), .on_a = {.angular = g}, .on_b = {.angular = scale(-1, g)}};
 }
 
-double sti_angle_value(const sti_World *world, int angle, const double *q)
+static double angle_value(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
     if (angle_of->is_hand) return hand(angle_of, q).value;
@@ -111,7 +111,7 @@ int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 han
 static void update_angles(const sti_World *world, double *q)
 {
     for (int k = 0; k < world->n_angles; k++)
-        q[world->angle[k].q] = sti_angle_value(world, k, q);
+        q[world->angle[k].q] = angle_value(world, k, q);
 }
 
 bool sti_angles_idle(const sti_World *world)

@@ -13,24 +13,14 @@ int sti_rows_index(const sti_World *world, int a, int b, int *index)
     return append_dofs(&world->body[b], append_dofs(&world->body[a], 0, index), index);
 }
 
-void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows)
-{
-    rows->count = sti_rows_index(world, a, b, rows->index);
-}
-
-void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
-                  sti_Rows *rows)
-{
-    double *gradient = rows->gradient + (ptrdiff_t)row * rows->count;
-    /* angular velocities are in body axes: angular . w_world = (R' angular) . w_body */
-    gradient = sti_put_half(&world->body[a], on_a.linear, rotate_back(sti_pose(q, a).q, on_a.angular), gradient);
-    sti_put_half(&world->body[b], on_b.linear, rotate_back(sti_pose(q, b).q, on_b.angular), gradient);
-}
-
 void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure, sti_Rows *rows)
 {
-    sti_rows_begin(world, a, b, rows);
-    sti_rows_set(world, q, a, b, 0, measure->on_a, measure->on_b, rows);
+    const sti_Half *on_a = &measure->on_a, *on_b = &measure->on_b;
+    rows->count = sti_rows_index(world, a, b, rows->index);
+    /* angular velocities are in body axes: angular . w_world = (R' angular) . w_body */
+    double *next =
+        sti_put_half(&world->body[a], on_a->linear, rotate_back(sti_pose(q, a).q, on_a->angular), rows->gradient);
+    sti_put_half(&world->body[b], on_b->linear, rotate_back(sti_pose(q, b).q, on_b->angular), next);
 }
 
 void sti_rows_add(sti_Rows *rows, double factor, const sti_Rows *other)

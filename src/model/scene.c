@@ -1,213 +1,8 @@
-/* model/scene.c -- the description of a world: defaults, checks at the door, storage. */
+/* model/scene.c -- the description of a world: what is added, kept, copied and read back. */
 #include "model/check.h"
 #include "model/profile.h"
 
-#include "collide/shape.h"
-
 #include <stdio.h>
-
-/* ---- defaults --------------------------------------------------------------------------------- */
-
-static const st_Pose identity = {{0, 0, 0}, {1, 0, 0, 0}};
-
-st_BodyDef st_body_def(void)
-{
-    return (st_BodyDef){.pose = identity, .cookie = STI_COOKIE};
-}
-
-static st_ShapeDef shape_def(st_ShapeType type)
-{
-    return (st_ShapeDef){.type = type,
-                         .pose = identity,
-                         .density = 1000.0,
-                         .mu = 0.5,
-                         .poisson = 0.3,
-                         .groups = 1,
-                         .mask = UINT32_MAX,
-                         .cookie = STI_COOKIE};
-}
-
-st_ShapeDef st_point_def(void)
-{
-    return shape_def(ST_SHAPE_POINT);
-}
-
-st_ShapeDef st_bar_def(double length)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_BAR);
-    def.length = length;
-    def.density = 1.0; /* per metre */
-    return def;
-}
-
-st_ShapeDef st_sphere_def(double radius)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_SPHERE);
-    def.radius = radius;
-    return def;
-}
-
-st_ShapeDef st_box_def(double half_x, double half_y, double half_z)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_BOX);
-    def.half = vec3(half_x, half_y, half_z);
-    return def;
-}
-
-st_ShapeDef st_plane_def(void)
-{
-    return shape_def(ST_SHAPE_PLANE);
-}
-
-static st_ShapeDef round_def(st_ShapeType type, double radius, double length)
-{
-    st_ShapeDef def = shape_def(type);
-    def.radius = radius;
-    def.length = length;
-    return def;
-}
-
-st_ShapeDef st_capsule_def(double radius, double length)
-{
-    return round_def(ST_SHAPE_CAPSULE, radius, length);
-}
-
-st_ShapeDef st_cylinder_def(double radius, double length)
-{
-    return round_def(ST_SHAPE_CYLINDER, radius, length);
-}
-
-st_ShapeDef st_cone_def(double radius, double length)
-{
-    return round_def(ST_SHAPE_CONE, radius, length);
-}
-
-st_ShapeDef st_ellipsoid_def(double a, double b, double c)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_ELLIPSOID);
-    def.half = vec3(a, b, c);
-    return def;
-}
-
-st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_HULL);
-    def.points = points;
-    def.n_points = n_points;
-    return def;
-}
-
-st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_MESH);
-    def.points = points;
-    def.n_points = n_points;
-    def.triangles = triangles;
-    def.n_triangles = n_triangles;
-    return def;
-}
-
-st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing)
-{
-    st_ShapeDef def = shape_def(ST_SHAPE_HEIGHT_FIELD);
-    def.heights = heights;
-    def.n_x = n_x;
-    def.n_y = n_y;
-    def.spacing = spacing;
-    return def;
-}
-
-st_JointDef st_joint_def(st_JointType type)
-{
-    return (st_JointDef){.type = type,
-                         .axis = {0, 0, 1},
-                         .axis_b = {type == ST_JOINT_BALL ? 0 : 1, 0, 0},
-                         .ratio = 1.0,
-                         .lower = -INFINITY,
-                         .upper = INFINITY,
-                         .other_lower = -INFINITY,
-                         .other_upper = INFINITY,
-                         .rest = NAN,
-                         .motor = {.max_force = INFINITY, .profile = {.frequency = 1.0}},
-                         .cookie = STI_COOKIE};
-}
-
-st_SpringDef st_spring_def(st_SpringType type)
-{
-    return (st_SpringDef){.type = type, .axis = {0, 0, 1}, .rest = NAN, .frame = {1, 0, 0, 0}, .cookie = STI_COOKIE};
-}
-
-st_ForceDef st_force_def(void)
-{
-    return (st_ForceDef){.profile = {.frequency = 1.0}, .cookie = STI_COOKIE};
-}
-
-static st_Quat quat_from_axis(st_Vec3 axis, st_Vec3 direction)
-{
-    double length = norm(direction);
-    return length > 0 && isfinite(length) ? quat_between(axis, scale(1.0 / length, direction)) : identity.q;
-}
-
-st_Quat st_quat_from_z(st_Vec3 direction)
-{
-    return quat_from_axis(vec3(0, 0, 1), direction);
-}
-
-st_Quat st_quat_from_x(st_Vec3 direction)
-{
-    return quat_from_axis(vec3(1, 0, 0), direction);
-}
-
-/* ---- words ------------------------------------------------------------------------------------ */
-
-static const char *word(const char *const *words, int n, int index)
-{
-    return index >= 0 && index < n ? words[index] : NULL;
-}
-
-const char *st_shape_type_name(st_ShapeType type)
-{
-    static const char *const words[] = {"point",    "bar",  "sphere",    "box",  "plane", "capsule",
-                                        "cylinder", "cone", "ellipsoid", "hull", "mesh",  "height-field"};
-    return word(words, ST_N_SHAPE_TYPES, (int)type);
-}
-
-const char *st_joint_type_name(st_JointType type)
-{
-    static const char *const words[] = {"fixed",     "ball",   "revolute",      "prismatic", "distance", "cylindrical",
-                                        "universal", "planar", "point-on-line", "screw",     "gear",     "free"};
-    return word(words, ST_N_JOINT_TYPES, (int)type);
-}
-
-const char *st_spring_type_name(st_SpringType type)
-{
-    static const char *const words[] = {"linear", "angular", "bushing"};
-    return word(words, ST_N_SPRING_TYPES, (int)type);
-}
-
-const char *st_profile_type_name(st_ProfileType type)
-{
-    static const char *const words[] = {"constant", "harmonic", "table", "ramp"};
-    return word(words, ST_N_PROFILE_TYPES, (int)type);
-}
-
-const char *st_coordinate_name(st_Coordinate coordinate)
-{
-    static const char *const words[] = {"default", "angle", "displacement", "distance", "angle_b", "swing", "twist"};
-    return word(words, ST_N_COORDINATES, (int)coordinate);
-}
-
-const char *st_motor_type_name(st_MotorType type)
-{
-    static const char *const words[] = {"none", "speed", "position", "motion"};
-    return word(words, ST_N_MOTOR_TYPES, (int)type);
-}
-
-const char *sti_kind_name(sti_ObjectKind kind)
-{
-    static const char *const words[STI_N_KINDS] = {"body", "shape", "joint", "spring", "force", "material"};
-    return words[kind];
-}
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
@@ -229,7 +24,7 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
     ground.fixed = true;
     ground.name = "ground";
     st_Status status = STI_GROW(&a, scene->pose, scene->pose_capacity, 1, err);
-    if (status == ST_OK) scene->pose[scene->n_poses++] = identity;
+    if (status == ST_OK) scene->pose[scene->n_poses++] = pose_identity();
     if (status == ST_OK) status = st_scene_add_body(scene, &ground, NULL, err);
     if (status != ST_OK) {
         st_scene_destroy(scene);
@@ -237,14 +32,6 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
     }
     *out = scene;
     return ST_OK;
-}
-
-/* Points, triangles and heights of a shape are the scene's own. */
-static void free_arrays(const st_Allocator *a, st_ShapeDef *shape)
-{
-    sti_free(a, (void *)shape->points, shape->n_points, sizeof *shape->points);
-    sti_free(a, (void *)shape->triangles, 3 * (int64_t)shape->n_triangles, sizeof *shape->triangles);
-    sti_free(a, (void *)shape->heights, (int64_t)shape->n_x * shape->n_y, sizeof *shape->heights);
 }
 
 void st_scene_destroy(st_Scene *scene)
@@ -255,8 +42,6 @@ void st_scene_destroy(st_Scene *scene)
         sti_profile_free(&a, &scene->force[k].profile);
     for (int k = 0; k < scene->n_joints; k++)
         sti_profile_free(&a, &scene->joint[k].motor.profile);
-    for (int k = 0; k < scene->kinds.n; k++)
-        free_arrays(&a, &scene->kinds.def[k]);
     sti_kinds_free(&a, &scene->kinds);
     for (int kind = 0; kind < STI_N_KINDS; kind++)
         sti_names_free(&a, &scene->names[kind]);
@@ -277,93 +62,6 @@ void st_scene_destroy(st_Scene *scene)
     sti_free(&a, scene, 1, sizeof *scene);
 }
 
-/* ---- checks ----------------------------------------------------------------------------------- */
-
-static st_Status check_pose(Subject s, st_Pose *pose)
-{
-    STI_TRY(check_finite(s, "position", pose->p));
-    return check_orientation(s, "orientation", &pose->q);
-}
-
-/* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. With
- * x = the smallest eigenvalue's sign tested by leading minors, relative to the trace.              */
-static st_Status check_inertia(Subject s, const st_BodyDef *def)
-{
-    const double *m = def->inertia.m;
-    double trace = m[0] + m[4] + m[8];
-    for (int k = 0; k < 9; k++)
-        if (!isfinite(m[k])) return BAD(s, "inertia has an entry %g, must be finite", m[k]);
-    for (int k = 0; k < 3; k++) {
-        bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
-        if (m[4 * k] < 0) return BAD(s, "inertia about axis %c is %g, must be >= 0", 'x' + k, m[4 * k]);
-        if (m[4 * k] == 0 && locked) return ST_OK; /* not given, and not needed */
-    }
-    double tiny = 1e-9 * trace;
-    if (fabs(m[1] - m[3]) > tiny || fabs(m[2] - m[6]) > tiny || fabs(m[5] - m[7]) > tiny)
-        return BAD(s, "inertia is not symmetric (trace %g)", trace);
-    double a = trace / 2 - m[0] + tiny, b = trace / 2 - m[4] + tiny, c = trace / 2 - m[8] + tiny;
-    double d = -m[1], e = -m[2], f = -m[5];
-    bool ok = a >= 0 && b >= 0 && c >= 0 && a * b - d * d >= 0 && b * c - f * f >= 0 && a * c - e * e >= 0 &&
-              a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
-    if (!ok)
-        return BAD(s,
-                   "inertia with diagonal (%g, %g, %g) violates the triangle inequality: no moment may exceed the sum "
-                   "of the other two",
-                   m[0], m[4], m[8]);
-    return ST_OK;
-}
-
-static bool mat3_is_zero(const st_Mat3 *A)
-{
-    for (int k = 0; k < 9; k++)
-        if (A->m[k] != 0) return false;
-    return true;
-}
-
-static st_Status check_body(Subject s, st_BodyDef *def)
-{
-    STI_TRY(check_pose(s, &def->pose));
-    STI_TRY(check_finite(s, "velocity", def->velocity));
-    STI_TRY(check_finite(s, "angular velocity", def->spin));
-    STI_TRY(check_not_negative(s, "mass", def->mass));
-    if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
-    if (mat3_is_zero(&def->inertia)) return ST_OK;
-    if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);
-    return check_inertia(s, def);
-}
-
-/* Arrays that the type does not use. */
-static void drop_unused(st_ShapeDef *def)
-{
-    if (def->type != ST_SHAPE_HULL && def->type != ST_SHAPE_MESH) def->n_points = 0;
-    if (def->type != ST_SHAPE_MESH) def->n_triangles = 0;
-    if (def->type != ST_SHAPE_HEIGHT_FIELD) def->n_x = def->n_y = 0;
-}
-
-static st_Status check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
-{
-    STI_TRY(check_pose(s, &def->pose));
-    STI_TRY(check_not_negative(s, "friction", def->mu));
-    STI_TRY(check_restitution(s, def->restitution));
-    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
-    STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
-    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
-    STI_TRY(check_not_negative(s, "damping", def->damping));
-    STI_TRY(check_not_negative(s, "young", def->young));
-    if (!(def->poisson > -1 && def->poisson < 0.5))
-        return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
-    STI_TRY(check_not_negative(s, "density", def->density));
-    if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
-    drop_unused(def);
-    if (sti_kinds_find(&scene->kinds, def) >= 0) return ST_OK;
-    /* Compiled here only to see that it can be: what is wrong is said where it is given. */
-    sti_Shape compiled;
-    st_Error why = {0};
-    st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
-    sti_shape_free(&scene->allocator, &compiled);
-    return status == ST_OK ? ST_OK : sti_fail(s.err, status, "%s \"%s\": %s", s.kind, s.name, why.message);
-}
-
 /* ---- adding ----------------------------------------------------------------------------------- */
 
 st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,
@@ -379,7 +77,7 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
 {
     STI_CHECK_DEF(def, "st_body_def", err);
     st_BodyDef body = *def;
-    STI_TRY(check_body(subject_of(STI_BODY, def->name, err), &body));
+    STI_TRY(sti_check_body(subject_of(STI_BODY, def->name, err), &body));
     STI_TRY(STI_GROW(&scene->allocator, scene->body, scene->body_capacity, scene->n_bodies + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->first_shape, scene->first_shape_capacity, scene->n_bodies + 1, err));
     STI_TRY(STI_GROW(&scene->allocator, scene->last_shape, scene->last_shape_capacity, scene->n_bodies + 1, err));
@@ -391,42 +89,6 @@ st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *o
     return ST_OK;
 }
 
-static bool copy_array(const st_Allocator *allocator, const void *from, int64_t count, size_t size, const void **to)
-{
-    void *copy = count > 0 ? sti_alloc(allocator, count, size) : NULL;
-    if (copy != NULL) memcpy(copy, from, (size_t)count * size);
-    *to = copy;
-    return count == 0 || copy != NULL;
-}
-
-static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, st_Error *err)
-{
-    st_ShapeDef def = *shape;
-    bool ok = copy_array(allocator, def.points, shape->n_points, sizeof *def.points, (const void **)&shape->points);
-    ok = copy_array(allocator, def.triangles, 3 * (int64_t)shape->n_triangles, sizeof *def.triangles,
-                    (const void **)&shape->triangles) &&
-         ok;
-    ok = copy_array(allocator, def.heights, (int64_t)shape->n_x * shape->n_y, sizeof *def.heights,
-                    (const void **)&shape->heights) &&
-         ok;
-    if (ok) return ST_OK;
-    free_arrays(allocator, shape);
-    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
-}
-
-/* The number of the def's kind, new if need be. */
-static st_Status kind_of(st_Scene *scene, const st_ShapeDef *def, int *kind, st_Error *err)
-{
-    st_ShapeDef own = *def;
-    *kind = sti_kinds_find(&scene->kinds, def);
-    if (*kind >= 0) return ST_OK;
-    STI_TRY(sti_kinds_reserve(&scene->allocator, &scene->kinds, err));
-    STI_TRY(own_arrays(&scene->allocator, &own, err));
-    own.pose = identity;
-    *kind = sti_kinds_add(&scene->kinds, &own);
-    return ST_OK;
-}
-
 st_Status sti_scene_reserve_pose(st_Scene *scene, int count, st_Error *err)
 {
     return STI_GROW(&scene->allocator, scene->pose, scene->pose_capacity, scene->n_poses + count, err);
@@ -434,6 +96,7 @@ st_Status sti_scene_reserve_pose(st_Scene *scene, int count, st_Error *err)
 
 void sti_scene_set_shape_pose(st_Scene *scene, int k, const st_Pose *pose)
 {
+    const st_Pose identity = pose_identity();
     /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the same bits are meant */
     if (scene->shape_pose[k] == 0 && memcmp(pose, &identity, sizeof identity) == 0) return;
     if (scene->shape_pose[k] == 0) scene->shape_pose[k] = scene->n_poses++;
@@ -472,10 +135,11 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
         shape.rolling = material->rolling;
         shape.spinning = material->spinning;
     }
-    STI_TRY(check_shape(scene, s, &shape));
+    STI_TRY(sti_check_shape(scene, s, &shape));
     int kind;
     STI_TRY(grow_shapes(scene, err));
-    STI_TRY(kind_of(scene, &shape, &kind, err)); /* one too many, if the name is refused: no harm */
+    STI_TRY(sti_kinds_take(&scene->allocator, &scene->kinds, &shape, &kind,
+                           err)); /* one too many, if the name is refused: no harm */
     STI_TRY(sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err));
     scene->shape_kind[scene->n_shapes] = kind;
     scene->shape_pose[scene->n_shapes] = 0;

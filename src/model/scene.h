@@ -31,10 +31,10 @@ typedef struct sti_Kinds {
     int64_t n_slots;
 } sti_Kinds;
 
-/* -1: there is none like def. To add one, reserve room and own the arrays first. */
+/* The number of the kind that def is of; -1: there is none. Taken: it is made, with arrays of its own. */
 int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def);
-st_Status sti_kinds_reserve(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err);
-int sti_kinds_add(sti_Kinds *kinds, const st_ShapeDef *def);
+st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def, int *kind,
+                         st_Error *err);
 void sti_kinds_scale_friction(sti_Kinds *kinds, double factor);
 void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds);
 

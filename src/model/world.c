@@ -1,5 +1,6 @@
 /* model/world.c -- a scene compiled into the system interface of model.h. */
 #include "model/world.h"
+#include "math/parallel.h"
 
 #include <stdio.h>
 
@@ -200,13 +201,7 @@ void sti_world_masses(const sti_World *world, double *M)
 static st_Status world_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
 {
     (void)v, (void)err;
-    const sti_World *world = ctx;
-    for (int e = 0; e < sti_awake_count(world); e++) {
-        const sti_Body *body = &world->body[sti_awake_body(world, e)];
-        for (int d = 0; d < body->n_dofs; d++)
-            k[body->v_first + d] = 0;
-    }
-    sti_forces_add(world, t, q, k);
+    sti_forces(ctx, t, q, k);
     return ST_OK;
 }
 
@@ -278,12 +273,23 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
         v[body->v_first + start + i] = y[i];
 }
 
+typedef struct Turning {
+    const sti_World *world;
+    double h, *v;
+} Turning;
+
+static void turn_range(void *ctx, int64_t first, int64_t end)
+{
+    const Turning *turning = ctx;
+    for (int e = (int)first; e < (int)end; e++)
+        gyroscopic_body(&turning->world->body[sti_awake_body(turning->world, e)], turning->h, turning->v);
+}
+
 static void world_gyroscopic(void *ctx, double h, const double *q, double *v)
 {
     (void)q;
-    const sti_World *world = ctx;
-    for (int e = 0; e < sti_awake_count(world); e++)
-        gyroscopic_body(&world->body[sti_awake_body(world, e)], h, v);
+    Turning turning = {ctx, h, v};
+    sti_team_for(turning.world->threads, sti_awake_count(turning.world), STI_LEAST_BODIES, turn_range, &turning);
 }
 
 /* The torque -w x J w = J w x w on the free rotations. */
@@ -302,22 +308,40 @@ static void world_gyroscopic_force(void *ctx, const double *q, const double *v, 
     }
 }
 
+/* ---- bodies by a team -------------------------------------------------------------------------- */
+
+/* What is done body by body. */
+typedef struct Bodies {
+    const sti_World *world;
+    const double *q, *v;
+    double h;
+    double *q_out;
+} Bodies;
+
+static void move_range(void *ctx, int64_t first, int64_t end)
+{
+    const Bodies *bodies = ctx;
+    const sti_World *world = bodies->world;
+    for (int e = (int)first; e < (int)end; e++) {
+        const int b = sti_awake_body(world, e);
+        if (world->body[b].n_dofs == 0) continue;
+        double *p = bodies->q_out + (int64_t)STI_BODY_Q * (b - 1);
+        st_Pose pose = sti_pose(bodies->q, b);
+        st_Vec3 linear, w;
+        sti_body_velocity(&world->body[b], bodies->v, &linear, &w);
+        vec3_store(p, add(pose.p, scale(bodies->h, linear)));
+        st_Quat turned = quat_unit(quat_product(pose.q, quat_exp(scale(bodies->h, w))));
+        p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
+    }
+}
+
 static void world_move(void *ctx, const double *q, const double *v, double h, double *q_out)
 {
     const sti_World *world = ctx;
+    Bodies bodies = {.world = world, .q = q, .v = v, .h = h, .q_out = q_out};
     const int angles = world->awake != NULL ? STI_BODY_Q * (world->n_bodies - 1) : 0;
     if (q_out != q) memcpy(q_out + angles, q + angles, (size_t)(world->n_q - angles) * sizeof *q);
-    for (int e = 0; e < sti_awake_count(world); e++) {
-        const int b = sti_awake_body(world, e);
-        if (world->body[b].n_dofs == 0) continue;
-        double *p = q_out + (int64_t)STI_BODY_Q * (b - 1);
-        st_Pose pose = sti_pose(q, b);
-        st_Vec3 linear, w;
-        sti_body_velocity(&world->body[b], v, &linear, &w);
-        vec3_store(p, add(pose.p, scale(h, linear)));
-        st_Quat turned = quat_unit(quat_product(pose.q, quat_exp(scale(h, w))));
-        p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
-    }
+    sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, move_range, &bodies);
     sti_angles_update(world, q_out);
 }
 
@@ -358,31 +382,46 @@ void sti_world_turns(const sti_World *world, const double *v, double h, bool sim
 }
 
 /* No point of a body moves faster than |v| + |w| times its distance from the centre; two bodies approach. */
+static double fastest_of_range(void *ctx, int64_t first, int64_t end)
+{
+    const Bodies *bodies = ctx;
+    const sti_World *world = bodies->world;
+    double fastest = 0;
+    for (int e = (int)first; e < (int)end; e++) {
+        const int b = sti_awake_body(world, e);
+        st_Vec3 linear, w;
+        sti_body_velocity(&world->body[b], bodies->v, &linear, &w);
+        double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
+        fastest = sti_larger(norm(linear) + turning, fastest);
+    }
+    return fastest;
+}
+
 static double world_reach(void *ctx, const double *q, const double *v, double h)
 {
     (void)q;
     const sti_World *world = ctx;
-    double fastest = 0;
-    for (int e = 0; e < sti_awake_count(world); e++) {
-        const int b = sti_awake_body(world, e);
+    Bodies bodies = {.world = world, .v = v};
+    return 2 * h * sti_team_largest(world->threads, sti_awake_count(world), fastest_of_range, &bodies);
+}
+
+static double kinetic_of_range(void *ctx, int64_t first, int64_t end)
+{
+    const Bodies *bodies = ctx;
+    double sum = 0;
+    for (int e = (int)first; e < (int)end; e++) {
+        const sti_Body *body = &bodies->world->body[sti_awake_body(bodies->world, e)];
         st_Vec3 linear, w;
-        sti_body_velocity(&world->body[b], v, &linear, &w);
-        double turning = norm(w) > 0 ? norm(w) * world->collider.body_reach[b] : 0;
-        fastest = fmax(fastest, norm(linear) + turning);
+        sti_body_velocity(body, bodies->v, &linear, &w);
+        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, sti_spin_momentum(body, w)));
     }
-    return 2 * h * fastest;
+    return sum;
 }
 
 double sti_world_kinetic(const sti_World *world, const double *v)
 {
-    double sum = 0;
-    for (int e = 0; e < sti_awake_count(world); e++) {
-        const sti_Body *body = &world->body[sti_awake_body(world, e)];
-        st_Vec3 linear, w;
-        sti_body_velocity(body, v, &linear, &w);
-        sum += 0.5 * (body->mass * dot(linear, linear) + dot(w, sti_spin_momentum(body, w)));
-    }
-    return sum;
+    Bodies bodies = {.world = world, .v = v};
+    return sti_team_sum(world->threads, sti_awake_count(world), kinetic_of_range, &bodies);
 }
 
 double sti_body_potential(const sti_World *world, const double *q, int body)
@@ -390,14 +429,22 @@ double sti_body_potential(const sti_World *world, const double *q, int body)
     return -world->body[body].mass * dot(world->gravity, sti_pose(q, body).p);
 }
 
+static double potential_of_range(void *ctx, int64_t first, int64_t end)
+{
+    const Bodies *bodies = ctx;
+    double sum = 0;
+    for (int e = (int)first; e < (int)end; e++)
+        sum += sti_body_potential(bodies->world, bodies->q, sti_awake_body(bodies->world, e));
+    return sum;
+}
+
 static double world_potential(void *ctx, double t, const double *q)
 {
     (void)t;
     const sti_World *world = ctx;
-    double sum = world->awake != NULL ? world->asleep_potential : 0;
-    for (int e = 0; e < sti_awake_count(world); e++)
-        sum += sti_body_potential(world, q, sti_awake_body(world, e));
-    return sum;
+    Bodies bodies = {.world = world, .q = q};
+    const double others = world->awake != NULL ? world->asleep_potential : 0;
+    return others + sti_team_sum(world->threads, sti_awake_count(world), potential_of_range, &bodies);
 }
 
 static void world_name(void *ctx, int i, char *out, size_t size)

@@ -16,7 +16,7 @@
 #include "collide/pairs.h"
 #include "math/quat.h"
 #include "model/scene.h"
-#include "step/sink.h"
+#include "model/sink.h"
 
 #include <stiction/model.h>
 
@@ -222,7 +222,6 @@ sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a);
 /* Axes in the world, returns its index: the twist of b about an axis of its own that agrees with a's after the
  * shortest turn; the angle of a hand of b.                                                        */
-double sti_angle_value(const sti_World *world, int angle, const double *q);
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
 /* After a move, those that rows depend on; the others once a step is accepted. */
@@ -255,7 +254,6 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
-double sti_spring_angle(const sti_World *world, const sti_Spring *spring, const double *q);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 /* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
  * many numbers each has, at most 12, and on which velocities.                                     */
@@ -280,7 +278,7 @@ st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *alloca
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
-void sti_forces_add(const sti_World *world, double t, const double *q, double *k);
+void sti_forces(const sti_World *world, double t, const double *q, double *k);
 
 /* What may move goes through these: while somebody sleeps, the list of the others; else all bodies but the ground, with
  * those that are fixed. Of a sleeper every vector of the system holds its pose, or 0: nobody writes there. */
@@ -288,6 +286,7 @@ static inline int sti_awake_count(const sti_World *world)
 {
     return world->awake != NULL ? world->n_awake : world->n_bodies - 1;
 }
+enum { STI_LEAST_BODIES = 512 }; /* that are worth a thread */
 static inline int sti_awake_body(const sti_World *world, int e)
 {
     return world->awake != NULL ? world->awake[e] : e + 1;
@@ -372,9 +371,6 @@ static inline double sti_turning_speed(const sti_World *world, int body, st_Vec3
 }
 
 int sti_rows_index(const sti_World *world, int a, int b, int *index); /* how many; index has room for 12 */
-void sti_rows_begin(const sti_World *world, int a, int b, sti_Rows *rows);
-void sti_rows_set(const sti_World *world, const double *q, int a, int b, int row, sti_Half on_a, sti_Half on_b,
-                  sti_Rows *rows);
 /* The one row of a measure of bodies a and b. */
 void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
                       sti_Rows *rows);

@@ -1,12 +1,14 @@
 /* record/outline.c -- points whose convex outline, as seen from anywhere, is that of a shape. */
 #include "record/outline.h"
 
+#include "base/base.h"
+
 #define AROUND 24 /* points on a circle */
 
 static int add_ring(st_Pose pose, double radius, double z, st_Vec3 *out)
 {
     for (int k = 0; k < AROUND; k++) {
-        double angle = 2 * 3.14159265358979323846 * k / AROUND;
+        double angle = 2 * STI_PI * k / AROUND;
         out[k] = pose_point(pose, vec3(radius * cos(angle), radius * sin(angle), z));
     }
     return AROUND;
@@ -19,7 +21,7 @@ static int add_ball(st_Pose pose, st_Vec3 half, double z, st_Vec3 *out)
     for (int ring = -3; ring <= 3; ring++) {
         double s = sin(0.5 * ring), c = cos(0.5 * ring);
         for (int k = 0; k < AROUND; k++) {
-            double angle = 2 * 3.14159265358979323846 * k / AROUND;
+            double angle = 2 * STI_PI * k / AROUND;
             out[n++] = pose_point(pose, vec3(c * half.x * cos(angle), c * half.y * sin(angle), z + s * half.z));
         }
     }

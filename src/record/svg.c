@@ -58,7 +58,8 @@ void sti_svg_line(FILE *file, double x0, double y0, double x1, double y1, const 
 
 /* ---- axes ------------------------------------------------------------------------------------- */
 
-double sti_tick_step(double lo, double hi, int most)
+/* A step of 1, 2 or 5 times a power of ten that cuts the range into at most `most` parts. */
+static double tick_step(double lo, double hi, int most)
 {
     double raw = (hi - lo) / most, power = pow(10, floor(log10(raw)));
     double digit = raw / power;
@@ -100,7 +101,7 @@ static void x_ticks(FILE *file, const sti_Window *window)
     char text[STI_NUMBER_SIZE];
     const sti_Rect *box = &window->box;
     int most = (int)fmax(2, box->w / 75);
-    double step = sti_tick_step(window->x0, window->x1, most), first = ceil(window->x0 / step - 1e-9);
+    double step = tick_step(window->x0, window->x1, most), first = ceil(window->x0 / step - 1e-9);
     for (int k = 0; k <= most; k++) {
         double value = (first + k) * step, x = sti_window_x(window, value);
         if (value > window->x1 + 1e-9 * step) break;
@@ -115,7 +116,7 @@ static void y_ticks(FILE *file, const sti_Window *window)
     char text[STI_NUMBER_SIZE];
     const sti_Rect *box = &window->box;
     int most = (int)fmax(2, box->h / 32);
-    double step = sti_tick_step(window->y0, window->y1, most), first = ceil(window->y0 / step - 1e-9);
+    double step = tick_step(window->y0, window->y1, most), first = ceil(window->y0 / step - 1e-9);
     for (int k = 0; k <= most; k++) {
         double value = (first + k) * step, y = sti_window_y(window, value);
         if (value > window->y1 + 1e-9 * step) break;

@@ -32,8 +32,6 @@ typedef enum sti_Anchor { STI_START, STI_MIDDLE, STI_END } sti_Anchor;
 void sti_svg_text(FILE *file, double x, double y, double size, sti_Anchor anchor, const char *colour, const char *text);
 void sti_svg_line(FILE *file, double x0, double y0, double x1, double y1, const char *colour, double width);
 
-/* A step of 1, 2 or 5 times a power of ten that cuts the range into at most `most` parts. */
-double sti_tick_step(double lo, double hi, int most);
 /* Widen a range a little, and a flat one so that it can be drawn. */
 void sti_round_range(double *lo, double *hi);
 /* Frame, grid, ticks and labels of a window. */

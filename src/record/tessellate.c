@@ -8,7 +8,6 @@
 #define ROUND     24 /* corners of a circle */
 #define RINGS     12 /* from pole to pole   */
 #define MOST_HULL 64 /* points; a larger hull is shown as its box */
-#define PI        3.14159265358979323846
 
 typedef struct Builder {
     const st_Allocator *allocator;
@@ -57,7 +56,7 @@ static void add_turned(Builder *b, const double (*profile)[2], int n, double sx,
     int first = b->out->n_points;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < ROUND; i++) {
-            double angle = 2 * PI * i / ROUND;
+            double angle = 2 * STI_PI * i / ROUND;
             add_point(b, sx * profile[k][0] * cos(angle), sy * profile[k][0] * sin(angle), profile[k][1]);
         }
     for (int k = 0; k + 1 < n; k++)
@@ -72,7 +71,7 @@ static void add_ellipsoid(Builder *b, st_Vec3 half)
 {
     double profile[RINGS + 1][2];
     for (int k = 0; k <= RINGS; k++) {
-        double angle = PI * k / RINGS;
+        double angle = STI_PI * k / RINGS;
         profile[k][0] = k == 0 || k == RINGS ? 0 : sin(angle);
         profile[k][1] = -half.z * cos(angle);
     }
@@ -95,7 +94,7 @@ static void add_capsule(Builder *b, double radius, double length)
     double profile[RINGS + 2][2];
     for (int k = 0; k <= RINGS + 1; k++) {
         int ring = k <= RINGS / 2 ? k : k - 1; /* the equator twice: the cylinder between */
-        double angle = PI * ring / RINGS, middle = k <= RINGS / 2 ? -length / 2 : length / 2;
+        double angle = STI_PI * ring / RINGS, middle = k <= RINGS / 2 ? -length / 2 : length / 2;
         profile[k][0] = ring == 0 || ring == RINGS ? 0 : radius * sin(angle);
         profile[k][1] = middle - radius * cos(angle);
     }

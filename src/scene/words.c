@@ -15,7 +15,8 @@ void sti_append(char *out, size_t size, const char *format, ...)
     va_end(args);
 }
 
-void sti_number_text(double x, char out[32])
+/* The shortest decimal that reads back as x. */
+static void number_text(double x, char out[32])
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, 32, "%.*g", digits, x);
@@ -46,7 +47,7 @@ void sti_found_text(const json_t *value, char *out, size_t size)
         break;
     case JSON_INTEGER:
     case JSON_REAL:
-        sti_number_text(json_number_value(value), number);
+        number_text(json_number_value(value), number);
         sti_append(out, size, "%s", number);
         break;
     case JSON_ARRAY:

@@ -1,11 +1,24 @@
 /* anderson.c -- see anderson.h. The least squares problem is solved by its normal equations, kept up to date
- * by one row a step; a little of the trace on the diagonal holds them regular when differences repeat.   */
+ * by one row a step; a little of the trace on the diagonal holds them regular when differences repeat.
+ *
+ * The vectors are long and what is done with them is little: time goes by how often they are read. So a step is two
+ * passes, one that makes the differences and all inner products, one that combines; block by block, so that what is
+ * used several times is in the nearest cache.                                                       */
 #include "solve/anderson.h"
+
+#include "math/wide.h"
 
 enum { WINDOW = STI_ANDERSON_WINDOW };
 static const double regular = 1e-10; /* of the trace: 1e-14 to 1e-7 make no difference on walls of boxes */
 static const double too_large = 10.0;
 enum { PATIENCE = 200, FIRST_REST = 10 };
+enum {
+    BLOCK = 1024, /* numbers at a time: two of them are in the nearest cache                       */
+    CHUNK = 2048, /* numbers whose products are summed up together                                 */
+    LEAST = 4     /* chunks that are worth a thread                                                */
+};
+/* Sums of a chunk: |f|^2, then with the newest difference of f, and with f, those of all differences. */
+enum { SIZE, GRAM, SIDE = GRAM + WINDOW, N_SUMS = SIDE + WINDOW };
 
 /* The vectors in memory. */
 static double *difference_f(const sti_Anderson *a, int k)
@@ -16,10 +29,16 @@ static double *difference_g(const sti_Anderson *a, int k)
 {
     return a->memory + (int64_t)(WINDOW + k) * a->n;
 }
-enum { F, F_LAST, G_LAST, G_BEST };
+enum { F, F_LAST, G_LAST, G_BEST }; /* the first two change places */
 static double *kept(const sti_Anderson *a, int which)
 {
+    if (which <= F_LAST) which ^= a->exchanged;
     return a->memory + (int64_t)(2 * WINDOW + which) * a->n;
+}
+
+static int count_chunks(int n)
+{
+    return (n + CHUNK - 1) / CHUNK;
 }
 
 static void forget(sti_Anderson *a)
@@ -33,6 +52,7 @@ static void forget(sti_Anderson *a)
 st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Error *err)
 {
     STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, (2 * WINDOW + 4) * (int64_t)n, err));
+    STI_TRY(STI_GROW(&a->allocator, a->part, a->part_size, (int64_t)N_SUMS * count_chunks(n), err));
     a->n = n;
     a->weight = weight;
     a->to_halve = INFINITY;
@@ -46,83 +66,117 @@ st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Er
 void sti_anderson_release(sti_Anderson *a)
 {
     STI_RELEASE(&a->allocator, a->memory, a->memory_size);
+    STI_RELEASE(&a->allocator, a->part, a->part_size);
 }
 
-/* Numbers whose products are summed up together: many small chunks, but no more than there is room for. */
-enum { CHUNK = 8192, MOST_CHUNKS = 512 };
+/* ------------------------------------------------------------------ the two passes */
 
-typedef struct Dot {
-    const sti_Anderson *a;
-    const double *x, *y;
-    int64_t chunk;
-    double part[MOST_CHUNKS];
-} Dot;
+typedef struct Pass {
+    sti_Anderson *a;
+    const double *x;
+    double *g;
+    const double *theta; /* of the second pass; NULL: nothing to combine                               */
+    bool best;           /* likewise: this g is to be kept                                             */
+} Pass;
 
-/* x'Wy in eight sums side by side, which is as exact as one and lets them run at once; the order is fixed. */
-static void dot_chunks(void *ctx, int64_t first, int64_t end)
+/* x'y in eight sums side by side, which is as exact as one and lets them run at once; the order is fixed. */
+STI_INLINE void add_products(int n, const double *x, const double *y, double sum[8])
 {
-    Dot *dot = ctx;
-    const double *weight = dot->a->weight, *x = dot->x, *y = dot->y;
-    for (int64_t c = first; c < end; c++) {
-        const int64_t begin = c * dot->chunk, stop = begin + dot->chunk < dot->a->n ? begin + dot->chunk : dot->a->n;
-        const int64_t whole = stop - (stop - begin) % 8;
-        double part[8] = {0};
-        for (int64_t i = begin; i < whole; i += 8)
-            for (int l = 0; l < 8; l++)
-                part[l] += weight[i + l] * x[i + l] * y[i + l];
-        for (int64_t i = whole; i < stop; i++)
-            part[0] += weight[i] * x[i] * y[i];
-        dot->part[c] = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int l = 0; l < 8; l++)
+            sum[l] += x[i + l] * y[i + l];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+}
+
+/* f of a block, and with the weights: wf. */
+STI_INLINE void take_step(const Pass *pass, int64_t first, int n, double *restrict wf)
+{
+    const double *weight = pass->a->weight + first, *x = pass->x + first, *g = pass->g + first;
+    double *restrict f = kept(pass->a, F) + first;
+    for (int i = 0; i < n; i++) {
+        f[i] = g[i] - x[i];
+        wf[i] = weight[i] * f[i];
     }
 }
 
-static double weighted_dot(const sti_Anderson *a, const double *x, const double *y)
+/* The differences to the pair before; that of f with the weights: wd. */
+STI_INLINE void take_differences(const Pass *pass, int64_t first, int n, double *restrict wd)
 {
-    Dot dot; /* not cleared: small problems come here often */
-    dot.a = a, dot.x = x, dot.y = y;
-    dot.chunk = a->n / MOST_CHUNKS < CHUNK ? CHUNK : a->n / MOST_CHUNKS + 1;
-    const int64_t n = (a->n + dot.chunk - 1) / dot.chunk;
+    const sti_Anderson *a = pass->a;
+    const double *restrict weight = a->weight + first, *restrict f = kept(a, F) + first, *g = pass->g + first;
+    const double *restrict f_last = kept(a, F_LAST) + first, *restrict g_last = kept(a, G_LAST) + first;
+    double *restrict df = difference_f(a, a->newest) + first, *restrict dg = difference_g(a, a->newest) + first;
+    for (int i = 0; i < n; i++) {
+        df[i] = f[i] - f_last[i];
+        wd[i] = weight[i] * df[i];
+    }
+    for (int i = 0; i < n; i++)
+        dg[i] = g[i] - g_last[i];
+}
+
+STI_CLONES static void measure_chunks(void *ctx, int64_t first, int64_t end)
+{
+    const Pass *pass = ctx;
+    const sti_Anderson *a = pass->a;
+    for (int64_t c = first; c < end; c++) {
+        const int64_t stop = (c + 1) * CHUNK < a->n ? (c + 1) * CHUNK : a->n;
+        double wf[BLOCK], wd[BLOCK], sum[N_SUMS][8] = {{0}};
+        for (int64_t at = c * CHUNK; at < stop; at += BLOCK) {
+            const int n = stop - at < BLOCK ? (int)(stop - at) : BLOCK;
+            take_step(pass, at, n, wf);
+            if (a->has_last) take_differences(pass, at, n, wd);
+            add_products(n, wf, kept(a, F) + at, sum[SIZE]);
+            for (int k = 0; k < a->count; k++) {
+                add_products(n, wf, difference_f(a, k) + at, sum[SIDE + k]);
+                if (a->has_last) add_products(n, wd, difference_f(a, k) + at, sum[GRAM + k]);
+            }
+        }
+        for (int e = 0; e < N_SUMS; e++)
+            a->part[c * N_SUMS + e] = ((sum[e][0] + sum[e][1]) + (sum[e][2] + sum[e][3])) +
+                                      ((sum[e][4] + sum[e][5]) + (sum[e][6] + sum[e][7]));
+    }
+}
+
+STI_CLONES static void combine_chunks(void *ctx, int64_t first, int64_t end)
+{
+    const Pass *pass = ctx;
+    const sti_Anderson *a = pass->a;
+    const int64_t stop = end * CHUNK < a->n ? end * CHUNK : a->n;
+    for (int64_t at = first * CHUNK; at < stop; at += BLOCK) {
+        const int n = stop - at < BLOCK ? (int)(stop - at) : BLOCK;
+        double *restrict g = pass->g + at;
+        memcpy(kept(a, G_LAST) + at, g, (size_t)n * sizeof *g);
+        if (pass->best) memcpy(kept(a, G_BEST) + at, g, (size_t)n * sizeof *g);
+        for (int k = 0; pass->theta != NULL && k < a->count; k++) {
+            const double *restrict dg = difference_g(a, k) + at;
+            for (int i = 0; i < n; i++)
+                g[i] -= pass->theta[k] * dg[i];
+        }
+    }
+}
+
+/* Sum e over all chunks, in their order. */
+static double total(const sti_Anderson *a, int e)
+{
     double sum = 0.0;
-    sti_team_for(a->threads, n, 1, dot_chunks, &dot);
-    for (int64_t c = 0; c < n; c++)
-        sum += dot.part[c];
+    for (int c = 0; c < count_chunks(a->n); c++)
+        sum += a->part[c * N_SUMS + e];
     return sum;
 }
 
-/* What is done number by number. */
-typedef struct Numbers {
-    sti_Anderson *a;
-    double *g;
-    const double *x;
-    const double *theta;
-} Numbers;
-
-static void for_numbers(sti_Anderson *a, sti_Range *work, double *g, const double *x, const double *theta)
+/* f and, as the place of the oldest pair is taken, f - f_last and g - g_last; with all their products. Returns |f|. */
+static double measure(sti_Anderson *a, Pass *pass)
 {
-    Numbers numbers = {a, g, x, theta};
-    sti_team_for(a->threads, a->n, CHUNK, work, &numbers);
-}
-
-static void take_differences(void *ctx, int64_t first, int64_t end)
-{
-    const Numbers *numbers = ctx;
-    sti_Anderson *a = numbers->a;
-    double *restrict df = difference_f(a, a->newest), *restrict dg = difference_g(a, a->newest);
-    const double *f = kept(a, F), *f_last = kept(a, F_LAST), *g_last = kept(a, G_LAST), *g = numbers->g;
-    for (int64_t i = first; i < end; i++) {
-        df[i] = f[i] - f_last[i];
-        dg[i] = g[i] - g_last[i];
+    if (a->has_last) {
+        a->newest = (a->newest + 1) % WINDOW;
+        a->count += a->count < WINDOW;
     }
-}
-
-/* f - f_last and g - g_last take the place of the oldest pair. */
-static void remember(sti_Anderson *a, double *g)
-{
-    a->newest = (a->newest + 1) % WINDOW;
-    a->count += a->count < WINDOW;
-    for_numbers(a, take_differences, g, NULL, NULL);
-    for (int k = 0; k < a->count; k++)
-        a->gram[k][a->newest] = a->gram[a->newest][k] = weighted_dot(a, difference_f(a, a->newest), difference_f(a, k));
+    sti_team_for(a->threads, count_chunks(a->n), LEAST, measure_chunks, pass);
+    for (int k = 0; a->has_last && k < a->count; k++)
+        a->gram[k][a->newest] = a->gram[a->newest][k] = total(a, GRAM + k);
+    return sqrt(total(a, SIZE));
 }
 
 /* theta of the normal equations; false when they cannot be solved. */
@@ -133,7 +187,7 @@ static bool least_squares(const sti_Anderson *a, double theta[WINDOW])
     for (int i = 0; i < m; i++) {
         memcpy(N[i], a->gram[i], sizeof N[i]);
         trace += N[i][i];
-        theta[i] = weighted_dot(a, difference_f(a, i), kept(a, F));
+        theta[i] = total(a, SIDE + i);
     }
     for (int i = 0; i < m; i++) { /* elimination without pivoting: positive definite */
         N[i][i] += regular * trace;
@@ -170,62 +224,24 @@ static bool must_go_back(sti_Anderson *a, double size)
     return !(size <= too_large * a->smallest);
 }
 
-static void take_step(void *ctx, int64_t first, int64_t end)
-{
-    const Numbers *numbers = ctx;
-    double *restrict f = kept(numbers->a, F);
-    for (int64_t i = first; i < end; i++)
-        f[i] = numbers->g[i] - numbers->x[i];
-}
-
-static void keep_step(void *ctx, int64_t first, int64_t end)
-{
-    const Numbers *numbers = ctx;
-    const size_t bytes = sizeof(double) * (size_t)(end - first);
-    memcpy(kept(numbers->a, F_LAST) + first, kept(numbers->a, F) + first, bytes);
-    memcpy(kept(numbers->a, G_LAST) + first, numbers->g + first, bytes);
-}
-
-static void keep_best(void *ctx, int64_t first, int64_t end)
-{
-    const Numbers *numbers = ctx;
-    memcpy(kept(numbers->a, G_BEST) + first, numbers->g + first, sizeof(double) * (size_t)(end - first));
-}
-
-static void combine(void *ctx, int64_t first, int64_t end)
-{
-    const Numbers *numbers = ctx;
-    sti_Anderson *a = numbers->a;
-    double *restrict g = numbers->g;
-    for (int k = 0; k < a->count; k++) {
-        const double *restrict dg = difference_g(a, k);
-        const double theta = numbers->theta[k];
-        for (int64_t i = first; i < end; i++)
-            g[i] -= theta * dg[i];
-    }
-}
-
 void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restrict g)
 {
     double theta[WINDOW];
+    Pass pass = {.a = a, .x = x, .g = g};
     if (a->rest > 0) {
         a->rest--;
         return;
     }
-    for_numbers(a, take_step, g, x, NULL);
-    const double size = sqrt(weighted_dot(a, kept(a, F), kept(a, F)));
-    if (size < a->smallest) {
-        a->smallest = size;
-        for_numbers(a, keep_best, g, NULL, NULL);
-    }
+    const double size = measure(a, &pass);
+    pass.best = size < a->smallest;
+    if (pass.best) a->smallest = size;
     if (must_go_back(a, size)) {
-        memcpy(g, kept(a, G_BEST), sizeof(double) * (size_t)a->n);
+        if (!pass.best) memcpy(g, kept(a, G_BEST), sizeof(double) * (size_t)a->n);
         forget(a);
         return;
     }
-    if (a->has_last) remember(a, g);
-    for_numbers(a, keep_step, g, NULL, NULL);
+    if (a->count > 0 && least_squares(a, theta)) pass.theta = theta;
+    sti_team_for(a->threads, count_chunks(a->n), LEAST, combine_chunks, &pass);
+    a->exchanged ^= 1;
     a->has_last = true;
-    if (a->count == 0 || !least_squares(a, theta)) return;
-    for_numbers(a, combine, g, NULL, theta);
 }

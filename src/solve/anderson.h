@@ -25,11 +25,14 @@ typedef struct sti_Anderson {
     st_Allocator allocator;
     double *memory; /* 2 WINDOW + 4 vectors                                                       */
     int64_t memory_size;
+    double *part; /* sums by chunk                                                                */
+    int64_t part_size;
     int threads;          /* of a team, set by its owner                                          */
     int n;                /* of unknowns                                                          */
     const double *weight; /* n: of the norm                                                       */
     int count, newest;    /* differences held, and the place of the last one                      */
     bool has_last;        /* f_last, g_last are of the pair before                                */
+    int exchanged;        /* 1: f stands where f_last was, and it where f was                     */
     double smallest;      /* |f| over the pairs since memory was empty                            */
     double to_halve;      /* the smallest when patience began                                     */
     int points;           /* made since then                                                      */

@@ -22,8 +22,10 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(judged);
     RELEASE(v_judged);
     RELEASE(scale);
+    RELEASE(axes);
     RELEASE(root);
     RELEASE(diagonal);
+    RELEASE(mass_at);
     RELEASE(legs);
     RELEASE(whole);
     RELEASE(taken);
@@ -44,7 +46,8 @@ static bool law_fits(const st_ContactLaw *contact)
 static bool compliance_fits(const st_BlockDiag *C)
 {
     const double *x = C->x;
-    for (int k = 0; k < C->n_blocks; k++) {
+    const bool by_rows = C->n_blocks > 0 && C->first[C->n_blocks] == C->n_blocks;
+    for (int k = 0; k < C->n_blocks && !by_rows; k++) {
         const int size = C->first[k + 1] - C->first[k];
         for (int i = 0; i < size; i++, x += size)
             for (int j = 0; j < size; j++)
@@ -112,26 +115,50 @@ static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t gro
         legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
 }
 
-static bool find_legs(sti_Graph *graph, const sti_Net *net)
+/* Contacts in parts; who does not fit? */
+typedef struct Fitting {
+    sti_Graph *graph;
+    const sti_Net *net;
+    bool fits[STI_PARTS];
+} Fitting;
+
+static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 {
     const st_Problem *p = graph->problem;
     const int32_t ground = graph->n_nodes;
+    const int first = p->contact[c].first;
+    int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    if (!law_fits(&p->contact[c])) return false;
+    if (sti_rows_wait(p)) {
+        ask_legs(p, net, c, ground, legs);
+        return true;
+    }
+    graph->whole[c] = (uint8_t)whole_bodies(p, net, &p->contact[c], ground, legs);
+    if (graph->whole[c] > 0) return true;
+    legs[0] = legs[1] = ground;
+    for (int d = 0; d < p->contact[c].dim; d++)
+        if (!note_legs(p, net, first + d, ground, legs)) return false;
+    return true;
+}
+
+static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Fitting *fitting = ctx;
+    fitting->fits[part] = true;
+    for (int c = (int)first; c < (int)end && fitting->fits[part]; c++)
+        fitting->fits[part] = find_own_legs(fitting->graph, fitting->net, c);
+}
+
+static bool find_legs(sti_Graph *graph, const sti_Net *net)
+{
+    const st_Problem *p = graph->problem;
+    Fitting fitting;
+    fitting.graph = graph, fitting.net = net;
     for (int k = 0; k < p->A.n_blocks; k++)
         if (p->A.first[k + 1] - p->A.first[k] > 6) return false;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int first = p->contact[c].first;
-        int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-        if (!law_fits(&p->contact[c])) return false;
-        if (sti_rows_wait(p)) {
-            ask_legs(p, net, c, ground, legs);
-            continue;
-        }
-        graph->whole[c] = (uint8_t)whole_bodies(p, net, &p->contact[c], ground, legs);
-        if (graph->whole[c] > 0) continue;
-        legs[0] = legs[1] = ground;
-        for (int d = 0; d < p->contact[c].dim; d++)
-            if (!note_legs(p, net, first + d, ground, legs)) return false;
-    }
+    const int parts = sti_team_parts(graph->threads, p->n_contacts, find_legs_of_part, &fitting);
+    for (int k = 0; k < parts; k++)
+        if (!fitting.fits[k]) return false;
     return true;
 }
 
@@ -176,12 +203,24 @@ static void place_contacts(sti_Graph *graph, const int count[STI_COLOURS + 1])
 }
 
 /* Who stands in which lane. */
+static void clear_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int64_t k = first; k < end; k++)
+        memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
+}
+
+static void list_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int c = (int)first; c < (int)end; c++)
+        graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
+}
+
 static void list_lanes(sti_Graph *graph)
 {
-    for (ptrdiff_t k = 0; k < graph->n_batches; k++)
-        memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
-    for (int c = 0; c < graph->problem->n_contacts; c++)
-        graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
+    sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, clear_range, graph);
+    sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
 }
 
 /* ------------------------------------------------------------------ the whole of it */
@@ -195,6 +234,7 @@ static st_Status make_room(sti_Graph *graph, st_Error *err)
     GROW(place, n_contacts);
     GROW(taken, n_nodes);
     GROW(diagonal, n_nodes);
+    GROW(mass_at, n_nodes);
     GROW(scale, STI_NODE * n_nodes);
     GROW(v_judged, STI_NODE * n_nodes);
     GROW(v, STI_NODE * n_nodes);
@@ -237,15 +277,21 @@ static double residual_scale(const st_Problem *p, const double sum[3])
     return sqrt(fmax(least, sqrt(sum[0]) > STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
 }
 
-/* False where a contact's normal moves nothing. */
-static bool normals_move(const sti_Graph *graph)
+/* Contacts whose normals move nothing. */
+static double count_stuck(void *ctx, int64_t first, int64_t end)
 {
-    for (int k = 0; k < graph->n_batches; k++)
+    const sti_Graph *graph = ctx;
+    int count = 0;
+    for (int64_t k = first; k < end; k++)
         for (int l = 0; l < STI_LANES; l++)
-            if (graph->batch[k].contact[l] >= 0 &&
-                (!(graph->batch[k].inverse_n[l] > 0.0) || !isfinite(graph->weight[3 * STI_LANES * (ptrdiff_t)k + l])))
-                return false;
-    return true;
+            count += graph->batch[k].contact[l] >= 0 &&
+                     (!(graph->batch[k].inverse_n[l] > 0.0) || !isfinite(graph->weight[3 * STI_LANES * k + l]));
+    return count;
+}
+
+static bool normals_move(sti_Graph *graph)
+{
+    return sti_team_largest(graph->threads, graph->n_batches, count_stuck, graph) == 0.0;
 }
 
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,

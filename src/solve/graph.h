@@ -67,6 +67,14 @@ typedef struct sti_LaneRows {
     const double *scale[2][STI_LANES]; /* by velocity: what H~ is of h                             */
 } sti_LaneRows;
 
+/* The same as frames, where all bodies have six velocities and principal axes, and touch at points: */
+enum { STI_FRAME = 16 };
+typedef struct sti_LaneFrames {
+    /* Normal, tangent, levers from both bodies (solve/rows.h), 12 numbers of 16; 0 where there is no contact.    */
+    _Alignas(STI_ALIGN) double frame[STI_LANES][STI_FRAME];
+    const double *axes[2][STI_LANES]; /* of its bodies: sti_Graph.axes                                    */
+} sti_LaneFrames;
+
 /* What the judge has found, lane by lane. */
 typedef struct sti_LaneJudgement {
     _Alignas(STI_ALIGN) double error[STI_LANES]; /* sum of the squares of the natural map           */
@@ -90,6 +98,7 @@ typedef enum sti_Pass {
 } sti_Pass;
 typedef struct sti_GraphCode {
     void (*fill)(sti_RowLanes *to, const sti_LaneRows *rows);
+    void (*fill_frames)(sti_RowLanes *to, const sti_LaneFrames *frames, const int32_t *dim);
     void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight, double sum[3]);
     double (*pass)(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
                    sti_Pass pass);
@@ -107,6 +116,7 @@ struct sti_Graph {
     int n_nodes, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
     bool round;           /* balls: all bodies are round                                                       */
+    bool framed;          /* rows are made of the contacts' frames, in lanes                                  */
     STI_ARRAY(sti_Batch, batch);
     STI_ARRAY(sti_RowLanes, rows);   /* by batch, or                                                   */
     STI_ARRAY(sti_BallLanes, balls); /* by batch                                                       */
@@ -117,8 +127,11 @@ struct sti_Graph {
     STI_ARRAY(double, judged);       /* likewise: the r that is judged, then its u; b before the first sweep */
     STI_ARRAY(double, v_judged);     /* v~ of that r                                                    */
     STI_ARRAY(double, scale);        /* by node: the diagonal of inv(L), STI_NODE numbers               */
+    STI_ARRAY(double, axes);         /* by node: its axes as columns (row-major 3 x 3), each times its scale; the scale
+                                      * of its motion; STI_FRAME numbers. Where framed                  */
     STI_ARRAY(double, root);         /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
     STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
+    STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
     STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
     STI_ARRAY(uint8_t, whole);       /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows */
     STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */

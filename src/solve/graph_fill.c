@@ -112,58 +112,132 @@ static bool is_round(int n, const double *A, int64_t apart)
     return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
 }
 
-/* Have all contacts of a problem whose rows wait a w and a compliance along their normals only, and both tangents or
- * none?                                                                                            */
-static bool acts_along_normals(const st_Problem *p)
+/* Is a diagonal A_k of a body that moves alike in all directions? */
+static bool is_even(int n, const double *A, int64_t apart)
 {
-    const bool compliant = p->C.n_blocks > 0;
-    if (compliant && p->C.n_blocks != p->n_r) return false;
-    for (int c = 0; c < p->n_contacts; c++) {
-        if (p->contact[c].dim == 2) return false;
-        for (int row = p->contact[c].first + 1; row < p->contact[c].first + p->contact[c].dim; row++)
-            if (p->w[row] != 0.0 || (compliant && p->C.x[row] != 0.0)) return false;
-    }
-    return true;
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
 }
 
-/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round? */
-static st_Status look_at_masses(sti_Graph *graph, st_Error *err)
+/* Contacts of a problem whose rows wait with a w or a compliance along others than their normals, or one tangent. */
+static double count_askew(void *ctx, int64_t first, int64_t end)
+{
+    const st_Problem *p = ((const sti_Graph *)ctx)->problem;
+    const bool compliant = p->C.n_blocks > 0;
+    int count = 0;
+    for (int64_t c = first; c < end; c++) {
+        count += p->contact[c].dim == 2;
+        for (int row = p->contact[c].first + 1; row < p->contact[c].first + p->contact[c].dim; row++)
+            count += p->w[row] != 0.0 || (compliant && p->C.x[row] != 0.0);
+    }
+    return count;
+}
+
+static bool acts_along_normals(sti_Graph *graph)
 {
     const st_Problem *p = graph->problem;
-    const double *x = p->A.x;
+    if (p->C.n_blocks > 0 && p->C.n_blocks != p->n_r) return false;
+    return sti_team_largest(graph->threads, p->n_contacts, count_askew, graph) == 0.0;
+}
+
+/* Bodies in parts. */
+typedef struct Masses {
+    sti_Graph *graph;
+    const double *v_free;
+    bool diagonal[STI_PARTS], round[STI_PARTS], even[STI_PARTS], definite[STI_PARTS]; /* all of them are   */
+} Masses;
+
+static void look_at_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Masses *masses = ctx;
+    const sti_Graph *graph = masses->graph;
+    const st_BlockDiag *A = &graph->problem->A;
+    bool diagonal = true, round = true, even = true;
+    for (int k = (int)first; k < (int)end; k++) {
+        const int n = A->first[k + 1] - A->first[k];
+        const double *x = A->x + graph->mass_at[k];
+        graph->diagonal[k] = sti_block_marked(A, k) || is_diagonal(n, x);
+        diagonal = diagonal && graph->diagonal[k];
+        round = round && graph->diagonal[k] && is_round(n, x, sti_block_stride(A, k));
+        even = even && graph->diagonal[k] && is_even(n, x, sti_block_stride(A, k));
+    }
+    masses->diagonal[part] = diagonal;
+    masses->round[part] = round;
+    masses->even[part] = even;
+}
+
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or do at least
+ * frames say all of their rows?                                                                   */
+static st_Status look_at_masses(Masses *masses, st_Error *err)
+{
+    sti_Graph *graph = masses->graph;
+    const st_Problem *p = graph->problem;
     bool all = true;
-    graph->round = sti_rows_wait(p) && acts_along_normals(p);
+    int64_t at = 0;
     for (int k = 0; k < graph->n_nodes; k++) {
-        const int n = p->A.first[k + 1] - p->A.first[k];
-        graph->diagonal[k] = sti_block_marked(&p->A, k) || is_diagonal(n, x);
-        all = all && graph->diagonal[k];
-        graph->round = graph->round && graph->diagonal[k] && is_round(n, x, sti_block_stride(&p->A, k));
-        x += sti_block_numbers(&p->A, k);
+        graph->mass_at[k] = at;
+        at += sti_block_numbers(&p->A, k);
+    }
+    const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
+    graph->round = sti_rows_wait(p) && acts_along_normals(graph);
+    graph->framed = sti_rows_wait(p);
+    for (int k = 0; k < parts; k++) {
+        all = all && masses->diagonal[k];
+        graph->round = graph->round && masses->round[k];
+        graph->framed = graph->framed && masses->even[k];
     }
     graph->diagonal[graph->n_nodes] = true;
+    graph->framed = graph->framed && !graph->round;
     if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    if (graph->framed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
     return ST_OK;
+}
+
+static void scale_axes(const sti_Graph *graph, int node)
+{
+    const double *R = axes_of(graph, node), *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    double *to = graph->axes + STI_FRAME * (ptrdiff_t)node;
+    for (int k = 0; k < 9; k++)
+        to[k] = R[k] * scale[3 + k % 3];
+    to[9] = scale[0];
+}
+
+static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
+{
+    const st_Problem *p = graph->problem;
+    const int first = p->A.first[k], n = p->A.first[k + 1] - first;
+    const double *A = p->A.x + graph->mass_at[k];
+    double *v = graph->v_free + STI_NODE * (ptrdiff_t)k, *scale = graph->scale + STI_NODE * (ptrdiff_t)k;
+    memset(v, 0, STI_NODE * sizeof *v);
+    memset(scale, 0, STI_NODE * sizeof *scale);
+    const bool definite = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k), scale)
+                                             : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
+    if (definite) scale_velocity(graph, k, n, v_free + first, v);
+    if (definite && graph->round) turn_to_world(axes_of(graph, k), v);
+    if (definite && graph->framed) scale_axes(graph, k);
+    return definite;
+}
+
+static void take_masses(void *ctx, int part, int64_t first, int64_t end)
+{
+    Masses *masses = ctx;
+    masses->definite[part] = true;
+    for (int k = (int)first; k < (int)end && masses->definite[part]; k++)
+        masses->definite[part] = take_mass(masses->graph, k, masses->v_free);
 }
 
 st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err)
 {
-    const st_Problem *p = graph->problem;
-    const double *A = p->A.x;
-    const size_t bytes = (size_t)STI_NODE * (size_t)(graph->n_nodes + 1) * sizeof(double);
+    const ptrdiff_t ground = STI_NODE * (ptrdiff_t)graph->n_nodes;
+    Masses masses;
+    masses.graph = graph, masses.v_free = v_free;
+    STI_TRY(look_at_masses(&masses, err));
+    memset(graph->v_free + ground, 0, STI_NODE * sizeof *graph->v_free);
+    memset(graph->scale + ground, 0, STI_NODE * sizeof *graph->scale);
+    const int parts = sti_team_parts(graph->threads, graph->n_nodes, take_masses, &masses);
     *definite = true;
-    STI_TRY(look_at_masses(graph, err));
-    memset(graph->v_free, 0, bytes);
-    memset(graph->scale, 0, bytes);
-    for (int k = 0; k < graph->n_nodes && *definite; k++) {
-        const int first = p->A.first[k], n = p->A.first[k + 1] - first;
-        double *v = graph->v_free + STI_NODE * (ptrdiff_t)k;
-        double *scale = graph->scale + STI_NODE * (ptrdiff_t)k;
-        *definite = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k), scale)
-                                       : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
-        if (*definite) scale_velocity(graph, k, n, v_free + first, v);
-        if (*definite && graph->round) turn_to_world(axes_of(graph, k), v);
-        A += sti_block_numbers(&p->A, k);
-    }
+    for (int k = 0; k < parts; k++)
+        *definite = *definite && masses.definite[k];
+    if (graph->framed) memset(graph->axes + STI_FRAME * (ptrdiff_t)graph->n_nodes, 0, STI_FRAME * sizeof(double));
     return ST_OK;
 }
 
@@ -215,23 +289,42 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
     graph->code->fill(to, &rows);
 }
 
-/* The same for balls, from the frames of the contacts. */
+/* The same from the frames of the contacts. */
+static void fill_frames(const sti_Graph *graph, const sti_Batch *batch, sti_RowLanes *to)
+{
+    const st_Problem *p = graph->problem;
+    sti_LaneFrames frames;
+    memset(to->w, 0, sizeof to->w);
+    memset(to->C, 0, sizeof to->C);
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        memset(frames.frame[l], 0, sizeof frames.frame[l]);
+        if (c >= 0) p->later->frame(p->later->ctx, c, frames.frame[l]);
+        for (int side = 0; side < 2; side++)
+            frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
+        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
+            to->w[d][l] = p->w[p->contact[c].first + d];
+    }
+    graph->code->fill_frames(to, &frames, batch->dim);
+}
+
+/* The same for balls. */
 static void fill_balls(const sti_Graph *graph, const sti_Batch *batch, sti_BallLanes *to)
 {
     const st_Problem *p = graph->problem;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        double frame[4][3] = {{0}};
+        double frame[12] = {0};
         if (c >= 0) p->later->frame(p->later->ctx, c, frame);
         for (int k = 0; k < 3; k++) {
-            to->normal[k][l] = frame[0][k];
-            to->tangent[k][l] = batch->dim[l] > 1 ? frame[1][k] : 0.0;
+            to->normal[k][l] = frame[k];
+            to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
         }
         for (int side = 0; side < 2; side++) {
             const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
             to->mass[side][l] = scale[0];
             for (int k = 0; k < 3; k++)
-                to->lever[side][k][l] = scale[3] * frame[2 + side][k];
+                to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
         }
         to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
         to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
@@ -281,6 +374,8 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
         fill_laws(graph, &graph->batch[k]);
         if (graph->round)
             fill_balls(graph, &graph->batch[k], &graph->balls[k]);
+        else if (graph->framed)
+            fill_frames(graph, &graph->batch[k], &graph->rows[k]);
         else
             fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
     }

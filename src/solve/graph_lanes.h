@@ -319,6 +319,57 @@ static void fill(sti_RowLanes *to, const sti_LaneRows *rows)
     }
 }
 
+/* Eight times sixteen numbers become sixteen of eight. */
+static inline void load_sixteen(const double *const from[STI_LANES], Lanes out[STI_FRAME])
+{
+    for (int l = 0; l < STI_LANES; l++) {
+        out[l] = load(from[l]);
+        out[STI_LANES + l] = load(from[l] + STI_LANES);
+    }
+    transpose(out);
+    transpose(out + STI_LANES);
+}
+
+/* The three directions of eight contacts, 0 where they have fewer. */
+static inline void spread_frame(const Lanes frame[STI_FRAME], const int32_t *dim, Lanes d[3][3])
+{
+    Lanes one = {0}, two = {0};
+    for (int l = 0; l < STI_LANES; l++) {
+        one[l] = dim[l] > 1;
+        two[l] = dim[l] > 2;
+    }
+    for (int k = 0; k < 3; k++)
+        d[0][k] = frame[k];
+    cross_lanes(frame, frame + 3, d[2]);
+    for (int k = 0; k < 3; k++) {
+        d[1][k] = frame[3 + k] * one;
+        d[2][k] *= two;
+    }
+}
+
+/* Rows d . (v + w x l), a's with the other sign, scaled to unit masses, turning in the body's own axes. */
+static void fill_frames(sti_RowLanes *to, const sti_LaneFrames *frames, const int32_t *dim)
+{
+    const double *from[STI_LANES];
+    Lanes frame[STI_FRAME], axes[STI_FRAME], d[3][3], turn[3];
+    for (int l = 0; l < STI_LANES; l++)
+        from[l] = frames->frame[l];
+    load_sixteen(from, frame);
+    spread_frame(frame, dim, d);
+    for (int side = 0; side < 2; side++) {
+        load_sixteen(frames->axes[side], axes);
+        for (int k = 0; k < 10 && side == 0; k++)
+            axes[k] = -axes[k];
+        for (int e = 0; e < 3; e++) {
+            cross_lanes(frame + 6 + 3 * side, d[e], turn);
+            for (int k = 0; k < 3; k++) {
+                store(to->H[side][k][e], axes[9] * d[e][k]);
+                store(to->H[side][3 + k][e], (axes[k] * turn[0] + axes[3 + k] * turn[1]) + axes[6 + k] * turn[2]);
+            }
+        }
+    }
+}
+
 static const int row_of[6] = {0, 0, 0, 1, 1, 2}, column_of[6] = {0, 1, 2, 1, 2, 2};
 
 /* W_cc by its upper triangle, b, and the sum of the sizes of the terms that b is the sum of. */
@@ -460,5 +511,5 @@ static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const 
 
 #define STI_GRAPH_CODE                                                                                                 \
     {                                                                                                                  \
-        .fill = fill, .prepare = prepare, .pass = pass_over, .judge = judge                                            \
+        .fill = fill, .fill_frames = fill_frames, .prepare = prepare, .pass = pass_over, .judge = judge                \
     }

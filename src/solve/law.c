@@ -14,8 +14,6 @@
  */
 #include "solve/law.h"
 
-static const double pi = 3.14159265358979323846;
-
 static double clip(double x, double lo, double hi)
 {
     return x < lo ? lo : x > hi ? hi : x;
@@ -84,7 +82,7 @@ static void direction(int j, int m, double d[2])
 {
     const int64_t quarter = 4 * (int64_t)j / m, rest = 4 * (int64_t)j - quarter * m; /* angle (q + rest/m) pi/2 */
     const bool upper = 2 * rest > m;
-    const double angle = 0.5 * pi * (double)(upper ? m - rest : rest) / (double)m;
+    const double angle = 0.5 * STI_PI * (double)(upper ? m - rest : rest) / (double)m;
     const double c = upper ? sin(angle) : cos(angle), s = upper ? cos(angle) : sin(angle);
     switch (quarter & 3) {
     case 0:
@@ -116,7 +114,7 @@ void sti_law_facet(const st_ContactLaw *contact, int j, double d[2])
 static void nearest_facet(const st_ContactLaw *contact, const double *t, double d[2])
 {
     const int m = contact->facets;
-    const double turns = atan2(t[1], t[0]) / (2.0 * pi); /* -1/2 .. 1/2 */
+    const double turns = atan2(t[1], t[0]) / (2.0 * STI_PI); /* -1/2 .. 1/2 */
     const int j = (int)lround(turns * m);
     direction(j < 0 ? j + m : j, m, d);
 }
@@ -138,7 +136,7 @@ static void project_pyramid(const st_ContactLaw *contact, double *x)
 {
     const int m = contact->facets;
     const double mu = contact->mu, n = x[0];
-    const double c = m == 2 ? 0.0 : cos(pi / m), k = m == 2 ? 1.0 : sin(pi / m);
+    const double c = m == 2 ? 0.0 : cos(STI_PI / m), k = m == 2 ? 1.0 : sin(STI_PI / m);
     double d[2];
     nearest_facet(contact, x + 1, d);
     const double along = d[0] * x[1] + d[1] * x[2], across = d[0] * x[2] - d[1] * x[1];

@@ -9,6 +9,8 @@
 void sti_net_release(sti_Net *net)
 {
     RELEASE(block_of);
+    RELEASE(row);
+    RELEASE(place);
     RELEASE(group_of);
     RELEASE(row_first);
     RELEASE(link_first);
@@ -28,6 +30,7 @@ void sti_net_release(sti_Net *net)
     RELEASE(mechanism_group);
     RELEASE(all);
     RELEASE(slot);
+    RELEASE(bucket);
     RELEASE(first);
     RELEASE(p);
     RELEASE(i);
@@ -72,28 +75,71 @@ static bool same_links(const sti_Net *net, int64_t a, int64_t b, int64_t count)
     return true;
 }
 
+/* The bucket of the last group with the links at `links`, or the free one where it belongs. There are twice as many
+ * buckets as rows, a power of two.                                                                */
+static int *find_bucket(const sti_Net *net, int64_t links, int64_t count, uint32_t n_buckets)
+{
+    uint32_t at = 0;
+    for (int64_t k = 0; k < count; k++)
+        at = (at ^ (uint32_t)net->link_block[links + k]) * 0x9e3779b1u;
+    for (at = (at >> 7) & (n_buckets - 1);; at = (at + 1) & (n_buckets - 1)) {
+        const int J = net->bucket[at] - 1;
+        if (J < 0) return &net->bucket[at];
+        if (net->link_first[J + 1] - net->link_first[J] == count && same_links(net, net->link_first[J], links, count))
+            return &net->bucket[at];
+    }
+}
+
+/* Each row into a group with room that has its links: place[row] is the group, row_first[J + 1] counts. */
 static st_Status form_groups(sti_Net *net, st_Error *err)
 {
     const int n_l = net->problem->n_l;
-    GROW(group_of, n_l);
+    uint32_t n_buckets = 2;
+    while (n_buckets < 2 * (uint32_t)n_l)
+        n_buckets *= 2;
+    GROW(place, n_l);
     GROW(row_first, n_l + 1);
     GROW(link_first, n_l + 1);
+    GROW(bucket, (int64_t)n_buckets);
+    memset(net->bucket, 0, n_buckets * sizeof *net->bucket);
     net->n_groups = 0;
     net->link_first[0] = 0;
+    net->row_first[0] = 0;
     for (int j = 0; j < n_l; j++) {
-        const int last = net->n_groups - 1;
         int64_t count = 0;
         const int64_t end = net->link_first[net->n_groups];
         STI_TRY(collect_blocks(net, j, end, &count, err));
-        const bool joins = last >= 0 && j - net->row_first[last] < MAX_GROUP_ROWS &&
-                           count == end - net->link_first[last] && same_links(net, net->link_first[last], end, count);
-        if (!joins) {
-            net->row_first[net->n_groups++] = j;
+        int *bucket = find_bucket(net, end, count, n_buckets);
+        if (*bucket == 0 || net->row_first[*bucket] == MAX_GROUP_ROWS) {
+            *bucket = ++net->n_groups;
             net->link_first[net->n_groups] = end + count;
+            net->row_first[net->n_groups] = 0;
         }
-        net->group_of[j] = net->n_groups - 1;
+        net->row_first[*bucket]++;
+        net->place[j] = *bucket - 1;
     }
-    net->row_first[net->n_groups] = n_l;
+    return ST_OK;
+}
+
+/* Numbers the rows group by group, each group's as they come in the problem. */
+static st_Status number_rows(sti_Net *net, st_Error *err)
+{
+    const int n_l = net->problem->n_l;
+    GROW(row, n_l);
+    GROW(group_of, n_l);
+    for (int J = 0; J < net->n_groups; J++)
+        net->row_first[J + 1] += net->row_first[J];
+    net->in_order = true;
+    for (int j = 0; j < n_l; j++) {
+        const int J = net->place[j], at = net->row_first[J]++;
+        net->group_of[at] = J;
+        net->row[at] = j;
+        net->place[j] = at;
+        net->in_order = net->in_order && at == j;
+    }
+    for (int J = net->n_groups; J > 0; J--) /* numbering moved every first row to its group's end */
+        net->row_first[J] = net->row_first[J - 1];
+    net->row_first[0] = 0;
     return ST_OK;
 }
 
@@ -135,7 +181,7 @@ static st_Status list_users(sti_Net *net, st_Error *err)
     return ST_OK;
 }
 
-/* The nonzeros of Cb by rows. *coupled: some are beside the diagonal. */
+/* The nonzeros of Cb by the problem's rows. *coupled: some are beside the diagonal. */
 static st_Status list_compliance(sti_Net *net, bool *coupled, st_Error *err)
 {
     const st_BlockDiag *Cb = &net->problem->Cb;
@@ -154,7 +200,7 @@ static st_Status list_compliance(sti_Net *net, bool *coupled, st_Error *err)
             for (int b = 0; b < size; b++) {
                 if (x[b] == 0.0) continue;
                 *coupled = *coupled || a != b;
-                net->cb_column[end] = Cb->first[k] + b;
+                net->cb_column[end] = net->place[Cb->first[k] + b];
                 net->cb_value[end++] = x[b];
             }
             net->cb_first[Cb->first[k] + a + 1] = end;
@@ -191,9 +237,11 @@ static st_Status find_mechanisms(sti_Net *net, st_Error *err)
     for (int J = 0; J < net->n_groups; J++)
         for (int64_t e = net->link_first[J]; e < net->link_first[J + 1]; e++)
             sti_join(net->above, n_blocks + J, net->link_block[e]);
-    for (int i = 0; i < net->problem->n_l; i++)
-        for (int64_t e = net->cb_first[i]; e < net->cb_first[i + 1]; e++)
-            sti_join(net->above, n_blocks + net->group_of[i], n_blocks + net->group_of[net->cb_column[e]]);
+    for (int row = 0; row < net->problem->n_l; row++) {
+        int64_t end;
+        for (int64_t e = sti_net_compliance(net, row, &end); e < end; e++)
+            sti_join(net->above, n_blocks + net->group_of[row], n_blocks + net->group_of[net->cb_column[e]]);
+    }
     net->n_mechanisms = 0;
     for (int node = 0; node < n_nodes; node++) { /* leaders come before their followers */
         const int leader = sti_leader(net->above, node);
@@ -242,20 +290,24 @@ static st_Status keep_shape(sti_Net *net, st_Error *err)
 
 st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
 {
-    bool coupled;
+    bool coupled, same = net->known && same_shape(net, problem);
     net->problem = problem;
-    STI_TRY(list_compliance(net, &coupled, err));
-    if (net->known && !coupled && !net->coupled && same_shape(net, problem)) return ST_OK;
     net->known = false; /* until all of it stands */
-    net->coupled = coupled;
-    net->version++;
-    STI_TRY(map_blocks(net, err));
-    STI_TRY(form_groups(net, err));
-    GROW(slot, (int64_t)problem->A.n_blocks + net->n_groups);
-    STI_TRY(place_links(net, err));
-    STI_TRY(list_users(net, err));
-    STI_TRY(find_mechanisms(net, err));
-    STI_TRY(keep_shape(net, err));
+    if (!same) {
+        STI_TRY(map_blocks(net, err));
+        STI_TRY(form_groups(net, err));
+        STI_TRY(number_rows(net, err));
+    }
+    STI_TRY(list_compliance(net, &coupled, err));
+    if (!same || coupled || net->coupled) {
+        net->version++;
+        net->coupled = coupled;
+        GROW(slot, (int64_t)problem->A.n_blocks + net->n_groups);
+        STI_TRY(place_links(net, err));
+        STI_TRY(list_users(net, err));
+        STI_TRY(find_mechanisms(net, err));
+        STI_TRY(keep_shape(net, err));
+    }
     net->known = true;
     return ST_OK;
 }

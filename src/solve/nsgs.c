@@ -262,7 +262,7 @@ static bool is_hopeless(const sti_Task *task, int k, double least)
 static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least, double *due, double change,
                              st_Error *err)
 {
-    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    const int threads = task->reduction->threads, n_r = task->problem->n_r;
     st_Residual residual;
     sti_graph_give(task->reduction->graph, task->r);
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
@@ -270,11 +270,11 @@ static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least,
     const bool best = measure < *least || *least == INFINITY;
     *ends = *ends || measure <= task->tolerance;
     *due = fmin(0.9 * change, change * task->tolerance / measure);
-    if (*ends && !best) memcpy(task->r, s->best, bytes);
+    if (*ends && !best) sti_team_copy(threads, task->r, s->best, n_r);
     if (*ends || !best) return ST_OK;
     *least = measure;
-    GROW(best, task->problem->n_r);
-    memcpy(s->best, task->r, bytes);
+    GROW(best, n_r);
+    sti_team_copy(threads, s->best, task->r, n_r);
     return ST_OK;
 }
 

@@ -173,7 +173,7 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
             sti_residual_at(reduction, r, judged->u, &judged->residual);
             judged->residual.joint = joint;
         }
-        copy(judged->r, r, p->n_r);
+        sti_team_copy(reduction->threads, judged->r, r, p->n_r);
         judged->known = true;
     }
     copy(v, judged->v, p->n_v);

@@ -28,7 +28,7 @@ struct st_RowSource {
     /* The frame of contact c: normal, tangent, and the levers from the centres of the bodies, all in the world; the
      * rows are sums d . (v + w x l) over both sides with these. And the axes of a body (rows of the matrix that takes
      * its own to the world's), by its first velocity: half of its velocities turn it, in its own axes.      */
-    void (*frame)(const void *ctx, int c, double frame[4][3]);
+    void (*frame)(const void *ctx, int c, double frame[12]);
     const double *(*axes)(const void *ctx, int first);
     /* All of them, into the problem's H. */
     st_Status (*make)(void *ctx, st_Error *err);

@@ -27,6 +27,7 @@
 
 #define MAX_REFINEMENTS 3
 #define REFINED_ENOUGH  1e-9
+#define LAST_DIGITS     1e-14 /* some ten roundings of what cancels: forces are not known better, either */
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
@@ -58,6 +59,8 @@ typedef struct sti_SaddleMemory {
     STI_ARRAY(double, step_v);   /*                                                                */
     STI_ARRAY(double, step_l);   /*                                                                */
     STI_ARRAY(double, wide_l);   /* joint impulses of several right-hand sides                     */
+    STI_ARRAY(double, own_c);    /* n_l: c and l of the caller in the order of the net             */
+    STI_ARRAY(double, own_l);    /*                                                                */
 } Memory;
 
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err)
@@ -97,6 +100,8 @@ static void release_arrays(Memory *m)
     RELEASE(step_v);
     RELEASE(step_l);
     RELEASE(wide_l);
+    RELEASE(own_c);
+    RELEASE(own_l);
 }
 
 void sti_saddle_destroy(sti_Saddle *saddle)
@@ -149,7 +154,7 @@ static st_Status place_entries(Memory *m, st_Error *err)
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
             m->net.slot[m->net.link_block[e]] = m->net.link_start[e];
         for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
-            for (int64_t e = G->p[j]; e < G->p[j + 1]; e++) {
+            for (int64_t e = G->p[m->net.row[j]]; e < G->p[m->net.row[j] + 1]; e++) {
                 const int block = m->net.block_of[G->i[e]];
                 const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
                 STI_TRY(add_entry(m, e, m->net.slot[block] + row + G->i[e] - first[block], err));
@@ -203,16 +208,23 @@ static st_Status form_pattern(Memory *m, st_Error *err)
         int64_t end = m->s_p[J], room = 1;
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
             room += m->net.user_first[m->net.link_block[e] + 1] - m->net.user_first[m->net.link_block[e]];
-        room += m->net.cb_first[m->net.row_first[J + 1]] - m->net.cb_first[m->net.row_first[J]];
+        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
+            int64_t last;
+            const int64_t first = sti_net_compliance(&m->net, j, &last);
+            room += last - first;
+        }
         GROW(s_i, end + room);
         insert_row(m, m->s_p[J], &end, J, J);
         for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
             for (int64_t t = m->net.user_first[m->net.link_block[e]]; t < m->net.user_first[m->net.link_block[e] + 1];
                  t++)
                 if (m->net.user_group[t] > J) insert_row(m, m->s_p[J], &end, m->net.user_group[t], J);
-        for (int64_t e = m->net.cb_first[m->net.row_first[J]]; e < m->net.cb_first[m->net.row_first[J + 1]]; e++)
-            if (m->net.group_of[m->net.cb_column[e]] > J)
-                insert_row(m, m->s_p[J], &end, m->net.group_of[m->net.cb_column[e]], J);
+        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
+            int64_t last;
+            for (int64_t e = sti_net_compliance(&m->net, j, &last); e < last; e++)
+                if (m->net.group_of[m->net.cb_column[e]] > J)
+                    insert_row(m, m->s_p[J], &end, m->net.group_of[m->net.cb_column[e]], J);
+        }
         m->s_p[J + 1] = end;
     }
     GROW(s_start, m->s_p[m->net.n_groups]);
@@ -248,13 +260,15 @@ static void fill_S(Memory *m)
                 const int K = m->net.user_group[t];
                 if (K >= J) add_links_product(m, K, m->net.user_link[t], J, e, m->s_value + m->net.slot[K], cols);
             }
-        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
-            for (int64_t e = m->net.cb_first[j]; e < m->net.cb_first[j + 1]; e++) {
+        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++) {
+            int64_t end;
+            for (int64_t e = sti_net_compliance(&m->net, j, &end); e < end; e++) {
                 const int i = m->net.cb_column[e], K = m->net.group_of[i];
                 if (K >= J)
                     m->s_value[m->net.slot[K] + (int64_t)(i - m->net.row_first[K]) * cols + j - m->net.row_first[J]] +=
                         m->net.cb_value[e];
             }
+        }
     }
 }
 
@@ -283,8 +297,12 @@ static st_Status factor_symmetric(Memory *m, int *redundant_rows, st_Error *err)
 {
     fill_S(m);
     scale_S(m);
-    const sti_BlockPattern pattern = {
-        .n_blocks = m->net.n_groups, .first = m->net.row_first, .p = m->s_p, .i = m->s_i, .start = m->s_start};
+    const sti_BlockPattern pattern = {.n_blocks = m->net.n_groups,
+                                      .first = m->net.row_first,
+                                      .p = m->s_p,
+                                      .i = m->s_i,
+                                      .start = m->s_start,
+                                      .name = m->net.row};
     return sti_block_ldl_factor(m->ldl, &pattern, m->s_value, redundant_rows, err);
 }
 
@@ -300,9 +318,11 @@ static void fill_dense(Memory *m, int64_t n)
                 add_links_product(m, K, m->net.user_link[t], J, e,
                                   m->dense + m->net.row_first[K] * n + m->net.row_first[J], n);
             }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t e = m->net.cb_first[i]; e < m->net.cb_first[i + 1]; e++)
+    for (int i = 0; i < (int)n; i++) {
+        int64_t end;
+        for (int64_t e = sti_net_compliance(&m->net, i, &end); e < end; e++)
             m->dense[i * n + m->net.cb_column[e]] += m->net.cb_value[e];
+    }
     for (int64_t i = 0; i < n; i++)
         m->scale[i] = unit_scale(m->dense[i * n + i]);
     for (int64_t i = 0; i < n; i++)
@@ -321,8 +341,7 @@ static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
     for (int64_t c = 0; c < n; c++) {
         double *row = m->dense + c * n;
         const double d = row[c];
-        if (!isfinite(d))
-            return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %lld is %g", (long long)c, d);
+        if (!isfinite(d)) return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g", m->net.row[c], d);
         const bool keep = d > STI_REDUNDANT_PIVOT;
         *redundant_rows += !keep;
         row[c] = keep ? 1.0 / d : 0.0;
@@ -360,6 +379,8 @@ static st_Status factor(Memory *m, const st_Problem *p, int *redundant_rows, st_
     GROW(rest_l, (int64_t)STI_WIDTH * p->n_l);
     GROW(step_l, (int64_t)STI_WIDTH * p->n_l);
     GROW(wide_l, (int64_t)STI_WIDTH * p->n_l);
+    GROW(own_c, p->n_l);
+    GROW(own_l, p->n_l);
     return p->symmetric ? factor_symmetric(m, redundant_rows, err) : factor_dense(m, redundant_rows, err);
 }
 
@@ -412,10 +433,31 @@ static void solve_joints_wide(const Memory *m, const Part *part, sti_Wide *l)
 #define ADD     pair_add_wide
 #include "solve/saddle_solve.h"
 
+/* Rows of the part from the problem's order to the net's, and back. */
+static const double *rows_in(const Memory *m, const Part *part, const double *from, double *own)
+{
+    if (m->net.in_order || from == NULL) return from;
+    for (int k = 0; k < part->n_groups; k++)
+        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
+            own[row] = from[m->net.row[row]];
+    return own;
+}
+
+static void rows_out(const Memory *m, const Part *part, const double *own, double *to)
+{
+    if (own == to) return;
+    for (int k = 0; k < part->n_groups; k++)
+        for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
+            to[m->net.row[row]] = own[row];
+}
+
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l)
 {
-    const Part part = part_of(saddle->memory, mechanism);
-    solve(saddle->memory, &part, saddle->rough, a, c, v, l);
+    const Memory *m = saddle->memory;
+    const Part part = part_of(m, mechanism);
+    double *own_l = m->net.in_order ? l : m->own_l;
+    solve(m, &part, saddle->rough, a, rows_in(m, &part, c, m->own_c), v, own_l);
+    rows_out(m, &part, own_l, l);
 }
 
 void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem)
@@ -430,18 +472,18 @@ static void refine(const Memory *m, const Part *part, const double *a, const dou
                    const double *l)
 {
     residuals(m, part, a, c, v, l, m->rest_v, m->rest_l);
-    solve_once(m, part, m->rest_v, m->rest_l, m->step_v, m->step_l);
+    solve_once(m, part, m->rest_v, m->rest_l, m->step_v, m->step_l, NULL);
 }
 
 void sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l)
 {
     const Memory *m = saddle->memory;
     const Part part = part_of(m, STI_WHOLE);
-    refine(m, &part, a, c, v, l);
+    refine(m, &part, a, rows_in(m, &part, c, m->own_c), v, rows_in(m, &part, l, m->own_l));
     for (int row = 0; row < m->net.problem->n_v; row++)
         v[row] += m->step_v[row];
     for (int row = 0; row < m->net.problem->n_l; row++)
-        l[row] += m->step_l[row];
+        l[m->net.row[row]] += m->step_l[row];
 }
 
 void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v)
@@ -470,9 +512,10 @@ double sti_saddle_joint_residual(const sti_Saddle *saddle, const double *v, cons
     for (int J = 0; J < m->net.n_groups; J++) {
         joint_rest(m, J, NULL, v, m->rest_l);
         for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++) {
-            double rest = m->net.problem->g[row] - m->rest_l[row];
-            for (int64_t e = m->net.cb_first[row]; e < m->net.cb_first[row + 1]; e++)
-                rest += m->net.cb_value[e] * l[m->net.cb_column[e]];
+            double rest = m->net.problem->g[m->net.row[row]] - m->rest_l[row];
+            int64_t end;
+            for (int64_t e = sti_net_compliance(&m->net, row, &end); e < end; e++)
+                rest += m->net.cb_value[e] * l[m->net.row[m->net.cb_column[e]]];
             worst = sti_larger(fabs(rest), worst);
         }
     }

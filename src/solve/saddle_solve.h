@@ -23,6 +23,8 @@ STI_INLINE void NAME(subtract_rows)(const double *X, int rows, int size, const N
         NAME(take_rows)(X, 3, 6, v, out);
     else if (rows == 5)
         NAME(take_rows)(X, 5, 6, v, out);
+    else if (rows == 6)
+        NAME(take_rows)(X, 6, 6, v, out);
     else if (rows == 1)
         NAME(take_rows)(X, 1, 6, v, out);
     else
@@ -45,6 +47,8 @@ STI_INLINE void NAME(add_columns)(const double *X, int rows, int size, const NUM
         NAME(give_columns)(X, 3, 6, l, v);
     else if (rows == 5)
         NAME(give_columns)(X, 5, 6, l, v);
+    else if (rows == 6)
+        NAME(give_columns)(X, 6, 6, l, v);
     else if (rows == 1)
         NAME(give_columns)(X, 1, 6, l, v);
     else
@@ -106,8 +110,19 @@ STI_INLINE void NAME(solve_S)(const Memory *m, const Part *part, NUMBER *l)
     NAME(scale_rows)(m, part, l);
 }
 
+/* The largest of a part's velocities, of each right-hand side. */
+STI_INLINE void NAME(largest)(const Memory *m, const Part *part, const NUMBER *v, double *out)
+{
+    for (int k = 0; k < part->n_blocks; k++)
+        for (int row = m->net.problem->A.first[part->block[k]]; row < m->net.problem->A.first[part->block[k] + 1];
+             row++)
+            for (int j = 0; j < WIDTH; j++)
+                out[j] = sti_larger(fabs(((const double *)(v + row))[j]), out[j]);
+}
+
+/* `free`, if asked for: the largest velocities without joints. */
 STI_INLINE void NAME(solve_once)(const Memory *m, const Part *part, const NUMBER *a, const NUMBER *c, NUMBER *v,
-                                 NUMBER *l)
+                                 NUMBER *l, double *free)
 {
     for (int k = 0; k < part->n_blocks; k++) {
         const int block = part->block[k], first = m->net.problem->A.first[block];
@@ -115,6 +130,7 @@ STI_INLINE void NAME(solve_once)(const Memory *m, const Part *part, const NUMBER
         NAME(sti_block_factor_solve)(&m->mass, block, v + first);
     }
     if (part->n_groups == 0) return;
+    if (free != NULL) NAME(largest)(m, part, v, free);
     if (!m->net.problem->symmetric) memset(l, 0, (size_t)m->net.problem->n_l * sizeof *l);
     for (int k = 0; k < part->n_groups; k++)
         NAME(joint_rest)(m, part->group[k], c, v, l);
@@ -147,36 +163,38 @@ STI_INLINE void NAME(residuals)(const Memory *m, const Part *part, const NUMBER 
     for (int k = 0; k < part->n_groups; k++) {
         const int J = part->group[k];
         NAME(joint_rest)(m, J, c, v, rest_l);
-        for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++)
-            for (int64_t e = m->net.cb_first[row]; e < m->net.cb_first[row + 1]; e++)
+        for (int row = m->net.row_first[J]; row < m->net.row_first[J + 1]; row++) {
+            int64_t end;
+            for (int64_t e = sti_net_compliance(&m->net, row, &end); e < end; e++)
                 rest_l[row] -= m->net.cb_value[e] * l[m->net.cb_column[e]];
+        }
     }
 }
 
 /* v, l <- v, l + the corrections, for each right-hand side as long as that helps: a correction of relative size e
- * leaves an error of about e^2, so that mostly one is enough; where v is 0 but for rounding, corrections
- * stay large and no longer fall. Tells whether any is to go on; weight is 1 for those, else 0.      */
-STI_INLINE bool NAME(correct)(const Memory *m, const Part *part, NUMBER *v, NUMBER *l, double *moved, NUMBER *weight)
+ * leaves an error of about e^2, so that mostly one is enough. Where v is 0 but for rounding a correction is small
+ * beside nothing but what cancels, the velocities without joints, and one in its last digits is the last. Tells whether
+ * any is to go on; weight is 1 for those, else 0.                                                         */
+STI_INLINE bool NAME(correct)(const Memory *m, const Part *part, const double *free, NUMBER *v, NUMBER *l,
+                              double *moved, NUMBER *weight)
 {
     const NUMBER *step_v = (const NUMBER *)m->step_v, *step_l = (const NUMBER *)m->step_l;
     double step[WIDTH] = {0}, size[WIDTH] = {0};
     bool go_on = false;
     for (int k = 0; k < part->n_blocks; k++)
         for (int row = m->net.problem->A.first[part->block[k]]; row < m->net.problem->A.first[part->block[k] + 1];
-             row++) {
+             row++)
             v[row] += *weight * step_v[row];
-            for (int j = 0; j < WIDTH; j++) {
-                step[j] = sti_larger(fabs(((const double *)(step_v + row))[j]), step[j]);
-                size[j] = sti_larger(fabs(((const double *)(v + row))[j]), size[j]);
-            }
-        }
     for (int k = 0; k < part->n_groups; k++)
         for (int row = m->net.row_first[part->group[k]]; row < m->net.row_first[part->group[k] + 1]; row++)
             l[row] += *weight * step_l[row];
+    NAME(largest)(m, part, step_v, step);
+    NAME(largest)(m, part, v, size);
     for (int j = 0; j < WIDTH; j++) {
         const double before = moved[j];
         moved[j] = size[j] > 0.0 ? step[j] / size[j] : 0.0;
-        const bool again = ((double *)weight)[j] > 0.0 && moved[j] > REFINED_ENOUGH && moved[j] < 0.5 * before;
+        const bool again = ((double *)weight)[j] > 0.0 && moved[j] > REFINED_ENOUGH && moved[j] < 0.5 * before &&
+                           step[j] > LAST_DIGITS * free[j];
         ((double *)weight)[j] = again ? 1.0 : 0.0;
         go_on = go_on || again;
     }
@@ -189,15 +207,15 @@ static void NAME(solve)(const Memory *m, const Part *part, bool rough, const NUM
 {
     NUMBER *rest_v = (NUMBER *)m->rest_v, *rest_l = (NUMBER *)m->rest_l;
     NUMBER weight = (NUMBER){0} + 1.0;
-    double moved[WIDTH];
+    double moved[WIDTH], free[WIDTH] = {0};
     for (int j = 0; j < WIDTH; j++)
         moved[j] = INFINITY;
-    NAME(solve_once)(m, part, a, c, v, l);
+    NAME(solve_once)(m, part, a, c, v, l, free);
     if (part->n_groups == 0 || rough) return;
     for (int step = 0; step < MAX_REFINEMENTS; step++) {
         NAME(residuals)(m, part, a, c, v, l, rest_v, rest_l);
-        NAME(solve_once)(m, part, rest_v, rest_l, (NUMBER *)m->step_v, (NUMBER *)m->step_l);
-        if (!NAME(correct)(m, part, v, l, moved, &weight)) return;
+        NAME(solve_once)(m, part, rest_v, rest_l, (NUMBER *)m->step_v, (NUMBER *)m->step_l, NULL);
+        if (!NAME(correct)(m, part, free, v, l, moved, &weight)) return;
     }
 }
 

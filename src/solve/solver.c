@@ -8,8 +8,11 @@
  */
 #include "solve/solver.h"
 
+#include "math/parallel.h"
 #include "solve/factored.h"
 #include "solve/residual.h"
+
+#include <float.h>
 
 static const sti_SolverKind *const kinds[] = {&sti_auto,     &sti_lemke, &sti_nsgs, &sti_newton,
                                               &sti_homotopy, &sti_ipm,   &sti_admm, &sti_apgd};
@@ -66,13 +69,16 @@ bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric)
     return kind != NULL && kind->accepts(law, dim, symmetric);
 }
 
+/* Laws of neighbours are mostly the same: asked once. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused)
 {
-    for (int c = 0; c < problem->n_contacts; c++)
-        if (!kind->accepts(problem->contact[c].law, problem->contact[c].dim, problem->symmetric)) {
-            *refused = c;
-            return false;
-        }
+    const st_ContactLaw *contact = problem->contact;
+    for (int c = 0; c < problem->n_contacts; c++) {
+        if (c > 0 && contact[c].law == contact[c - 1].law && contact[c].dim == contact[c - 1].dim) continue;
+        if (kind->accepts(contact[c].law, contact[c].dim, problem->symmetric)) continue;
+        *refused = c;
+        return false;
+    }
     return true;
 }
 
@@ -189,7 +195,9 @@ static st_Status check_fit(const st_Solver *solver, const st_Problem *problem, c
                         problem->symmetric ? "symmetric" : "nonsymmetric");
     if (problem->n_r > 0 && solution->r == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "solution.r is NULL, expected room for %d numbers", problem->n_r);
-    for (int j = 0; solver->def.warm_start && j < problem->n_r; j++)
+    if (!solver->def.warm_start || sti_team_within(solver->def.threads, solution->r, problem->n_r, DBL_MAX))
+        return ST_OK;
+    for (int j = 0; j < problem->n_r; j++)
         if (!isfinite(solution->r[j]))
             return sti_fail(err, ST_ERR_ARGUMENT, "warm start: r[%d] is %g, must be finite", j, solution->r[j]);
     return ST_OK;
@@ -200,14 +208,19 @@ static st_Status make_room(st_Solver *solver, const st_Problem *problem, st_Erro
     return STI_GROW(&solver->def.allocator, solver->r, solver->r_size, problem->n_r, err);
 }
 
-static void copy(double *to, const double *from, int n)
+static void copy(const st_Solver *solver, double *to, const double *from, int n)
 {
-    if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+    if (to != NULL) sti_team_copy(solver->def.threads, to, from, n);
 }
 
 static st_Status check_finite(const st_Solver *solver, const st_Problem *problem, st_Error *err)
 {
     const sti_Judged *of = solver->reduction->judged;
+    const int threads = solver->def.threads;
+    if (sti_team_within(threads, solver->r, problem->n_r, DBL_MAX) &&
+        sti_team_within(threads, of->u, problem->n_r, DBL_MAX) &&
+        sti_team_within(threads, of->v, problem->n_v, DBL_MAX))
+        return ST_OK;
     for (int j = 0; j < problem->n_r; j++)
         if (!isfinite(solver->r[j]) || !isfinite(of->u[j]))
             return sti_fail(err, ST_ERR_NUMERIC, "solver \"%s\": row %d came out as impulse %g, velocity %g",
@@ -225,8 +238,8 @@ static st_Status hand_over(const st_Solver *solver, const st_SolveInfo *found, s
 {
     const st_Problem *problem = solver->reduction->problem;
     STI_TRY(check_finite(solver, problem, err));
-    copy(solution->r, solver->r, problem->n_r);
-    copy(solution->u, solver->reduction->judged->u, problem->n_r);
+    copy(solver, solution->r, solver->r, problem->n_r);
+    copy(solver, solution->u, solver->reduction->judged->u, problem->n_r);
     if (info != NULL) *info = *found;
     return ST_OK;
 }
@@ -246,8 +259,10 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .r = solver->r,
                      .start = -1.0,
                      .solver = solver->kind->name};
-    for (int j = 0; j < problem->n_r; j++)
-        solver->r[j] = solver->def.warm_start ? solution->r[j] : 0.0;
+    if (solver->def.warm_start)
+        sti_team_copy(solver->def.threads, solver->r, solution->r, problem->n_r);
+    else if (problem->n_r > 0)
+        memset(solver->r, 0, (size_t)problem->n_r * sizeof *solver->r);
     STI_TRY(sti_solver_run(solver->kind, solver->workspace, &task, err));
 
     st_SolveInfo found = {.solver = task.solver,
@@ -294,8 +309,8 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solu
     STI_TRY(make_room(solver, problem, err));
     STI_TRY(sti_reduce_joints(solver->reduction, problem, err));
     STI_TRY(solve_contacts(solver, solution, info, err));
-    copy(solution->v, solver->reduction->judged->v, problem->n_v);
-    copy(solution->l, solver->reduction->judged->l, problem->n_l);
+    copy(solver, solution->v, solver->reduction->judged->v, problem->n_v);
+    copy(solver, solution->l, solver->reduction->judged->l, problem->n_l);
     return ST_OK;
 }
 

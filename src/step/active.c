@@ -5,6 +5,7 @@
  *     events located           the active set: entered at a collision, left when they separate.
  */
 #include "base/tolerance.h"
+#include "math/parallel.h"
 #include "step/system.h"
 
 #include <string.h>
@@ -43,20 +44,58 @@ st_Status sti_refresh_active(st_System *system, st_Error *err)
     return ST_OK;
 }
 
+/* Contacts that are worth a thread, where little is done to each. */
+enum { LEAST = 2048 };
+
+static int team_of(const st_System *system, int n_contacts)
+{
+    const int threads = n_contacts / LEAST;
+    return threads < system->def.threads ? threads : system->def.threads;
+}
+
 /* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
  * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
+typedef struct Want {
+    st_System *system;
+    double h;
+    sti_Places places;
+    int n; /* in all */
+} Want;
+
+static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
+{
+    const st_System *system = want->system;
+    if (!sti_speculative(system)) return sti_ids_contain(&system->active, contact->id);
+    return contact->gap < system->def.margin || contact->gap < want->h * contact->closing ||
+           sti_ids_contain(&system->missed, contact->id);
+}
+
+static void want_share(void *ctx, int thread, int n_threads)
+{
+    Want *want = ctx;
+    const st_Sink *here = &want->system->here;
+    const int first = (int)sti_share(here->n_contacts, thread, n_threads);
+    const int end = (int)sti_share(here->n_contacts, thread + 1, n_threads);
+    int count = 0;
+    for (int c = first; c < end; c++)
+        count += is_wanted(want, &here->contact[c]);
+    want->places.count[thread] = count;
+    sti_team_wait(n_threads);
+    uint64_t *to = want->system->wanted.id + sti_places_before(&want->places, thread);
+    for (int c = first; c < end; c++)
+        if (is_wanted(want, &here->contact[c])) *to++ = here->contact[c].id; /* they stand by id */
+    if (thread == n_threads - 1) want->n = (int)(to - want->system->wanted.id);
+}
+
 st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 {
-    const st_Sink *here = &system->here;
-    const bool speculative = sti_speculative(system);
+    Want want;
+    want.system = system, want.h = h, want.n = 0;
     system->wanted.n = 0;
-    for (int c = 0; c < here->n_contacts; c++) {
-        const sti_ContactEntry *contact = &here->contact[c];
-        bool wanted = speculative ? contact->gap < system->def.margin || contact->gap < h * contact->closing ||
-                                        sti_ids_contain(&system->missed, contact->id)
-                                  : sti_ids_contain(&system->active, contact->id);
-        if (wanted) STI_TRY(sti_ids_add(&system->allocator, &system->wanted, contact->id, err));
-    }
+    if (system->here.n_contacts == 0) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, system->wanted.id, system->wanted.capacity, system->here.n_contacts, err));
+    sti_team_run(team_of(system, system->here.n_contacts), want_share, &want);
+    system->wanted.n = want.n;
     return ST_OK;
 }
 
@@ -118,33 +157,93 @@ static uint64_t other_name(uint64_t id)
     return id | (((uint64_t)1 << STI_FEATURE_BITS) - 1);
 }
 
-/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. The deepest point of two
- * shapes has the same id wherever it is, so that one which was held may be another one now. Points are brought back
- * only for schemes whose one stage has the contacts of the state, and makes their rows itself.             */
-st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
+/* What an attempt made of a contact of its end. */
+typedef struct Miss {
+    bool missed;
+    bool known; /* the state shows it, too                                                          */
+    bool other; /* it was held, and is elsewhere now: the deepest point of two shapes has the same id wherever it is */
+} Miss;
+
+/* `at` is where its id stands, or would stand, in the state. Points are brought back only for schemes whose one stage
+ * has the contacts of the state, and makes their rows itself.                                       */
+static bool is_movable(const st_System *system, const sti_ContactEntry *contact)
+{
+    return system->world != NULL && system->here.rows_later && contact->first_row < 0;
+}
+
+static Miss look_at(const st_System *system, const sti_ContactEntry *contact, int at)
 {
     const st_Sink *here = &system->here;
-    const double allowed = allowed_miss(system, h);
-    *n_new = 0;
-    system->missed_by = 0;
-    for (int c = 0, before = 0; c < system->trial.n_contacts; c++) {
+    const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
+    const bool held = known && sti_ids_contain(&system->wanted, contact->id);
+    const bool other =
+        held && is_movable(system, contact) && contact->gap < -system->def.margin && !is_explained(system, at, contact);
+    const bool fine = (held && !other) || (!known && held_nearby(system, at, contact));
+    return (Miss){!fine, known, other};
+}
+
+/* Contacts of the end of an attempt, in parts: in which of them is one that it missed? */
+typedef struct Search {
+    st_System *system;
+    double allowed;
+    bool any[STI_PARTS];
+} Search;
+
+static bool is_deep(const Search *search, const sti_ContactEntry *contact)
+{
+    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->missed, contact->id);
+}
+
+/* The first contact of the state, from `at` on, with this id or a larger one. */
+static int first_behind(const st_Sink *sink, int at, uint64_t id)
+{
+    while (at < sink->n_contacts && sink->contact[at].id < id)
+        at++;
+    return at;
+}
+
+static void search_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Search *search = ctx;
+    const st_System *system = search->system;
+    search->any[part] = false;
+    for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
-        if (contact->gap >= -allowed || sti_ids_contain(&system->missed, contact->id)) continue;
-        while (before < here->n_contacts && here->contact[before].id < contact->id)
-            before++; /* both stand by id */
-        const bool known = before < here->n_contacts && here->contact[before].id == contact->id;
-        const bool held = known && sti_ids_contain(&system->wanted, contact->id);
-        const bool movable = system->world != NULL && here->rows_later && contact->first_row < 0;
-        const bool other =
-            held && movable && contact->gap < -system->def.margin && !is_explained(system, before, contact);
-        if ((held && !other) || (!known && held_nearby(system, before, contact))) continue;
-        const uint64_t id = other ? other_name(contact->id) : contact->id;
-        if (other && sti_ids_contain(&system->missed, id)) continue;
+        if (!is_deep(search, contact)) continue;
+        at = at < 0 ? sti_sink_lower(&system->here, contact->id) : first_behind(&system->here, at, contact->id);
+        search->any[part] = look_at(system, contact, at).missed;
+    }
+}
+
+static st_Status note_part(const Search *search, int first, int end, int *n_new, st_Error *err)
+{
+    st_System *system = search->system;
+    for (int c = first; c < end; c++) {
+        const sti_ContactEntry *contact = &system->trial.contact[c];
+        if (!is_deep(search, contact)) continue;
+        const Miss miss = look_at(system, contact, sti_sink_lower(&system->here, contact->id));
+        const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
+        if (!miss.missed || (miss.other && sti_ids_contain(&system->missed, id))) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->missed, id, err));
-        if (movable && (other || !known)) STI_TRY(keep_found(system, contact, id, err));
+        if (is_movable(system, contact) && (miss.other || !miss.known)) STI_TRY(keep_found(system, contact, id, err));
         system->missed_by = fmax(system->missed_by, -contact->gap);
         ++*n_new;
     }
+    return ST_OK;
+}
+
+/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
+{
+    const int n = system->trial.n_contacts;
+    Search search;
+    search.system = system, search.allowed = allowed_miss(system, h);
+    *n_new = 0;
+    system->missed_by = 0;
+    const int parts = sti_team_parts(system->def.threads, n, search_part, &search);
+    for (int k = 0; k < parts; k++)
+        if (search.any[k])
+            STI_TRY(note_part(&search, (int)sti_part_first(n, k), (int)sti_part_first(n, k + 1), n_new, err));
     return ST_OK;
 }
 
@@ -208,12 +307,12 @@ st_Status sti_activate_touching(st_System *system, double gap, st_Error *err)
     return ST_OK;
 }
 
-/* The contacts that carry at the end of the step, into loaded_new. */
+/* The contacts that carry at the end of the step, into loaded_new: schemes of order two ask for them. */
 st_Status sti_note_loaded(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
     system->loaded_new.n = 0;
-    for (int c = 0; c < step->n_gaps; c++)
+    for (int c = 0; c < step->n_gaps && sti_integrator(system)->order > 1; c++)
         if (step->r[step->law[c].first] > 0)
             STI_TRY(sti_ids_add(&system->allocator, &system->loaded_new, step->chosen[c].entry.id, err));
     return ST_OK;

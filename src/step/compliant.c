@@ -26,8 +26,6 @@
 #include "math/quat.h"
 #include "step/contact_model.h"
 
-static const double pi = 3.14159265358979323846;
-
 int sti_patch_elements(const st_System *system)
 {
     return system->def.patch_elements * system->def.patch_elements;
@@ -58,13 +56,13 @@ static double influence(st_Elastic body, double rho, double a, double b, int k, 
     double along[3] = {0, d > 0 ? a / d : 0, d > 0 ? b / d : 0};
     if (d == 0) {
         if (k != l) return 0;
-        return k == 0 ? 0.95 * (1 - nu * nu) * eps / rho : (1 + nu) * (2 - nu) * eps / (sqrt(pi) * rho);
+        return k == 0 ? 0.95 * (1 - nu * nu) * eps / rho : (1 + nu) * (2 - nu) * eps / (sqrt(STI_PI) * rho);
     }
     d *= rho;
-    if (k == 0 && l == 0) return (1 - nu * nu) * eps / (pi * d);
-    if (k == 0) return (1 - 2 * nu) * (1 + nu) * eps / (2 * pi) * along[l] / d;
-    if (l == 0) return -(1 - 2 * nu) * (1 + nu) * eps / (2 * pi) * along[k] / d;
-    return (1 + nu) * eps / (pi * d) * ((k == l ? 1 - nu : 0) + nu * along[k] * along[l]);
+    if (k == 0 && l == 0) return (1 - nu * nu) * eps / (STI_PI * d);
+    if (k == 0) return (1 - 2 * nu) * (1 + nu) * eps / (2 * STI_PI) * along[l] / d;
+    if (l == 0) return -(1 - 2 * nu) * (1 + nu) * eps / (2 * STI_PI) * along[k] / d;
+    return (1 + nu) * eps / (STI_PI * d) * ((k == l ? 1 - nu : 0) + nu * along[k] * along[l]);
 }
 
 /* Xi of both bodies; a is pressed against the normal, which turns the sign of what couples it with the tangents. */

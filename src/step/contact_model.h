@@ -3,7 +3,7 @@
  *     u = H' v + C r + w          compliant:    a block of C and -inv(E) K delta in w per patch (compliant.c)
  *                                 regularized:  a diagonal C, gap/h in w, springs for joints (regularized.c)
  *
- * stage.c calls them while it fills the problem; step.c lets the patches follow when a step is accepted.
+ * stage_contacts.c calls them while it fills the problem; step.c lets the patches follow when a step is accepted.
  */
 #ifndef STI_CONTACT_MODEL_H
 #define STI_CONTACT_MODEL_H
@@ -40,7 +40,7 @@ void sti_patches_accept(st_System *system);
 double sti_patches_energy(const st_System *system); /* of their deformations [J] */
 void sti_patches_free(st_System *system);
 
-/* stage.c: the law of a contact; a zeroed block of C for `size` rows from `first` on, in the order of rows. */
+/* stage_contacts.c: the law of a contact; a zeroed block of C for `size` rows from `first` on, in the order of rows. */
 st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first);
 double *sti_compliance_block(sti_Assembly *out, int first, int size);
 

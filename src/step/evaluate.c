@@ -1,4 +1,5 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
+#include "math/parallel.h"
 #include "step/contact_model.h"
 
 st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err)
@@ -50,12 +51,18 @@ double sti_sink_joint_error(const st_Sink *sink)
     return worst;
 }
 
-double sti_sink_penetration(const st_Sink *sink)
+static double deepest_of_range(void *ctx, int64_t first, int64_t end)
 {
+    const st_Sink *sink = ctx;
     double worst = 0;
-    for (int k = 0; k < sink->n_contacts; k++)
+    for (int64_t k = first; k < end; k++)
         worst = sti_larger(-sink->contact[k].gap, worst);
     return worst;
+}
+
+double sti_sink_penetration(st_Sink *sink, int threads)
+{
+    return sti_team_largest(threads, sink->n_contacts, deepest_of_range, sink);
 }
 
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err)
@@ -117,18 +124,23 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
         d[i] = q1[i] - q0[i];
 }
 
-bool sti_ids_contain(const sti_IdSet *set, uint64_t id)
+int sti_ids_lower(const sti_IdSet *set, uint64_t id)
 {
-    int lo = 0, hi = set->n - 1;
-    while (lo <= hi) {
-        int middle = lo + (hi - lo) / 2;
-        if (set->id[middle] == id) return true;
+    int lo = 0, hi = set->n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
         if (set->id[middle] < id)
             lo = middle + 1;
         else
-            hi = middle - 1;
+            hi = middle;
     }
-    return false;
+    return lo;
+}
+
+bool sti_ids_contain(const sti_IdSet *set, uint64_t id)
+{
+    const int at = sti_ids_lower(set, id);
+    return at < set->n && set->id[at] == id;
 }
 
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err)

@@ -15,7 +15,7 @@
 #include "base/tolerance.h"
 #include "step/system.h"
 
-void sti_prepare_path(st_System *system)
+static void prepare_path(st_System *system)
 {
     if (sti_integrator(system)->order > 1) sti_difference(system, system->q, system->q_new, system->path);
 }
@@ -80,7 +80,7 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
     Way way = {.system = system, .h = h};
     *s = 1;
     if (system->model.contacts == NULL) return ST_OK;
-    sti_prepare_path(system);
+    prepare_path(system);
     STI_TRY(smallest_gap(&way, 1.0, &F_end, err));
     if (F_end >= -tolerance) return ST_OK;
     way.margin = fmax(-F_end, tolerance); /* enough for the secants to see where the gap closes */

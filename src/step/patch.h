@@ -2,7 +2,7 @@
 #ifndef STI_PATCH_H
 #define STI_PATCH_H
 
-#include "step/sink.h"
+#include "model/sink.h"
 
 /* The matrices of all patches with the same materials and grid. */
 typedef struct sti_PatchKind {

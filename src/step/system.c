@@ -289,7 +289,7 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     return create(def, model, NULL, q0, v0, out, err);
 }
 
-void sti_assembly_free(const st_Allocator *a, sti_Assembly *x)
+static void free_assembly(const st_Allocator *a, sti_Assembly *x)
 {
     sti_rows_free(a, &x->G);
     sti_rows_free(a, &x->H);
@@ -300,6 +300,7 @@ void sti_assembly_free(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->Cb_first, x->Cb_first_capacity);
     STI_RELEASE(a, x->C_first, x->C_first_capacity);
     STI_RELEASE(a, x->law, x->law_capacity);
+    STI_RELEASE(a, x->leg, x->leg_capacity);
     STI_RELEASE(a, x->chosen, x->chosen_capacity);
     STI_RELEASE(a, x->r, x->r_capacity);
     STI_RELEASE(a, x->start, x->start_capacity);
@@ -321,8 +322,8 @@ void st_system_destroy(st_System *s)
     sti_sink_free(&s->here);
     sti_sink_free(&s->trial);
     sti_sink_free(&s->middle);
-    sti_assembly_free(&a, &s->step);
-    sti_assembly_free(&a, &s->projection);
+    free_assembly(&a, &s->step);
+    free_assembly(&a, &s->projection);
     sti_IdSet *sets[] = {&s->active, &s->active_new, &s->missed,       &s->wanted,
                          &s->loaded, &s->loaded_new, &s->saved.active, &s->saved.loaded};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)

@@ -22,6 +22,7 @@ typedef struct sti_IdSet {
     int64_t capacity;
 } sti_IdSet;
 
+int sti_ids_lower(const sti_IdSet *set, uint64_t id); /* how many are smaller */
 bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
@@ -48,6 +49,8 @@ typedef struct sti_Assembly {
     st_Problem problem;
     struct st_RowSource later; /* of the problem, where H waits to be made: waiting.c                 */
     sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
+    int *leg;                  /* while it waits: two a contact, the first velocities of its bodies   */
+    int64_t leg_capacity;
     double *M, *f, *g, *w, *Cb, *C;
     int laid_out;    /* rows of G whose entries are those of a world's joints and springs: they stay */
     bool mass_known; /* M stays as it is, for good                                                */
@@ -231,7 +234,7 @@ st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, c
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
                              const double *v, const double *other, st_Error *err);
 double sti_sink_joint_error(const st_Sink *sink);
-double sti_sink_penetration(const st_Sink *sink);
+double sti_sink_penetration(st_Sink *sink, int threads);
 /* The blocks of M that may move; all, unless somebody sleeps. */
 static inline int sti_block_count(const st_System *system)
 {
@@ -274,12 +277,13 @@ typedef struct sti_Stage {
     const double *push;           /* an impulse, or NULL                                                     */
 } sti_Stage;
 
-/* stage.c: fill the step problem with the `wanted` contacts; solve it. */
+/* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
 /* waiting.c: may the rows of this stage's contacts wait until somebody wants them? Where they come from; those of one
  * contact, as sti_mobility needs them.                                                            */
 bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
 struct st_RowSource sti_waiting_rows(st_System *system);
+void sti_waiting_legs(const st_System *system, int contact); /* notes them: while H waits, for every contact */
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
@@ -347,7 +351,6 @@ st_Status sti_note_loaded(st_System *system, st_Error *err);
 
 /* event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
  * is none.                                                                                        */
-void sti_prepare_path(st_System *system);
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
@@ -393,7 +396,5 @@ st_Status sti_check_initial(st_System *system, st_Error *err);
 
 /* A contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
-
-void sti_assembly_free(const st_Allocator *allocator, sti_Assembly *assembly);
 
 #endif

@@ -71,7 +71,7 @@ static bool has_facets(const st_ContactLaw *law)
 
 static void facet(const st_ContactLaw *law, int k, double d[2])
 {
-    double angle = 2 * 3.14159265358979323846 * k / law->facets;
+    double angle = 2 * STI_PI * k / law->facets;
     d[0] = cos(angle), d[1] = sin(angle);
 }
 

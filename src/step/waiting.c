@@ -22,12 +22,19 @@ static int first_velocity(const sti_World *world, int body)
     return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
 }
 
+void sti_waiting_legs(const st_System *system, int contact)
+{
+    const sti_ContactEntry *entry = &system->step.chosen[contact].entry;
+    int *leg = system->step.leg + 2 * (ptrdiff_t)contact;
+    leg[0] = first_velocity(system->world, entry->a);
+    leg[1] = first_velocity(system->world, entry->b);
+}
+
 static void legs(const void *ctx, int c, int first[2])
 {
-    const st_System *system = ctx;
-    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
-    first[0] = first_velocity(system->world, entry->a);
-    first[1] = first_velocity(system->world, entry->b);
+    const int *leg = ((const st_System *)ctx)->step.leg + 2 * (ptrdiff_t)c;
+    first[0] = leg[0];
+    first[1] = leg[1];
 }
 
 static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
@@ -36,15 +43,15 @@ static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
     sti_contact_halves(system->world, &system->step.chosen[c].entry, dim, row);
 }
 
-static void frame(const void *ctx, int c, double out[4][3])
+static void frame(const void *ctx, int c, double out[12])
 {
     const st_System *system = ctx;
     const sti_ContactEntry *entry = &system->step.chosen[c].entry;
     const st_Pose *pose = system->world->collider.body_pose;
-    vec3_store(out[0], entry->normal);
-    vec3_store(out[1], entry->tangent);
-    vec3_store(out[2], sub(entry->point, pose[entry->a].p));
-    vec3_store(out[3], sub(entry->point, pose[entry->b].p));
+    vec3_store(out, entry->normal);
+    vec3_store(out + 3, entry->tangent);
+    vec3_store(out + 6, sub(entry->point, pose[entry->a].p));
+    vec3_store(out + 9, sub(entry->point, pose[entry->b].p));
 }
 
 /* The last body whose velocities begin at `first` or before, where nobody fixed stands among the bodies at once. */

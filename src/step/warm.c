@@ -6,6 +6,7 @@
  * each point takes the force of the nearest point that the two shapes had in the last step, each force once. Tangents
  * are as fickle: a normal along an axis has no preferred one. Friction is carried over as a vector in the world.
  */
+#include "math/parallel.h"
 #include "math/vec3.h"
 #include "step/system.h"
 
@@ -79,16 +80,51 @@ static void find_group(const st_System *system, int c, int *first, int *end)
     if (wanted->entry.shape_a == 0 && at < system->n_previous && previous[at].id == wanted->entry.id) *end = at + 1;
 }
 
-/* Both lists stand by id, and the contacts of two shapes side by side. */
-void sti_warm_start(st_System *system, double eta)
+/* Do contacts c and c - 1 belong to the same two shapes? */
+static bool goes_on(const sti_Assembly *out, int c)
 {
+    const sti_ContactEntry *now = &out->chosen[c].entry, *last = now;
+    if (c > 0) last = &out->chosen[c - 1].entry;
+    return c > 0 && now->shape_a > 0 && now->shape_a == last->shape_a && now->shape_b == last->shape_b;
+}
+
+/* Where the forces of the shapes of contact c begin, or those behind. */
+static int first_force(const st_System *system, int c)
+{
+    const uint64_t shapes = system->step.chosen[c].entry.id >> STI_FEATURE_BITS;
+    int lo = 0, hi = system->n_previous;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (system->previous[middle].id >> STI_FEATURE_BITS < shapes)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+typedef struct Start {
+    const st_System *system;
+    double eta;
+} Start;
+
+/* Both lists stand by id, and the contacts of two shapes side by side: a range takes those that begin in it. */
+static void start_range(void *ctx, int64_t begin, int64_t stop)
+{
+    const Start *start = ctx;
+    const st_System *system = start->system;
     const sti_Assembly *out = &system->step;
     const bool by_place = system->def.contact != ST_CONTACT_COMPLIANT;
     uint64_t taken = 0;
-    for (int c = 0, first = 0, end = 0; c < out->problem.n_contacts; c++) {
-        const sti_ContactEntry *wanted = &out->chosen[c].entry, *last = c > 0 ? &out->chosen[c - 1].entry : wanted;
-        const bool same = wanted->shape_a > 0 && wanted->shape_a == last->shape_a && wanted->shape_b == last->shape_b;
-        if (c == 0 || !same) {
+    int c = (int)begin, first = 0, end = 0;
+    while (c < out->problem.n_contacts && goes_on(out, c))
+        c++;
+    if (c > 0 && c < out->problem.n_contacts) end = first_force(system, c);
+    for (; c < out->problem.n_contacts; c++) {
+        const sti_ContactEntry *wanted = &out->chosen[c].entry;
+        const bool same = goes_on(out, c);
+        if (!same && c >= stop) return;
+        if (!same) {
             find_group(system, c, &first, &end);
             taken = 0;
         }
@@ -96,8 +132,18 @@ void sti_warm_start(st_System *system, double eta)
         const int from = few ? nearest(system, first, end, taken, wanted, out->law[c].dim)
                              : same_id(system, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        set_start(system, c, eta, from);
+        set_start(system, c, start->eta, from);
     }
+}
+
+enum { LEAST = 1024 }; /* contacts that are worth a thread */
+
+/* Only ids of a world tell the shapes. */
+void sti_warm_start(st_System *system, double eta)
+{
+    Start start = {system, eta};
+    sti_team_for(system->world != NULL ? system->def.threads : 1, system->step.problem.n_contacts, LEAST, start_range,
+                 &start);
 }
 
 /* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
@@ -109,17 +155,19 @@ static double lasting_part(double left, const st_SolveInfo *info)
     return info->start > left ? 1 - left / info->start : 1;
 }
 
-st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err)
+typedef struct Keep {
+    st_System *system;
+    double eta, part;
+} Keep;
+
+static void keep_range(void *ctx, int64_t first, int64_t end)
 {
-    const sti_Assembly *out = &system->step;
-    const int n = out->problem.n_contacts;
-    const double part = lasting_part(system->left, info);
-    system->left = info->residual.natural;
-    STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
-    system->n_previous = n;
-    for (int c = 0; c < n; c++) {
+    const Keep *keep = ctx;
+    const sti_Assembly *out = &keep->system->step;
+    const double part = keep->part;
+    for (int64_t c = first; c < end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
-        sti_Impulse *kept = &system->previous[c];
+        sti_Impulse *kept = &keep->system->previous[c];
         kept->id = entry->id;
         kept->element = out->chosen[c].element;
         kept->dim = out->law[c].dim;
@@ -130,7 +178,17 @@ st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *i
         kept->tangent = entry->tangent;
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
-            kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / eta;
+            kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / keep->eta;
     }
+}
+
+st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err)
+{
+    const int n = system->step.problem.n_contacts;
+    Keep keep = {system, eta, lasting_part(system->left, info)};
+    system->left = info->residual.natural;
+    STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
+    system->n_previous = n;
+    sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);
     return ST_OK;
 }

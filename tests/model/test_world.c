@@ -3,7 +3,7 @@
 #include "check.h"
 #include "model/joint.h"
 #include "model/world.h"
-#include "step/sink.h"
+#include "model/sink.h"
 
 #include <string.h>
 

@@ -201,6 +201,40 @@ static void test_compliance(void **state)
     }
 }
 
+/* Springs of all joints behind all joints, as a step problem has them, up to eight rows on the same two bodies; the
+ * last ones coupled with each other. Impulses come out in the problem's order, whatever is solved with what.       */
+static void test_springs_behind_joints(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 20; seed++) {
+        check_Random random = {.state = 250 + seed};
+        Made *m = made_new();
+        for (int k = 0; k < 5; k++)
+            made_add_mass(m, 6, 1.0, &random);
+        for (int k = 0; k < 4; k++)
+            made_add_joint(m, k % 2 == 0 ? 5 : 3, k, k + 1, &random);
+        const int hard = m->n_l;
+        for (int k = 0; k < 12; k++)
+            made_add_joint(m, 1, k % 4, k % 4 + 1, &random);
+        made_add_contact(m, coulomb3, 0, 4, &random);
+        random_forces(m, &random);
+        made_diagonal_blocks(m->n_l, &m->n_cb, m->cb_first);
+        for (int k = hard; k < m->n_l; k++)
+            m->Cb[k][k] = check_random(&random, 0.1, 2.0);
+        check_against(m, m->n_l, 0, 1e-11);
+        m->cb_first[--m->n_cb] = m->n_l; /* the last block takes in the last row */
+        m->Cb[m->n_l - 2][m->n_l - 1] = m->Cb[m->n_l - 1][m->n_l - 2] = 0.05;
+        check_against(m, m->n_l, 0, 1e-11);
+        double v[MAX_V], l[MAX_L], r[MAX_R] = {0};
+        const st_Problem p = made_problem(m);
+        sti_Reduction *s = reduce(&p);
+        check_below(sti_reduction_velocity(s, r, v, l), 1e-12); /* conditions up to 1e4, as above */
+        check_below(momentum_error(m, r, v, l), 1e-13);
+        sti_reduction_destroy(s);
+        free(m);
+    }
+}
+
 /* Rows that repeat or combine others, and rows of zeros, are left out; the velocity is the same. */
 static void test_redundant_joints(void **state)
 {
@@ -554,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_no_joints),
         cmocka_unit_test(test_joints),
         cmocka_unit_test(test_compliance),
+        cmocka_unit_test(test_springs_behind_joints),
         cmocka_unit_test(test_redundant_joints),
         cmocka_unit_test(test_mass_ratio),
         cmocka_unit_test(test_stiff_limits),

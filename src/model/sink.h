@@ -1,4 +1,4 @@
-/* step/sink.h -- where a model's rows are collected: joints, soft and bounded rows, contacts at one
+/* model/sink.h -- where a model's rows are collected: joints, soft and bounded rows, contacts at one
  * (t, q). */
 #ifndef STI_SINK_H
 #define STI_SINK_H
@@ -115,7 +115,8 @@ static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v
     return sum;
 }
 
-/* Index of the contact with this id, or -1: contacts stand by increasing id. */
+/* The first contact with this id or a larger one, and the one with this id, or -1: they stand by increasing id. */
+int sti_sink_lower(const st_Sink *sink, uint64_t id);
 int sti_sink_find(const st_Sink *sink, uint64_t id);
 
 #endif

@@ -1,4 +1,4 @@
-#include "step/sink.h"
+#include "model/sink.h"
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err)
@@ -297,18 +297,23 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     return ST_OK;
 }
 
-int sti_sink_find(const st_Sink *sink, uint64_t id)
+int sti_sink_lower(const st_Sink *sink, uint64_t id)
 {
-    int lo = 0, hi = sink->n_contacts - 1;
-    while (lo <= hi) {
-        int middle = lo + (hi - lo) / 2;
-        if (sink->contact[middle].id == id) return middle;
+    int lo = 0, hi = sink->n_contacts;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
         if (sink->contact[middle].id < id)
             lo = middle + 1;
         else
-            hi = middle - 1;
+            hi = middle;
     }
-    return -1;
+    return lo;
+}
+
+int sti_sink_find(const st_Sink *sink, uint64_t id)
+{
+    const int at = sti_sink_lower(sink, id);
+    return at < sink->n_contacts && sink->contact[at].id == id ? at : -1;
 }
 
 st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err)

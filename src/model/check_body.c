@@ -1,0 +1,88 @@
+/* model/check_body.c -- what bodies and shapes must be, before a scene takes them. */
+#include "collide/shape.h"
+#include "model/check.h"
+
+static st_Status check_pose(Subject s, st_Pose *pose)
+{
+    STI_TRY(check_finite(s, "position", pose->p));
+    return check_orientation(s, "orientation", &pose->q);
+}
+
+/* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. With
+ * x = the smallest eigenvalue's sign tested by leading minors, relative to the trace.              */
+static st_Status check_inertia(Subject s, const st_BodyDef *def)
+{
+    const double *m = def->inertia.m;
+    double trace = m[0] + m[4] + m[8];
+    for (int k = 0; k < 9; k++)
+        if (!isfinite(m[k])) return BAD(s, "inertia has an entry %g, must be finite", m[k]);
+    for (int k = 0; k < 3; k++) {
+        bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
+        if (m[4 * k] < 0) return BAD(s, "inertia about axis %c is %g, must be >= 0", 'x' + k, m[4 * k]);
+        if (m[4 * k] == 0 && locked) return ST_OK; /* not given, and not needed */
+    }
+    double tiny = 1e-9 * trace;
+    if (fabs(m[1] - m[3]) > tiny || fabs(m[2] - m[6]) > tiny || fabs(m[5] - m[7]) > tiny)
+        return BAD(s, "inertia is not symmetric (trace %g)", trace);
+    double a = trace / 2 - m[0] + tiny, b = trace / 2 - m[4] + tiny, c = trace / 2 - m[8] + tiny;
+    double d = -m[1], e = -m[2], f = -m[5];
+    bool ok = a >= 0 && b >= 0 && c >= 0 && a * b - d * d >= 0 && b * c - f * f >= 0 && a * c - e * e >= 0 &&
+              a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
+    if (!ok)
+        return BAD(s,
+                   "inertia with diagonal (%g, %g, %g) violates the triangle inequality: no moment may exceed the sum "
+                   "of the other two",
+                   m[0], m[4], m[8]);
+    return ST_OK;
+}
+
+static bool mat3_is_zero(const st_Mat3 *A)
+{
+    for (int k = 0; k < 9; k++)
+        if (A->m[k] != 0) return false;
+    return true;
+}
+
+st_Status sti_check_body(Subject s, st_BodyDef *def)
+{
+    STI_TRY(check_pose(s, &def->pose));
+    STI_TRY(check_finite(s, "velocity", def->velocity));
+    STI_TRY(check_finite(s, "angular velocity", def->spin));
+    STI_TRY(check_not_negative(s, "mass", def->mass));
+    if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
+    if (mat3_is_zero(&def->inertia)) return ST_OK;
+    if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);
+    return check_inertia(s, def);
+}
+
+/* Arrays that the type does not use. */
+static void drop_unused(st_ShapeDef *def)
+{
+    if (def->type != ST_SHAPE_HULL && def->type != ST_SHAPE_MESH) def->n_points = 0;
+    if (def->type != ST_SHAPE_MESH) def->n_triangles = 0;
+    if (def->type != ST_SHAPE_HEIGHT_FIELD) def->n_x = def->n_y = 0;
+}
+
+st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
+{
+    STI_TRY(check_pose(s, &def->pose));
+    STI_TRY(check_not_negative(s, "friction", def->mu));
+    STI_TRY(check_restitution(s, def->restitution));
+    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
+    STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
+    STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
+    STI_TRY(check_not_negative(s, "damping", def->damping));
+    STI_TRY(check_not_negative(s, "young", def->young));
+    if (!(def->poisson > -1 && def->poisson < 0.5))
+        return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
+    STI_TRY(check_not_negative(s, "density", def->density));
+    if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
+    drop_unused(def);
+    if (sti_kinds_find(&scene->kinds, def) >= 0) return ST_OK;
+    /* Compiled here only to see that it can be: what is wrong is said where it is given. */
+    sti_Shape compiled;
+    st_Error why = {0};
+    st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
+    sti_shape_free(&scene->allocator, &compiled);
+    return status == ST_OK ? ST_OK : sti_fail(s.err, status, "%s \"%s\": %s", s.kind, s.name, why.message);
+}

@@ -1,0 +1,208 @@
+/* islands_find.c -- who is connected with whom: union-find over the blocks of A, and lists of what belongs together. */
+#include "math/block_diag.h"
+#include "solve/islands_memory.h"
+#include "solve/net.h"
+
+static int count_blocks(const st_Problem *p, const sti_Awake *awake)
+{
+    return awake != NULL ? awake->n : p->A.n_blocks;
+}
+
+static int block_at(const sti_Awake *awake, int e)
+{
+    return awake != NULL ? awake->block[e] : e;
+}
+
+static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Blocks *out, st_Error *err)
+{
+    int64_t start = 0;
+    if (matrix->n_blocks == 0) return ST_OK;
+    STI_TRY(STI_GROW(&s->allocator, out->at, out->at_size, matrix->n_blocks, err));
+    STI_TRY(STI_GROW(&s->allocator, out->of, out->of_size, matrix->first[matrix->n_blocks], err));
+    for (int k = 0; k < matrix->n_blocks; k++) {
+        out->at[k] = start;
+        start += sti_block_numbers(matrix, k);
+        for (int i = matrix->first[k]; i < matrix->first[k + 1]; i++)
+            out->of[i] = k;
+    }
+    return ST_OK;
+}
+
+static bool has_shape(const sti_Islands *s, const st_BlockDiag *A, int n_v)
+{
+    if (s->n_velocities != n_v || s->shape_size <= A->n_blocks || s->marks_size < A->n_blocks) return false;
+    if (memcmp(s->shape, A->first, ((size_t)A->n_blocks + 1) * sizeof *s->shape) != 0) return false;
+    for (int k = 0; k < A->n_blocks && A->diagonal == NULL; k++)
+        if (s->marks[k] != 0) return false;
+    return A->diagonal == NULL || memcmp(s->marks, A->diagonal, (size_t)A->n_blocks) == 0;
+}
+
+/* Where the blocks of A stand, and whose every velocity is; kept while A keeps its shape. */
+static st_Status map_velocities(sti_Islands *s, st_Error *err)
+{
+    const st_Problem *p = s->problem;
+    const int n = p->A.n_blocks;
+    if (has_shape(s, &p->A, p->n_v)) return ST_OK;
+    GROW(shape, n + 1);
+    GROW(marks, n);
+    memcpy(s->shape, p->A.first, ((size_t)n + 1) * sizeof *s->shape);
+    for (int k = 0; k < n; k++)
+        s->marks[k] = sti_block_marked(&p->A, k);
+    STI_TRY(locate_blocks(s, &p->A, &s->A, err));
+    s->n_velocities = p->n_v;
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ connections */
+
+/* The blocks of one column become one, with `node`; returns it, or where it is NONE the first of the column. */
+static int connect_column(sti_Islands *s, const st_Sparse *columns, int j, int node)
+{
+    int last = NONE;
+    for (int64_t e = columns->p[j]; e < columns->p[j + 1]; e++) {
+        const int block = s->A.of[columns->i[e]];
+        if (block == last) continue;
+        if (node != NONE) sti_join(s->above, node, block);
+        if (node == NONE) node = block;
+        last = block;
+    }
+    return node;
+}
+
+static bool same_rows(const st_Sparse *columns, int i, int j)
+{
+    const int64_t count = columns->p[i + 1] - columns->p[i];
+    return columns->p[j + 1] - columns->p[j] == count &&
+           memcmp(columns->i + columns->p[i], columns->i + columns->p[j], (size_t)count * sizeof *columns->i) == 0;
+}
+
+/* All columns of a contact together; returns a block of theirs, or NONE. */
+static int connect_contact(sti_Islands *s, int c)
+{
+    const st_Sparse *columns = &s->problem->H;
+    const st_ContactLaw *contact = &s->problem->contact[c];
+    int node = NONE;
+    if (sti_rows_wait(s->problem)) {
+        int block[2];
+        sti_waiting_blocks(s, c, block);
+        if (block[0] != NONE && block[1] != NONE) sti_join(s->above, block[0], block[1]);
+        return block[0] != NONE ? block[0] : block[1];
+    }
+    for (int j = contact->first; j < contact->first + contact->dim; j++)
+        if (j == contact->first || !same_rows(columns, j - 1, j)) node = connect_column(s, columns, j, node);
+    return node;
+}
+
+/* What a block of compliance couples is one, too. l_part and c_part hold a block of A each, still. */
+static void connect_compliances(sti_Islands *s)
+{
+    const st_Problem *p = s->problem;
+    for (int k = 0; k < p->Cb.n_blocks; k++)
+        for (int i = p->Cb.first[k] + 1; i < p->Cb.first[k + 1]; i++)
+            if (s->l_part[i] != NONE && s->l_part[i - 1] != NONE) sti_join(s->above, s->l_part[i], s->l_part[i - 1]);
+    const bool by_rows = p->C.n_blocks > 0 && p->C.first[p->C.n_blocks] == p->C.n_blocks; /* nothing is coupled */
+    for (int k = 0, c = 0; k < p->C.n_blocks && !by_rows; k++) {
+        while (p->contact[c].first + p->contact[c].dim <= p->C.first[k])
+            c++;
+        for (; p->contact[c].first + p->contact[c].dim < p->C.first[k + 1]; c++)
+            if (s->c_part[c] != NONE && s->c_part[c + 1] != NONE) sti_join(s->above, s->c_part[c], s->c_part[c + 1]);
+    }
+}
+
+/* Parts by number: islands in the order of their first blocks. A row that touches nothing goes with the first. */
+static void number_parts(sti_Islands *s, const sti_Awake *awake)
+{
+    const st_Problem *p = s->problem;
+    s->n_islands = 0;
+    for (int c = 0; c < p->n_contacts; c++)
+        if (s->c_part[c] != NONE && s->part_of[s->c_part[c]] != NONE)
+            s->part_of[sti_leader(s->above, s->c_part[c])] = 1;
+    for (int e = 0; e < count_blocks(p, awake); e++) {
+        const int k = block_at(awake, e);
+        const int leader = sti_leader(s->above, k); /* the smallest of its island: numbered before k */
+        if (leader != k)
+            s->part_of[k] = s->part_of[leader];
+        else if (s->part_of[k] != REST)
+            s->part_of[k] = ++s->n_islands;
+    }
+    if (awake == NULL && s->n_islands < 2) return; /* nobody asks whose they are */
+    const int first = s->n_islands > 0 ? 1 : REST;
+    for (int j = 0; j < p->n_l; j++)
+        s->l_part[j] = s->l_part[j] == NONE ? first : s->part_of[s->l_part[j]];
+    for (int c = 0; c < p->n_contacts; c++)
+        s->c_part[c] = s->c_part[c] == NONE ? first : s->part_of[s->c_part[c]];
+}
+
+/* Nobody's, each alone: what rows touch that are left out. */
+static void leave_out(sti_Islands *s, const st_Sparse *columns, int64_t begin, int64_t end)
+{
+    for (int64_t e = begin; e < end; e++) {
+        const int k = s->A.of[columns->i[e]];
+        s->above[k] = k;
+        s->part_of[k] = NONE;
+    }
+}
+
+static void start_blocks(sti_Islands *s, const sti_Awake *awake)
+{
+    const st_Problem *p = s->problem;
+    if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, 0, p->G.p[p->n_l]);
+    if (awake != NULL && p->n_r > 0 && !sti_rows_wait(p)) leave_out(s, &p->H, 0, p->H.p[p->n_r]);
+    for (int e = 0; e < count_blocks(p, awake); e++) {
+        const int k = block_at(awake, e);
+        s->above[k] = k;
+        s->part_of[k] = REST;
+    }
+}
+
+st_Status sti_parts_find(sti_Islands *s, const sti_Awake *awake, st_Error *err)
+{
+    const st_Problem *p = s->problem;
+    STI_TRY(map_velocities(s, err));
+    GROW(above, p->A.n_blocks);
+    GROW(part_of, p->A.n_blocks);
+    GROW(l_part, p->n_l);
+    GROW(c_part, p->n_contacts);
+    start_blocks(s, awake);
+    for (int j = 0; j < p->n_l; j++)
+        s->l_part[j] = connect_column(s, &p->G, j, NONE);
+    for (int c = 0; c < p->n_contacts; c++)
+        s->c_part[c] = connect_contact(s, c);
+    connect_compliances(s);
+    number_parts(s, awake);
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ lists */
+
+/* By counting: ascending within each part. Of n things, or of those that are awake. */
+static st_Status list_members(sti_Islands *s, Members *m, const int *part, int n, const sti_Awake *awake, st_Error *err)
+{
+    const int n_parts = s->n_islands + 1;
+    STI_TRY(STI_GROW(&s->allocator, m->first, m->first_size, n_parts + 2, err));
+    STI_TRY(STI_GROW(&s->allocator, m->member, m->member_size, n, err));
+    memset(m->first, 0, ((size_t)n_parts + 2) * sizeof *m->first);
+    int *next = m->first + 1; /* ends as the first of the part behind */
+    if (awake != NULL) n = awake->n;
+    for (int e = 0; e < n; e++)
+        if (part[block_at(awake, e)] != NONE) next[part[block_at(awake, e)] + 1]++;
+    for (int k = 1; k <= n_parts; k++)
+        next[k] += next[k - 1];
+    for (int e = 0; e < n; e++) {
+        const int i = block_at(awake, e);
+        if (part[i] != NONE) m->member[next[part[i]]++] = i;
+    }
+    return ST_OK;
+}
+
+st_Status sti_parts_list(sti_Islands *s, const sti_Awake *awake, st_Error *err)
+{
+    const st_Problem *p = s->problem;
+    STI_TRY(list_members(s, &s->blocks, s->part_of, p->A.n_blocks, awake, err));
+    STI_TRY(list_members(s, &s->rows, s->l_part, p->n_l, NULL, err));
+    STI_TRY(list_members(s, &s->contacts, s->c_part, p->n_contacts, NULL, err));
+    STI_TRY(locate_blocks(s, &p->Cb, &s->Cb, err));
+    STI_TRY(locate_blocks(s, &p->C, &s->C, err));
+    GROW(v_first, p->A.n_blocks);
+    return ST_OK;
+}
