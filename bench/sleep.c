@@ -1,6 +1,7 @@
 /* bench/sleep.c -- what sleeping bodies cost: CPU time of a step with all awake at rest, and with all asleep.
  *
- *     build/bench/sleep [bodies]           10,000 in stacks of five, and one ball that rolls past them
+ *     build/bench/sleep [bodies]           10,000 in stacks of five, and one ball that rolls past them;
+ *                                          then half as many in pairs, a motor at the hinge between them
  */
 #include <stiction/stiction.h>
 
@@ -15,7 +16,7 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static st_Status add(st_Scene *scene, st_ShapeDef shape, st_Vec3 at, st_Vec3 velocity, st_Error *err)
+static st_Status add(st_Scene *scene, st_ShapeDef shape, st_Vec3 at, st_Vec3 velocity, st_BodyId *out, st_Error *err)
 {
     st_BodyDef def = st_body_def();
     st_BodyId id;
@@ -23,22 +24,52 @@ static st_Status add(st_Scene *scene, st_ShapeDef shape, st_Vec3 at, st_Vec3 vel
     def.velocity = velocity;
     shape.mu = 0.5;
     st_Status status = st_scene_add_body(scene, &def, &id, err);
+    if (out != NULL) *out = id;
     return status == ST_OK ? st_scene_add_shape(scene, id, &shape, NULL, err) : status;
 }
 
-static st_Status build(int n, st_Scene **scene, st_Error *err)
+static st_Status begin(st_Scene **scene, st_Error *err)
 {
-    const int side = 45;
     st_ShapeDef floor = st_plane_def();
     floor.mu = 0.5;
     st_Status status = st_scene_create(scene, err);
     if (status == ST_OK) status = st_scene_add_shape(*scene, ST_GROUND, &floor, NULL, err);
+    if (status == ST_OK) status = add(*scene, st_sphere_def(0.1), (st_Vec3){0, -1, 0.1}, (st_Vec3){1, 0, 0}, NULL, err);
+    return status;
+}
+
+static st_Status build_stacks(int n, st_Scene **scene, st_Error *err)
+{
+    const int side = 45;
+    st_Status status = begin(scene, err);
     for (int k = 0; k < n && status == ST_OK; k++) {
         const int stack = k / 5, row = stack / side;
         const st_Vec3 at = {0.3 * (stack % side), 0.3 * row, 0.05 + 0.1 * (k % 5)};
-        status = add(*scene, st_box_def(0.05, 0.05, 0.05), at, (st_Vec3){0, 0, 0}, err);
+        status = add(*scene, st_box_def(0.05, 0.05, 0.05), at, (st_Vec3){0, 0, 0}, NULL, err);
     }
-    if (status == ST_OK) status = add(*scene, st_sphere_def(0.1), (st_Vec3){0, -1, 0.1}, (st_Vec3){1, 0, 0}, err);
+    return status;
+}
+
+/* Two boxes side by side on the floor, hinged, a motor that holds them as they are. */
+static st_Status build_pairs(int n, st_Scene **scene, st_Error *err)
+{
+    const int side = 45;
+    st_Status status = begin(scene, err);
+    for (int k = 0; k < n / 2 && status == ST_OK; k++) {
+        const double x = 0.4 * (k % side), y = 0.3 * (k / side);
+        st_JointDef hinge = st_joint_def(ST_JOINT_REVOLUTE);
+        hinge.point = (st_Vec3){x + 0.06, y, 0.05};
+        hinge.axis = (st_Vec3){0, 1, 0};
+        hinge.motor.type = ST_MOTOR_POSITION;
+        hinge.motor.stiffness = 100;
+        hinge.motor.damping = 10;
+        hinge.motor.max_force = 5;
+        status = add(*scene, st_box_def(0.05, 0.05, 0.05), (st_Vec3){x, y, 0.05}, (st_Vec3){0, 0, 0}, &hinge.a, err);
+        if (status == ST_OK)
+            status = add(*scene, st_box_def(0.05, 0.05, 0.05), (st_Vec3){x + 0.12, y, 0.05}, (st_Vec3){0, 0, 0},
+                         &hinge.b, err);
+        if (status == ST_OK) status = st_scene_add_joint(*scene, &hinge, NULL, err);
+    }
     return status;
 }
 
@@ -71,12 +102,15 @@ static st_Status run(const st_Scene *scene, bool sleep, st_Error *err)
 int main(int argc, char **argv)
 {
     const int n = argc > 1 ? atoi(argv[1]) : 10000;
-    st_Scene *scene = NULL;
     st_Error err = {0};
-    st_Status status = build(n, &scene, &err);
-    if (status == ST_OK) status = run(scene, false, &err);
-    if (status == ST_OK) status = run(scene, true, &err);
+    st_Status status = ST_OK;
+    for (int joints = 0; joints < 2 && status == ST_OK; joints++) {
+        st_Scene *scene = NULL;
+        status = joints ? build_pairs(n / 2, &scene, &err) : build_stacks(n, &scene, &err);
+        if (status == ST_OK) status = run(scene, false, &err);
+        if (status == ST_OK) status = run(scene, true, &err);
+        st_scene_destroy(scene);
+    }
     if (status != ST_OK) printf("%s\n", err.message);
-    st_scene_destroy(scene);
     return status == ST_OK ? 0 : 1;
 }

@@ -185,13 +185,14 @@ typedef enum st_MotorType {
     ST_MOTOR_NONE = 0,
     ST_MOTOR_SPEED,    /* the wanted speed, with at most max_force                      */
     ST_MOTOR_POSITION, /* the wanted position by a spring and damper, at most max_force */
-    ST_MOTOR_MOTION    /* the wanted position exactly, whatever force it takes          */
+    ST_MOTOR_MOTION,   /* the wanted position exactly, whatever force it takes          */
+    ST_MOTOR_FORCE     /* the wanted force or torque itself, at most max_force          */
 } st_MotorType;
-#define ST_N_MOTOR_TYPES 4
+#define ST_N_MOTOR_TYPES 5
 
 typedef struct st_MotorDef {
     st_MotorType type;
-    double target; /* [m/s or rad/s] or [m or rad]                                  */
+    double target; /* [m/s or rad/s], [m or rad] or [N or N m]                      */
     double offset; /* the same                                                      */
     st_Profile profile;
     double max_force; /* [N or N m]; infinite by default                               */
@@ -321,6 +322,7 @@ ST_API st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_M
 ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name);
 ST_API st_JointId st_scene_find_joint(const st_Scene *scene, const char *name);
 ST_API st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name);
+ST_API st_ForceId st_scene_find_force(const st_Scene *scene, const char *name);
 
 /* What a body that moves has, given or from its shapes; fails where a free direction has nothing to move. */
 ST_API st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err);

@@ -57,13 +57,13 @@ typedef enum st_Initial {
     ST_INITIAL_REFUSE    /* no system is made of it                                     */
 } st_Initial;
 
-/* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
 typedef enum st_Forces {
     ST_FORCES_ANY = 0,   /* what the solver finds                                       */
     ST_FORCES_LEAST_NORM /* the least in the weights 1/(k h^2), 1/(gamma h) of contact_stiffness (or a shape's),
                           * contact_damping and joint_stiffness: how stiff bodies share */
 } st_Forces;
 
+/* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
     st_Integrator integrator;
@@ -212,6 +212,14 @@ ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_
 /* Does a body sleep (setting `sleep`)? It wakes with its island before the next step. */
 ST_API bool st_system_asleep(const st_System *system, st_BodyId body);
 ST_API st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err);
+
+/* Control, between two steps. Say what the motor of a joint wants from now on, in place of offset + target profile(t):
+ * the speed, the position or the force; NaN: what the scene says again. A motion cannot be told.  */
+ST_API st_Status st_system_set_motor(st_System *system, st_JointId joint, double wanted, st_Error *err);
+/* Say what an applied force is from now on, in place of its force and torque times the profile, in the axes of its def;
+ * one of both NULL: 0; both: what the scene says again. What was said is kept by st_system_save.   */
+ST_API st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
+                                     st_Error *err);
 
 /* Momentum of all bodies: linear, and angular about the world's origin, world axes. */
 ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);

@@ -193,7 +193,7 @@ const char *st_coordinate_name(st_Coordinate coordinate)
 
 const char *st_motor_type_name(st_MotorType type)
 {
-    static const char *const words[] = {"none", "speed", "position", "motion"};
+    static const char *const words[] = {"none", "speed", "position", "motion", "force"};
     return word(words, ST_N_MOTOR_TYPES, (int)type);
 }
 

@@ -6,6 +6,7 @@
  *                   speed      a bounded row with that target
  *                   position   a bounded row -(k (x - wanted) + d (dx/dt - d wanted/dt))
  *                   motion     a joint row, in joint.c, as is a speed without a force limit
+ *                   force      no row: a generalised force
  *     spring    -(k (x - rest) + d dx/dt): a soft row
  */
 #include "model/profile.h"
@@ -38,7 +39,9 @@ void sti_drives_compile(sti_World *world)
     for (int k = 0; k < world->n_joints; k++) {
         const st_JointDef *def = &world->scene->joint[k];
         sti_Joint *joint = &world->joint[k];
-        bool moved = def->motor.type != ST_MOTOR_NONE && !joint->held;
+        bool pushed = def->motor.type == ST_MOTOR_FORCE;
+        bool moved = def->motor.type != ST_MOTOR_NONE && !joint->held && !pushed;
+        if (pushed) world->n_force_motors++;
         joint->spring_row = has_spring(def) ? soft++ : -1;
         joint->friction_row = def->friction > 0 ? bounded++ : -1;
         joint->motor_row = moved ? bounded++ : -1;
@@ -148,13 +151,46 @@ static st_BoundedRow friction_row(const st_JointDef *def)
     return (st_BoundedRow){.lo = -def->friction, .hi = def->friction};
 }
 
-static st_BoundedRow motor_row(const st_MotorDef *motor, double x, double t)
+double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate)
 {
-    double value = motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    const st_MotorDef *motor = &world->scene->joint[joint].motor;
+    const sti_Control *control = &world->control[joint];
+    const bool said = control->is_set && motor->type != ST_MOTOR_MOTION; /* a motion cannot jump */
+    if (rate != NULL) *rate = said ? 0.0 : motor->target * sti_profile_rate(&motor->profile, t);
+    return said ? control->value[0] : motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+}
+
+double sti_motor_force(const sti_World *world, int joint, double t)
+{
+    const st_MotorDef *motor = &world->scene->joint[joint].motor;
+    if (motor->type != ST_MOTOR_FORCE) return 0.0;
+    return fmax(-motor->max_force, fmin(motor->max_force, sti_motor_wanted(world, joint, t, NULL)));
+}
+
+st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err)
+{
+    for (int j = 0; j < world->n_joints; j++) {
+        const sti_Joint *joint = &world->joint[j];
+        const double force = sti_motor_force(world, j, t);
+        sti_Measure x;
+        sti_Rows rows;
+        if (force == 0 || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
+        STI_TRY(sti_joint_gauge(world, j, 0, q, &x, err));
+        sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
+        for (int i = 0; i < rows.count; i++)
+            k[rows.index[i]] += force * rows.gradient[i];
+    }
+    return ST_OK;
+}
+
+static st_BoundedRow motor_row(const sti_World *world, int joint, double x, double t)
+{
+    const st_MotorDef *motor = &world->scene->joint[joint].motor;
+    double rate, value = sti_motor_wanted(world, joint, t, &rate);
     st_BoundedRow row = {.lo = -motor->max_force, .hi = motor->max_force, .target = value};
     if (motor->type == ST_MOTOR_POSITION) {
         row.value = x - value;
-        row.target = motor->target * sti_profile_rate(&motor->profile, t);
+        row.target = rate;
         row.stiffness = motor->stiffness;
         row.damping = motor->damping;
     }
@@ -182,7 +218,7 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
         sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
         if (joint->friction_row >= 0) STI_TRY(push_bounded(friction_row(def), joint->friction_row, &rows, sink, err));
         if (joint->motor_row >= 0)
-            STI_TRY(push_bounded(motor_row(&def->motor, x.value, t), joint->motor_row, &rows, sink, err));
+            STI_TRY(push_bounded(motor_row(world, k, x.value, t), joint->motor_row, &rows, sink, err));
     }
     return ST_OK;
 }

@@ -13,6 +13,16 @@ static void add_wrench(const sti_Body *body, st_Vec3 force, st_Vec3 torque, doub
         k[body->v_first + d] += full[body->dof[d]];
 }
 
+/* Force and torque of applied force f at t, in the axes of its def. */
+static void force_value(const sti_World *world, int f, double t, st_Vec3 *force, st_Vec3 *torque)
+{
+    const st_ForceDef *def = &world->scene->force[f];
+    const sti_Control *control = &world->control[world->n_joints + f];
+    const double s = sti_profile_value(&def->profile, t);
+    *force = control->is_set ? vec3_load(control->value) : scale(s, def->force);
+    *torque = control->is_set ? vec3_load(control->value + 3) : scale(s, def->torque);
+}
+
 typedef struct Weight {
     const sti_World *world;
     double *k;
@@ -37,9 +47,9 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k)
     for (int f = 0; f < world->scene->n_forces; f++) {
         const st_ForceDef *def = &world->scene->force[f];
         if (sti_sleeps(world, def->body.index1)) continue;
-        double s = sti_profile_value(&def->profile, t);
         st_Quat orientation = sti_pose(q, def->body.index1).q;
-        st_Vec3 force = scale(s, def->force), torque = scale(s, def->torque);
+        st_Vec3 force, torque;
+        force_value(world, f, t, &force, &torque);
         st_Vec3 force_world = def->body_axes ? rotate(orientation, force) : force;
         st_Vec3 force_body = def->body_axes ? force : rotate_back(orientation, force);
         st_Vec3 torque_body = def->body_axes ? torque : rotate_back(orientation, torque);

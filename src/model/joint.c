@@ -334,11 +334,11 @@ st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q)
 static st_Status held(const Place *p, double t, sti_Measure *out, st_Error *err)
 {
     const st_MotorDef *motor = &p->world->scene->joint[p->index].motor;
-    double value = motor->offset + motor->target * sti_profile_value(&motor->profile, t);
+    double rate, value = sti_motor_wanted(p->world, p->index, t, &rate);
     STI_TRY(gauge(p, p->joint->coordinate[0], out, err));
     bool motion = motor->type == ST_MOTOR_MOTION;
     out->value = motion ? out->value - value : 0.0;
-    out->rate = motion ? -motor->target * sti_profile_rate(&motor->profile, t) : -value;
+    out->rate = motion ? -rate : -value;
     return ST_OK;
 }
 

@@ -116,7 +116,7 @@ static void update_angles(const sti_World *world, double *q)
 
 bool sti_angles_idle(const sti_World *world)
 {
-    bool busy = world->n_limits + world->n_joint_springs + world->n_bounded > 0;
+    bool busy = world->n_limits + world->n_joint_springs + world->n_bounded + world->n_force_motors > 0;
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         busy = busy || joint->held || joint->type == ST_JOINT_SCREW || joint->type == ST_JOINT_GEAR;

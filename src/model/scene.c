@@ -348,3 +348,8 @@ st_JointId st_scene_find_joint(const st_Scene *scene, const char *name)
 {
     return (st_JointId){sti_names_find(&scene->names[STI_JOINT], 0, name) + 1};
 }
+
+st_ForceId st_scene_find_force(const st_Scene *scene, const char *name)
+{
+    return (st_ForceId){sti_names_find(&scene->names[STI_FORCE], 0, name) + 1};
+}

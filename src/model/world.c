@@ -97,9 +97,10 @@ static st_Status compile(sti_World *world, st_Error *err)
     world->spring = sti_alloc(a, world->n_springs + 1, sizeof *world->spring);
     world->angle = sti_alloc(a, angles + 1, sizeof *world->angle);
     world->q0 = sti_alloc(a, STI_BODY_Q * (int64_t)n + angles, sizeof *world->q0);
+    world->control = sti_alloc(a, sti_control_count(world) + 1, sizeof *world->control);
     if (world->body == NULL || world->block_first == NULL || world->v0 == NULL || world->asleep == NULL ||
         world->principal == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
-        world->q0 == NULL)
+        world->q0 == NULL || world->control == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
@@ -159,6 +160,7 @@ void sti_world_destroy(sti_World *world)
     st_Allocator a = world->allocator;
     int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     sti_collider_free(world);
+    if (world->control != NULL) sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);
@@ -200,9 +202,10 @@ void sti_world_masses(const sti_World *world, double *M)
 
 static st_Status world_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
 {
-    (void)v, (void)err;
-    sti_forces(ctx, t, q, k);
-    return ST_OK;
+    (void)v;
+    const sti_World *world = ctx;
+    sti_forces(world, t, q, k);
+    return world->n_force_motors > 0 ? sti_motor_forces_add(world, t, q, k, err) : ST_OK;
 }
 
 static st_Status world_soft(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err)

@@ -164,6 +164,13 @@ static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
     return &c->made[c->kind[shape]];
 }
 
+/* What a controller says in place of the scene, from when it says it: of a joint value[0], what its motor wants; of an
+ * applied force the force, then the torque.                                                       */
+typedef struct sti_Control {
+    double value[6];
+    int64_t is_set;
+} sti_Control;
+
 typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
@@ -172,7 +179,7 @@ typedef struct sti_World {
     int n_bodies; /* with the ground, which is body 0                                              */
     sti_Body *body;
     int n_joints, n_springs, n_angles;
-    int n_joint_springs, n_bounded, n_limits;
+    int n_joint_springs, n_bounded, n_limits, n_force_motors;
     sti_Joint *joint;
     sti_Spring *spring;
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
@@ -186,6 +193,8 @@ typedef struct sti_World {
     const int *awake;         /* n_awake bodies that move, ascending; NULL: nobody sleeps. sleep.c's       */
     const int *awake_shape;   /* their n_awake_shapes shapes                                               */
     int n_awake, n_awake_shapes;
+    sti_Control *control;    /* n_joints, then the scene's n_forces                                       */
+    int64_t n_controls;      /* that are set                                                              */
     double asleep_potential; /* of those who sleep [J]                                                    */
 } sti_World;
 
@@ -252,6 +261,12 @@ st_Status sti_drives_check(const sti_World *world, st_Error *err); /* when the i
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
+/* What the motor of a joint wants at t: the controller's word, or the scene's; *rate (may be NULL): how fast it
+ * changes. */
+double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate);
+/* Of a motor of type force, within its max_force; of any other 0. */
+double sti_motor_force(const sti_World *world, int joint, double t);
+st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
@@ -279,6 +294,10 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces(const sti_World *world, double t, const double *q, double *k);
+static inline int sti_control_count(const sti_World *world)
+{
+    return world->n_joints + world->scene->n_forces;
+}
 
 /* What may move goes through these: while somebody sleeps, the list of the others; else all bodies but the ground, with
  * those that are fixed. Of a sleeper every vector of the system holds its pose, or 0: nobody writes there. */

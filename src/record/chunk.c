@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LEVEL  1    /* 1 .. 9: more gains next to nothing */
-#define PLACES 128  /* looked at in each plane            */
+#define PLACES 64   /* looked at in each plane            */
 #define BLOCK  8192 /* bytes of a stored block, at least  */
 
 void sti_chunker_free(sti_Chunker *chunker)

@@ -37,6 +37,19 @@ static st_Status damaged(const st_Recording *recording, const char *what, st_Err
 /* The superblock of a file whose writer has not closed it says so, in its 12th byte. */
 #define FLAGS_AT 11
 
+/* A file that is being written: a checksum that does not fit may be a block half written, and HDF5 looks again after 1,
+ * 2, 4 ... ns. Its own 100 times would never end on a damaged file; 26 are an eighth of a second.   */
+enum { LOOKS = 26 };
+
+static hid_t open_unfinished(const char *path)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+    if (access >= 0 && H5Pset_metadata_read_attempts(access, LOOKS) >= 0)
+        file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    if (access >= 0) H5Pclose(access);
+    return file;
+}
+
 static st_Status open_file(st_Recording *recording, st_Error *err)
 {
     struct stat info;
@@ -57,7 +70,7 @@ static st_Status open_file(st_Recording *recording, st_Error *err)
     char why[200];
     sti_hdf_reason(why, sizeof why);
     recording->info.closed = false;
-    if (cut_off) recording->file = H5Fopen(recording->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
+    if (cut_off) recording->file = open_unfinished(recording->path);
     if (recording->file >= 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: damaged or cut short: %s", recording->path, why);
 }

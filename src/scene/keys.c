@@ -323,8 +323,8 @@ const sti_Kind sti_joint_kind = {
 /* ---- motors ----------------------------------------------------------------------------------- */
 
 #define MOTOR(of) offsetof(st_MotorDef, of)
-#define MOVES     (BIT(ST_MOTOR_SPEED) | BIT(ST_MOTOR_POSITION) | BIT(ST_MOTOR_MOTION))
-#define LIMITED   (BIT(ST_MOTOR_SPEED) | BIT(ST_MOTOR_POSITION))
+#define MOVES     (LIMITED | BIT(ST_MOTOR_MOTION))
+#define LIMITED   (BIT(ST_MOTOR_SPEED) | BIT(ST_MOTOR_POSITION) | BIT(ST_MOTOR_FORCE))
 #define POSITION  BIT(ST_MOTOR_POSITION)
 
 static const char *profile_word(int variant)
@@ -336,10 +336,11 @@ static const sti_Kind profile_words = {.variant_name = profile_word};
 
 static const sti_Key motor_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, MOTOR(type), "",
-     "holds a speed, holds a position by a spring and damper, or prescribes the position exactly", NULL, NULL},
-    {"target", STI_VALUE_NUMBER, MOVES, MOVES, STI_FINITE, MOTOR(target), "rad/s, m/s, rad or m",
+     "holds a speed, holds a position by a spring and damper, prescribes the position exactly, or is a force itself",
+     NULL, NULL},
+    {"target", STI_VALUE_NUMBER, MOVES, MOVES, STI_FINITE, MOTOR(target), "rad/s, m/s, rad, m, N m or N",
      "what is wanted is offset + target times the profile", NULL, NULL},
-    {"offset", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(offset), "rad/s, m/s, rad or m", "", NULL, NULL},
+    {"offset", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(offset), "rad/s, m/s, rad, m, N m or N", "", NULL, NULL},
     {"max_force", STI_VALUE_NUMBER, LIMITED, 0, STI_POSITIVE, MOTOR(max_force), "N m or N",
      "largest torque or force, either way", "no limit", NULL},
     {"stiffness", STI_VALUE_NUMBER, POSITION, POSITION, STI_POSITIVE, MOTOR(stiffness), "N m/rad or N/m", "", NULL,

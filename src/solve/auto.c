@@ -13,6 +13,7 @@
  *
  * No decision depends on the clock: turns are counted in sweeps and steps.
  */
+#include "solve/factored.h"
 #include "solve/graph.h"
 #include "solve/residual.h"
 #include "solve/solver.h"
@@ -25,6 +26,9 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
+/* Multiplications that a turn with factors of W may take, some minutes' worth. Where all touch all (a hundred bodies in
+ * one place) W fills up, and a factorisation of its N numbers takes about N^(3/2) of them, as a dense one does. */
+static const double most_products = 5e11;
 /* Residual of a start from which newton is at its end within a few steps; between free bodies these steps are cheap
  * (by_bodies.h), and it may be farther away.                                                       */
 static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
@@ -173,6 +177,24 @@ static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
     return take_turn(a, task, (Turn){NEWTON, most, 0, BEST}, err);
 }
 
+/* Keep a turn within most_products, where it factorises W: fewer steps, or none. What W's own pattern says decides, not
+ * what was factorised last, so that a restored run decides alike.                                  */
+static st_Status afford(const sti_Task *task, Turn *turn, st_Error *err)
+{
+    bool formed;
+    const double n = task->problem->n_r;
+    if (turn->who == NSGS || turn->who == LEMKE || (turn->who == NEWTON && task->reduction->graph != NULL))
+        return ST_OK;
+    if (n * n * n * turn->iterations <= most_products) return ST_OK; /* even if it filled up */
+    STI_TRY(sti_reduction_columns(task->reduction, err));
+    STI_TRY(sti_factored_begin(task->factored, task, &formed, err));
+    if (!formed) return ST_OK;
+    STI_TRY(sti_sparse_lu_reserve(task->factored->lu, &task->factored->W.rows, err));
+    const double size = (double)sti_sparse_lu_size(task->factored->lu), most = most_products / (size * sqrt(size));
+    if (turn->iterations > most) turn->iterations = (int)most;
+    return ST_OK;
+}
+
 static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
 {
     int refused;
@@ -196,7 +218,9 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
         if (k == 0 && n > LARGE_ROWS) turn.iterations *= 4;
         if (factors && turn.iterations > most_work / n) turn.iterations = (int)(most_work / n);
         if (turn.iterations > left) turn.iterations = left;
-        if (left > 0) STI_TRY(take_turn(a, task, turn, err));
+        if (left <= 0) break;
+        STI_TRY(afford(task, &turn, err));
+        if (turn.iterations > 0) STI_TRY(take_turn(a, task, turn, err));
     }
     if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));

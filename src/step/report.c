@@ -61,63 +61,63 @@ static double per_second(const sti_Assembly *step)
 }
 
 /* A contact of the step problem. */
-static st_ContactReport solved_contact(const st_System *system, int c)
+static void solved_contact(const st_System *system, int c, st_ContactReport *out)
 {
     const sti_Assembly *step = &system->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const st_ContactLaw *law = &step->law[c];
     const double *r = step->r + law->first;
     int joint = system->world != NULL ? sti_limit_joint(entry->id) : -1;
-    st_ContactReport out = {.id = entry->id,
-                            .a = {entry->a},
-                            .b = {entry->b},
-                            .shape_a = {entry->shape_a},
-                            .shape_b = {entry->shape_b},
-                            .joint = {joint + 1},
-                            .point = entry->point,
-                            .normal = entry->normal,
-                            .tangent = entry->tangent,
-                            .gap = entry->gap,
-                            .dim = law->dim};
-    memcpy(out.velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
-    memcpy(out.impulse, step->whole + law->first, (size_t)law->dim * sizeof(double));
-    if (joint >= 0) return out;
-    out.force = scale(per_second(step), along(law->dim, r, entry->normal, entry->tangent));
-    out.torque = scale(per_second(step), about(law->dim, r, entry->normal, entry->tangent));
-    return out;
+    *out = (st_ContactReport){.id = entry->id,
+                              .a = {entry->a},
+                              .b = {entry->b},
+                              .shape_a = {entry->shape_a},
+                              .shape_b = {entry->shape_b},
+                              .joint = {joint + 1},
+                              .point = entry->point,
+                              .normal = entry->normal,
+                              .tangent = entry->tangent,
+                              .gap = entry->gap,
+                              .dim = law->dim};
+    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
+    memcpy(out->impulse, step->whole + law->first, (size_t)law->dim * sizeof(double));
+    if (joint >= 0) return;
+    out->force = scale(per_second(step), along(law->dim, r, entry->normal, entry->tangent));
+    out->torque = scale(per_second(step), about(law->dim, r, entry->normal, entry->tangent));
 }
 
 /* One among bodies that sleep: no velocity, and the force it fell asleep with. */
-static st_ContactReport sleeping_contact(const st_System *system, const sti_Sleeper *sleeper)
+static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper, st_ContactReport *out)
 {
     const sti_Impulse *i = &sleeper->impulse;
     int joint = sti_limit_joint(i->id);
-    st_ContactReport out = {.id = i->id,
-                            .a = {sleeper->a},
-                            .b = {sleeper->b},
-                            .shape_a = {i->shape_a},
-                            .shape_b = {i->shape_b},
-                            .joint = {joint + 1},
-                            .point = i->point,
-                            .normal = i->normal,
-                            .tangent = i->tangent,
-                            .gap = sleeper->gap,
-                            .dim = i->dim,
-                            .asleep = true};
+    *out = (st_ContactReport){.id = i->id,
+                              .a = {sleeper->a},
+                              .b = {sleeper->b},
+                              .shape_a = {i->shape_a},
+                              .shape_b = {i->shape_b},
+                              .joint = {joint + 1},
+                              .point = i->point,
+                              .normal = i->normal,
+                              .tangent = i->tangent,
+                              .gap = sleeper->gap,
+                              .dim = i->dim,
+                              .asleep = true};
     for (int k = 0; k < i->dim; k++)
-        out.impulse[k] = system->history.h * i->r[k];
-    if (joint >= 0) return out;
-    out.force = along(i->dim, i->r, i->normal, i->tangent);
-    out.torque = about(i->dim, i->r, i->normal, i->tangent);
-    return out;
+        out->impulse[k] = system->history.h * i->r[k];
+    if (joint >= 0) return;
+    out->force = along(i->dim, i->r, i->normal, i->tangent);
+    out->torque = about(i->dim, i->r, i->normal, i->tangent);
 }
 
 st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
     const int n_solved = system->step.n_gaps;
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
-    *out = index < n_solved ? solved_contact(system, index)
-                            : sleeping_contact(system, &system->sleep.contact[index - n_solved]);
+    if (index < n_solved)
+        solved_contact(system, index, out);
+    else
+        sleeping_contact(system, &system->sleep.contact[index - n_solved], out);
     return ST_OK;
 }
 
@@ -219,7 +219,8 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
     for (int k = 0; k < joint->n_rows; k++)
         add_impulse(sum, l[k], &row[k]);
-    double motor = bounded_impulse(step, joint->motor_row), friction = bounded_impulse(step, joint->friction_row);
+    double motor = bounded_impulse(step, joint->motor_row) + step->eta * sti_motor_force(world, index, step->t),
+           friction = bounded_impulse(step, joint->friction_row);
     double limit = limit_impulse(system, index, 0), spring = spring_impulse(system, index, &x, out->speed);
     add_impulse(sum, motor + friction + limit + spring, &x);
     out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);

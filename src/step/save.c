@@ -10,7 +10,7 @@
 #include "step/sleep.h"
 
 #define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
-#define VERSION 1
+#define VERSION 2                   /* 1 had no controls */
 
 typedef struct Head {
     uint64_t magic;
@@ -51,6 +51,7 @@ enum {
     SLEEPERS,
     JOINT_FORCES,
     MEAN,
+    CONTROLS,
     N_SECTIONS
 };
 
@@ -78,7 +79,8 @@ static const struct {
                           [RESTS] = {"rests", sizeof(double)},
                           [SLEEPERS] = {"sleeper", sizeof(sti_Sleeper)},
                           [JOINT_FORCES] = {"joint f", sizeof(double)},
-                          [MEAN] = {"mean", sizeof(double)}};
+                          [MEAN] = {"mean", sizeof(double)},
+                          [CONTROLS] = {"control", sizeof(sti_Control)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -112,6 +114,8 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[SLEEPERS] = (Part){s->sleep.contact, s->sleep.n_contacts};
     part[JOINT_FORCES] = (Part){s->sleep.joint_force, s->sleep.n_joint_forces};
     part[MEAN] = (Part){s->mean.past, sti_mean_past(s)};
+    const bool controlled = s->world != NULL && s->world->n_controls > 0;
+    part[CONTROLS] = (Part){controlled ? s->world->control : NULL, controlled ? sti_control_count(s->world) : 0};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -220,10 +224,26 @@ static st_Status check_mean(const Part *part, int n_v, st_Error *err)
     return counts[1] <= counts[0] ? ST_OK : damaged(err);
 }
 
+/* Nothing said: no bytes. */
+static st_Status check_controls(const st_System *system, const Part *part, st_Error *err)
+{
+    if (part->count == 0) return ST_OK;
+    if (system->world == NULL || part->count != sti_control_count(system->world))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other joints and forces: not the same scene");
+    for (int64_t k = 0; k < part->count; k++) {
+        sti_Control control;
+        memcpy(&control, (const char *)part->data + (size_t)k * sizeof control, sizeof control);
+        if (control.is_set != 0 && control.is_set != 1) return damaged(err);
+        for (int i = 0; i < 6; i++)
+            if (!isfinite(control.value[i])) return damaged(err);
+    }
+    return ST_OK;
+}
+
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
-    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  -1, -1, -1,
+    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  -1, -1, -1, -1,
                                           -1, -1,  -1,  -1, -1, -1, -1, -1, -1, -1, -1};
     const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
@@ -239,6 +259,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
             return damaged(err);
     }
     STI_TRY(check_mean(&part[MEAN], n_v, err));
+    STI_TRY(check_controls(system, &part[CONTROLS], err));
     return check_sleep(system, part, err);
 }
 
@@ -304,6 +325,19 @@ static void restore_sleep(st_System *s, const Part part[N_SECTIONS])
     sti_sleep_restored(s);
 }
 
+/* The next step makes the rows of motors again. */
+static void restore_controls(st_System *s, const Part *part)
+{
+    sti_World *world = s->world;
+    if (world == NULL || (part->count == 0 && world->n_controls == 0)) return;
+    world->n_controls = 0;
+    memset(world->control, 0, (size_t)sti_control_count(world) * sizeof *world->control);
+    take(world->control, part, sizeof *world->control);
+    for (int k = 0; k < sti_control_count(world); k++)
+        world->n_controls += world->control[k].is_set;
+    s->rows_stale = true;
+}
+
 static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *state, st_Error *err)
 {
     double t;
@@ -323,6 +357,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     s->n_previous = (int)part[IMPULSES].count;
     s->loaded.n = (int)part[LOADED].count;
     s->n_modes = (int)part[MODES].count;
+    restore_controls(s, &part[CONTROLS]);
     take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
     take(&s->stalled, &part[STALLED], sizeof s->stalled);
     restore_past(s, part);

@@ -273,12 +273,20 @@ static void make_due(st_System *system, int body)
 /* A force that changes within the step. */
 static void note_forces(st_System *system, double h)
 {
-    const st_Scene *scene = system->world->scene;
+    const sti_World *world = system->world;
+    const st_Scene *scene = world->scene;
     for (int f = 0; f < scene->n_forces; f++) {
         const st_Profile *profile = &scene->force[f].profile;
         const int body = scene->force[f].body.index1;
-        if (system->world->asleep[body] &&
+        const bool said = world->control[world->n_joints + f].is_set; /* whoever says another wakes it */
+        if (world->asleep[body] && !said &&
             sti_profile_value(profile, system->t) != sti_profile_value(profile, system->t + h))
+            make_due(system, body);
+    }
+    for (int k = 0; k < world->n_joints && world->n_force_motors > 0; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        const int body = world->asleep[joint->a] ? joint->a : joint->b;
+        if (world->asleep[body] && sti_motor_force(world, k, system->t) != sti_motor_force(world, k, system->t + h))
             make_due(system, body);
     }
 }

@@ -210,10 +210,12 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     sti_start_lap(system);
     double start = system->t;
     if (sti_goes_on(system)) STI_TRY(sti_save(system, err));
+    STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err));
     st_Status status = pieces(system, h, &local, err);
     if (status != ST_OK) {
         if (sti_goes_on(system)) sti_restore(system);
+        sti_forget_step(system);
         return status;
     }
     system->n_steps++;

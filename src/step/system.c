@@ -391,6 +391,13 @@ static st_Status look_around(st_System *s, double t, const double *q, double mar
     return sti_ids_copy(&s->allocator, &s->active, &s->active_new, err);
 }
 
+void sti_forget_step(st_System *s)
+{
+    s->step.problem = (st_Problem){0};
+    s->step.n_gaps = s->step.n_bounded = 0;
+    s->step.q = s->q;
+}
+
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
     double margin = fmax(s->def.margin, s->def.active_gap);
@@ -415,9 +422,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->history.known = false;
     s->foreseen = 0;
     s->friction_work = 0;
-    s->step.problem = (st_Problem){0}; /* no step yet: nothing to report */
-    s->step.n_gaps = s->step.n_bounded = 0;
-    s->step.q = s->q;
+    sti_forget_step(s);
     return ST_OK;
 }
 

@@ -186,6 +186,7 @@ struct st_System {
     sti_ContactEntry *found;      /* those of them that the state does not show, brought back to it */
     int n_found;
     int64_t found_capacity;
+    bool rows_stale; /* a controller has spoken since the rows of `here` were made     */
     double foreseen; /* `here` has the contacts that may close within this time [s]   */
     int stalled;     /* collisions in a row without progress in time                  */
 
@@ -390,6 +391,10 @@ void sti_still_body(st_System *system, int body);
 /* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+/* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
+st_Status sti_refresh_rows(st_System *system, st_Error *err);
+/* No step yet, or one that failed: there is nothing to report. */
+void sti_forget_step(st_System *system);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);

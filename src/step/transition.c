@@ -14,10 +14,10 @@
  *
  * continuous and of one sign as long as the mode lasts. With the signs of the step before,
  * F(s) = min of +-g after a step of length s h is positive up to the first transition. The velocity is the one
- * at the end of the step, also in form II, whose laws speak of the mean. Sliding that turns round at once has
- * no pair that shows it in the plane and with a round cone: there u_T . (its direction before) is one more.
- * A pair of which both are 0 at the start says nothing and is left out until it does: redundant contacts, the
- * facets of a contact that slides along one of them.
+ * at the end of the step, also in form II, whose laws speak of the mean; but for whether something sticks. Sliding that
+ * turns round at once has no pair that shows it in the plane and with a round cone: there u_T . (its direction before)
+ * is one more. A pair of which both are 0 at the start says nothing and is left out until it does: redundant contacts,
+ * the facets of a contact that slides along one of them.
  *
  * Very short steps show no modes: an error of O(h^3) in a velocity, over a step of 1e-6 h, is a large force. So
  * nothing is looked for in the first hundredth of a step (`event_step`); what happens there counts as having
@@ -34,8 +34,15 @@
 typedef struct Contact {
     const st_ContactLaw *law;
     double n[2], T[2], u[2]; /* (rho r_n/s, u_n), rho r_T/s, u_T                                   */
+    double held[2];          /* the velocity that the law holds at 0 while sticking: form II: the mean */
     double slack;            /* bounded: rho/s times the distance to the nearer bound               */
 } Contact;
+
+/* Form II, whose laws speak of (v + v+)/2. */
+static bool is_of_means(const st_System *system)
+{
+    return system->def.integrator == ST_INTEGRATOR_TRAPEZOID && system->def.form == ST_FORM_II;
+}
 
 static Contact look(const st_System *system, int c, double s)
 {
@@ -47,14 +54,16 @@ static Contact look(const st_System *system, int c, double s)
         double r = step->r[law->first];
         contact.n[0] = INFINITY; /* never opens */
         contact.slack = rho * fmin(law->hi - r, r - law->lo);
-        contact.u[0] = step->u[law->first];
+        contact.u[0] = contact.held[0] = step->u[law->first];
         return contact;
     }
     contact.n[0] = rho * step->r[law->first];
     contact.n[1] = sti_row_dot(&step->H, law->first, system->v_new);
     for (int k = 1; k < law->dim && k < 3; k++) {
         contact.T[k - 1] = rho * step->r[law->first + k];
-        contact.u[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new);
+        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new);
+        if (!is_of_means(system)) continue;
+        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->v));
     }
     return contact;
 }
@@ -76,12 +85,12 @@ static void facet(const st_ContactLaw *law, int k, double d[2])
 }
 
 /* lambda = max_k -d_k'u. */
-static double facet_speed(const Contact *contact)
+static double facet_speed(const st_ContactLaw *law, const double u[2])
 {
     double largest = 0, d[2];
-    for (int k = 0; k < contact->law->facets; k++) {
-        facet(contact->law, k, d);
-        largest = fmax(largest, -(d[0] * contact->u[0] + d[1] * contact->u[1]));
+    for (int k = 0; k < law->facets; k++) {
+        facet(law, k, d);
+        largest = fmax(largest, -(d[0] * u[0] + d[1] * u[1]));
     }
     return largest;
 }
@@ -114,10 +123,10 @@ static double reserve(const Contact *contact)
     return load - sum;
 }
 
-/* b of the friction pair. */
-static double sliding_speed(const Contact *contact)
+/* b of the friction pair, for a velocity of the contact. */
+static double sliding_speed(const Contact *contact, const double u[2])
 {
-    return has_facets(contact->law) ? facet_speed(contact) : hypot(contact->u[0], contact->u[1]);
+    return has_facets(contact->law) ? facet_speed(contact->law, u) : hypot(u[0], u[1]);
 }
 
 /* g of facet k, given lambda. */
@@ -134,13 +143,13 @@ static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
     sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
     if (!mode.closed || !has_friction(contact->law)) return mode;
     mode.sticking = reserve(contact) > nil;
-    mode.slipping = !mode.sticking && sliding_speed(contact) > nil;
+    mode.slipping = !mode.sticking && sliding_speed(contact, contact->held) > nil;
     if (!mode.slipping) return mode;
     double speed = hypot(contact->u[0], contact->u[1]);
     for (int k = 0; k < 2; k++)
         mode.direction[k] = speed > 0 ? contact->u[k] / speed : 0.0;
     if (has_facets(contact->law)) {
-        double lambda = facet_speed(contact);
+        double lambda = facet_speed(contact->law, contact->u);
         for (int k = 0; k < contact->law->facets; k++) {
             double g = facet_indicator(contact, k, lambda);
             mode.pushing[k / 64] |= (uint64_t)(g > nil) << (k % 64);
@@ -157,9 +166,13 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
     double F = contact->n[0] - contact->n[1], g;
     *kind = ST_EVENT_TAKEOFF;
     if (!mode->sticking && !mode->slipping) return F;
-    double held = reserve(contact), speed = sliding_speed(contact);
-    /* form II sticks with a velocity that is not 0: as long as there is a reserve it counts alone */
-    g = mode->slipping ? speed - held : (held > nil ? held : -speed);
+    double held = reserve(contact);
+    /* Form II sticks with a velocity that is not 0, v+ = -v: as long as there is a reserve it counts alone, and one
+     * whose load went over to another contact, as loads of redundant ones do, sticks as long as the mean is 0.      */
+    if (mode->slipping)
+        g = sliding_speed(contact, contact->u) - held;
+    else
+        g = held > nil ? held : -sliding_speed(contact, contact->held);
     if (g < F) F = g, *kind = mode->slipping ? ST_EVENT_STICK : ST_EVENT_SLIP;
     if (!mode->slipping) return F;
     if (!has_facets(contact->law)) {
@@ -167,7 +180,7 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
         if (g < F) F = g, *kind = ST_EVENT_STICK;
         return F;
     }
-    double lambda = facet_speed(contact);
+    double lambda = facet_speed(contact->law, contact->u);
     for (int k = 0; k < contact->law->facets; k++) {
         g = facet_indicator(contact, k, lambda);
         if (mode->idle[k / 64] >> (k % 64) & 1) g = -g;

@@ -94,10 +94,11 @@ static void bad_bytes_change_nothing(void **state)
     bytes[0] ^= 1;
     assert_int_equal(st_system_restore(system, bytes, size, &err), ST_ERR_FORMAT);
     bytes[0] ^= 1;
-    bytes[8] = 99; /* the version */
+    const unsigned char version = bytes[8];
+    bytes[8] = 99;
     assert_int_equal(st_system_restore(system, bytes, size, &err), ST_ERR_FORMAT);
     assert_non_null(strstr(err.message, "version 99"));
-    bytes[8] = 1;
+    bytes[8] = version;
     make("anitescu-potra-2002/b_g20_implicit", NULL, &other_scene, &def, &other);
     assert_int_equal(st_system_restore(other, bytes, size, &err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "not the same scene"));

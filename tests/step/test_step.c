@@ -4,6 +4,7 @@
 #include "math/quat.h"
 #include "step/system.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Bench {
@@ -237,6 +238,22 @@ static void overlap_resolves_gently(void **state)
     end(&b);
 }
 
+/* So many spheres in one place that every factorisation of W would take minutes: the step ends all the same, solved. */
+static void crowd_in_one_place(void **state)
+{
+    (void)state;
+    if (getenv("ST_TEST_FULL") == NULL) skip(); /* seconds, and under sanitizers a minute */
+    Bench b;
+    st_BodyDef def = st_body_def();
+    begin(&b, "default");
+    for (int k = 0; k < 80; k++)
+        add_body(&b, &def, st_sphere_def(0.1), 0.5);
+    start(&b);
+    run(&b, 1e-3, 1);
+    assert_int_equal(b.info.contacts, 80 * 79 / 2);
+    end(&b);
+}
+
 /* Squeezed between two planes that overlap it on both sides there is no solution; it stays, and is said. */
 static void pinched_body_stays(void **state)
 {
@@ -357,6 +374,31 @@ static void steady_steps_allocate_nothing(void **state)
     }
 }
 
+/* Eight contacts carry two boxes, six would do: how they share is anybody's choice, and may be another one in every
+ * step. What rests reports nothing (form II's velocities flip there, v+ = -v), under each preset that looks for
+ * transitions.
+ */
+static void rest_has_no_transitions(void **state)
+{
+    (void)state;
+    for (int p = 0; p < st_preset_count(); p++) {
+        Bench b;
+        int sliding = 0, resting = 0;
+        if (!takes_boxes(p)) continue;
+        begin(&b, st_preset_name(p));
+        build_pair(&b);
+        start(&b);
+        for (int k = 0; k < 360; k++) { /* v/(mu g) is 0.21 s; then the boxes turn about the hinge, to its limit */
+            st_StepInfo info = st_step_info();
+            check_ok(st_system_step(b.sys, 1e-3, &info, &b.err), b.err);
+            *(k < 260 ? &sliding : &resting) += info.transitions;
+        }
+        if (b.def.events == ST_EVENTS_ALL) assert_true(sliding > 0);
+        assert_int_equal(resting, 0);
+        end(&b);
+    }
+}
+
 /* Memory refused at the n-th request, for every n: an error, no leak, and a step that changed nothing. */
 static void refused_memory_is_survived(void **state)
 {
@@ -423,6 +465,36 @@ static void bad_steps_are_refused(void **state)
     end(&b);
 }
 
+/* A step that failed leaves nothing to report: its contacts were never solved. The second of the two fails with more
+ * contacts than the first had.                                                                     */
+static void failed_steps_report_nothing(void **state)
+{
+    (void)state;
+    for (int steps = 0; steps < 2; steps++) {
+        Bench b;
+        st_BodyDef def = st_body_def();
+        begin(&b, "anitescu-potra-2002");
+        b.def.gravity = (st_Vec3){-1e3, 0, -9.81};
+        add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.3);
+        def.pose.p.z = 0.1;
+        st_BodyId id = add_body(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.3);
+        b.def.speed_limit = steps == 0 ? 0.1 : 5; /* of the 1 m/s that each step adds */
+        start(&b);
+        if (steps > 0) run(&b, 1e-3, 1);
+        if (steps > 0) assert_int_not_equal(st_system_contact_count(b.sys), 0);
+        while (st_system_step(b.sys, 1e-3, NULL, &b.err) == ST_OK)
+            assert_true(st_system_time(b.sys) < 0.1);
+        assert_int_equal(b.err.status, ST_ERR_NUMERIC);
+        st_Vec3 force = {1, 1, 1};
+        const double *r;
+        assert_int_equal(st_system_contact_count(b.sys), 0);
+        assert_int_equal(st_system_contact_force(b.sys, id, &force, NULL), ST_OK);
+        check_close(fabs(force.x) + fabs(force.y) + fabs(force.z), 0, 0);
+        assert_int_equal(st_system_problem(b.sys, &r)->n_r, 0);
+        end(&b);
+    }
+}
+
 /* Choices that cannot work are refused when the system is made, by name. */
 static void bad_choices_are_refused(void **state)
 {
@@ -453,12 +525,15 @@ int main(void)
         cmocka_unit_test(fast_ball_does_not_tunnel),
         cmocka_unit_test(turning_hulls_do_not_dip_in),
         cmocka_unit_test(overlap_resolves_gently),
+        cmocka_unit_test(crowd_in_one_place),
         cmocka_unit_test(pinched_body_stays),
         cmocka_unit_test(stiff_spring_does_not_explode),
         cmocka_unit_test(steady_steps_allocate_nothing),
+        cmocka_unit_test(rest_has_no_transitions),
         cmocka_unit_test(refused_memory_is_survived),
         cmocka_unit_test(same_bits_every_time),
         cmocka_unit_test(bad_steps_are_refused),
+        cmocka_unit_test(failed_steps_report_nothing),
         cmocka_unit_test(bad_choices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

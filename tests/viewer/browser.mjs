@@ -17,8 +17,8 @@ export function stiction(program, ...args) {
 
 const PATIENCE = 120000; // ms, for a machine that is busy with other things
 
-export function launch(executablePath) {
-  const args = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+export function launch(executablePath, drawing = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]) {
+  const args = [...drawing];
   if (process.getuid?.() === 0) args.push("--no-sandbox");
   return chromium.launch({ executablePath, args, timeout: PATIENCE });
 }

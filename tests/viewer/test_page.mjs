@@ -255,6 +255,19 @@ await t.close();
   await broken.close();
   console.log("ok: a damaged report says so");
 }
+{ // without WebGL: why, and everything but the picture
+  const plain = await launch(chromium, ["--disable-3d-apis"]), t = await open(plain, url("report.html"));
+  assert.equal(await t.page.evaluate(() => document.body.dataset.ready), "yes");
+  assert.match(await t.page.locator(".stage [role=alert]").textContent(), /no WebGL/);
+  assert.deepEqual(t.noise, []);
+  await t.page.locator('[data-plot="energy"] canvas').waitFor();
+  await t.page.getByRole("tab", { name: "Bodies" }).click();
+  await t.page.getByText("crate").first().click();
+  await t.page.evaluate(() => { stiction.setPlaying(false); stiction.setTime(1.2); });
+  assert.equal(await t.page.evaluate(() => stiction.picture.selected), 31);
+  await plain.close();
+  console.log("ok: without WebGL");
+}
 { // live: runs, pauses, takes one step, is pushed about
   const server = spawn(program, ["view", "--live", file("scene.json"), "--no-browser"]);
   try {

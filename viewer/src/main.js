@@ -21,6 +21,7 @@ class App {
     this.dirty = true;
     this.build();
     this.picture = new Picture(run, this.canvas, () => (this.dirty = true));
+    if (this.picture.blind) this.canvas.replaceWith(el("p.failed", { role: "alert" }, this.picture.blind)), this.bars[0].remove();
     for (const [what, b] of Object.entries(this.toggles)) b.setAttribute("aria-pressed", this.picture.show[what]);
     this.plots = new Plots(this.plotPanel, (t) => this.setTime(t));
     this.setTheme(localTheme() ?? matchMedia("(prefers-color-scheme: dark)").matches);
@@ -323,6 +324,7 @@ async function start() {
     globalThis.stiction = app; // for the console, tests and render
     document.body.dataset.ready = "yes";
     const wanted = new URLSearchParams(location.search);
+    if (wanted.has("render") && app.picture.blind) throw new Error(app.picture.blind);
     if (wanted.has("render")) await renderFrames(app, wanted);
     else if (!run.live && !matchMedia("(prefers-reduced-motion: reduce)").matches) app.setPlaying(true);
   } catch (error) {

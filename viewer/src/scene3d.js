@@ -168,6 +168,18 @@ class Arrows {
   }
 }
 
+// What draws, or where the browser has no WebGL, one that draws nothing and says why: the rest of the page does without.
+function drawer(options) {
+  try {
+    const probe = document.createElement("canvas"); // asked first: three complains to the console
+    if (!probe.getContext("webgl2")) throw new Error("no context");
+    return new THREE.WebGLRenderer(options);
+  } catch {
+    const nothing = () => {};
+    return { blind: "This browser has no WebGL 2, so the motion is not drawn. Plots, bodies and summary are all here. WebGL needs hardware acceleration, in the browser's settings, or another browser.", shadowMap: {}, setPixelRatio: nothing, getPixelRatio: () => 1, setSize: nothing, render: nothing };
+  }
+}
+
 export class Picture {
   constructor(run, canvas, onChange) {
     this.run = run;
@@ -185,7 +197,8 @@ export class Picture {
     this.forceScale = 1;
     this.selected = 0;
     this.follow = false;
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false });
+    this.renderer = drawer({ canvas, antialias: !this.many, alpha: true, preserveDrawingBuffer: false });
+    this.blind = this.renderer.blind; // why nothing is drawn, where nothing is
     this.renderer.setPixelRatio(Math.min(globalThis.devicePixelRatio || 1, 2));
     this.renderer.shadowMap.enabled = !this.many;
     this.renderer.shadowMap.type = THREE.PCFShadowMap;

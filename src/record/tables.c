@@ -1,0 +1,125 @@
+/* record/tables.c -- see tables.h. */
+#include "record/tables.h"
+
+#define CHUNK_BYTES  65536  /* of a chunk, about                                                            */
+#define CHUNK_ROWS   4096   /* at most                                                                      */
+#define CHUNK_FRAMES 8      /* at least, within MOST_BYTES: bodies at rest are found to be where they were  */
+#define MOST_BYTES   262144 /* of a chunk of more than one row: readers keep a megabyte of chunks           */
+
+st_Status sti_tables_fail(sti_Tables *tables, const char *what, st_Error *err)
+{
+    char reason[200];
+    tables->failed = true;
+    return sti_fail(err, ST_ERR_FILE, "%s: %s failed: %s", tables->path, what, sti_hdf_reason(reason, sizeof reason));
+}
+
+static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
+{
+    hsize_t rows = CHUNK_BYTES / s->row_bytes, most = MOST_BYTES / s->row_bytes;
+    if (table == STI_STATES) return CHUNK_BYTES;
+    if (table == STI_CONTACTS || rows > CHUNK_ROWS) rows = CHUNK_ROWS;
+    if (rows < CHUNK_FRAMES) rows = most < CHUNK_FRAMES ? most : CHUNK_FRAMES;
+    return rows > 0 ? rows : 1;
+}
+
+static st_Status open_table(sti_Tables *tables, sti_Table table, hid_t file, int n_bodies, int n_joints, st_Error *err)
+{
+    sti_Stream *s = &tables->stream[table];
+    int width = sti_table_width(table);
+    if (table == STI_JOINTS && n_joints == 0) return ST_OK;
+    hid_t type = sti_table_file_type(table);
+    s->rank = sti_table_rank(table);
+    s->tail[0] = (hsize_t)(table == STI_JOINTS ? n_joints : n_bodies);
+    s->tail[1] = (hsize_t)width;
+    s->element = H5Tget_size(type);
+    s->row_bytes = s->element * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
+    s->chunk_rows = rows_of_chunk(s, table);
+    s->buffer_bytes = (int64_t)(s->chunk_rows * s->row_bytes);
+    s->buffer = sti_alloc(&tables->allocator, s->buffer_bytes, 1);
+
+    hsize_t dims[3] = {0, s->tail[0], s->tail[1]}, most[3] = {H5S_UNLIMITED, s->tail[0], s->tail[1]};
+    hsize_t chunk[3] = {s->chunk_rows, s->tail[0], s->tail[1]};
+    hid_t space = H5Screate_simple(s->rank, dims, most), how = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(how, s->rank, chunk);
+    H5Pset_shuffle(how);
+    H5Pset_deflate(how, 1);
+    s->set = H5Dcreate2(file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    st_Status status = s->set >= 0 ? ST_OK : sti_tables_fail(tables, "making a table", err);
+    H5Pclose(how);
+    H5Sclose(space);
+    H5Tclose(type);
+    if (s->buffer == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", tables->path);
+    return status;
+}
+
+/* The last chunk into the file, as far as there are rows of it. */
+static st_Status write_chunk(sti_Tables *tables, sti_Stream *s, st_Error *err)
+{
+    if (s->written == s->rows) return ST_OK;
+    hsize_t extent[3] = {s->rows, s->tail[0], s->tail[1]};
+    hsize_t start[3] = {(s->rows - 1) / s->chunk_rows * s->chunk_rows, 0, 0};
+    size_t filled = (size_t)(s->rows - start[0]) * s->row_bytes, row = s->row_bytes / s->element;
+    size_t period[2] = {s->rank > 2 ? (size_t)s->tail[1] : row, row};
+    memset(s->buffer + filled, 0, (size_t)s->buffer_bytes - filled);
+    sti_Chunker *chunker = &tables->chunker;
+    STI_TRY(sti_chunk_pack(chunker, s->buffer, (size_t)s->buffer_bytes / s->element, s->element, period, err));
+    if (H5Dset_extent(s->set, extent) < 0 ||
+        H5Dwrite_chunk(s->set, H5P_DEFAULT, chunker->skipped, start, chunker->size, chunker->bytes) < 0)
+        return sti_tables_fail(tables, "writing", err);
+    s->written = s->rows;
+    return ST_OK;
+}
+
+st_Status sti_table_take(sti_Tables *tables, sti_Table table, size_t rows, st_Error *err)
+{
+    sti_Stream *s = &tables->stream[table];
+    s->rows += rows;
+    s->filled += rows;
+    if (s->filled < s->chunk_rows) return ST_OK;
+    s->filled = 0;
+    return write_chunk(tables, s, err);
+}
+
+st_Status sti_table_push(sti_Tables *tables, sti_Table table, const void *rows, size_t count, st_Error *err)
+{
+    const sti_Stream *s = &tables->stream[table];
+    const unsigned char *from = rows;
+    while (count > 0) {
+        size_t fit = (size_t)(s->chunk_rows - s->filled), n = count < fit ? count : fit;
+        memcpy(sti_table_next(tables, table), from, n * s->row_bytes);
+        STI_TRY(sti_table_take(tables, table, n, err));
+        from += n * s->row_bytes;
+        count -= n;
+    }
+    return ST_OK;
+}
+
+st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, st_Error *err)
+{
+    for (int k = 0; k < STI_N_TABLES; k++)
+        STI_TRY(open_table(tables, (sti_Table)k, file, n_bodies, n_joints, err));
+    return ST_OK;
+}
+
+/* All are tried, though one may fail: a file that is given up wants each chunk that HDF5 believes in. */
+st_Status sti_tables_write(sti_Tables *tables, st_Error *err)
+{
+    st_Status status = ST_OK;
+    for (int k = 0; k < STI_N_TABLES; k++) {
+        const st_Status one = write_chunk(tables, &tables->stream[k], status == ST_OK ? err : NULL);
+        if (status == ST_OK) status = one;
+    }
+    return status;
+}
+
+bool sti_tables_close(sti_Tables *tables)
+{
+    bool ok = true;
+    for (int k = 0; k < STI_N_TABLES; k++) {
+        sti_Stream *s = &tables->stream[k];
+        if (s->set > 0 && H5Dclose(s->set) < 0) ok = false;
+        sti_free(&tables->allocator, s->buffer, s->buffer_bytes, 1);
+    }
+    sti_chunker_free(&tables->chunker);
+    return ok;
+}

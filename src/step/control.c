@@ -1,0 +1,66 @@
+/* step/control.c -- the word of a controller, between two steps: what motors want and applied forces are from now on.
+ *
+ * It stands in the world in place of the scene's profiles. The rows at the state, which the last step left, were made
+ * before it was said: those of joints and motors are made again when the next step begins.
+ */
+#include "step/system.h"
+
+/* Say it, and wake whoever it moves. */
+static st_Status say(st_System *system, int index, sti_Control control, int a, int b, st_Error *err)
+{
+    sti_Control *now = &system->world->control[index];
+    bool same = now->is_set == control.is_set;
+    for (int i = 0; i < 6; i++)
+        same = same && now->value[i] == control.value[i];
+    if (same) return ST_OK;
+    if (a > 0) STI_TRY(st_system_wake(system, (st_BodyId){a}, err));
+    if (b > 0) STI_TRY(st_system_wake(system, (st_BodyId){b}, err));
+    system->world->n_controls += control.is_set - now->is_set;
+    *now = control;
+    system->rows_stale = true;
+    return ST_OK;
+}
+
+st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, st_Error *err)
+{
+    sti_World *world = system->world;
+    const int joint = id.index1 - 1;
+    if (world == NULL || joint < 0 || joint >= world->n_joints)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_motor: there is no joint %d", id.index1);
+    const st_JointDef *def = &world->scene->joint[joint];
+    if (def->motor.type == ST_MOTOR_NONE || def->motor.type == ST_MOTOR_MOTION)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "joint \"%s\": its motor is \"%s\", must be \"speed\", \"position\" or \"force\" to be told",
+                        def->name, st_motor_type_name(def->motor.type));
+    if (isinf(wanted))
+        return sti_fail(err, ST_ERR_ARGUMENT, "joint \"%s\": its motor is told %g, must be finite", def->name, wanted);
+    sti_Control control = {.is_set = !isnan(wanted)};
+    if (control.is_set) control.value[0] = wanted;
+    return say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err);
+}
+
+st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
+                              st_Error *err)
+{
+    sti_World *world = system->world;
+    const int f = id.index1 - 1;
+    if (world == NULL || f < 0 || f >= world->scene->n_forces)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_set_force: there is no force %d", id.index1);
+    sti_Control control = {.is_set = force != NULL || torque != NULL};
+    if (force != NULL) vec3_store(control.value, *force);
+    if (torque != NULL) vec3_store(control.value + 3, *torque);
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(control.value[i]))
+            return sti_fail(err, ST_ERR_ARGUMENT, "force \"%s\": component %d is %g, must be finite",
+                            world->scene->force[f].name, i, control.value[i]);
+    return say(system, world->n_joints + f, control, world->scene->force[f].body.index1, 0, err);
+}
+
+st_Status sti_refresh_rows(st_System *system, st_Error *err)
+{
+    if (!system->rows_stale) return ST_OK;
+    STI_TRY(sti_evaluate_constraints(system, &system->here, system->t, system->q, err));
+    system->here.constraints_known = false; /* the next position is another one */
+    system->rows_stale = false;
+    return ST_OK;
+}
