@@ -74,7 +74,7 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     /* corners of the other move over the reference by their own way and by how it turns under them */
     patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
     if (clipped->n > STI_MOST_MADE) patch->room = 0;
-    if (!(patch->room > 0)) return;
+    if (kept == NULL || !(patch->room > 0)) return;
     kept->reference = sign > 0 ? 1 : -1;
     kept->face = (int16_t)face->face, kept->other = (int16_t)(other->n > 2 ? other->face : -1);
     kept->n = (int16_t)clipped->n;

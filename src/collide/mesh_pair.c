@@ -132,7 +132,7 @@ static st_Status add_patch(Side *side, const Face *face)
         reference.point[k] = face->v[k];
     sti_Clipped clipped;
     const double size = fmax(norm(sub(face->v[1], face->v[0])), norm(sub(face->v[2], face->v[0])));
-    sti_clip(&reference, &incident, STI_ON_SIDE * size, NULL, &clipped);
+    sti_clip(&reference, &incident, 1e-12 * size, NULL, &clipped);
     double least = INFINITY;
     for (int k = 0; k < clipped.n; k++) {
         const sti_ClippedPoint *at = &clipped.at[k];
