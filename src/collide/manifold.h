@@ -34,7 +34,7 @@ void sti_features_split(uint32_t features, sti_Farthest *of_a, sti_Farthest *of_
 
 /* Of the reference's size: how far out of its edges the side planes are. Faces laid edge to edge are inside for good;
  * rounding alone would put their corners now here, now there.                                      */
-#define STI_ON_SIDE 4e-10
+#define STI_ON_SIDE 1e-10
 
 /* ---- clip.c -------------------------------------------------------------------------------------- */
 
