@@ -58,6 +58,10 @@ bool load_restart(const char *file, double at, const TextList *sets, Loaded *loa
               st_recording_scene(recording, sets->item, sets->count, &loaded->scene, &loaded->def, err) == ST_OK &&
               st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK &&
               st_recording_restore(recording, &checkpoint, loaded->system, err) == ST_OK;
+    if (ok && loaded->def.end < checkpoint.time * (1 - 1e-12))
+        ok = fail(err, ST_ERR_ARGUMENT, file,
+                  "its checkpoint is after the end of the run: take an earlier one (--at T) or a later end "
+                  "(--set simulation/end=T)");
     st_recording_close(recording);
     return ok;
 }

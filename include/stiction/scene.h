@@ -4,6 +4,9 @@
  * ground, wherever a body is asked for: it has shapes, joints and springs like any other, and
  * does not move. Names are copied; they must be unique among objects of one kind; an object with
  * no name gets one ("body1").
+ *
+ * What cannot be is refused where it is added, by name and value, and the scene stays as it was. `out` and `err` may be
+ * NULL where something is added.
  */
 #ifndef STICTION_SCENE_H
 #define STICTION_SCENE_H
@@ -261,6 +264,7 @@ typedef struct st_ForceDef {
     uint32_t cookie;
 } st_ForceDef;
 
+/* Lengths in m, as st_ShapeType and st_ShapeDef have them; arrays are copied when the shape is added. */
 ST_API st_BodyDef st_body_def(void);
 ST_API st_ShapeDef st_point_def(void);
 ST_API st_ShapeDef st_bar_def(double length);
@@ -270,7 +274,7 @@ ST_API st_ShapeDef st_plane_def(void); /* through the origin, normal along z */
 ST_API st_ShapeDef st_capsule_def(double radius, double length);
 ST_API st_ShapeDef st_cylinder_def(double radius, double length);
 ST_API st_ShapeDef st_cone_def(double radius, double length);
-ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c);
+ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c); /* semi-axes along x, y, z */
 ST_API st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points);
 ST_API st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles);
 ST_API st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing);
@@ -280,12 +284,14 @@ ST_API st_JointDef st_joint_def(st_JointType type);
 ST_API st_SpringDef st_spring_def(st_SpringType type);
 ST_API st_ForceDef st_force_def(void);
 
-/* Rotation that takes the z axis to a direction: for planes; the x axis: for bars. */
+/* Rotation that takes the z axis to a direction of any length: for planes; the x axis: for bars. None for a direction
+ * that is 0 or not finite.                                                                        */
 ST_API st_Quat st_quat_from_z(st_Vec3 direction);
 ST_API st_Quat st_quat_from_x(st_Vec3 direction);
 
+/* An empty scene, to be destroyed by the caller. */
 ST_API st_Status st_scene_create(st_Scene **out, st_Error *err);
-/* The same with memory from elsewhere. */
+/* The same with memory from elsewhere; the table is copied, its ctx must outlive the scene. */
 ST_API st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err);
 ST_API st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err);
 ST_API st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out,
@@ -305,7 +311,8 @@ ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *
 ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
 ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
 
-/* What is inside. The pointers in a def that is read back live as long as the scene. */
+/* What is inside; ST_ERR_ARGUMENT where there is no such id. The pointers in a def that is read back live as long as
+ * the scene.                                                                                          */
 ST_API int st_scene_body_count(const st_Scene *scene);
 ST_API int st_scene_shape_count(const st_Scene *scene);
 ST_API int st_scene_joint_count(const st_Scene *scene);

@@ -151,6 +151,8 @@ ST_API st_Status st_setting_set(st_SystemDef *def, const char *key, const st_Set
 
 typedef struct st_System st_System; /* owns its state and memory */
 
+/* The scene is copied: it may change or go. Choices that cannot work together, or not with this scene, are refused by
+ * name here and never later.                                                                      */
 ST_API st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err);
 /* A system of the user's own. The model's table is copied, its ctx is not; q0 has n_q, v0 n_v numbers. */
 ST_API st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0,
@@ -187,8 +189,8 @@ typedef struct st_StepInfo {
 ST_API st_StepInfo st_step_info(void);
 
 /* Advance by h. With events located the integrators of order two stop at each and take the rest of the
- * step behind it; those of order one end the step at the first collision, so that info.h < h. Both
- * infos may be NULL. On an error the state is what it was before the call.                       */
+ * step behind it; those of order one end the step at the first collision, so that info.h < h. info
+ * and err may be NULL. On an error the state is what it was before the call.                     */
 ST_API st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 
 ST_API double st_system_time(const st_System *system);
@@ -202,9 +204,11 @@ ST_API uint64_t st_system_hash(const st_System *system); /* of time and state, b
  * `size` is large enough. Read on machines of the same byte order only.                          */
 ST_API size_t st_system_save(const st_System *system, void *buffer, size_t size);
 ST_API st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err);
+/* As the system stands [J]; potential as in st_StepInfo. Either may be NULL. */
 ST_API st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err);
 
-/* Systems made from a scene. */
+/* Systems made from a scene. Here and in the reports below ST_ERR_ARGUMENT, without a message, means that there is no
+ * such body, joint, contact, island or event.                                                     */
 ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out);
 /* velocity in world axes, spin in body axes */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);

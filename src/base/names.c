@@ -75,7 +75,7 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
 {
     char invented[64];
     if (name == NULL || name[0] == '\0') {
-        invent(names, kind, scope, names->n + 1, invented, sizeof invented);
+        invent(names, kind, scope, names->n + 1 - names->uncounted, invented, sizeof invented);
         name = invented;
     }
     size_t length = strlen(name);

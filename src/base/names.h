@@ -17,7 +17,8 @@ typedef struct sti_Names {
     int *scope;  /* n of them                                                      */
     int64_t capacity, scope_capacity;
     int n;
-    int *slot; /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n */
+    int uncounted; /* the first so many do not count where a name is made from a number */
+    int *slot;     /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n */
     int64_t n_slots;
     sti_NameBlock *block; /* the last one has room                                 */
     int n_blocks;

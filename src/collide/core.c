@@ -93,6 +93,21 @@ sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c)
     return core;
 }
 
+sti_Core sti_core_segment(st_Vec3 a, st_Vec3 b)
+{
+    st_Vec3 way = sub(b, a);
+    sti_Core core = {.kind = STI_CORE_SEGMENT,
+                     .p = scale(0.5, add(a, b)),
+                     .half = vec3(1, 1, 1),
+                     .extent = 0.5 * norm(way),
+                     .corner = {a, b}};
+    core.axis[0] = scale(1 / norm(way), way);
+    core.axis[1] = orthogonal(core.axis[0]);
+    core.axis[2] = cross(core.axis[0], core.axis[1]);
+    core.size = core.extent;
+    return core;
+}
+
 /* ---- support ------------------------------------------------------------------------------------- */
 
 int sti_facets_farthest(const sti_Facets *f, st_Vec3 d)

@@ -48,6 +48,7 @@ static inline void core_place(const sti_Core *known, const sti_Shape *shape, st_
         out->corner[k] = add(pose.p, out->corner[k]);
 }
 sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c);
+sti_Core sti_core_segment(st_Vec3 a, st_Vec3 b);
 
 /* Faces and edges are flat and straight: signed distances are exact. */
 static inline bool core_is_polytope(const sti_Core *core)

@@ -8,12 +8,12 @@
  *     on an edge           n . (into either triangle) <= 0        none at a concave edge, n at a flat one
  *     at a vertex          n . (every edge from it) <= 0
  *
- * Apart, the nearest points must pass this test. Overlapping, the axis of least depth is looked for among the
- * triangle's normal, the directions that its convex edges and corners have, and its neighbours' normals; where
- * a neighbour is better it has the contact. On top of that every corner of the shape over the triangle is a
- * point with the gap along the triangle's normal; where two triangles are flat or hollow against each other
- * nothing is cut at their edge. Features are numbered by the shape's corners: they stay the same as a box
- * slides from triangle to triangle.
+ * Apart, the nearest points must pass this test. Overlapping, every edge and corner of the triangle that sticks out is
+ * taken as a thing of its own, with its own way out of the shape, and must pass it too: a segment or a point is never
+ * deeper in the shape than the mesh is, and knows where. On top of that every corner of the shape over the triangle is
+ * a point with the gap along the triangle's normal, unless a neighbour's plane is nearer to it; where two triangles are
+ * flat or hollow against each other nothing is cut at their edge. Features are numbered by the shape's corners: they
+ * stay the same as a box slides from triangle to triangle.
  */
 #include "collide/inside.h"
 #include "collide/manifold.h"
@@ -23,7 +23,6 @@
 /* n may miss the cone by this much: rounding of nearly flat surfaces. */
 #define CONE_SLACK 1e-7
 #define SAME_PLACE 1e-7
-#define ARC_STEPS  60
 
 typedef struct Side {
     const sti_Mesh *mesh;
@@ -35,9 +34,11 @@ typedef struct Side {
     sti_Points *out;
     int first;
     st_Error *err;
-    bool solids;        /* the mesh is one, and the core a triangle of another                         */
-    bool crosses;       /* of solids: triangles touch or run through each other                        */
-    int n_meetings;     /* places where they do                                                        */
+    sti_Distance
+        spare;      /* of the triangles in the shape without a point in it, the deepest: what counts if none has one */
+    bool solids;    /* the mesh is one, and the core a triangle of another                         */
+    bool crosses;   /* of solids: triangles touch or run through each other                        */
+    int n_meetings; /* places where they do                                                        */
     st_Vec3 meeting[2]; /* their sum; one of them */
 } Side;
 
@@ -123,8 +124,18 @@ static bool is_over(const Face *face, st_Vec3 p, double slack)
     return true;
 }
 
+/* Is p, below the triangle, nearer to the surface beside it? Between planes that are bent against each other the one
+ * that is least above it counts; where they are bent by little both do.                                 */
+static bool is_nearer_beside(const Side *side, const Face *face, st_Vec3 p, double gap)
+{
+    for (int k = 0; k < 3 && gap < 0; k++)
+        if (bend(face, k) == STI_EDGE_CONVEX && dot(neighbour_normal(side, face, k), sub(p, face->v[k])) > 0.98 * gap)
+            return true;
+    return false;
+}
+
 /* Corners of the shape over the triangle, and cuts by edges where the surface ends or falls away. */
-static st_Status add_patch(Side *side, const Face *face)
+static st_Status add_patch(Side *side, const Face *face, bool inside)
 {
     sti_Feature incident, reference = {.n = 3, .normal = face->up};
     sti_core_feature(side->core, scale(-1, face->n), &incident);
@@ -139,6 +150,7 @@ static st_Status add_patch(Side *side, const Face *face)
         const int cut = at->cut;
         if (cut >= 0 && (bend(face, cut) == STI_EDGE_FLAT || bend(face, cut) == STI_EDGE_CONCAVE)) continue;
         double gap = dot(face->n, sub(at->point, face->v[0]));
+        if (inside && is_nearer_beside(side, face, at->point, gap)) continue;
         uint32_t id = cut < 0 ? at->id : (at->id | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
         STI_TRY(add_point(side, gap, at->point, face->n, 1u << 18 | id));
         least = fmin(least, gap);
@@ -146,7 +158,7 @@ static st_Status add_patch(Side *side, const Face *face)
     /* a round shape's lowest point is no corner; a corner alone was not clipped */
     st_Vec3 lowest = sti_core_support(side->core, scale(-1, face->n));
     double gap = dot(face->n, sub(lowest, face->v[0]));
-    bool corner = core_is_polytope(side->core);
+    bool corner = core_is_polytope(side->core) || (inside && is_nearer_beside(side, face, lowest, gap));
     if (!corner && gap < least - 1e-10 * side->size && is_over(face, lowest, 1e-12 * side->size))
         return add_point(side, gap, lowest, face->n, 0);
     return ST_OK;
@@ -179,81 +191,57 @@ static st_Status apart(Side *side, const Face *face, const sti_Distance *d)
 
 /* ---- overlapping --------------------------------------------------------------------------------- */
 
-typedef struct Axis {
-    double gap;
-    st_Vec3 n;
-    bool face;      /* the triangle's own normal                                                    */
-    bool elsewhere; /* a neighbour's                                                               */
-    st_Vec3 on;     /* a point of the mesh's feature                                                */
-} Axis;
-
-static double depth_along(const Side *side, st_Vec3 n, st_Vec3 on)
+/* Edge k as a thing of its own, out of the shape the shortest way: a contact where the edge allows that way. It is as
+ * deep as the edge is in the shape, and where it is; under a face of the shape, at both ends of what is under it. */
+static st_Status try_edge(Side *side, const Face *face, int k)
 {
-    return dot(n, sub(sti_core_support(side->core, scale(-1, n)), on));
+    const st_Vec3 v = face->v[k], w = face->v[(k + 1) % 3], way = sub(w, v);
+    const st_Vec3 inward = scale(1 / norm(way), cross(face->up, way));
+    const sti_Core edge = sti_core_segment(v, w);
+    sti_Distance d;
+    sti_core_distance(&edge, side->core, side->how->margin + side->core->radius, NULL, &d);
+    if (d.beyond || dot(d.normal, inward) > CONE_SLACK || !edge_allows(side, face, k, d.normal)) return ST_OK;
+    const int end = norm(sub(d.a, v)) <= SAME_PLACE * side->size   ? k
+                    : norm(sub(d.a, w)) <= SAME_PLACE * side->size ? (k + 1) % 3
+                                                                   : -1;
+    if (end >= 0 && !vertex_allows(side, face, end, d.normal)) return ST_OK;
+    sti_Feature over, under = {.n = 2, .point = {v, w}};
+    sti_Clipped clipped;
+    clipped.n = 0;
+    sti_core_feature(side->core, scale(-1, d.normal), &over);
+    if (over.n > 2) sti_clip(&over, &under, 1e-12 * side->core->size, NULL, &clipped);
+    for (int i = 0; i < clipped.n; i++) {
+        const double gap = dot(over.normal, sub(over.point[0], clipped.at[i].point)) / dot(over.normal, d.normal);
+        const st_Vec3 p = add(clipped.at[i].point, scale(fmax(gap, d.gap), d.normal));
+        STI_TRY(add_point(side, fmax(gap, d.gap), p, d.normal, 2u << 18 | (uint32_t)i));
+    }
+    return add_point(side, d.gap, d.b, d.normal, 0);
 }
 
-/* The best direction between two normals about an edge: golden section on the arc between them. */
-static void try_arc(const Side *side, st_Vec3 n, st_Vec3 m, st_Vec3 on, Axis *best)
+/* Corner k, likewise. */
+static st_Status try_corner(Side *side, const Face *face, int k)
 {
-    double angle = atan2(norm(cross(n, m)), dot(n, m)), lo = 0, hi = angle;
-    st_Vec3 across = sub(m, scale(dot(n, m), n));
-    across = scale(1 / norm(across), across);
-    const double golden = 0.61803398874989485;
-    double x = hi - golden * (hi - lo), y = lo + golden * (hi - lo);
-    double at_x = depth_along(side, add(scale(cos(x), n), scale(sin(x), across)), on);
-    double at_y = depth_along(side, add(scale(cos(y), n), scale(sin(y), across)), on);
-    for (int k = 0; k < ARC_STEPS; k++) {
-        if (at_x > at_y) {
-            hi = y, y = x, at_y = at_x;
-            x = hi - golden * (hi - lo);
-            at_x = depth_along(side, add(scale(cos(x), n), scale(sin(x), across)), on);
-        } else {
-            lo = x, x = y, at_x = at_y;
-            y = lo + golden * (hi - lo);
-            at_y = depth_along(side, add(scale(cos(y), n), scale(sin(y), across)), on);
-        }
-    }
-    double s = 0.5 * (lo + hi);
-    if (s < 1e-9 * angle || s > (1 - 1e-9) * angle) return; /* the normals themselves */
-    st_Vec3 d = add(scale(cos(s), n), scale(sin(s), across));
-    double gap = depth_along(side, d, on);
-    if (gap > best->gap + 1e-12 * side->size) *best = (Axis){.gap = gap, .n = d, .on = on};
-}
-
-/* A corner of the mesh inside a face of the shape. */
-static void try_corners(const Side *side, const Face *face, Axis *best)
-{
-    int n_faces = side->core->kind == STI_CORE_TRIANGLE ? 1 : sti_core_face_count(side->core);
-    for (int f = 0; f < n_faces; f++) {
-        st_Vec3 m, on;
-        sti_core_face(side->core, f, &m, &on);
-        for (int k = 0; k < 3; k++) {
-            double gap = -dot(m, sub(on, face->v[k]));
-            if (-dot(m, face->n) > 1 - 1e-6) continue; /* flat on flat: the patch has it */
-            if (gap > best->gap + 1e-12 * side->size && vertex_allows(side, face, k, scale(-1, m)))
-                *best = (Axis){.gap = gap, .n = scale(-1, m), .on = face->v[k]};
-        }
-    }
+    const sti_Core corner = {.kind = STI_CORE_POINT, .p = face->v[k]};
+    sti_Distance d;
+    sti_core_distance(&corner, side->core, side->how->margin + side->core->radius, NULL, &d);
+    if (d.beyond || !vertex_allows(side, face, k, d.normal)) return ST_OK;
+    return add_point(side, d.gap, d.b, d.normal, 0);
 }
 
 static st_Status overlapping(Side *side, const Face *face)
 {
-    Axis best = {.gap = depth_along(side, face->n, face->v[0]), .n = face->n, .face = true};
+    const int first = side->out->n;
+    STI_TRY(add_patch(side, face, true));
     for (int k = 0; k < 3; k++) {
-        if (bend(face, k) != STI_EDGE_CONVEX) continue;
-        st_Vec3 m = neighbour_normal(side, face, k);
-        double gap = depth_along(side, m, face->v[k]);
-        if (gap > best.gap) best = (Axis){.gap = gap, .n = m, .elsewhere = true};
-        try_arc(side, face->n, m, face->v[k], &best);
+        if (bend(face, k) == STI_EDGE_CONVEX || bend(face, k) == STI_EDGE_BOUNDARY) STI_TRY(try_edge(side, face, k));
+        STI_TRY(try_corner(side, face, k));
     }
-    try_corners(side, face, &best);
-    if (best.elsewhere) return ST_OK;
-    /* a blunt edge or corner has both: itself, and what stands over the triangle beside it */
-    if (best.face || dot(best.n, face->n) > 0.98) STI_TRY(add_patch(side, face));
-    if (best.face) return ST_OK;
-    /* the point of the shape over the feature: at the support, moved to the feature's place */
-    st_Vec3 p = add(best.on, scale(best.gap, best.n));
-    return add_point(side, best.gap, p, best.n, 0);
+    for (int k = first; k < side->out->n; k++)
+        if (side->out->point[k].gap < 0) return ST_OK;
+    sti_Distance d;
+    sti_core_distance(&face->core, side->core, INFINITY, NULL, &d);
+    if (dot(d.normal, face->n) > 0 && d.gap < side->spare.gap) side->spare = d;
+    return ST_OK;
 }
 
 /* ---- a triangle ---------------------------------------------------------------------------------- */
@@ -265,6 +253,11 @@ static void place(const Side *side, int index, Face *face)
         face->v[k] = pose_point(side->pose, side->mesh->vertex[face->triangle->vertex[k]]);
     face->n = face->up = rotate(side->pose.q, face->triangle->normal);
     face->core = sti_core_triangle(face->v[0], face->v[1], face->v[2]);
+}
+
+static double depth_along(const Side *side, st_Vec3 n, st_Vec3 on)
+{
+    return dot(n, sub(sti_core_support(side->core, scale(-1, n)), on));
 }
 
 /* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
@@ -303,8 +296,8 @@ static st_Status try_triangle(Side *side, int index)
     bool separate = sti_gjk(&face.core, core, 1e-9 * (core->size + face.core.size), INFINITY, &simplex, &d);
     if (separate && d.gap - core->radius >= side->how->margin) return ST_OK;
     if (separate && dot(d.normal, face.n) < 0 && lowest < 0 && highest <= 0)
-        return core->radius > 0 ? add_patch(side, &face) : ST_OK; /* the middle is behind, the skin is not */
-    if (!separate && side->solids) {                              /* overlap.c */
+        return core->radius > 0 ? add_patch(side, &face, false) : ST_OK; /* the middle is behind, the skin is not */
+    if (!separate && side->solids) {                                     /* overlap.c */
         const st_Vec3 *w = core->corner;
         side->crosses = true;
         side->n_meetings += pierced(w, face.v, face.up, &side->meeting[0], &side->meeting[1]);
@@ -314,7 +307,7 @@ static st_Status try_triangle(Side *side, int index)
     }
     if (!separate) return overlapping(side, &face);
     STI_TRY(apart(side, &face, &d));
-    return lowest >= 0 ? add_patch(side, &face) : ST_OK;
+    return lowest >= 0 ? add_patch(side, &face, false) : ST_OK;
 }
 
 /* ---- wholly inside ------------------------------------------------------------------------------- */
@@ -421,6 +414,10 @@ static st_Status collide_core(Side *side, const sti_Bounds *bounds)
     for (int k = first; k < points->n_list && status == ST_OK; k++)
         status = try_triangle(side, points->list[k]);
     points->n_list = first;
+    bool seen = !(side->spare.gap < 0);
+    for (int k = side->first; k < points->n && !seen; k++)
+        seen = points->point[k].gap < 0;
+    if (status == ST_OK && !seen) return add_point(side, side->spare.gap, side->spare.b, side->spare.normal, 0);
     return status;
 }
 

@@ -14,9 +14,10 @@ st_Status st_scene_create(st_Scene **out, st_Error *err)
 
 st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err)
 {
-    st_Allocator a = *allocator;
     if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create: nowhere to put the scene");
     *out = NULL;
+    if (allocator == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create_with: an allocator must be given");
+    st_Allocator a = *allocator;
     st_Scene *scene = sti_alloc(&a, 1, sizeof *scene);
     if (scene == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene");
     scene->allocator = a;
@@ -30,6 +31,7 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
         st_scene_destroy(scene);
         return status;
     }
+    scene->names[STI_BODY].uncounted = 1;
     *out = scene;
     return ST_OK;
 }

@@ -66,7 +66,7 @@ static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, s
         write_numbers(t->file, values, 13);
     }
     fputc('\n', t->file);
-    return ferror(t->file) ? sti_fail(err, ST_ERR_FILE, "writing the table failed") : ST_OK;
+    return ST_OK;
 }
 
 st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err)
@@ -87,7 +87,7 @@ st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_E
     if (status == ST_OK) status = sti_file_open(path, &t.file, err);
     if (t.file != NULL) {
         write_titles(&t, info);
-        for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++)
+        for (int64_t k = 0; k < info->n_frames && status == ST_OK && !ferror(t.file); k++)
             status = write_frame(&t, recording, k, err);
         st_Status closed = sti_file_close(t.file, path, status == ST_OK ? err : NULL);
         if (status == ST_OK) status = closed;

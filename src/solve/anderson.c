@@ -3,10 +3,15 @@
  *
  * The vectors are long and what is done with them is little: time goes by how often they are read. So a step is two
  * passes, one that makes the differences and all inner products, one that combines; block by block, so that what is
- * used several times is in the nearest cache.                                                       */
+ * used several times is in the nearest cache; and the differences are kept in single precision. They go into the next
+ * point with factors that make their sum about as large as f, so that it is wrong by 1e-7 of what is still missing.
+ * Where they do not fit, they are cut off at 3e38 and become 0 below 1e-45: the rules of anderson.h hold that harmless,
+ * too. */
 #include "solve/anderson.h"
 
 #include "math/wide.h"
+
+#include <float.h>
 
 enum { WINDOW = STI_ANDERSON_WINDOW };
 static const double regular = 1e-10; /* of the trace: 1e-14 to 1e-7 make no difference on walls of boxes */
@@ -21,19 +26,19 @@ enum {
 enum { SIZE, GRAM, SIDE = GRAM + WINDOW, N_SUMS = SIDE + WINDOW };
 
 /* The vectors in memory. */
-static double *difference_f(const sti_Anderson *a, int k)
+static float *difference_f(const sti_Anderson *a, int k)
 {
-    return a->memory + (int64_t)k * a->n;
+    return a->difference + (int64_t)k * a->n;
 }
-static double *difference_g(const sti_Anderson *a, int k)
+static float *difference_g(const sti_Anderson *a, int k)
 {
-    return a->memory + (int64_t)(WINDOW + k) * a->n;
+    return a->difference + (int64_t)(WINDOW + k) * a->n;
 }
-enum { F, F_LAST, G_LAST, G_BEST }; /* the first two change places */
+enum { F, F_LAST, G_LAST, G_BEST, N_KEPT }; /* the first two change places */
 static double *kept(const sti_Anderson *a, int which)
 {
     if (which <= F_LAST) which ^= a->exchanged;
-    return a->memory + (int64_t)(2 * WINDOW + which) * a->n;
+    return a->memory + (int64_t)which * a->n;
 }
 
 static int count_chunks(int n)
@@ -51,7 +56,8 @@ static void forget(sti_Anderson *a)
 
 st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Error *err)
 {
-    STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, (2 * WINDOW + 4) * (int64_t)n, err));
+    STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, N_KEPT * (int64_t)n, err));
+    STI_TRY(STI_GROW(&a->allocator, a->difference, a->difference_size, 2 * WINDOW * (int64_t)n, err));
     STI_TRY(STI_GROW(&a->allocator, a->part, a->part_size, (int64_t)N_SUMS * count_chunks(n), err));
     a->n = n;
     a->weight = weight;
@@ -66,6 +72,7 @@ st_Status sti_anderson_begin(sti_Anderson *a, int n, const double *weight, st_Er
 void sti_anderson_release(sti_Anderson *a)
 {
     STI_RELEASE(&a->allocator, a->memory, a->memory_size);
+    STI_RELEASE(&a->allocator, a->difference, a->difference_size);
     STI_RELEASE(&a->allocator, a->part, a->part_size);
 }
 
@@ -80,14 +87,24 @@ typedef struct Pass {
 } Pass;
 
 /* x'y in eight sums side by side, which is as exact as one and lets them run at once; the order is fixed. */
-STI_INLINE void add_products(int n, const double *x, const double *y, double sum[8])
+STI_INLINE void add_products(int n, const double *x, const float *y, double sum[8])
 {
     int i = 0;
     for (; i + 8 <= n; i += 8)
         for (int l = 0; l < 8; l++)
-            sum[l] += x[i + l] * y[i + l];
+            sum[l] += x[i + l] * (double)y[i + l];
     for (; i < n; i++)
-        sum[0] += x[i] * y[i];
+        sum[0] += x[i] * (double)y[i];
+}
+
+STI_INLINE void add_squares(int n, const double *wf, const double *f, double sum[8])
+{
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int l = 0; l < 8; l++)
+            sum[l] += wf[i + l] * f[i + l];
+    for (; i < n; i++)
+        sum[0] += wf[i] * f[i];
 }
 
 /* f of a block, and with the weights: wf. */
@@ -101,19 +118,24 @@ STI_INLINE void take_step(const Pass *pass, int64_t first, int n, double *restri
     }
 }
 
+STI_INLINE float single(double x)
+{
+    return (float)(x > FLT_MAX ? FLT_MAX : (x < -FLT_MAX ? -FLT_MAX : x));
+}
+
 /* The differences to the pair before; that of f with the weights: wd. */
 STI_INLINE void take_differences(const Pass *pass, int64_t first, int n, double *restrict wd)
 {
     const sti_Anderson *a = pass->a;
     const double *restrict weight = a->weight + first, *restrict f = kept(a, F) + first, *g = pass->g + first;
     const double *restrict f_last = kept(a, F_LAST) + first, *restrict g_last = kept(a, G_LAST) + first;
-    double *restrict df = difference_f(a, a->newest) + first, *restrict dg = difference_g(a, a->newest) + first;
+    float *restrict df = difference_f(a, a->newest) + first, *restrict dg = difference_g(a, a->newest) + first;
     for (int i = 0; i < n; i++) {
-        df[i] = f[i] - f_last[i];
-        wd[i] = weight[i] * df[i];
+        df[i] = single(f[i] - f_last[i]);
+        wd[i] = weight[i] * (double)df[i];
     }
     for (int i = 0; i < n; i++)
-        dg[i] = g[i] - g_last[i];
+        dg[i] = single(g[i] - g_last[i]);
 }
 
 STI_CLONES static void measure_chunks(void *ctx, int64_t first, int64_t end)
@@ -127,7 +149,7 @@ STI_CLONES static void measure_chunks(void *ctx, int64_t first, int64_t end)
             const int n = stop - at < BLOCK ? (int)(stop - at) : BLOCK;
             take_step(pass, at, n, wf);
             if (a->has_last) take_differences(pass, at, n, wd);
-            add_products(n, wf, kept(a, F) + at, sum[SIZE]);
+            add_squares(n, wf, kept(a, F) + at, sum[SIZE]);
             for (int k = 0; k < a->count; k++) {
                 add_products(n, wf, difference_f(a, k) + at, sum[SIDE + k]);
                 if (a->has_last) add_products(n, wd, difference_f(a, k) + at, sum[GRAM + k]);
@@ -150,9 +172,9 @@ STI_CLONES static void combine_chunks(void *ctx, int64_t first, int64_t end)
         memcpy(kept(a, G_LAST) + at, g, (size_t)n * sizeof *g);
         if (pass->best) memcpy(kept(a, G_BEST) + at, g, (size_t)n * sizeof *g);
         for (int k = 0; pass->theta != NULL && k < a->count; k++) {
-            const double *restrict dg = difference_g(a, k) + at;
+            const float *restrict dg = difference_g(a, k) + at;
             for (int i = 0; i < n; i++)
-                g[i] -= pass->theta[k] * dg[i];
+                g[i] -= pass->theta[k] * (double)dg[i];
         }
     }
 }

@@ -23,8 +23,10 @@ enum { STI_ANDERSON_WINDOW = 8 };
 
 typedef struct sti_Anderson {
     st_Allocator allocator;
-    double *memory; /* 2 WINDOW + 4 vectors                                                       */
+    double *memory; /* f, g and those of the pair before                                          */
     int64_t memory_size;
+    float *difference; /* 2 WINDOW vectors                                                        */
+    int64_t difference_size;
     double *part; /* sums by chunk                                                                */
     int64_t part_size;
     int threads;          /* of a team, set by its owner                                          */

@@ -203,13 +203,6 @@ static void place_contacts(sti_Graph *graph, const int count[STI_COLOURS + 1])
 }
 
 /* Who stands in which lane. */
-static void clear_range(void *ctx, int64_t first, int64_t end)
-{
-    const sti_Graph *graph = ctx;
-    for (int64_t k = first; k < end; k++)
-        memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
-}
-
 static void list_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_Graph *graph = ctx;
@@ -219,7 +212,10 @@ static void list_range(void *ctx, int64_t first, int64_t end)
 
 static void list_lanes(sti_Graph *graph)
 {
-    sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, clear_range, graph);
+    for (int e = 0; e < sti_graph_open(graph); e++) {
+        const int k = sti_graph_open_batch(graph, e);
+        if (k >= 0) memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
+    }
     sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
 }
 

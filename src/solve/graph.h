@@ -178,6 +178,19 @@ static inline int sti_chunks_of(int n_batches)
     return (n_batches + STI_CHUNK - 1) / STI_CHUNK;
 }
 
+/* Batches that may have lanes without contacts, by e = 0, 1 ...: the last one of each colour (-1: it has none), and
+ * those behind all colours. */
+static inline int sti_graph_open(const sti_Graph *graph)
+{
+    return STI_COLOURS + graph->n_batches - graph->colour_first[STI_COLOURS];
+}
+static inline int sti_graph_open_batch(const sti_Graph *graph, int e)
+{
+    const int *first = graph->colour_first;
+    if (e >= STI_COLOURS) return first[STI_COLOURS] + e - STI_COLOURS;
+    return first[e] < first[e + 1] ? first[e + 1] - 1 : -1;
+}
+
 static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
 {
     return (sti_LaneMap){graph->round ? NULL : graph->rows + batch, graph->round ? graph->balls + batch : NULL};

@@ -308,39 +308,35 @@ static void fill_frames(const sti_Graph *graph, const sti_Batch *batch, sti_RowL
     graph->code->fill_frames(to, &frames, batch->dim);
 }
 
-/* The same for balls. */
-static void fill_balls(const sti_Graph *graph, const sti_Batch *batch, sti_BallLanes *to)
+/* Law and bodies of contact c in its lane; c < 0: of a lane without one. */
+static void fill_law(const sti_Graph *graph, sti_Batch *batch, int lane, int c)
 {
-    const st_Problem *p = graph->problem;
-    for (int l = 0; l < STI_LANES; l++) {
-        const int c = batch->contact[l];
-        double frame[12] = {0};
-        if (c >= 0) p->later->frame(p->later->ctx, c, frame);
-        for (int k = 0; k < 3; k++) {
-            to->normal[k][l] = frame[k];
-            to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
-        }
-        for (int side = 0; side < 2; side++) {
-            const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
-            to->mass[side][l] = scale[0];
-            for (int k = 0; k < 3; k++)
-                to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
-        }
-        to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
-        to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
-    }
+    const st_ContactLaw *contact = &graph->problem->contact[c >= 0 ? c : 0];
+    batch->dim[lane] = c >= 0 ? contact->dim : 0;
+    batch->mu[lane] = c >= 0 ? contact->mu : 0.0;
+    for (int side = 0; side < 2; side++)
+        batch->body[side][lane] = c >= 0 ? graph->legs[2 * (ptrdiff_t)c + side] : graph->n_nodes;
 }
 
-static void fill_laws(const sti_Graph *graph, sti_Batch *batch)
+/* The same for balls, one of them. */
+static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti_BallLanes *to)
 {
-    for (int l = 0; l < STI_LANES; l++) {
-        const int c = batch->contact[l];
-        const st_ContactLaw *contact = &graph->problem->contact[c >= 0 ? c : 0];
-        batch->dim[l] = c >= 0 ? contact->dim : 0;
-        batch->mu[l] = c >= 0 ? contact->mu : 0.0;
-        for (int side = 0; side < 2; side++)
-            batch->body[side][l] = c >= 0 ? graph->legs[2 * (ptrdiff_t)c + side] : graph->n_nodes;
+    const st_Problem *p = graph->problem;
+    const int c = batch->contact[l];
+    double frame[12] = {0};
+    if (c >= 0) p->later->frame(p->later->ctx, c, frame);
+    for (int k = 0; k < 3; k++) {
+        to->normal[k][l] = frame[k];
+        to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
     }
+    for (int side = 0; side < 2; side++) {
+        const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
+        to->mass[side][l] = scale[0];
+        for (int k = 0; k < 3; k++)
+            to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
+    }
+    to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
+    to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
 }
 
 /* Diagonal of C by rows, 0 where it has none. */
@@ -371,13 +367,37 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
     const Preparation *of = ctx;
     sti_Graph *graph = of->graph;
     for (int64_t k = first; k < end; k++) {
-        fill_laws(graph, &graph->batch[k]);
-        if (graph->round)
-            fill_balls(graph, &graph->batch[k], &graph->balls[k]);
-        else if (graph->framed)
+        for (int l = 0; l < STI_LANES; l++)
+            fill_law(graph, &graph->batch[k], l, graph->batch[k].contact[l]);
+        if (graph->framed)
             fill_frames(graph, &graph->batch[k], &graph->rows[k]);
         else
             fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
+    }
+}
+
+/* Contacts in their own order, in which what is known of them stands in memory: each colour's lanes then fill one after
+ * another, and large piles wait for memory less than where lanes fetch their contacts from all over it.       */
+static void fill_ball_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int c = (int)first; c < (int)end; c++) {
+        const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
+        fill_law(graph, &graph->batch[batch], lane, c);
+        fill_ball(graph, &graph->batch[batch], lane, &graph->balls[batch]);
+    }
+}
+
+static void fill_balls(sti_Graph *graph)
+{
+    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, fill_ball_range, graph);
+    for (int e = 0; e < sti_graph_open(graph); e++) {
+        const int batch = sti_graph_open_batch(graph, e);
+        for (int l = 0; batch >= 0 && l < STI_LANES; l++) {
+            if (graph->batch[batch].contact[l] >= 0) continue;
+            fill_law(graph, &graph->batch[batch], l, -1);
+            fill_ball(graph, &graph->batch[batch], l, &graph->balls[batch]);
+        }
     }
 }
 
@@ -399,7 +419,10 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
 {
     Preparation preparation = {graph, net};
     const int n = sti_chunks_of(graph->n_batches);
-    sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
+    if (graph->round)
+        fill_balls(graph);
+    else
+        sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
     spread_compliance(graph);
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);
     sum[0] = sum[1] = sum[2] = 0.0;
@@ -438,22 +461,27 @@ void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out)
     sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, give_range, &order);
 }
 
-/* Batch by batch: lanes without a contact, and directions it does not have, are 0. */
+/* Directions that a contact does not have are 0. */
 static void take_range(void *ctx, int64_t first, int64_t end)
 {
     const Order *order = ctx;
-    const sti_Graph *graph = order->graph;
-    memset(order->lanes + 3 * STI_LANES * first, 0, 3 * STI_LANES * (size_t)(end - first) * sizeof *order->lanes);
-    for (int64_t k = first; k < end; k++)
-        for (int l = 0; l < STI_LANES; l++) {
-            const int c = graph->batch[k].contact[l];
-            for (int d = 0; c >= 0 && d < graph->problem->contact[c].dim; d++)
-                order->lanes[3 * STI_LANES * k + STI_LANES * d + l] = order->from[graph->problem->contact[c].first + d];
-        }
+    const st_ContactLaw *contact = order->graph->problem->contact;
+    for (int c = (int)first; c < (int)end; c++) {
+        double *to = order->lanes + lane_of(order->graph, c);
+        for (int d = 0; d < 3; d++)
+            to[STI_LANES * d] = d < contact[c].dim ? order->from[contact[c].first + d] : 0.0;
+    }
 }
 
+/* Lanes without a contact, too. */
 void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes)
 {
     Order order = {.graph = graph, .from = from, .lanes = lanes};
-    sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, take_range, &order);
+    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, take_range, &order);
+    for (int e = 0; e < sti_graph_open(graph); e++) {
+        const int batch = sti_graph_open_batch(graph, e);
+        for (int l = 0; batch >= 0 && l < STI_LANES; l++)
+            for (int d = 0; graph->batch[batch].contact[l] < 0 && d < 3; d++)
+                lanes[3 * STI_LANES * (ptrdiff_t)batch + STI_LANES * d + l] = 0.0;
+    }
 }

@@ -243,12 +243,12 @@ static st_Status check_controls(const st_System *system, const Part *part, st_Er
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
-    const int64_t expected[N_SECTIONS] = {1,  n_q, n_v, 1,  1,  -1, -1, 1,  -1, -1, -1, -1,
-                                          -1, -1,  -1,  -1, -1, -1, -1, -1, -1, -1, -1};
     const int64_t n_past = part[PAST_COORDINATES].count; /* of a system that keeps none: 0 */
     for (int k = 0; k < N_SECTIONS; k++)
-        if (part[k].data == NULL || (expected[k] >= 0 && part[k].count != expected[k]) || part[k].count > INT32_MAX)
-            return damaged(err);
+        if (part[k].data == NULL || part[k].count > INT32_MAX) return damaged(err);
+    if (part[TIME].count != 1 || part[COORDINATES].count != n_q || part[VELOCITIES].count != n_v ||
+        part[STEPS].count != 1 || part[STALLED].count != 1 || part[PAST].count != 1)
+        return damaged(err);
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
         return damaged(err);

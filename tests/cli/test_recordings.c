@@ -155,6 +155,9 @@ static void bad_restarts_are_refused(void **state)
     RUN(p, "run", scene, "-o", out, "-o", in_folder(p, "b.h5"));
     check_status(p, 2);
     check_contains(p->err, "two recordings");
+    RUN(p, "run", "--restart", out, "--set", "simulation/end=0.01");
+    check_status(p, 2);
+    check_contains(p->err, "after the end of the run");
     RUN(p, "run", "--restart", out, "--set", "bodies/b1/locks=rx");
     check_status(p, 2);
     check_contains(p->err, "not the same scene");

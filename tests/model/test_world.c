@@ -2,8 +2,8 @@
  * quadrature, the gyroscopic step against its energy estimate, and what a scene must refuse. */
 #include "check.h"
 #include "model/joint.h"
-#include "model/world.h"
 #include "model/sink.h"
+#include "model/world.h"
 
 #include <string.h>
 
@@ -526,15 +526,77 @@ static void equal_shapes_are_one_kind(void **state)
     st_scene_destroy(scene);
 }
 
+/* What has no name is called by its number from 1; the ground is no body among them. */
+static void nameless_bodies_count_from_one(void **state)
+{
+    (void)state;
+    st_Error err = {0};
+    st_Scene *scene = NULL;
+    st_BodyDef def = st_body_def();
+    def.mass = 1, def.locks = ST_LOCK_ROTATION;
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 1; k <= 3; k++) {
+        st_BodyId id;
+        def.name = k == 2 ? "body3" : NULL; /* taken: the third is body4 */
+        check_ok(st_scene_add_body(scene, &def, &id, &err), err);
+    }
+    assert_int_equal(st_scene_find_body(scene, "body1").index1, 1);
+    assert_int_equal(st_scene_find_body(scene, "body3").index1, 2);
+    assert_int_equal(st_scene_find_body(scene, "body4").index1, 3);
+    st_scene_destroy(scene);
+}
+
+/* Friction is scaled wherever it is said: by a shape, by a material, by a pair of materials. */
+static void friction_is_scaled_everywhere(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    st_Error err = {0};
+    st_MaterialDef material = st_material_def();
+    st_MaterialPairDef pair = st_material_pair_def();
+    st_MaterialId steel, rubber;
+    check_ok(st_scene_create(&scene, &err), err);
+    material.name = "steel", material.mu = 0.2;
+    check_ok(st_scene_add_material(scene, &material, &steel, &err), err);
+    material.name = "rubber", material.mu = 0.8;
+    check_ok(st_scene_add_material(scene, &material, &rubber, &err), err);
+    pair.a = steel, pair.b = rubber, pair.mu = 0.6;
+    check_ok(st_scene_add_material_pair(scene, &pair, &err), err);
+    const st_MaterialId of[3] = {{0}, steel, rubber};
+    for (int k = 0; k < 3; k++) {
+        st_ShapeDef ball = st_sphere_def(1);
+        ball.mu = 0.45, ball.material = of[k];
+        check_ok(st_scene_add_shape(scene, ST_GROUND, &ball, NULL, &err), err);
+    }
+    for (int round = 0; round < 2; round++) {
+        const double factor = round == 0 ? 1 : 1.5;
+        if (round == 1) check_ok(st_scene_scale_friction(scene, factor, &err), err);
+        const st_ShapeDef *plain = sti_shape_def(scene, 0), *a = sti_shape_def(scene, 1), *b = sti_shape_def(scene, 2);
+        check_close(sti_pair_of(scene, plain, plain).mu, factor * 0.45, 1e-15); /* rounding */
+        check_close(sti_pair_of(scene, plain, b).mu, factor * sqrt(0.45 * 0.8), 1e-15);
+        check_close(sti_pair_of(scene, a, b).mu, factor * 0.6, 1e-15);
+    }
+    assert_int_equal(st_scene_material(scene, steel, &material), ST_OK);
+    check_close(material.mu, 1.5 * 0.2, 1e-15);
+    st_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_gradients),          cmocka_unit_test(angular_spring_counts_turns),
-        cmocka_unit_test(difference_inverts_move),     cmocka_unit_test(gyroscopic_step_loses_energy),
-        cmocka_unit_test(forces_do_the_right_work),    cmocka_unit_test(box_mass_is_exact),
-        cmocka_unit_test(sphere_and_bar_masses),       cmocka_unit_test(contact_dimension_follows_the_locks),
-        cmocka_unit_test(bad_definitions_are_refused), cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(rows_are_gradients),
+        cmocka_unit_test(angular_spring_counts_turns),
+        cmocka_unit_test(difference_inverts_move),
+        cmocka_unit_test(gyroscopic_step_loses_energy),
+        cmocka_unit_test(forces_do_the_right_work),
+        cmocka_unit_test(box_mass_is_exact),
+        cmocka_unit_test(sphere_and_bar_masses),
+        cmocka_unit_test(contact_dimension_follows_the_locks),
+        cmocka_unit_test(bad_definitions_are_refused),
+        cmocka_unit_test(bad_worlds_are_refused),
         cmocka_unit_test(equal_shapes_are_one_kind),
+        cmocka_unit_test(friction_is_scaled_everywhere),
+        cmocka_unit_test(nameless_bodies_count_from_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,30 @@ static void position_motor_is_a_limited_spring(void **state)
     }
 }
 
+/* A position motor whose place moves on at 0.5 m/s: its damper works against the difference of the speeds, and it does
+ * not lag behind by d v/k = 0.01 m. What is left is of order h: h v.                                   */
+static void position_motor_keeps_up(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = add_body(&m, 1, 1, vec3(0, 0, 0)), joint.axis = vec3(1, 0, 0);
+        joint.motor = (st_MotorDef){.type = ST_MOTOR_POSITION,
+                                    .target = 0.5,
+                                    .profile = {.type = ST_PROFILE_RAMP},
+                                    .max_force = INFINITY,
+                                    .stiffness = 1e4,
+                                    .damping = 200};
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 0.5); /* critically damped: exp(-100 t) of the start is left */
+        check_close(report(&m, id).coordinate, 0.5 * 0.5, 1.01 * 0.5 * m.def.h);
+        end(&m);
+    }
+}
+
 /* A position motor without a binding limit is a spring and damper: the same motion, to rounding, as with a soft
  * row, under every integrator that takes those implicitly. */
 static void position_motor_is_a_spring(void **state)
@@ -792,6 +816,7 @@ int main(void)
         cmocka_unit_test(friction_all_around_a_loop),
         cmocka_unit_test(locked_coordinates_are_refused),
         cmocka_unit_test(bad_joints_are_refused),
+        cmocka_unit_test(position_motor_keeps_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

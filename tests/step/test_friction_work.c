@@ -1,0 +1,99 @@
+/* What friction took, as st_StepInfo.friction says: force times displacement, of contacts and of joints, and nothing of
+ * what drives.
+ */
+#include "machine.h"
+
+static void add_floor(Machine *m, double mu)
+{
+    st_ShapeDef plane = st_plane_def();
+    plane.mu = mu;
+    check_ok(st_scene_add_shape(m->scene, ST_GROUND, &plane, NULL, &m->err), m->err);
+}
+
+/* A point mass that does not turn. */
+static st_BodyId add_point(Machine *m, double mass, st_Vec3 at, st_Vec3 velocity, double mu)
+{
+    st_BodyDef def = st_body_def();
+    st_ShapeDef point = st_point_def();
+    st_BodyId id;
+    def.mass = mass, def.pose.p = at, def.velocity = velocity, def.locks = ST_LOCK_ROTATION;
+    point.mu = mu;
+    check_ok(st_scene_add_body(m->scene, &def, &id, &m->err), m->err);
+    check_ok(st_scene_add_shape(m->scene, id, &point, NULL, &m->err), m->err);
+    return id;
+}
+
+static double x_of(const Machine *m, st_BodyId id)
+{
+    st_Pose pose;
+    assert_int_equal(st_system_pose(m->system, id, &pose), ST_OK);
+    return pose.p.x;
+}
+
+/* mu m g over the way it slid, whatever that is: Euler's step moves by h times the velocity that the work is done at,
+ * so that the two agree but for the gap below which the floor does not push (1e-9).                   */
+static void sliding_takes_force_times_way(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    m.def.gravity = vec3(0, 0, -9.81);
+    add_floor(&m, 0.3);
+    st_BodyId id = add_point(&m, 2, vec3(0, 0, 0), vec3(1, 0, 0), 0.3);
+    run(&m, 0.2);
+    assert_true(x_of(&m, id) > 0.1);
+    check_close(m.info.friction, -0.3 * 2 * 9.81 * x_of(&m, id), 1e-9);
+    end(&m);
+}
+
+/* Sliding along an axis and pushed on by a position motor: of the two bounded rows friction alone counts. bdf2 counts
+ * the work of a step at its end velocity: h F/2 times the change of velocity, 0.02 m/s, is 3e-5.        */
+static void a_joint_loses_its_friction(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        st_BodyDef body = st_body_def();
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        st_BodyId id;
+        body.mass = 2, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}}, body.velocity = vec3(1, 0, 0);
+        check_ok(st_scene_add_body(m.scene, &body, &id, &m.err), m.err);
+        joint.b = id, joint.axis = vec3(1, 0, 0), joint.friction = 3;
+        joint.motor = (st_MotorDef){.type = ST_MOTOR_POSITION, .target = 0.5, .stiffness = 8, .max_force = INFINITY};
+        add_joint(&m, &joint);
+        run(&m, 0.2);
+        assert_true(x_of(&m, id) > 0.1);
+        check_close(m.info.friction, -3 * x_of(&m, id), 5e-5);
+        end(&m);
+    }
+}
+
+/* An oblique impact: r_n = m v_n, r_t = mu r_n at most, and its work is what the sliding lost of its energy. Without
+ * gravity nothing pushes before and after.                                                        */
+static void an_impact_takes_the_energy_of_sliding(void **state)
+{
+    (void)state;
+    const double mu = 0.3, fast = 2, down = 1, after = fast - mu * down, m_body = 2;
+    Machine m;
+    begin(&m);
+    add_floor(&m, mu);
+    st_BodyId id = add_point(&m, m_body, vec3(0, 0, 0.01), vec3(fast, 0, -down), mu);
+    st_Vec3 v;
+    run(&m, 0.05);
+    assert_int_equal(st_system_velocity(m.system, id, &v, NULL), ST_OK);
+    check_close(v.x, after, 1e-9);
+    check_close(m.info.friction, 0.5 * m_body * (after * after - fast * fast), 1e-9);
+    end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sliding_takes_force_times_way),
+        cmocka_unit_test(a_joint_loses_its_friction),
+        cmocka_unit_test(an_impact_takes_the_energy_of_sliding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
