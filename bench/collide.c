@@ -10,8 +10,8 @@
  * `place` and `pairs` are the parts of the time spent on poses and on the broad phase. Times are CPU times of the
  * best of the steps but the first, which finds all pairs anew.
  */
-#include "model/world.h"
 #include "model/sink.h"
+#include "model/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,9 +38,10 @@ static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
 /* Residual of a start near an answer. There contacts at the edge of touching change sides with every step, and the
  * merit rises before it falls: so many full steps are taken on trust, and taken back if they did not help (a watchdog:
- * Chamberlain et al. 1982).                                                                       */
+ * Chamberlain et al. 1982). Not by a W of more rows than DEAR: among thousands of contacts some change sides all the
+ * time, the steps are mostly taken back, and they are dear.                                       */
 static const double near = 1e-3;
-enum { WATCHED = 4 };
+enum { WATCHED = 4, DEAR = 3000 };
 /* A start whose residual is not far above the tolerance is left to sweeps first: so many at most, or until r changes by
  * a tenth of what the first one changed.                                                          */
 static const double nearly = 10.0, swept = 0.1;
@@ -263,7 +264,8 @@ static double take_back(Newton *s, const sti_Task *task)
 static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
 {
     double history[MEMORY], first = 0.0;
-    int rounded = 0, watched = s->measure < near ? WATCHED : 0;
+    const bool trusts = s->measure < near && (s->by_bodies || task->problem->n_r <= DEAR);
+    int rounded = 0, watched = trusts ? WATCHED : 0;
     *solved = false;
     for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
         double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;

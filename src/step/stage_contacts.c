@@ -228,10 +228,11 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
- * normal compliance (METHODS section 1).                                                          */
+ * normal compliance (METHODS section 1). Within the slop nothing is pushed apart, and nothing pinched; and compliance
+ * at some of the contacts that share a load moves it to the others.                               */
 static bool overlaps(const sti_StageWork *work, int c)
 {
-    return work->gap_drift && work->out->chosen[c].entry.gap < -STI_OVERLAP;
+    return work->gap_drift && work->out->chosen[c].entry.gap < -(STI_OVERLAP + work->system->def.slop);
 }
 
 static void soften_overlaps(sti_StageWork *work)

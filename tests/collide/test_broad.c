@@ -1,7 +1,7 @@
 /* The broad phase: with it and without it the same contacts, bit for bit, whatever came before; filters. */
 #include "check.h"
-#include "model/world.h"
 #include "model/sink.h"
+#include "model/world.h"
 
 #include <string.h>
 

@@ -316,7 +316,8 @@ static void cut_ones_are_refused(void **state)
         write_bytes(cut, bytes, n * (size_t)k / 24);
         check_refused(cut, k == 0 ? "not an HDF5 file" : "");
     }
-    /* "Not closed yet", with a checksum that never fits: looked at a few times, not for ever (the test would time out). */
+    /* "Not closed yet", with a checksum that never fits: looked at a few times, not for ever (the test would time out).
+     */
     bytes[11] = 5, bytes[44] ^= 1;
     write_bytes(cut, bytes, n);
     check_refused(cut, "checksum");

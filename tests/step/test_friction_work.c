@@ -46,8 +46,8 @@ static void sliding_takes_force_times_way(void **state)
     end(&m);
 }
 
-/* Sliding along an axis and pushed on by a position motor: of the two bounded rows friction alone counts. bdf2 counts
- * the work of a step at its end velocity: h F/2 times the change of velocity, 0.02 m/s, is 3e-5.        */
+/* Sliding along an axis and pushed on by a position motor at its limit: of the two bounded rows friction alone counts.
+ * bdf2 counts the work of a step at its end velocity: h F/2 times the change of velocity, 0.2 m/s, is 3e-4.         */
 static void a_joint_loses_its_friction(void **state)
 {
     (void)state;
@@ -61,11 +61,11 @@ static void a_joint_loses_its_friction(void **state)
         body.mass = 2, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}}, body.velocity = vec3(1, 0, 0);
         check_ok(st_scene_add_body(m.scene, &body, &id, &m.err), m.err);
         joint.b = id, joint.axis = vec3(1, 0, 0), joint.friction = 3;
-        joint.motor = (st_MotorDef){.type = ST_MOTOR_POSITION, .target = 0.5, .stiffness = 8, .max_force = INFINITY};
+        joint.motor = (st_MotorDef){.type = ST_MOTOR_POSITION, .target = 0.5, .stiffness = 8, .max_force = 1};
         add_joint(&m, &joint);
         run(&m, 0.2);
         assert_true(x_of(&m, id) > 0.1);
-        check_close(m.info.friction, -3 * x_of(&m, id), 5e-5);
+        check_close(m.info.friction, -3 * x_of(&m, id), 4e-4);
         end(&m);
     }
 }

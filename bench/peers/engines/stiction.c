@@ -32,7 +32,7 @@ static const Choice choices[] = {
     {"spheres-2000", "solver=nsgs tolerance=1e-2 max_iterations=10 islands=false margin=0.001 slop=1e-6"},
     {"spheres", "solver=nsgs tolerance=1e-2 max_iterations=20 islands=false margin=0.001 slop=1e-6"},
     {"hulls", "solver=nsgs tolerance=1e-2 max_iterations=6 islands=false margin=0.001 slop=1e-5"},
-    {"wall", "solver=newton slop=1e-7"},
+    {"wall", "solver=newton slop=1e-7 islands=false"},
     {"column", "slop=1e-7"},
     {"tower", "solver=newton slop=1e-7"},
     {"dominoes", "solver=nsgs tolerance=1e-3 max_iterations=60 slop=1e-5"},
