@@ -13,7 +13,9 @@
 #include "collide/manifold.h"
 #include "collide/pair.h"
 
-#define NEARLY_PARALLEL 1e-4 /* edges: closer than this the axis is computed with more care */
+#define NEARLY_PARALLEL 1e-4  /* edges: closer than this the axis is computed with more care */
+#define PARALLEL        1e-10 /* closer than this they have none                             */
+#define SAME_FACE       5e-10 /* faces: closer than this their axes are one; half of what manifold.c takes for the same */
 
 typedef struct Boxes {
     const sti_Core *a, *b;
@@ -25,7 +27,7 @@ typedef struct Boxes {
 typedef struct Axis {
     double gap;
     st_Vec3 normal;
-    int edge_a, edge_b; /* edges along these axes; edge_a may be FACE_A or FACE_B instead           */
+    int edge_a, edge_b; /* edges along these axes; or FACE_A or FACE_B, and the face's axis         */
 } Axis;
 enum { FACE_A = -1, FACE_B = -2 };
 
@@ -49,16 +51,22 @@ static void take(Axis *best, double gap, double along, st_Vec3 axis, int edge_a,
     *best = (Axis){gap, scale(along < 0 ? -1 : 1, axis), edge_a, edge_b};
 }
 
+/* Separation along an axis of a box, which its other is `along` and whose axes have these cosines with it. */
+static double face_gap(double along, double half, const double half_other[3], double c0, double c1, double c2)
+{
+    return fabs(along) - (half + half_other[0] * c0 + half_other[1] * c1 + half_other[2] * c2);
+}
+
 static void try_faces(const Boxes *x, Axis *best)
 {
     for (int i = 0; i < 3; i++) {
-        double reach = x->ha[i] + x->hb[0] * x->Q[i][0] + x->hb[1] * x->Q[i][1] + x->hb[2] * x->Q[i][2];
-        take(best, fabs(x->t[i]) - reach, x->t[i], x->a->axis[i], FACE_A, 0);
+        const double gap = face_gap(x->t[i], x->ha[i], x->hb, x->Q[i][0], x->Q[i][1], x->Q[i][2]);
+        take(best, gap, x->t[i], x->a->axis[i], FACE_A, i);
     }
     for (int j = 0; j < 3; j++) {
-        double along = dot(x->b->axis[j], x->centre);
-        double reach = x->hb[j] + x->ha[0] * x->Q[0][j] + x->ha[1] * x->Q[1][j] + x->ha[2] * x->Q[2][j];
-        take(best, fabs(along) - reach, along, x->b->axis[j], FACE_B, 0);
+        const double along = dot(x->b->axis[j], x->centre);
+        const double gap = face_gap(along, x->hb[j], x->ha, x->Q[0][j], x->Q[1][j], x->Q[2][j]);
+        take(best, gap, along, x->b->axis[j], FACE_B, j);
     }
 }
 
@@ -73,16 +81,24 @@ static void try_nearly_parallel(const Boxes *x, int i, int j, Axis *best)
     take(best, fabs(along) - reach, along, n, i, j);
 }
 
+/* |A_i x B_j|^2 */
+static double sine_square(const Boxes *x, int i, int j)
+{
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    return x->R[i1][j] * x->R[i1][j] + x->R[i2][j] * x->R[i2][j];
+}
+
 static void try_edges(const Boxes *x, Axis *best)
 {
     double size = x->a->size + x->b->size, rounding = 1e-14 * size;
-    double tie = 1e-12 * size; /* a face that is as good is the better answer */
+    double tie = STI_TIE * size; /* a face that is as good is the better answer */
+    const double of_face = best->gap;
     best->gap += tie;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            double square = x->R[i1][j] * x->R[i1][j] + x->R[i2][j] * x->R[i2][j]; /* |A_i x B_j|^2 */
-            if (square < 1e-20) continue;                                          /* parallel: the faces have it */
+            double square = sine_square(x, i, j);
+            if (square < PARALLEL * PARALLEL) continue; /* the faces have it */
             double along = x->t[i2] * x->R[i1][j] - x->t[i1] * x->R[i2][j], length = sqrt(square);
             double reach =
                 x->ha[i1] * x->Q[i2][j] + x->ha[i2] * x->Q[i1][j] + x->hb[j1] * x->Q[i][j2] + x->hb[j2] * x->Q[i][j1];
@@ -96,7 +112,7 @@ static void try_edges(const Boxes *x, Axis *best)
             take(best, (fabs(along) - reach) / length, along, scale(1 / length, cross(x->a->axis[i], x->b->axis[j])), i,
                  j);
         }
-    if (best->edge_a < 0) best->gap -= tie;
+    if (best->edge_a < 0) best->gap = of_face;
 }
 
 /* The edge of a box along its axis e that is farthest along n, as middle, direction and half length. */
@@ -120,11 +136,80 @@ static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
     return fabs(dot(u, sub(d->a, p))) <= x->ha[axis->edge_a] && fabs(dot(v, sub(d->b, q))) <= x->hb[axis->edge_b];
 }
 
+/* ---- at rest ------------------------------------------------------------------------------------- */
+
+/* How far the boxes may move and the axis of a face stays the best one. All separations are compared as try_faces and
+ * try_edges do it. When the ways of the boxes' points add up to D, they turn by f = D / (smaller size) at most, and b's
+ * centre c moves in a's axes by D + |c| f. So separations change by D + |c| f + (size) f along an axis of one box, and
+ * by
+ * (|c| + sizes) f more across one of each, not as a unit; one is compared with the other.
+ * Faces that are parallel but for rounding are one axis, of which the larger separation counts.   */
+static double room_of_face(const Boxes *x, const Axis *axis)
+{
+    const double size = x->a->size + x->b->size, smaller = fmin(x->a->size, x->b->size);
+    const bool of_a = axis->edge_a == FACE_A;
+    double least_turn = INFINITY, least = fabs(of_a ? x->t[axis->edge_b] : dot(x->b->axis[axis->edge_b], x->centre));
+    for (int i = 0; i < 3; i++) {
+        const double gap_a = face_gap(x->t[i], x->ha[i], x->hb, x->Q[i][0], x->Q[i][1], x->Q[i][2]);
+        const double gap_b =
+            face_gap(dot(x->b->axis[i], x->centre), x->hb[i], x->ha, x->Q[0][i], x->Q[1][i], x->Q[2][i]);
+        const bool is_a = of_a ? i == axis->edge_b : sine_square(x, i, axis->edge_b) < SAME_FACE * SAME_FACE;
+        const bool is_b = of_a ? sine_square(x, axis->edge_b, i) < SAME_FACE * SAME_FACE : i == axis->edge_b;
+        if (!is_a) least = fmin(least, axis->gap - gap_a);
+        if (!is_b) least = fmin(least, axis->gap - gap_b);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+            double along = x->t[i2] * x->R[i1][j] - x->t[i1] * x->R[i2][j];
+            double reach =
+                x->ha[i1] * x->Q[i2][j] + x->ha[i2] * x->Q[i1][j] + x->hb[j1] * x->Q[i][j2] + x->hb[j2] * x->Q[i][j1];
+            double length = sqrt(sine_square(x, i, j));
+            if (length < PARALLEL)
+                least_turn = fmin(least_turn, PARALLEL - length);
+            else
+                least = fmin(least, (axis->gap + STI_TIE * size) * length - (fabs(along) - reach));
+        }
+    return fmin(least_turn * smaller, least / (2 + (3 * norm(x->centre) + 2 * size) / smaller));
+}
+
+/* Separation along axis i of a box whose other is at `centre`. */
+static double gap_along(const sti_Core *box, int i, const sti_Core *other, st_Vec3 centre)
+{
+    const double half[3] = {box->half.x, box->half.y, box->half.z},
+                 half_other[3] = {other->half.x, other->half.y, other->half.z};
+    const st_Vec3 n = box->axis[i];
+    return face_gap(dot(n, centre), half[i], half_other, fabs(dot(n, other->axis[0])), fabs(dot(n, other->axis[1])),
+                    fabs(dot(n, other->axis[2])));
+}
+
+/* From what was kept: the separation along the reference's axis, or that of the face which lies on it. */
+static st_Status add_again(const sti_Placed *placed, const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
+{
+    const sti_Kept *kept = how->kept;
+    const bool of_a = kept->reference > 0;
+    const sti_Core *box = of_a ? placed->a : placed->b, *other = of_a ? placed->b : placed->a;
+    const st_Vec3 centre = sub(placed->b->p, placed->a->p);
+    sti_Distance axis = {.gap = gap_along(box, kept->face / 2, other, centre)};
+    if (kept->other >= 0) {
+        const double gap = gap_along(other, kept->other / 2, box, centre);
+        axis.gap = gap > axis.gap ? gap : axis.gap;
+    }
+    *met = axis.gap < how->margin;
+    if (!*met) return ST_OK;
+    axis.normal = scale((kept->face % 2 == 1) == of_a ? 1 : -1, box->axis[kept->face / 2]);
+    return sti_manifold_along_again(placed->a, placed->b, &axis, placed->origin, how, out, met, err);
+}
+
 st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                       sti_Points *out, st_Error *err)
 {
     sti_Placed placed;
+    bool met = false;
     if (!sti_place_pair(a, pose_a, b, pose_b, how, &placed)) return ST_OK;
+    if (how->kept != NULL && how->kept->room > 0) STI_TRY(add_again(&placed, how, out, &met, err));
+    if (met) return ST_OK;
+    if (how->kept != NULL) how->kept->room = 0;
     Boxes x = {.a = placed.a, .b = placed.b};
     prepare(&x);
     Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
@@ -134,13 +219,16 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
         if (how->apart != NULL) *how->apart = axis.gap;
         return ST_OK;
     }
+    sti_Distance d = {.gap = axis.gap, .normal = axis.normal, .swing = 1};
     if (axis.edge_a < 0) {
-        bool met;
-        STI_TRY(sti_manifold_along(x.a, x.b, axis.gap, axis.normal, placed.origin, how, out, &met, err));
+        if (how->kept != NULL) d.room = room_of_face(&x, &axis);
+        STI_TRY(sti_manifold_along(x.a, x.b, &d, placed.origin, how, out, &met, err));
         if (met) return ST_OK;
     }
-    sti_Distance d = {.gap = axis.gap, .normal = axis.normal};
+    sti_Collide nothing_kept = *how; /* features are certain in the other way that convex.c goes */
+    nothing_kept.kept = NULL;
+    d.room = 0;
     if (axis.edge_a < 0 || !edge_points(&x, &axis, &d)) sti_core_distance(x.a, x.b, how->margin, NULL, &d);
     if (d.beyond) return ST_OK;
-    return sti_manifold(x.a, x.b, &d, placed.origin, how, out, err);
+    return sti_manifold(x.a, x.b, &d, placed.origin, &nothing_kept, out, err);
 }

@@ -24,8 +24,14 @@
  * search from nothing ends with: GJK's direction is then off by less than its error (1e-11) over CLEAR, which LIFT
  * is above, and the axes of sat.c that are turned from n by more than LIFT are worse by more than CLEAR LIFT; nearer
  * ones have no corners there. The answer does not depend on what was guessed.
+ *
+ * How far may the cores move until that has to be looked at again? Let D be the sum of the ways of their points. Then
+ * neither turns by more than D / (the smaller size), a point that is r from the middle of a core of size s moves over
+ * it by no more than (1 + r/s) D, and the normal of two edges turns 1 / (sine of their angle) as fast. Each of the
+ * above then has its room, the cone's is tried out. Only whether they touch is looked at every time: gaps at rest are
+ * small.
  */
-#include "collide/core.h"
+#include "collide/manifold.h"
 
 /* Of the sizes: how far inside its feature a nearest point must be, and how far behind it the other corners. */
 #define CLEAR 1e-4
@@ -119,29 +125,41 @@ uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n)
 
 /* ---- certainty ----------------------------------------------------------------------------------- */
 
-/* Are all corners but one, or but the two of an edge, well behind it along n? Then which one is farthest behind. */
-static bool stands_out(const sti_Core *core, st_Vec3 n, const int feature[2], double size, int *lowest)
+/* How far along n are all corners behind one, or behind the two of an edge? Not positive where they are not clearly.
+ * And which one is farthest behind. All are looked at: no processor guesses which would be the last.  */
+static double standing_out(const sti_Core *core, st_Vec3 n, const int feature[2], double size, int *lowest)
 {
     const sti_Facets *f = core->facets;
     const int i = feature[0], j = feature[1];
     const st_Vec3 along = scaled(core_to_local(core, n), core->half);
-    const double level = dot(f->vertex[i], along) - LIFT * size;
-    double least = INFINITY;
+    double least = INFINITY, most = -INFINITY;
     for (int k = 0; k < f->n_vertices; k++) {
-        if (k == i || k == j) continue;
         const double height = dot(f->vertex[k], along);
-        if (!(height < level)) return false;
-        if (height < least) least = height, *lowest = k;
+        const bool other = (k != i) & (k != j);
+        const double as_most = other ? height : -INFINITY, as_least = other ? height : INFINITY;
+        most = as_most > most ? as_most : most;
+        *lowest = as_least < least ? k : *lowest;
+        least = as_least < least ? as_least : least;
     }
-    return true;
+    return dot(f->vertex[i], along) - LIFT * size - most;
 }
 
-/* Does the cone from the disc to x, a point of A - B, leave room for the ball? */
-static bool holds_ball(double rho, double depth, st_Vec3 x, st_Vec3 n)
+/* Does the cone from the disc to x, a point of A - B, leave room for the ball? x is known to `off`. */
+static bool holds_ball(double rho, double depth, st_Vec3 x, st_Vec3 n, double off)
 {
-    const double W = -dot(n, x), ell = norm(add(x, scale(W, n)));
+    const double height = -dot(n, x), W = height - off, ell = norm(add(x, scale(height, n))) + off;
     const double wide = rho + ell, high = W + depth;
     return W > 0 && rho * W - ell * depth > ROOM * depth * sqrt(wide * wide + high * high);
+}
+
+/* The largest part of `room` after which the ball is still held; x are two corners `size` from each other at most. */
+static double room_for_ball(double room, double rho, double gap, st_Vec3 x, st_Vec3 n, double turns, double speed)
+{
+    for (int k = 0; k < 4; k++, room *= 0.25) {
+        const double depth = fmax(-gap, 0) + speed * room;
+        if (holds_ball(rho - speed * room, depth, x, n, (1 + turns * norm(x)) * speed * room)) return room;
+    }
+    return 0;
 }
 
 /* How far inside the face is p, a point of its plane? Negative: it is not. */
@@ -162,27 +180,40 @@ static double clearance(const sti_Core *core, int face, st_Vec3 p)
     return sqrt(least);
 }
 
-/* A face of one and a corner of the other; sign -1: the face is b's. */
-static bool face_and_corner(const sti_Core *core, int face, const sti_Core *other, int corner, double sign,
+static bool face_is_certain(const sti_Core *core, int face, const sti_Core *other, int corner, st_Vec3 n, st_Vec3 on,
+                            st_Vec3 q, sti_Distance *out)
+{
+    const double size = core->size + other->size, smaller = fmin(core->size, other->size);
+    const int alone[2] = {corner, corner};
+    int lowest = corner;
+    const double over = standing_out(other, scale(-1, n), alone, size, &lowest);
+    if (!(over > 0)) return false;
+    const double rho = clearance(core, face, sub(q, scale(out->gap, n)));
+    if (!(rho > CLEAR * size)) return false;
+    const st_Vec3 x = sub(on, sti_core_vertex(other, lowest));
+    if (out->gap < 0 && !holds_ball(rho, -out->gap, x, n, 0)) return false;
+    const double speed = 1 + norm(sub(q, core->p)) / core->size;
+    out->room = fmin(over * smaller / (2 * other->size), (rho - CLEAR * size) / speed);
+    out->room = room_for_ball(out->room, rho, out->gap, x, n, 1 / smaller, speed);
+    return true;
+}
+
+/* A face of one and a corner of the other; sign -1: the face is b's. `proved`: it was, and there was room. */
+static bool face_and_corner(const sti_Core *core, int face, const sti_Core *other, int corner, double sign, bool proved,
                             sti_Distance *out)
 {
     const double size = core->size + other->size;
-    const int alone[2] = {corner, corner};
     st_Vec3 n, on;
-    int lowest = corner;
     sti_core_face(core, face, &n, &on);
     const st_Vec3 q = sti_core_vertex(other, corner);
     const double gap = dot(n, sub(q, on));
-    if (!(fabs(gap) > TOUCHING * size) || !stands_out(other, scale(-1, n), alone, size, &lowest)) return false;
-    const double rho = clearance(core, face, sub(q, scale(gap, n)));
-    if (!(rho > CLEAR * size)) return false;
-    if (gap < 0 && !holds_ball(rho, -gap, sub(on, sti_core_vertex(other, lowest)), n)) return false;
-    *out = (sti_Distance){.gap = gap, .normal = scale(sign, n), .a = q, .b = q};
+    if (!(fabs(gap) > TOUCHING * size)) return false;
+    *out = (sti_Distance){.gap = gap, .normal = scale(sign, n), .a = q, .b = q, .swing = 1};
     if (sign > 0)
         out->a = sub(q, scale(gap, out->normal));
     else
         out->b = add(q, scale(gap, out->normal));
-    return true;
+    return proved || face_is_certain(core, face, other, corner, n, on, q, out);
 }
 
 /* How far p, a point on an edge, is from its ends. Negative: it is beyond one. */
@@ -216,24 +247,43 @@ static st_Vec3 farther_end(const sti_Core *core, const int edge[2], const st_Vec
     return end[second > first || (second == first && edge[1] < edge[0])];
 }
 
-static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, sti_Distance *out)
+static bool edges_are_certain(const sti_Core *a, int i, const sti_Core *b, int j, const st_Vec3 end_a[2],
+                              const st_Vec3 end_b[2], double sine, sti_Distance *out)
 {
     const int *edge_a = a->facets->edge + (ptrdiff_t)4 * i, *edge_b = b->facets->edge + (ptrdiff_t)4 * j;
-    const double size = a->size + b->size;
-    st_Vec3 end_a[2], end_b[2], n;
+    const double size = a->size + b->size, smaller = fmin(a->size, b->size);
+    const st_Vec3 n = out->normal;
     int lowest_a = edge_a[0], lowest_b = edge_b[0];
-    const double sine = axis_of_edges(a, i, b, j, end_a, end_b, &n);
-    if (!(sine > CROSSING)) return false;
-    if (!stands_out(a, n, edge_a, size, &lowest_a) || !stands_out(b, scale(-1, n), edge_b, size, &lowest_b))
-        return false;
-    const st_Vec3 on_a = farther_end(a, edge_a, end_a, n), on_b = farther_end(b, edge_b, end_b, scale(-1, n));
-    const double gap = dot(n, sub(on_b, on_a));
-    if (!(fabs(gap) > TOUCHING * size)) return false;
-    *out = (sti_Distance){.gap = gap, .normal = n};
-    sti_nearest_on_lines(end_a, end_b, &out->a, &out->b);
+    const double over_a = standing_out(a, n, edge_a, size, &lowest_a);
+    if (!(over_a > 0)) return false;
+    const double over_b = standing_out(b, scale(-1, n), edge_b, size, &lowest_b);
+    if (!(over_b > 0)) return false;
     const double rho = sine * fmin(from_ends(end_a, out->a), from_ends(end_b, out->b));
     if (!(rho > CLEAR * size)) return false;
-    return gap > 0 || holds_ball(rho, -gap, sub(sti_core_vertex(a, lowest_a), sti_core_vertex(b, lowest_b)), n);
+    const st_Vec3 x = sub(sti_core_vertex(a, lowest_a), sti_core_vertex(b, lowest_b));
+    if (out->gap < 0 && !holds_ball(rho, -out->gap, x, n, 0)) return false;
+    /* the nearest points move along their edges by what the cores do, over the sine; and the sine changes */
+    const double speed = 4 + 4 * size / smaller;
+    const double over = fmin(over_a / a->size, over_b / b->size);
+    out->room =
+        fmin(fmin(0.5 * over * smaller * sine, (rho - CLEAR * size) / speed), 0.5 * (sine - CROSSING) * smaller);
+    out->room = room_for_ball(out->room, rho, out->gap, x, n, 2 / (sine * smaller), speed);
+    out->swing = 2 / sine;
+    return true;
+}
+
+static bool edge_and_edge(const sti_Core *a, int i, const sti_Core *b, int j, bool proved, sti_Distance *out)
+{
+    const int *edge_a = a->facets->edge + (ptrdiff_t)4 * i, *edge_b = b->facets->edge + (ptrdiff_t)4 * j;
+    st_Vec3 end_a[2], end_b[2], n;
+    const double sine = axis_of_edges(a, i, b, j, end_a, end_b, &n);
+    if (!(sine > CROSSING)) return false;
+    const st_Vec3 on_a = farther_end(a, edge_a, end_a, n), on_b = farther_end(b, edge_b, end_b, scale(-1, n));
+    const double gap = dot(n, sub(on_b, on_a));
+    if (!(fabs(gap) > TOUCHING * (a->size + b->size))) return false;
+    *out = (sti_Distance){.gap = gap, .normal = n};
+    sti_nearest_on_lines(end_a, end_b, &out->a, &out->b);
+    return proved || edges_are_certain(a, i, b, j, end_a, end_b, sine, out);
 }
 
 bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n)
@@ -247,15 +297,37 @@ bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, 
     return true;
 }
 
-bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out)
+static bool distance_of(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, bool proved,
+                        sti_Distance *out)
 {
     if (features == 0 || a->facets == NULL || b->facets == NULL) return false;
     const int kind = kind_of(features), i = first_of(features), j = second_of(features);
-    const bool certain = kind == FACE_CORNER   ? face_and_corner(a, i, b, j, 1, out)
-                         : kind == CORNER_FACE ? face_and_corner(b, j, a, i, -1, out)
-                                               : edge_and_edge(a, i, b, j, out);
+    const bool certain = kind == FACE_CORNER   ? face_and_corner(a, i, b, j, 1, proved, out)
+                         : kind == CORNER_FACE ? face_and_corner(b, j, a, i, -1, proved, out)
+                                               : edge_and_edge(a, i, b, j, proved, out);
     if (!certain) return false;
     out->features = features;
     out->beyond = core_is_beyond(out->gap, beyond, a->size + b->size);
     return true;
+}
+
+bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out)
+{
+    return distance_of(a, b, features, beyond, false, out);
+}
+
+bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out)
+{
+    return distance_of(a, b, features, beyond, true, out);
+}
+
+void sti_features_split(uint32_t features, sti_Farthest *of_a, sti_Farthest *of_b)
+{
+    static const sti_FarthestKind kinds[4][2] = {{STI_FARTHEST_UNKNOWN, STI_FARTHEST_UNKNOWN},
+                                                 [FACE_CORNER] = {STI_FARTHEST_FACE, STI_FARTHEST_CORNER},
+                                                 [CORNER_FACE] = {STI_FARTHEST_CORNER, STI_FARTHEST_FACE},
+                                                 [EDGE_EDGE] = {STI_FARTHEST_EDGE, STI_FARTHEST_EDGE}};
+    const int kind = kind_of(features);
+    *of_a = (sti_Farthest){kinds[kind][0], first_of(features)};
+    *of_b = (sti_Farthest){kinds[kind][1], second_of(features)};
 }

@@ -103,6 +103,8 @@ typedef struct sti_Distance {
     double error;      /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
     bool beyond;       /* farther than asked for: only the normal is known, roughly                   */
     uint32_t features; /* of two polytopes, that make it: certain.c; 0: not known                  */
+    double room;       /* how far the cores may move and these features are still certain [m]; 0: not known */
+    double swing;      /* where there is room: how much faster than the cores the normal turns, at most    */
     int rounds;        /* of GJK and of the expanding polytope, together                              */
 } sti_Distance;
 
@@ -119,6 +121,8 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
 /* sat.c: the axis of largest separation of two polytopes. A unit `guess` near that axis makes it fast, and changes
  * nothing else as long as they overlap or touch, or are apart along the guess; 0: no guess, nothing is left out. */
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
+/* Of two hulls, from the unit n to the axis nearby that separates them most; returns how much. */
+double sti_sat_nearby(const sti_Core *a, const sti_Core *b, st_Vec3 *n);
 /* Across two edges, as a unit; returns the sine of their angle. */
 static inline double sti_edges_axis(st_Vec3 way_a, double length_a, st_Vec3 way_b, double length_b, st_Vec3 *n)
 {
@@ -147,6 +151,9 @@ void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
 /* The distance from these features, if it is certain that they make it. */
 bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+/* The same, without proof, after moves within the `room` of a distance before. false: so near to touching that nothing
+ * is certain.                                                                                        */
+bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
 
 /* Their axis, as a unit: a good guess where nothing is certain. */
 bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n);

@@ -84,6 +84,7 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
         return true;
     }
     if (separation >= 0 || a->facets == NULL || b->facets == NULL) return false;
+    if (sti_sat_nearby(a, b, &n) >= -4 * touching) return false; /* as all axes together would have it */
     *out = (sti_Distance){.rounds = 0};
     sti_sat(a, b, n, out);
     if (!(out->gap < -4 * touching) || !overlap_is_shown(a, b, out, 1e-12 * size)) return false;

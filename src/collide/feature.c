@@ -3,8 +3,10 @@
 
 /* A face counts as facing n up to this angle, an edge as lying across n likewise. Larger, and more of the
  * points that a tilted body will land on next are seen; what is nearer than the margin decides in the end. */
-#define FACING     0.2
-#define RIM_POINTS 8
+#define FACING        0.2
+#define RIM_POINTS    8
+#define FACING_COSINE (1 - 0.5 * FACING * FACING)
+#define MOST_ROOM     0.05 /* [rad] */
 
 static void set_point(sti_Feature *out, st_Vec3 p, int id)
 {
@@ -19,7 +21,19 @@ static void set_edge(sti_Feature *out, st_Vec3 p, int i, st_Vec3 q, int j)
     out->point[1] = q, out->id[1] = j;
 }
 
-static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* How far a direction may turn until a face that it is `along` (a cosine) begins or ceases to face it: d cos(t) is
+ * sin(t) dt, and sin(t) below 0.3 around FACING.                                                   */
+static double room_of_face(double along)
+{
+    return smaller(fabs(along - FACING_COSINE) / 0.3, MOST_ROOM);
+}
+
+static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out, double *room)
 {
     const st_Vec3 local = core_to_local(core, n);
     const double c[3] = {local.x, local.y, local.z};
@@ -29,7 +43,9 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
         if (fabs(c[e]) < fabs(c[least])) least = e;
         if (c[e] >= 0) corner |= 1 << e;
     }
-    if (fabs(c[most]) >= 1 - 0.5 * FACING * FACING) {
+    const double middle = fabs(c[most != least ? 3 - most - least : (most + 1) % 3]);
+    *room = room_of_face(fabs(c[most]));
+    if (fabs(c[most]) >= FACING_COSINE) {
         const sti_Facets *f = core->facets;
         out->face = 2 * most + (c[most] > 0);
         out->normal = core_to_world(core, f->normal[out->face]);
@@ -41,8 +57,10 @@ static void box_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
     } else if (fabs(c[least]) <= FACING) {
         int i = corner & ~(1 << least), j = corner | 1 << least;
         set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
+        *room = smaller(*room, smaller(FACING - fabs(c[least]), 0.5 * (middle - fabs(c[least]))));
     } else {
         set_point(out, sti_core_vertex(core, corner), corner);
+        *room = smaller(*room, fabs(c[least]) - FACING);
     }
 }
 
@@ -53,54 +71,113 @@ static int face_at(const sti_Facets *f, int spoke, int v)
     return edge[0] == v ? edge[2] : edge[3];
 }
 
+static void set_hull_edge(const sti_Core *core, int edge, sti_Feature *out)
+{
+    const int i = core->facets->edge[4 * edge], j = core->facets->edge[4 * edge + 1];
+    set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
+}
+
+static void set_hull_face(const sti_Core *core, int face, sti_Feature *out)
+{
+    const sti_Facets *f = core->facets;
+    out->face = face;
+    out->normal = core_to_world(core, f->normal[face]);
+    out->n = f->face_first[face + 1] - f->face_first[face];
+    for (int k = 0; k < out->n; k++) {
+        out->id[k] = f->face_vertex[f->face_first[face] + k];
+        out->point[k] = sti_core_vertex(core, out->id[k]);
+    }
+}
+
 /* Of the edges at a vertex the one that lies across best, if any does; else the vertex. */
-static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_Feature *out)
+static void hull_edge_feature(const sti_Core *core, st_Vec3 local, int top, sti_Feature *out, double *room)
 {
     const sti_Facets *f = core->facets;
     int best = -1;
-    double least = FACING * FACING;
+    double least = INFINITY, second = INFINITY;
     for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1]; s++) {
         const int *edge = f->edge + (ptrdiff_t)4 * f->spoke[s];
         const st_Vec3 way = sub(f->vertex[edge[1]], f->vertex[edge[0]]);
         const double along = dot(way, local), square = along * along / dot(way, way);
-        if (square < least) least = square, best = f->spoke[s];
+        if (square < least)
+            second = least, least = square, best = f->spoke[s];
+        else
+            second = smaller(second, square);
     }
-    set_point(out, sti_core_vertex(core, top), top);
-    if (best < 0) return;
-    int i = f->edge[4 * best], j = f->edge[4 * best + 1];
-    set_edge(out, sti_core_vertex(core, i), i, sti_core_vertex(core, j), j);
+    const double sine = sqrt(least);
+    *room = smaller(*room, fabs(FACING - sine));
+    if (least < FACING * FACING) {
+        set_hull_edge(core, best, out);
+        *room = smaller(*room, 0.5 * (sqrt(second) - sine));
+    } else {
+        set_point(out, sti_core_vertex(core, top), top);
+    }
 }
 
 /* What faces n is around the vertex that is farthest along it. */
-static void hull_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
+static void hull_feature_around(const sti_Core *core, st_Vec3 local, int top, sti_Feature *out, double *room)
 {
     const sti_Facets *f = core->facets;
-    const st_Vec3 local = core_to_local(core, n);
-    const int top = sti_facets_farthest(f, local);
     int best = -1;
-    double most = 1 - 0.5 * FACING * FACING;
+    double most = -1, second = -1;
     for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1]; s++) {
         const int face = face_at(f, f->spoke[s], top);
         const double along = dot(f->normal[face], local);
-        if (along >= most) most = along, best = face;
+        if (along >= most)
+            second = most, most = along, best = face;
+        else if (along > second)
+            second = along;
     }
-    if (best < 0) {
-        hull_edge_feature(core, local, top, out);
+    *room = room_of_face(most);
+    if (!(most >= FACING_COSINE)) {
+        hull_edge_feature(core, local, top, out, room);
         return;
     }
-    out->face = best;
-    out->normal = core_to_world(core, f->normal[best]);
-    out->n = f->face_first[best + 1] - f->face_first[best];
-    for (int k = 0; k < out->n; k++) {
-        out->id[k] = f->face_vertex[f->face_first[best] + k];
-        out->point[k] = sti_core_vertex(core, out->id[k]);
+    *room = smaller(*room, 0.5 * (most - second));
+    set_hull_face(core, best, out);
+}
+
+/* Around an edge that is as a whole farthest along n. */
+static void hull_feature_beside(const sti_Core *core, st_Vec3 local, int edge, sti_Feature *out, double *room)
+{
+    const sti_Facets *f = core->facets;
+    const int *beside = f->edge + (ptrdiff_t)4 * edge + 2;
+    const double first = dot(f->normal[beside[0]], local), second = dot(f->normal[beside[1]], local);
+    const double most = first >= second ? first : second;
+    *room = room_of_face(most);
+    if (most >= FACING_COSINE) {
+        *room = smaller(*room, 0.5 * fabs(first - second));
+        set_hull_face(core, beside[first >= second ? 0 : 1], out);
+    } else {
+        set_hull_edge(core, edge, out);
+    }
+}
+
+static void hull_feature(const sti_Core *core, st_Vec3 n, sti_Farthest farthest, sti_Feature *out, double *room)
+{
+    const st_Vec3 local = core_to_local(core, n);
+    switch (farthest.kind) {
+    case STI_FARTHEST_UNKNOWN:
+        hull_feature_around(core, local, sti_facets_farthest(core->facets, local), out, room);
+        *room = 0;
+        break;
+    case STI_FARTHEST_FACE:
+        set_hull_face(core, farthest.index, out);
+        *room = MOST_ROOM;
+        break;
+    case STI_FARTHEST_EDGE:
+        hull_feature_beside(core, local, farthest.index, out, room);
+        break;
+    case STI_FARTHEST_CORNER:
+        hull_feature_around(core, local, farthest.index, out, room);
+        break;
     }
 }
 
 static void triangle_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 {
     double facing = dot(n, core->axis[2]), least = FACING;
-    if (fabs(facing) >= 1 - 0.5 * FACING * FACING) {
+    if (fabs(facing) >= FACING_COSINE) {
         out->face = facing < 0;
         out->normal = scale(facing < 0 ? -1 : 1, core->axis[2]);
         out->n = 3;
@@ -142,7 +219,7 @@ static void cylinder_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 {
     double z = dot(core->axis[2], n);
     st_Vec3 rim = sti_core_support(core, n);
-    if (fabs(z) >= 1 - 0.5 * FACING * FACING)
+    if (fabs(z) >= FACING_COSINE)
         rim_feature(core, z > 0 ? core->hi : core->lo, out);
     else if (fabs(z) <= FACING) {
         st_Vec3 other = add(rim, scale(z >= 0 ? core->lo - core->hi : core->hi - core->lo, core->axis[2]));
@@ -157,7 +234,7 @@ static void cylinder_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 static void cone_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 {
     double z = dot(core->axis[2], n);
-    if (-z >= 1 - 0.5 * FACING * FACING) {
+    if (-z >= FACING_COSINE) {
         rim_feature(core, core->lo, out);
         return;
     }
@@ -178,7 +255,14 @@ static void cone_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 
 void sti_core_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 {
+    double unused;
+    sti_core_feature_at(core, n, (sti_Farthest){STI_FARTHEST_UNKNOWN, 0}, out, &unused);
+}
+
+void sti_core_feature_at(const sti_Core *core, st_Vec3 n, sti_Farthest farthest, sti_Feature *out, double *room)
+{
     out->face = -1;
+    *room = 0;
     switch (core->kind) {
     case STI_CORE_POINT:
     case STI_CORE_ELLIPSOID:
@@ -192,10 +276,10 @@ void sti_core_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
         triangle_feature(core, n, out);
         break;
     case STI_CORE_BOX:
-        box_feature(core, n, out);
+        box_feature(core, n, out, room);
         break;
     case STI_CORE_HULL:
-        hull_feature(core, n, out);
+        hull_feature(core, n, farthest, out, room);
         break;
     case STI_CORE_CYLINDER:
         cylinder_feature(core, n, out);

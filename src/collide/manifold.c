@@ -8,13 +8,17 @@
  *
  * The exact nearest pair is a point of its own where the patch does not reach down to it (an edge across an
  * edge, a rim between two of its points). No gap is below the pair's signed distance.
+ *
+ * Of two polytopes at rest the same features face each other step after step, and are clipped in the same way. What was
+ * decided up to there is kept (sti_Kept) with its room: how far the shapes may move until one of the decisions (which
+ * feature, which reference, on which side of a plane) comes out otherwise. Within the room points are made from what is
+ * kept. Whatever is decided by the points themselves (the margin, who is left out) is decided every time.
  */
 #include "collide/manifold.h"
 
 #define PARALLEL        1e-9
 #define SAME_NORMAL     1e-9
 #define NEARLY_PARALLEL 0.05
-#define MET             1e-12 /* of the sizes: a point of the patch that is no higher than this over the gap is at the gap */
 
 st_Status sti_points_add(sti_Points *points, sti_ContactPoint point, st_Error *err)
 {
@@ -30,79 +34,6 @@ void sti_points_free(sti_Points *points)
     points->n = points->n_list = 0;
 }
 
-/* ---- clipping ------------------------------------------------------------------------------------ */
-
-/* Corner ids are below 512; a cut's id is that of the incident edge with the reference edge. */
-static uint32_t corner_id(int vertex)
-{
-    return (uint32_t)(vertex % 512) << 9;
-}
-static uint32_t cut_id(int edge, int vertex)
-{
-    return (uint32_t)(vertex % 512) << 9 | (uint32_t)(edge % 511 + 1);
-}
-
-static void keep(sti_Clipped *out, st_Vec3 p, uint32_t id, int cut)
-{
-    if (out->n == 2 * STI_MAX_CORNERS + 4) return; /* cannot be: a plane adds at most one corner */
-    out->point[out->n] = p, out->id[out->n] = id, out->cut[out->n] = cut;
-    out->n++;
-}
-
-/* Keep what is behind the plane through `on` with normal `outward` (Sutherland & Hodgman). false: that is all of it,
- * and `out` is not written.                                                                        */
-static bool cut_by_plane(const sti_Clipped *in, st_Vec3 on, st_Vec3 outward, int edge, double slack, sti_Clipped *out)
-{
-    double height[2 * STI_MAX_CORNERS + 4];
-    int n = in->n, beyond = 0;
-    for (int k = 0; k < n; k++) {
-        height[k] = dot(outward, sub(in->point[k], on));
-        beyond += height[k] > slack;
-    }
-    if (beyond == 0) return false;
-    out->n = 0;
-    for (int k = 0; k < n; k++) {
-        int next = k + 1 < n ? k + 1 : 0;
-        double here = height[k], there = height[next];
-        if (here <= slack) keep(out, in->point[k], in->id[k], in->cut[k]);
-        if (n <= 2 && next == 0) break; /* a segment is not closed */
-        if ((here <= slack) == (there <= slack)) continue;
-        double s = fmin(fmax(here / (here - there), 0), 1); /* both may be within the slack */
-        st_Vec3 p = add(in->point[k], scale(s, sub(in->point[next], in->point[k])));
-        keep(out, p, cut_id(edge, (int)(in->id[here <= slack ? next : k] >> 9)), edge);
-    }
-    return true;
-}
-
-void sti_clip(const sti_Feature *reference, const sti_Feature *incident, sti_Clipped *out)
-{
-    sti_Clipped other;
-    sti_Clipped *from = out, *to = &other;
-    double square = 0;
-    out->n = 0;
-    for (int k = 0; k < incident->n; k++)
-        keep(out, incident->point[k], corner_id(incident->id[k]), -1);
-    for (int k = 1; k < reference->n; k++) {
-        st_Vec3 d = sub(reference->point[k], reference->point[0]);
-        if (dot(d, d) > square) square = dot(d, d);
-    }
-    double slack = 3e-10 * sqrt(square);
-    for (int k = 0; k < reference->n && from->n > 0; k++) {
-        st_Vec3 way = sub(reference->point[k + 1 < reference->n ? k + 1 : 0], reference->point[k]);
-        st_Vec3 outward = cross(way, reference->normal);
-        double length = norm(outward);
-        if (!(length > 0)) continue;
-        /* a corner that stands on the side plane up to rounding is inside: no cut beside it */
-        if (!cut_by_plane(from, reference->point[k], scale(1 / length, outward), k, slack, to)) continue;
-        sti_Clipped *swap = from;
-        from = to, to = swap;
-    }
-    if (from == out) return;
-    out->n = 0;
-    for (int k = 0; k < from->n; k++)
-        keep(out, from->point[k], from->id[k], from->cut[k]);
-}
-
 /* ---- patches ------------------------------------------------------------------------------------- */
 
 typedef struct Patch {
@@ -114,7 +45,136 @@ typedef struct Patch {
     int first;
     double least; /* of the gaps so far along the pair's own normal                                */
     st_Error *err;
+    double room; /* so far; 0: nothing is to be kept                                               */
 } Patch;
+
+/* ---- what is kept -------------------------------------------------------------------------------- */
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Turning by an angle takes this much of a way, in either core. */
+static double way_of_turn(const Patch *patch, double angle)
+{
+    return angle * smaller(patch->a->size, patch->b->size);
+}
+
+static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
+                         const sti_Clipped *clipped, double room)
+{
+    sti_Kept *kept = patch->how->kept;
+    const sti_Core *core = sign > 0 ? patch->a : patch->b;
+    double farthest = 0;
+    for (int k = 0; k < other->n; k++) {
+        const st_Vec3 d = sub(other->point[k], core->p);
+        farthest = fmax(farthest, dot(d, d));
+    }
+    /* corners of the other move over the reference by their own way and by how it turns under them */
+    patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
+    if (clipped->n > STI_MOST_MADE) patch->room = 0;
+    if (kept == NULL || !(patch->room > 0)) return;
+    kept->reference = sign > 0 ? 1 : -1;
+    kept->face = (int16_t)face->face, kept->other = (int16_t)(other->n > 2 ? other->face : -1);
+    kept->n = (int16_t)clipped->n;
+    for (int k = 0; k < clipped->n; k++) { /* in the order in which points end, that need not be ordered any more */
+        const sti_ClippedPoint *at = &clipped->at[k];
+        int place = k;
+        for (; place > 0 && at->id < kept->made[place - 1].id; place--)
+            kept->made[place] = kept->made[place - 1];
+        kept->made[place] =
+            (sti_Made){at->id, (int16_t)(at->from >= 0 ? other->id[at->from] : -1),
+                       (int16_t)(at->from >= 0 && at->to >= 0 ? other->id[at->to] : at->to), (int16_t)at->cut};
+    }
+}
+
+/* Corner k of a face, round and round. */
+static st_Vec3 face_corner(const sti_Core *core, int face, int k)
+{
+    const int *first = core->facets->face_first + face, n = first[1] - first[0];
+    return sti_core_vertex(core, core->facets->face_vertex[first[0] + (k < n ? k : k - n)]);
+}
+
+/* The side plane that was found last. */
+typedef struct Side {
+    int k; /* -1: none                                                                             */
+    st_Vec3 on, outward;
+    double limit;
+} Side;
+
+/* A point as clip.c made it. */
+static st_Vec3 made_again(const sti_Core *core, const sti_Core *other, const sti_Kept *kept, const sti_Made *made,
+                          st_Vec3 normal, Side *side)
+{
+    if (made->from < 0) {
+        st_Vec3 m, on;
+        sti_core_face(other, kept->other, &m, &on);
+        return sti_corner_over(face_corner(core, kept->face, made->to), normal, m, on);
+    }
+    const st_Vec3 p = sti_core_vertex(other, made->from);
+    if (made->to < 0) return p;
+    if (side->k != made->cut) {
+        side->k = made->cut;
+        side->on = face_corner(core, kept->face, side->k);
+        side->outward = sti_side_outward(side->on, face_corner(core, kept->face, side->k + 1), normal);
+        side->limit = STI_ON_SIDE * core->size * norm(side->outward);
+    }
+    return sti_cut_point(p, sti_core_vertex(other, made->to), side->on, side->outward, side->limit);
+}
+
+/* ---- points over a face -------------------------------------------------------------------------- */
+
+typedef struct Over {
+    st_Vec3 normal, on; /* of the face                                                             */
+    st_Vec3 n;          /* the same from a to b                                                    */
+    bool same;          /* as the pair's own normal                                                */
+    double radii, shift;
+    uint32_t kind;
+} Over;
+
+/* sign -1: the face is b's. There is room for `most` points then. */
+static st_Status begin_over(Patch *patch, st_Vec3 normal, st_Vec3 on, double sign, int most, Over *out)
+{
+    sti_Points *points = patch->out;
+    const st_Vec3 n = scale(sign, normal), turn = sub(n, patch->distance->normal);
+    *out = (Over){.normal = normal, .on = on, .n = n, .radii = patch->a->radius + patch->b->radius};
+    out->same = dot(turn, turn) <= SAME_NORMAL * SAME_NORMAL;
+    out->shift = sign > 0 ? -patch->b->radius : patch->a->radius;
+    out->kind = sign > 0 ? 1u << 18 : 2u << 18;
+    return STI_GROW(&points->allocator, points->point, points->capacity, points->n + most, patch->err);
+}
+
+static void add_over(Patch *patch, const Over *over, st_Vec3 point, uint32_t id)
+{
+    const double height = dot(over->normal, sub(point, over->on)), least = patch->distance->gap;
+    const double gap = (height > least ? height : least) - over->radii;
+    if (over->same && gap < patch->least) patch->least = gap;
+    if (!(gap < patch->how->margin)) return;
+    sti_ContactPoint *p = &patch->out->point[patch->out->n++];
+    p->gap = gap;
+    p->point = add(patch->origin, add(point, scale(over->shift, over->n)));
+    p->normal = over->n;
+    p->feature = over->kind | id;
+}
+
+static st_Status patch_again(Patch *patch)
+{
+    const sti_Kept *kept = patch->how->kept;
+    if (kept->reference == 0) return ST_OK;
+    const sti_Core *core = kept->reference > 0 ? patch->a : patch->b;
+    const sti_Core *other = kept->reference > 0 ? patch->b : patch->a;
+    st_Vec3 normal, on;
+    Over over;
+    Side side = {.k = -1};
+    sti_core_face(core, kept->face, &normal, &on);
+    STI_TRY(begin_over(patch, normal, on, kept->reference, kept->n, &over));
+    for (int k = 0; k < kept->n; k++)
+        add_over(patch, &over, made_again(core, other, kept, &kept->made[k], normal, &side), kept->made[k].id);
+    return ST_OK;
+}
+
+/* ---- points -------------------------------------------------------------------------------------- */
 
 static st_Status add_point(Patch *patch, double core_gap, st_Vec3 core_point, st_Vec3 n, double shift, uint32_t feature)
 {
@@ -134,14 +194,15 @@ static st_Status face_patch(Patch *patch, const sti_Feature *face, sti_Feature *
 {
     const sti_Core *core = sign > 0 ? patch->b : patch->a;
     sti_Clipped clipped;
+    Over over;
+    double room = INFINITY;
     if (!core_is_polytope(core)) sti_core_feature(core, scale(-1, face->normal), other);
-    sti_clip(face, other, &clipped);
-    uint32_t kind = sign > 0 ? 1u << 18 : 2u << 18;
-    double shift = sign > 0 ? -patch->b->radius : patch->a->radius;
-    for (int k = 0; k < clipped.n; k++) {
-        double gap = dot(face->normal, sub(clipped.point[k], face->point[0]));
-        STI_TRY(add_point(patch, gap, clipped.point[k], scale(sign, face->normal), shift, kind | clipped.id[k]));
-    }
+    sti_clip(face, other, STI_ON_SIDE * (sign > 0 ? patch->a : patch->b)->size, patch->room > 0 ? &room : NULL,
+             &clipped);
+    STI_TRY(begin_over(patch, face->normal, face->point[0], sign, clipped.n, &over));
+    for (int k = 0; k < clipped.n; k++)
+        add_over(patch, &over, clipped.at[k].point, clipped.at[k].id);
+    if (patch->room > 0) keep_clipped(patch, face, other, sign, &clipped, room);
     return ST_OK;
 }
 
@@ -215,12 +276,20 @@ static double turned(const sti_Feature *feature, st_Vec3 n)
 static st_Status add_patch(Patch *patch)
 {
     sti_Feature on_a, on_b;
-    st_Vec3 n = patch->distance->normal;
-    sti_core_feature(patch->a, n, &on_a);
-    sti_core_feature(patch->b, scale(-1, n), &on_b);
+    sti_Farthest of_a, of_b;
+    double room_a, room_b;
+    const st_Vec3 n = patch->distance->normal;
+    sti_features_split(patch->distance->features, &of_a, &of_b);
+    sti_core_feature_at(patch->a, n, of_a, &on_a, &room_a);
+    sti_core_feature_at(patch->b, scale(-1, n), of_b, &on_b, &room_b);
     const double turned_a = turned(&on_a, n), turned_b = turned(&on_b, scale(-1, n));
-    if (on_a.n > 2 && on_b.n > 1 && turned_a <= turned_b + SAME_NORMAL * SAME_NORMAL)
-        return face_patch(patch, &on_a, &on_b, 1);
+    const double as_turned = turned_b + SAME_NORMAL * SAME_NORMAL;
+    if (patch->room > 0) {
+        double angle = smaller(room_a, room_b);
+        if (on_a.n > 2 && on_b.n > 2) angle = smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
+        patch->room = smaller(patch->room, way_of_turn(patch, angle / patch->distance->swing));
+    }
+    if (on_a.n > 2 && on_b.n > 1 && turned_a <= as_turned) return face_patch(patch, &on_a, &on_b, 1);
     if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);
     if (on_a.n == 2 && on_b.n == 2) return edge_patch(patch, &on_a, &on_b);
     return ST_OK;
@@ -232,28 +301,71 @@ static void finish_patch(Patch *patch)
     sti_order_features(patch->out, patch->first);
 }
 
+/* Rounding of what was decided, of the sizes: less room than a few of that is none. */
+#define LEAST_ROOM 1e-13
+
+static void keep_patch(const Patch *patch)
+{
+    const double rounding = LEAST_ROOM * (patch->a->size + patch->b->size);
+    sti_Kept *kept = patch->how->kept;
+    if (kept == NULL) return;
+    kept->room = patch->room > 2 * rounding ? patch->room - rounding : 0;
+    kept->features = patch->distance->features;
+}
+
 st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
                        const sti_Collide *how, sti_Points *out, st_Error *err)
 {
     if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
-    Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err};
+    Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err, 0};
+    if (how->kept != NULL) patch.room = distance->room, how->kept->reference = 0;
     STI_TRY(add_patch(&patch));
+    STI_TRY(add_exact(&patch));
+    finish_patch(&patch);
+    keep_patch(&patch);
+    return ST_OK;
+}
+
+st_Status sti_manifold_again(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
+                             const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
+    Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err, 0};
+    STI_TRY(patch_again(&patch));
     STI_TRY(add_exact(&patch));
     finish_patch(&patch);
     return ST_OK;
 }
 
-st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, double gap, st_Vec3 normal, st_Vec3 origin,
+/* Does a point of the patch come down to the gap? Else there is no patch. */
+static bool finish_if_met(Patch *patch)
+{
+    const sti_Core *a = patch->a, *b = patch->b;
+    const bool met = patch->least <= patch->distance->gap - a->radius - b->radius + STI_TIE * (a->size + b->size);
+    if (met)
+        finish_patch(patch);
+    else
+        patch->out->n = patch->first;
+    return met;
+}
+
+st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, const sti_Distance *axis, st_Vec3 origin,
                              const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
 {
-    const sti_Distance axis = {.gap = gap, .normal = normal};
-    Patch patch = {a, b, &axis, origin, how, out, out->n, INFINITY, err};
+    Patch patch = {a, b, axis, origin, how, out, out->n, INFINITY, err, 0};
+    if (how->kept != NULL) patch.room = axis->room, how->kept->reference = 0;
     STI_TRY(add_patch(&patch));
-    *met = patch.least <= gap - a->radius - b->radius + MET * (a->size + b->size);
-    if (*met)
-        finish_patch(&patch);
-    else
-        out->n = patch.first;
+    *met = finish_if_met(&patch);
+    if (*met) keep_patch(&patch);
+    return ST_OK;
+}
+
+st_Status sti_manifold_along_again(const sti_Core *a, const sti_Core *b, const sti_Distance *axis, st_Vec3 origin,
+                                   const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
+{
+    Patch patch = {a, b, axis, origin, how, out, out->n, INFINITY, err, 0};
+    STI_TRY(patch_again(&patch));
+    *met = finish_if_met(&patch);
     return ST_OK;
 }
 

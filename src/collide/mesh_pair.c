@@ -142,15 +142,17 @@ static st_Status add_patch(Side *side, const Face *face, bool inside)
     for (int k = 0; k < 3; k++)
         reference.point[k] = face->v[k];
     sti_Clipped clipped;
-    sti_clip(&reference, &incident, &clipped);
+    const double size = fmax(norm(sub(face->v[1], face->v[0])), norm(sub(face->v[2], face->v[0])));
+    sti_clip(&reference, &incident, 1e-12 * size, NULL, &clipped);
     double least = INFINITY;
     for (int k = 0; k < clipped.n; k++) {
-        int cut = clipped.cut[k];
+        const sti_ClippedPoint *at = &clipped.at[k];
+        const int cut = at->cut;
         if (cut >= 0 && (bend(face, cut) == STI_EDGE_FLAT || bend(face, cut) == STI_EDGE_CONCAVE)) continue;
-        double gap = dot(face->n, sub(clipped.point[k], face->v[0]));
-        if (inside && is_nearer_beside(side, face, clipped.point[k], gap)) continue;
-        uint32_t id = cut < 0 ? clipped.id[k] : (clipped.id[k] | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
-        STI_TRY(add_point(side, gap, clipped.point[k], face->n, 1u << 18 | id));
+        double gap = dot(face->n, sub(at->point, face->v[0]));
+        if (inside && is_nearer_beside(side, face, at->point, gap)) continue;
+        uint32_t id = cut < 0 ? at->id : (at->id | ((uint32_t)(face->index * 3 + cut) % 511 + 1));
+        STI_TRY(add_point(side, gap, at->point, face->n, 1u << 18 | id));
         least = fmin(least, gap);
     }
     /* a round shape's lowest point is no corner; a corner alone was not clipped */
@@ -204,12 +206,13 @@ static st_Status try_edge(Side *side, const Face *face, int k)
                                                                    : -1;
     if (end >= 0 && !vertex_allows(side, face, end, d.normal)) return ST_OK;
     sti_Feature over, under = {.n = 2, .point = {v, w}};
-    sti_Clipped clipped = {.n = 0};
+    sti_Clipped clipped;
+    clipped.n = 0;
     sti_core_feature(side->core, scale(-1, d.normal), &over);
-    if (over.n > 2) sti_clip(&over, &under, &clipped);
+    if (over.n > 2) sti_clip(&over, &under, 1e-12 * side->core->size, NULL, &clipped);
     for (int i = 0; i < clipped.n; i++) {
-        const double gap = dot(over.normal, sub(over.point[0], clipped.point[i])) / dot(over.normal, d.normal);
-        const st_Vec3 p = add(clipped.point[i], scale(fmax(gap, d.gap), d.normal));
+        const double gap = dot(over.normal, sub(over.point[0], clipped.at[i].point)) / dot(over.normal, d.normal);
+        const st_Vec3 p = add(clipped.at[i].point, scale(fmax(gap, d.gap), d.normal));
         STI_TRY(add_point(side, fmax(gap, d.gap), p, d.normal, 2u << 18 | (uint32_t)i));
     }
     return add_point(side, d.gap, d.b, d.normal, 0);

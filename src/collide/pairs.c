@@ -213,7 +213,7 @@ static int64_t drop_moved(sti_Pairs *p)
         while (f < p->n_fresh && by_shapes(&p->fresh[f], &old) < 0)
             f++;
         if (f < p->n_fresh && by_shapes(&p->fresh[f], &old) == 0)
-            p->fresh[f].hint = old.hint, p->fresh[f].clear = old.clear;
+            p->fresh[f].hint = old.hint, p->fresh[f].clear = old.clear, p->fresh[f].kept = old.kept;
     }
     return n;
 }

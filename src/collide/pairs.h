@@ -16,6 +16,7 @@ typedef struct sti_Pair {
     int i, j;      /* shapes, in the order of the dispatch matrix                                  */
     sti_Hint hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
     double clear;  /* likewise the contact stage's                                                 */
+    int kept;      /* and its place for a patch; 0: none                                           */
 } sti_Pair;
 
 /* May shapes i and j touch? Puts them in order. */

@@ -17,7 +17,8 @@
  *
  * faces and edges count that reach into a slab of twice the depth under either surface, a few where the overlap is
  * shallow. What n was does not change the answer: ties are kept. (This holds where they do overlap: the face that
- * separates two polytopes can be anywhere.)
+ * separates two polytopes can be anywhere.) So a good n is worth looking for: sti_sat_nearby tries
+ * the faces and the pairs of edges at the two corners that are farthest along a guess.
  */
 #include "collide/core.h"
 
@@ -279,6 +280,60 @@ static void try_edges(const sti_Core *a, const sti_Core *b, const Slab *slab_a, 
             }
             try_pairs(a, b, &of_a, &of_b, all, within, probes, best);
         }
+}
+
+/* ---- a better direction to look from ------------------------------------------------------------- */
+
+#define MOST_SPOKES 16
+
+/* The edges at the corner that is farthest along n. */
+static int edges_at_top(const sti_Core *core, st_Vec3 n, Edge edge[MOST_SPOKES])
+{
+    const sti_Facets *f = core->facets;
+    const int top = sti_facets_farthest(f, core_to_local(core, n));
+    int count = 0;
+    for (int s = f->spoke_first[top]; s < f->spoke_first[top + 1] && count < MOST_SPOKES; s++, count++) {
+        edge[count] = (Edge){.index = f->spoke[s]};
+        make_edge(core, &edge[count]);
+    }
+    return count;
+}
+
+/* The axes of faces beside these edges, out of a: sign 1, or out of b: -1. `between` leads from one corner to the
+ * other: no axis separates more than along that.                                                             */
+static void look_along_faces(const sti_Core *a, const sti_Core *b, const Edge *edge, int n_edges, double sign,
+                             st_Vec3 between, st_Vec3 *n, double *separation)
+{
+    for (int k = 0; k < 2 * n_edges; k++) {
+        const st_Vec3 m = scale(sign, edge[k / 2].beside[k % 2]);
+        if (dot(m, between) <= *separation) continue;
+        const double here = core_separation(a, b, m);
+        if (here > *separation) *separation = here, *n = m;
+    }
+}
+
+double sti_sat_nearby(const sti_Core *a, const sti_Core *b, st_Vec3 *n)
+{
+    const st_Vec3 between = sub(sti_core_support(b, scale(-1, *n)), sti_core_support(a, *n));
+    double separation = dot(*n, between);
+    if (a->kind != STI_CORE_HULL || b->kind != STI_CORE_HULL) return separation;
+    Edge of_a[MOST_SPOKES], of_b[MOST_SPOKES];
+    const st_Vec3 from = *n;
+    const int n_a = edges_at_top(a, from, of_a), n_b = edges_at_top(b, scale(-1, from), of_b);
+    look_along_faces(a, b, of_a, n_a, 1, between, n, &separation);
+    look_along_faces(a, b, of_b, n_b, -1, between, n, &separation);
+    for (int i = 0; i < n_a; i++)
+        for (int j = 0; j < n_b; j++) {
+            st_Vec3 m;
+            if (!arcs_cross(&of_a[i], &of_b[j])) continue;
+            if (sti_edges_axis(of_a[i].way, of_a[i].length, of_b[j].way, of_b[j].length, &m) <= PARALLEL) continue;
+            if (dot(m, from) < 0) m = scale(-1, m);
+            if (dot(m, sub(of_b[j].end[0], of_a[i].end[0])) <= separation)
+                continue; /* no more than between the edges */
+            const double here = core_separation(a, b, m);
+            if (here > separation) separation = here, *n = m;
+        }
+    return separation;
 }
 
 void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out)

@@ -136,6 +136,7 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->made = sti_alloc(a, c->n_kinds, sizeof *c->made);
     c->class = sti_alloc(a, n, sizeof *c->class);
     c->plain = sti_alloc(a, n, sizeof *c->plain);
+    c->keeps = sti_alloc(a, n, sizeof *c->keeps);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
     c->ball = sti_alloc(a, n, sizeof *c->ball);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
@@ -151,8 +152,9 @@ static st_Status reserve(sti_World *world, st_Error *err)
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->travel == NULL || c->rolls == NULL ||
         c->path == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
-    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->pose == NULL || c->ball == NULL ||
-                  c->bounds == NULL || c->swept == NULL || c->core_of == NULL || (c->n_cores > 0 && c->core == NULL)))
+    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->keeps == NULL || c->pose == NULL ||
+                  c->ball == NULL || c->bounds == NULL || c->swept == NULL || c->core_of == NULL ||
+                  (c->n_cores > 0 && c->core == NULL)))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     return ST_OK;
 }
@@ -209,6 +211,8 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
         STI_TRY(sti_shape_compile(&world->scene->kinds.def[k], &world->allocator, &c->made[k], err));
     for (int k = 0; k < c->n_shapes; k++)
         compile_shape(world, k, &n_cores);
+    for (int k = 0; k < c->n_shapes; k++)
+        c->keeps[k] = sti_shape_keeps(world, k);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
     STI_TRY(compile_excluded(world, err));
     STI_TRY(check_endless(world, err));
@@ -224,6 +228,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->made, c->n_kinds, sizeof *c->made);
     sti_free(a, c->class, c->n_shapes, sizeof *c->class);
     sti_free(a, c->plain, c->n_shapes, sizeof *c->plain);
+    sti_free(a, c->keeps, c->n_shapes, sizeof *c->keeps);
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
     sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
@@ -240,18 +245,21 @@ void sti_collider_free(sti_World *world)
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
     sti_pairs_free(&c->pairs);
     STI_RELEASE(a, c->live, c->live_capacity);
+    STI_RELEASE(a, c->kept, c->kept_capacity);
     if (c->points.allocator.free != NULL) sti_points_free(&c->points);
     sti_helpers_free(world);
 }
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
-/* No point within reach of the body goes farther than this: a turn by theta moves it by 2 reach sin(theta/2) at most,
- * and the quaternions differ by 2 sin(theta/4).                                                   */
-static double way_between(const st_Pose *from, const st_Pose *to, double reach)
+/* A sum of ways that are smaller than its rounding still grows. */
+#define PATH_ROUNDING 4e-16
+
+/* Where a body was placed first is no way. */
+static double way_to(const st_Pose *from, const st_Pose *to, double reach)
 {
-    const double w = to->q.w - from->q.w, x = to->q.x - from->q.x, y = to->q.y - from->q.y, z = to->q.z - from->q.z;
-    return norm(sub(to->p, from->p)) + 2 * reach * sqrt(w * w + x * x + y * y + z * z);
+    const bool first = from->q.w == 0 && from->q.x == 0 && from->q.y == 0 && from->q.z == 0;
+    return first ? 0 : sti_way_between(from, to, reach);
 }
 
 static void place_shape(sti_World *world, int k)
@@ -276,7 +284,7 @@ static st_Status place_body(sti_World *world, const double *q, int b, st_Error *
     if (scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
         return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", scene->names[STI_BODY].name[b], pose.p.x,
                         pose.p.y, pose.p.z);
-    c->path[b] += way_between(&c->body_pose[b], &pose, c->body_reach[b]);
+    c->path[b] += way_to(&c->body_pose[b], &pose, c->body_reach[b]) + PATH_ROUNDING * c->path[b];
     c->body_pose[b] = pose;
     c->axes[b] = quat_matrix(pose.q);
     for (int k = scene->first_shape[b]; k >= 0; k = scene->next_shape[k])

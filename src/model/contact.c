@@ -25,10 +25,13 @@ typedef struct Task {
     sti_Surface own;
     const sti_Surface *surface; /* in the table, or `own`                                          */
     int index[12], count;       /* velocities of the bodies; count -1: not looked up yet           */
-    bool framed;                /* the frame is that of the last point, which the next may share                  */
-    int planar_axis;
-    st_Vec3 normal, tangent;
-    int plane; /* the last plane that was met, -1: none; its normal                                */
+    bool foreseen;              /* how fast the pair closes along a normal                         */
+    st_Vec3 closing_along;
+    double closing;
+    bool framed;            /* the frame is that of the last point, which the next may share                  */
+    sti_ContactEntry entry; /* what the points have in common, and the frame of the last one         */
+    bool slides;            /* there is friction, whatever the point                               */
+    int plane;              /* the last plane that was met, -1: none; its normal                                */
     st_Vec3 plane_normal;
     double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
 } Task;
@@ -57,10 +60,23 @@ static double closing_speed(const Task *task, st_Vec3 n)
     return fastest;
 }
 
-/* Is a point within the margin, or foreseen to be? */
-static bool matters(const Task *task, const sti_ContactPoint *point, double *closing)
+static bool same_vector(st_Vec3 a, st_Vec3 b)
 {
-    *closing = point->gap > 0 ? closing_speed(task, point->normal) : 0;
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+/* Is a point within the margin, or foreseen to be? Points of a patch have one normal, and close at one speed. */
+static bool matters(Task *task, const sti_ContactPoint *point, double *closing)
+{
+    *closing = 0;
+    if (point->gap > 0) {
+        if (!task->foreseen || !same_vector(point->normal, task->closing_along)) {
+            task->closing = closing_speed(task, point->normal);
+            task->closing_along = point->normal;
+            task->foreseen = true;
+        }
+        *closing = task->closing;
+    }
     return point->gap < task->margin + task->world->collider.ahead.h * *closing;
 }
 
@@ -85,9 +101,9 @@ static uint64_t contact_id(sti_Pair pair, uint32_t feature)
 static void make_frame(Task *task, st_Vec3 n)
 {
     int e = task->how.planar >= 0 ? planar_axis(&task->world->body[task->a], &task->world->body[task->b], n) : -1;
-    task->planar_axis = e;
-    task->normal = n;
-    task->tangent = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
+    task->entry.dim = task->surface->mu == 0 ? 1 : (e >= 0 ? 2 : 3);
+    task->entry.normal = n;
+    task->entry.tangent = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     task->framed = true;
 }
 
@@ -117,15 +133,13 @@ static void put_rows(const sti_World *world, const sti_ContactEntry *entry, int 
     put_side(world, entry, 1, dim, turns, count, x + world->body[entry->a].n_dofs);
 }
 
-/* Can nothing move along the tangents, up to rounding (a one-dimensional scene), and is turning not opposed? Then there
- * is no friction to speak of.                                                                     */
+/* Can nothing move along the tangents, up to rounding (a one-dimensional scene)? Then there is no friction to speak of.
+ */
 static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
 {
     const int dim = entry->dim;
-    const sti_Body *body = task->world->body;
     double x[3 * 12], along = 0, across = 0;
-    if (dim == 1 || body[task->a].n_dofs == 6 || body[task->b].n_dofs == 6) return false;
-    if (task->surface->rolling > 0 || task->surface->spinning > 0) return false;
+    if (dim == 1) return false;
     put_rows(task->world, entry, task->count, dim, false, x);
     for (int k = 0; k < task->count; k++)
         along = fmax(along, fabs(x[k]));
@@ -146,11 +160,6 @@ static st_Status check_point(const Task *task, const sti_ContactPoint *point)
                     point->point.x, point->point.y, point->point.z, point->gap);
 }
 
-static bool same_vector(st_Vec3 a, st_Vec3 b)
-{
-    return a.x == b.x && a.y == b.y && a.z == b.z;
-}
-
 static int list_velocities(const sti_Body *body, int count, int *index)
 {
     for (int k = 0; k < body->n_dofs; k++)
@@ -162,46 +171,51 @@ static int list_velocities(const sti_Body *body, int count, int *index)
 static void begin_points(Task *task)
 {
     const sti_World *world = task->world;
-    task->surface = sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
+    const sti_Body *a = &world->body[task->a], *b = &world->body[task->b];
+    const sti_Surface *surface =
+        sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
+    task->surface = surface;
     task->framed = false;
-    task->count = list_velocities(&world->body[task->a], 0, task->index);
-    task->count = list_velocities(&world->body[task->b], task->count, task->index);
+    task->count = list_velocities(a, 0, task->index);
+    task->count = list_velocities(b, task->count, task->index);
+    /* who moves freely can slide; and where turning is opposed there is friction in any case */
+    task->slides = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
+    task->entry = (sti_ContactEntry){.id = contact_id(task->pair, 0),
+                                     .surface = surface,
+                                     .first_row = -1,
+                                     .a = task->a,
+                                     .b = task->b,
+                                     .shape_a = task->pair.i + 1,
+                                     .shape_b = task->pair.j + 1};
 }
 
-/* Field by field, where it will stand: there are many. */
-static void describe_point(const Task *task, const sti_ContactPoint *point, double closing, sti_ContactEntry *out)
-{
-    out->id = contact_id(task->pair, point->feature);
-    out->gap = point->gap;
-    out->closing = closing;
-    out->surface = task->surface;
-    out->kept = false;
-    out->dim = task->surface->mu == 0 ? 1 : (task->planar_axis >= 0 ? 2 : 3);
-    out->a = task->a;
-    out->b = task->b;
-    out->shape_a = task->pair.i + 1;
-    out->shape_b = task->pair.j + 1;
-    out->point = point->point;
-    out->normal = task->normal;
-    out->tangent = task->tangent;
-}
-
+/* Written where it will stand: there are many. */
 static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
-    double closing, *gradient;
+    double closing, *gradient = NULL;
+    st_Sink *sink = task->sink;
     if (!matters(task, point, &closing)) return ST_OK;
     if (task->count < 0) begin_points(task);
     const sti_Surface *surface = task->surface;
     STI_TRY(check_point(task, point));
-    if (!task->framed || !same_vector(point->normal, task->normal)) make_frame(task, point->normal);
-    const bool later = task->sink->rows_later && !surface->turns;
-    sti_ContactEntry *entry;
-    STI_TRY(sti_sink_room(task->sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
-    describe_point(task, point, closing, entry);
-    if (surface == &task->own) STI_TRY(sti_sink_keep_surface(task->sink, entry, surface, task->err));
-    if (nothing_slides(task, entry)) entry->dim = 1;
-    if (!later) put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
-    sti_sink_add_contact(task->sink, later ? 0 : entry->dim + (surface->turns ? 3 : 0), task->count, task->index);
+    if (!task->framed || !same_vector(point->normal, task->entry.normal)) make_frame(task, point->normal);
+    const bool later = sink->rows_later && !surface->turns;
+    sti_ContactEntry *entry = &sink->contact[sink->n_contacts];
+    if (!later || sink->n_contacts == sink->contact_capacity)
+        STI_TRY(sti_sink_room(sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
+    *entry = task->entry;
+    entry->id |= point->feature;
+    entry->gap = point->gap;
+    entry->closing = closing;
+    entry->point = point->point;
+    if (surface == &task->own) STI_TRY(sti_sink_keep_surface(sink, entry, surface, task->err));
+    if (!task->slides && nothing_slides(task, entry)) entry->dim = 1;
+    if (later) {
+        sink->n_contacts++;
+        return ST_OK;
+    }
+    put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
+    sti_sink_add_contact(sink, entry->dim + (surface->turns ? 3 : 0), task->count, task->index);
     return ST_OK;
 }
 
@@ -296,6 +310,40 @@ static void keep_clear(const Task *task, double apart, sti_Pair *pair)
     pair->clear = apart > 0 ? (path[task->a] + path[task->b] + apart) * (1 - PATH_ROUNDING) : 0;
 }
 
+/* A shape turns by 1.5 of its body's way over its size at most (kept.c); the rest is for rounding. */
+#define ROOM_OF_WAY 0.6
+
+/* The patch was made for a room, of which something has been used: how far the bodies may go from here? */
+static void keep_until(const Task *task, double used, sti_KeptPatch *patch)
+{
+    const double *path = task->world->collider.path, gone = path[task->a] + path[task->b];
+    patch->until = gone + ROOM_OF_WAY * patch->kept.room - used - 1e-15 * gone;
+}
+
+/* The pair's place for a patch, empty where its bodies have gone beyond what it has room for. Ways are longer than what
+ * comes of them: bodies at rest tremble.                                                           */
+static sti_KeptPatch *kept_patch(const Task *task, const sti_Pair *pair)
+{
+    const sti_Collider *c = &task->world->collider;
+    const int a = task->a, b = task->b;
+    if (pair->kept == 0 || task->how.planar >= 0) return NULL;
+    sti_KeptPatch *patch = &c->kept[pair->kept - 1];
+    if (!(patch->kept.room > 0) || c->path[a] + c->path[b] < patch->until) return patch;
+    keep_until(task,
+               sti_way_between(&patch->pose[0], &c->body_pose[a], c->body_reach[a]) +
+                   sti_way_between(&patch->pose[1], &c->body_pose[b], c->body_reach[b]),
+               patch);
+    if (!(c->path[a] + c->path[b] < patch->until)) patch->kept.room = 0;
+    return patch;
+}
+
+static void keep_patch(const Task *task, sti_KeptPatch *patch)
+{
+    const st_Pose *pose = task->world->collider.body_pose;
+    patch->pose[0] = pose[task->a], patch->pose[1] = pose[task->b];
+    keep_until(task, 0, patch);
+}
+
 static st_Status push_points(Task *task, sti_Pair *at)
 {
     const sti_Collider *c = &task->world->collider;
@@ -305,6 +353,9 @@ static st_Status push_points(Task *task, sti_Pair *at)
     task->points->n = 0;
     task->how.hint = &at->hint;
     task->how.apart = &apart;
+    sti_KeptPatch *patch = kept_patch(task, at);
+    const double room = patch != NULL ? patch->kept.room : 0;
+    task->how.kept = patch != NULL ? &patch->kept : NULL;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
     st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
@@ -316,11 +367,13 @@ static st_Status push_points(Task *task, sti_Pair *at)
                         sti_shape_label(scene, j).text, why.message);
     }
     keep_clear(task, apart, at);
+    if (patch != NULL && patch->kept.room > 0 && patch->kept.room != room) keep_patch(task, patch);
     if (task->how.planar >= 0) {
         merge_across(task->points, task->how.planar);
         centre_across(task, task->points);
     }
     task->count = -1; /* nothing looked up yet */
+    task->foreseen = false;
     for (int p = 0; p < task->points->n; p++)
         STI_TRY(push_point(task, &task->points->point[p]));
     return ST_OK;
@@ -352,6 +405,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
     task->count = -1;
+    task->foreseen = false;
     return push_point(task, &point);
 }
 
@@ -559,6 +613,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     c->pairs.threads = world->threads;
     STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, world->awake_shape,
                              world->n_awake_shapes, err));
+    STI_TRY(sti_kept_update(world, err));
     if (world->awake != NULL) STI_TRY(list_live(world, err));
     Task task = {.world = world,
                  .sink = sink,

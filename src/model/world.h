@@ -105,6 +105,14 @@ typedef struct sti_Ball {
 /* How the narrow phase sees a shape: with balls and planes it is a formula, in place. */
 typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE } sti_ShapeClass;
 
+/* What a pair of polytopes keeps of its patch, as long as its bodies have not gone farther than `until` [m]. */
+typedef struct sti_KeptPatch {
+    double until;
+    sti_Kept kept;
+    st_Pose pose[2]; /* of the bodies when it was made                                             */
+    bool used;
+} sti_KeptPatch;
+
 /* Shapes made ready, where they stand, and which are near: collider.c. */
 typedef struct sti_Collider {
     int n_shapes, n_kinds;
@@ -125,7 +133,7 @@ typedef struct sti_Collider {
     double *body_reach; /* of each body: how far its shapes go from its centre                   */
     bool *rolls;        /* of each body: it is a ball, or has no shape: turning moves no surface  */
     st_Pose *body_pose; /* of the bodies, where the shapes were placed last                      */
-    double *path;       /* of each body: no point of it has gone farther since the beginning [m] */
+    double *path;       /* of each body: no point of it has gone farther since it was placed first [m] */
     bool placed;        /* all of this holds something                                           */
     bool asked;         /* placed for a question to the state, which has not been moved since    */
     sti_Surfaces surfaces;
@@ -134,6 +142,10 @@ typedef struct sti_Collider {
     int n_excluded;
     int64_t excluded_capacity;
     sti_Pairs pairs;
+    bool *keeps;         /* of each shape: patches of it can be kept                               */
+    sti_KeptPatch *kept; /* n_kept places, one for each pair of such shapes                        */
+    int n_kept;
+    int64_t kept_capacity, kept_serial; /* of the pairs that have places                           */
     int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
     int64_t n_live, live_capacity;
     int64_t live_serial;       /* of the pairs that it was made of; -1: to be made                        */
@@ -141,6 +153,11 @@ typedef struct sti_Collider {
     struct sti_Helper *helper; /* of the other threads: contact.c                                  */
     int n_helpers;
 } sti_Collider;
+
+struct sti_World;
+/* kept.c */
+bool sti_shape_keeps(const struct sti_World *world, int shape);
+st_Status sti_kept_update(struct sti_World *world, st_Error *err);
 
 static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
 {
@@ -355,6 +372,14 @@ static inline void sti_body_velocity(const sti_Body *body, const double *v, st_V
         full[body->dof[k]] = v[body->v_first + k];
     *linear = vec3_load(full);
     *w = vec3_load(full + 3);
+}
+
+/* No point within reach of a body goes farther than this: a turn by theta moves it by 2 reach sin(theta/2) at most, and
+ * the quaternions differ by 2 sin(theta/4).                                                           */
+static inline double sti_way_between(const st_Pose *from, const st_Pose *to, double reach)
+{
+    const double w = to->q.w - from->q.w, x = to->q.x - from->q.x, y = to->q.y - from->q.y, z = to->q.z - from->q.z;
+    return norm(sub(to->p, from->p)) + 2 * reach * sqrt(w * w + x * x + y * y + z * z);
 }
 
 /* No point of a body's surface moves faster against its centre; of a body with a plane it is not foreseen. */

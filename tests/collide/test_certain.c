@@ -1,5 +1,8 @@
-/* Polytopes known again by their features: the distance has the same bits as without, whatever was remembered. */
+/* Polytopes known again by their features, and patches made again as they were clipped: distances and points have the
+ * same bits as without, whatever was remembered.
+ */
 #include "check.h"
+#include "collide/collide.h"
 #include "collide/core.h"
 
 static st_Vec3 random_unit(check_Random *random)
@@ -163,11 +166,130 @@ static void wrong_features_are_not_believed(void **state)
     assert_true(believed > 200 && refused > 200);
 }
 
+/* ---- whole patches ------------------------------------------------------------------------------- */
+
+/* No point of a core goes farther. */
+static double way_between(st_Pose from, st_Pose to, double size)
+{
+    const double w = to.q.w - from.q.w, x = to.q.x - from.q.x, y = to.q.y - from.q.y, z = to.q.z - from.q.z;
+    return norm(sub(to.p, from.p)) + 2 * size * sqrt(w * w + x * x + y * y + z * z);
+}
+
+static void move(check_Random *random, double step, double size, st_Pose *pose)
+{
+    pose->p = add(pose->p, scale(step * size, random_unit(random)));
+    pose->q = quat_product(quat_exp(scale(step, random_unit(random))), pose->q);
+    const double length =
+        sqrt(pose->q.w * pose->q.w + pose->q.x * pose->q.x + pose->q.y * pose->q.y + pose->q.z * pose->q.z);
+    pose->q = (st_Quat){pose->q.w / length, pose->q.x / length, pose->q.y / length, pose->q.z / length};
+}
+
+static void check_same_points(const sti_Points *kept, const sti_Points *alone)
+{
+    assert_int_equal(kept->n, alone->n);
+    for (int k = 0; k < alone->n; k++) {
+        const sti_ContactPoint *p = &kept->point[k], *q = &alone->point[k];
+        assert_int_equal(p->feature, q->feature);
+        assert_true(p->gap == q->gap && same(p->normal, q->normal) && same(p->point, q->point));
+    }
+}
+
+/* How often a patch was there, and how often it was made from what was kept: all in all, and by its number of points.
+ */
+typedef struct Patches {
+    int all, kept, cuts;
+} Patches;
+
+/* Both move on, and what is kept is used until they have gone its room. */
+static void follow_points(check_Random *random, const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
+                          Patches *count)
+{
+    const st_Allocator allocator = st_default_allocator();
+    const double size_a = sti_core(a, pose_a).size, size_b = sti_core(b, pose_b).size;
+    const double size = fmin(size_a, size_b), step = power_of_ten(random, -16, -2);
+    const double margin = size * power_of_ten(random, -4, -1);
+    sti_Points points[2] = {{.allocator = allocator}, {.allocator = allocator}};
+    sti_Hint hint = {0, 0};
+    sti_Kept kept = {.room = 0};
+    double way = 0;
+    st_Error err = {0};
+    for (int k = 0; k < 8; k++) {
+        const bool has_room = kept.room > 0 && way < kept.room;
+        const double room = kept.room;
+        if (!has_room) kept.room = way = 0;
+        const sti_Collide alone = {.margin = margin, .planar = -1};
+        const sti_Collide how = {.margin = margin, .planar = -1, .hint = &hint, .kept = &kept};
+        points[0].n = points[1].n = 0;
+        check_ok(sti_collide(a, pose_a, b, pose_b, &how, &points[0], &err), err);
+        check_ok(sti_collide(a, pose_a, b, pose_b, &alone, &points[1], &err), err);
+        check_same_points(&points[0], &points[1]);
+        const bool again = has_room && kept.room == room;
+        if (!again) way = 0;
+        count->all += points[1].n > 0;
+        count->kept += again && points[1].n > 0;
+        count->cuts += again && points[1].n > 2;
+        const st_Pose old_a = pose_a, old_b = pose_b;
+        move(random, step, size, &pose_a), move(random, step, size, &pose_b);
+        way += way_between(old_a, pose_a, size_a) + way_between(old_b, pose_b, size_b);
+    }
+    sti_points_free(&points[0]), sti_points_free(&points[1]);
+}
+
+static void kept_patches_change_nothing(void **state)
+{
+    (void)state;
+    check_Random random = {83};
+    st_Allocator allocator = st_default_allocator();
+    Patches count = {0};
+    int rounds = getenv("ST_TEST_FULL") != NULL ? 20000 : 250;
+    for (int round = 0; round < rounds; round++) {
+        sti_Shape a = random_shape(&random), b = random_shape(&random);
+        for (int k = 0; k < 40; k++) {
+            const st_Pose pose_a = {{0, 0, 0}, quat_exp(scale(3, random_unit(&random)))};
+            const sti_Core core_a = sti_core(&a, pose_a);
+            follow_points(&random, &a, pose_a, &b, random_pose(&random, &core_a, &b, core_a.size), &count);
+        }
+        sti_shape_free(&allocator, &a), sti_shape_free(&allocator, &b);
+    }
+    print_message("%d patches, %d made again, %d of them with three points and more\n", count.all, count.kept,
+                  count.cuts);
+    assert_true(count.kept > 30 * rounds && count.cuts > 8 * rounds); /* else nothing was tested */
+}
+
+/* Bricks of one size laid edge to edge, as walls are: nothing of it is decided with room but by what counts as tied. */
+static void bricks_are_kept(void **state)
+{
+    (void)state;
+    check_Random random = {84};
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    Patches count = {0};
+    const st_Vec3 half = {0.2, 0.1, 0.1};
+    st_ShapeDef def = st_box_def(half.x, half.y, half.z);
+    sti_Shape brick;
+    check_ok(sti_shape_compile(&def, &allocator, &brick, &err), err);
+    int rounds = getenv("ST_TEST_FULL") != NULL ? 200000 : 5000;
+    for (int round = 0; round < rounds; round++) {
+        const double shift = 0.1 * check_random_int(&random, -4, 4), tilt = power_of_ten(&random, -17, -8);
+        const bool beside = check_random_int(&random, 0, 2) == 0;
+        st_Pose pose_a = {{0, 0, 0.1}, {1, 0, 0, 0}},
+                pose_b = {{beside ? 0.4 : shift, 0, beside ? 0.1 : 0.3}, {1, 0, 0, 0}};
+        pose_b.p = add(pose_b.p, scale(tilt, random_unit(&random)));
+        pose_b.q = quat_exp(scale(tilt, random_unit(&random)));
+        follow_points(&random, &brick, pose_a, &brick, pose_b, &count);
+    }
+    sti_shape_free(&allocator, &brick);
+    print_message("%d patches of bricks, %d made again\n", count.all, count.kept);
+    assert_true(count.kept > rounds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_remembered_changes_nothing),
         cmocka_unit_test(wrong_features_are_not_believed),
+        cmocka_unit_test(kept_patches_change_nothing),
+        cmocka_unit_test(bricks_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
