@@ -46,7 +46,7 @@ enum { WATCHED = 4, DEAR = 3000 };
  * a tenth of what the first one changed.                                                          */
 static const double nearly = 10.0, swept = 0.1;
 /* What they must take away: less, and the next steps would call for them again and again. */
-static const double few_left = 0.2;
+static const double few_left = 0.5;
 enum { SWEEPS = 32 };
 /* Problems (1) without progress before it is called stalled. */
 enum { PATIENCE = 30 };
@@ -326,14 +326,16 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
 }
 
 /* Things at rest creep a little, with the impulses of the last step, until these are no answer any more. What is wrong
- * with them then is mostly local: sweeps over the graph take it away at a fraction of what factors cost. Returns
- * whether they were enough; if not, newton begins where they ended.                               */
-static bool sweeps_suffice(sti_Task *task)
+ * with them then is mostly local: sweeps over the graph take it away at a fraction of what factors cost. *enough: they
+ * did; if not, r is what it was.                                                                  */
+static st_Status try_sweeps(sti_Task *task, bool *enough, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
     const bool is_near = task->start >= 0.0 && task->start <= nearly * task->tolerance;
     st_Residual residual;
-    if (graph == NULL || !is_near || task->max_iterations < SWEEPS) return false;
+    *enough = false;
+    if (graph == NULL || !is_near || task->max_iterations < SWEEPS) return ST_OK;
+    STI_TRY(sti_factored_room(task->factored, task, NULL, 0, err)); /* the best so far: r */
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
     const double first = sti_graph_sweep(graph);
@@ -343,7 +345,9 @@ static bool sweeps_suffice(sti_Task *task)
     sti_graph_give(graph, task->r);
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
-    return measure <= task->tolerance && measure <= few_left * task->start;
+    *enough = measure <= task->tolerance && measure <= few_left * task->start;
+    if (!*enough) memcpy(task->r, task->factored->best, sizeof *task->r * (size_t)task->problem->n_r);
+    return ST_OK;
 }
 
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
@@ -351,9 +355,11 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     (void)workspace;
     Newton newton = {.base = task->factored, .W = &task->factored->W, .measure = INFINITY}, *s = &newton;
     const st_Problem *p = task->problem;
-    bool formed = false;
+    bool formed = false, enough;
     task->iterations = 0;
-    if (p->n_contacts == 0 || sweeps_suffice(task)) return ST_OK;
+    if (p->n_contacts == 0) return ST_OK;
+    STI_TRY(try_sweeps(task, &enough, err));
+    if (enough) return ST_OK;
     STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
     s->by_bodies = s->base->by_bodies;
     if (!formed) return ST_OK; /* r stays what it was: the residual tells */
