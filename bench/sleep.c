@@ -56,7 +56,8 @@ static st_Status build_pairs(int n, st_Scene **scene, st_Error *err)
     const int side = 45;
     st_Status status = begin(scene, err);
     for (int k = 0; k < n / 2 && status == ST_OK; k++) {
-        const double x = 0.4 * (k % side), y = 0.3 * (k / side);
+        const int row = k / side;
+        const double x = 0.4 * (k % side), y = 0.3 * row;
         st_JointDef hinge = st_joint_def(ST_JOINT_REVOLUTE);
         hinge.point = (st_Vec3){x + 0.06, y, 0.05};
         hinge.axis = (st_Vec3){0, 1, 0};
