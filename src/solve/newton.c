@@ -20,6 +20,8 @@
  * problem (1) cannot be solved: the larger it is, the closer (1) is to one contact by itself. It falls
  * gently where (1) takes many steps. Boldly is quicker on most problems, but where the solutions form a curved
  * set (W singular, contacts sliding) it ends in ever shorter steps.
+ *
+ * A start that is nearly an answer is left to sweeps over the graph first (try_sweeps).
  */
 #include "solve/factored.h"
 #include "solve/law.h"
@@ -44,7 +46,7 @@ static const double near = 1e-3;
 enum { WATCHED = 4, DEAR = 3000 };
 /* A start whose residual is not far above the tolerance is left to sweeps first: so many at most, or until r changes by
  * a tenth of what the first one changed.                                                          */
-static const double nearly = 10.0, swept = 0.1;
+static const double sweep_within = 10.0, swept_out = 0.1;
 /* What they must take away: less, and the next steps would call for them again and again. */
 static const double few_left = 0.5;
 enum { SWEEPS = 32 };
@@ -331,7 +333,7 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
 static st_Status try_sweeps(sti_Task *task, bool *enough, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
-    const bool is_near = task->start >= 0.0 && task->start <= nearly * task->tolerance;
+    const bool is_near = task->start >= 0.0 && task->start <= sweep_within * task->tolerance;
     st_Residual residual;
     *enough = false;
     if (graph == NULL || !is_near || task->max_iterations < SWEEPS) return ST_OK;
@@ -340,7 +342,7 @@ static st_Status try_sweeps(sti_Task *task, bool *enough, st_Error *err)
     sti_graph_restore(graph);
     const double first = sti_graph_sweep(graph);
     double change = first;
-    for (task->iterations = 1; task->iterations < SWEEPS && change > swept * first; task->iterations++)
+    for (task->iterations = 1; task->iterations < SWEEPS && change > swept_out * first; task->iterations++)
         change = sti_graph_sweep(graph);
     sti_graph_give(graph, task->r);
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
