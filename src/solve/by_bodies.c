@@ -4,7 +4,7 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
-enum { SIX = 6, BLOCK = SIX * SIX };
+enum { SIX = 6 };
 static const double tiny_pivot = 1e-300; /* (2) has none: its symmetric part is I and more, unless friction slides */
 
 void sti_by_bodies_release(sti_ByBodies *s)
@@ -25,15 +25,23 @@ void sti_by_bodies_release(sti_ByBodies *s)
 
 /* ------------------------------------------------------------------ pattern */
 
-static const int32_t *bodies_of(const sti_ByBodies *s, int c)
+/* A side of contact c: a body, or n_nodes and more: a mechanism; -1: the ground. */
+static int node_of(const sti_ByBodies *s, int c, int side)
 {
-    return s->graph->legs + 2 * (ptrdiff_t)c;
+    const sti_Alone *alone = sti_graph_alone(s->graph, c);
+    if (alone != NULL) return alone->node[side];
+    const int32_t node = s->graph->legs[2 * (ptrdiff_t)c + side];
+    return node != s->graph->n_nodes ? node : -1;
+}
+
+static int size_of(const sti_ByBodies *s, int node)
+{
+    return s->first[node + 1] - s->first[node];
 }
 
 static bool is_cross(const sti_ByBodies *s, int c)
 {
-    const int32_t *body = bodies_of(s, c);
-    return body[0] != s->graph->n_nodes && body[1] != s->graph->n_nodes;
+    return node_of(s, c, 0) >= 0 && node_of(s, c, 1) >= 0;
 }
 
 /* The entry of row `row` in column `column`; it is added where there is none. */
@@ -49,30 +57,27 @@ static int64_t find_entry(sti_ByBodies *s, int64_t *end, int row, int column)
 /* Room in each row for as many entries as its body has contacts, and one; then they are moved together. */
 static void list_entries(sti_ByBodies *s, int64_t *end)
 {
-    const int n = s->graph->n_nodes, contacts = s->graph->problem->n_contacts;
+    const int n = s->n, contacts = s->graph->problem->n_contacts;
     for (int k = 0; k < n; k++) {
         s->j[s->p[k]] = k;
         end[k] = s->p[k] + 1;
     }
     for (int c = 0; c < contacts; c++) {
-        const int32_t *body = bodies_of(s, c);
         s->cross[2 * (ptrdiff_t)c] = s->cross[2 * (ptrdiff_t)c + 1] = -1;
         if (!is_cross(s, c)) continue;
-        s->cross[2 * (ptrdiff_t)c] = find_entry(s, end, body[0], body[1]);
-        s->cross[2 * (ptrdiff_t)c + 1] = find_entry(s, end, body[1], body[0]);
+        s->cross[2 * (ptrdiff_t)c] = find_entry(s, end, node_of(s, c, 0), node_of(s, c, 1));
+        s->cross[2 * (ptrdiff_t)c + 1] = find_entry(s, end, node_of(s, c, 1), node_of(s, c, 0));
     }
 }
 
 static void count_room(sti_ByBodies *s)
 {
-    const int n = s->graph->n_nodes;
+    const int n = s->n;
     for (int k = 0; k <= n; k++)
         s->p[k] = k;
-    for (int c = 0; c < s->graph->problem->n_contacts; c++) {
-        const int32_t *body = bodies_of(s, c);
+    for (int c = 0; c < s->graph->problem->n_contacts; c++)
         for (int side = 0; side < 2 && is_cross(s, c); side++)
-            s->p[body[side] + 1]++; /* shifted below to what comes before */
-    }
+            s->p[node_of(s, c, side) + 1]++; /* shifted below to what comes before */
     int64_t extra = 0;
     for (int k = 0; k <= n; k++) {
         const int64_t own = s->p[k] - k;
@@ -84,7 +89,7 @@ static void count_room(sti_ByBodies *s)
 /* Gaps between the rows go; `moved` of a row is how far its entries move. */
 static void close_gaps(sti_ByBodies *s, const int64_t *end)
 {
-    const int n = s->graph->n_nodes;
+    const int n = s->n;
     int64_t at = 0;
     int64_t *moved = s->start; /* not in use yet, and long enough */
     for (int k = 0; k < n; k++) {
@@ -97,34 +102,59 @@ static void close_gaps(sti_ByBodies *s, const int64_t *end)
     s->p[n] = at;
     for (int c = 0; c < s->graph->problem->n_contacts; c++)
         for (int side = 0; side < 2 && is_cross(s, c); side++)
-            s->cross[2 * (ptrdiff_t)c + side] -= moved[bodies_of(s, c)[side]];
-    for (int64_t e = 0; e < at; e++)
-        s->start[e] = BLOCK * e;
+            s->cross[2 * (ptrdiff_t)c + side] -= moved[node_of(s, c, side)];
+}
+
+/* Blocks one after another; returns how many numbers they have. */
+static int64_t place_blocks(sti_ByBodies *s)
+{
+    int64_t at = 0;
+    for (int k = 0; k < s->n; k++)
+        for (int64_t e = s->p[k]; e < s->p[k + 1]; e++) {
+            s->start[e] = at;
+            at += (int64_t)size_of(s, k) * size_of(s, s->j[e]);
+        }
+    return at;
+}
+
+/* Six unknowns a body, then those of the mechanisms. */
+static st_Status count_unknowns(sti_ByBodies *s, st_Error *err)
+{
+    const sti_Graph *graph = s->graph;
+    const int mechanisms = graph->problem->n_l > 0 ? graph->mobility.n : 0;
+    s->n = graph->n_nodes + mechanisms;
+    GROW(first, s->n + 1);
+    for (int k = 0; k <= graph->n_nodes; k++)
+        s->first[k] = SIX * k;
+    for (int k = 0; k < mechanisms; k++) { /* one that nobody can move has one, too, which nobody asks for */
+        const int freedoms = sti_mobility_freedoms(&graph->mobility, k), node = graph->n_nodes + k;
+        s->first[node + 1] = s->first[node] + (freedoms > 0 ? freedoms : 1);
+    }
+    return ST_OK;
 }
 
 st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t serial, st_Error *err)
 {
-    const int64_t n = graph->n_nodes, contacts = graph->problem->n_contacts;
+    const int64_t contacts = graph->problem->n_contacts;
     s->graph = graph;
     if (s->serial == serial) return ST_OK;
     s->serial = 0; /* until it is done */
     if (s->lu == NULL) STI_TRY(sti_sparse_lu_create(&s->allocator, &s->lu, err));
-    GROW(first, n + 1);
-    GROW(p, n + 1);
-    GROW(j, n + 2 * contacts);
-    GROW(start, n + 2 * contacts);
+    STI_TRY(count_unknowns(s, err));
+    GROW(p, s->n + 1);
+    GROW(j, s->n + 2 * contacts);
+    GROW(start, s->n + 2 * contacts);
     GROW(cross, 2 * contacts);
     GROW(K, 9 * contacts);
     GROW(g, 3 * contacts);
-    GROW(z, SIX * n);
-    GROW(end, n);
-    for (int k = 0; k <= graph->n_nodes; k++)
-        s->first[k] = SIX * k;
+    GROW(z, s->first[s->n]);
+    GROW(end, s->n);
     count_room(s);
     list_entries(s, s->end);
     close_gaps(s, s->end);
-    GROW(x, BLOCK * s->p[n]);
-    s->rows = (sti_BlockRows){graph->n_nodes, s->first, s->p, s->j, s->start};
+    s->n_x = place_blocks(s);
+    GROW(x, s->n_x);
+    s->rows = (sti_BlockRows){s->n, s->first, s->p, s->j, s->start};
     STI_TRY(sti_sparse_lu_reserve(s->lu, &s->rows, err));
     s->serial = serial;
     return ST_OK;
@@ -235,7 +265,7 @@ static void add_contact(sti_ByBodies *s, int c)
 {
     const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
     const int64_t *cross = s->cross + 2 * (ptrdiff_t)c;
-    const int32_t *body = bodies_of(s, c);
+    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
     const bool open = K[0] == 0.0,
                diagonal = K[1] == 0.0 && K[2] == 0.0 && K[3] == 0.0 && K[5] == 0.0 && K[6] == 0.0 && K[7] == 0.0;
     double h[2][3][SIX], T[2][3][SIX];
@@ -259,21 +289,63 @@ static void add_contact(sti_ByBodies *s, int c)
     add_product(s->x + s->start[cross[1]], T[1], h[0]);
 }
 
+/* The block at e gets T_e K T_f' of two sides of a contact that stands alone. */
+static void add_block(const sti_ByBodies *s, int64_t e, const double *K, int dim, const double *row, int n,
+                      const double *column, int m)
+{
+    double *x = s->x + s->start[e];
+    for (int i = 0; i < dim; i++)
+        for (int k = 0; k < n; k++) {
+            double weighed[3];
+            for (int d = 0; d < dim; d++)
+                weighed[d] = row[i * n + k] * K[3 * i + d];
+            for (int l = 0; l < m; l++)
+                for (int d = 0; d < dim; d++)
+                    x[k * m + l] += weighed[d] * column[d * m + l];
+        }
+}
+
+/* The same as add_contact for one that stands alone, on bodies or mechanisms of any size. */
+static void add_alone(sti_ByBodies *s, const sti_Alone *alone)
+{
+    const int c = alone->contact, dim = s->graph->problem->contact[c].dim;
+    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    for (int side = 0; side < 2; side++) {
+        const int node = alone->node[side], n = alone->size[side];
+        const double *rows = s->graph->alone_rows + alone->rows[side];
+        if (node < 0) continue;
+        for (int d = 0; d < dim; d++)
+            for (int k = 0; k < n; k++)
+                s->z[s->first[node] + k] -= rows[d * n + k] * g[d];
+        add_block(s, s->p[node], K, dim, rows, n, rows, n);
+        if (alone->node[1 - side] >= 0)
+            add_block(s, s->cross[2 * (ptrdiff_t)c + side], K, dim, rows, n,
+                      s->graph->alone_rows + alone->rows[1 - side], alone->size[1 - side]);
+    }
+}
+
 /* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in. */
 static void add_contacts(sti_ByBodies *s)
 {
     for (int k = 0; k < s->graph->n_batches; k++)
         for (int lane = 0; lane < STI_LANES; lane++)
             if (s->graph->batch[k].contact[lane] >= 0) add_contact(s, s->graph->batch[k].contact[lane]);
+    for (int k = 0; k < s->graph->n_alone; k++)
+        add_alone(s, &s->graph->alone[k]);
 }
 
-/* (1), and W d = H~'z + C d. */
-static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
+/* H~'z of a contact, by direction. */
+static void velocity_of(const sti_ByBodies *s, int c, double u[3])
 {
-    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
-    const int32_t *body = bodies_of(s, c);
-    const int dim = s->graph->problem->contact[c].dim;
-    double h[2][3][SIX], u[3] = {0};
+    const sti_Alone *alone = sti_graph_alone(s->graph, c);
+    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
+    double h[2][3][SIX];
+    for (int side = 0; side < 2 && alone != NULL; side++)
+        for (int i = 0; i < s->graph->problem->contact[c].dim && alone->node[side] >= 0; i++)
+            for (int k = 0; k < alone->size[side]; k++)
+                u[i] += s->graph->alone_rows[alone->rows[side] + (ptrdiff_t)i * alone->size[side] + k] *
+                        s->z[s->first[alone->node[side]] + k];
+    if (alone != NULL) return;
     sti_graph_rows(s->graph, c, h);
     for (int side = 0; side < 2; side++) {
         const double *z = s->z + SIX * (ptrdiff_t)body[side];
@@ -281,6 +353,15 @@ static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
             for (int k = 0; k < SIX; k++)
                 u[i] += h[side][i][k] * z[k];
     }
+}
+
+/* (1), and W d = H~'z + C d. */
+static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
+{
+    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    const int dim = s->graph->problem->contact[c].dim;
+    double u[3] = {0};
+    velocity_of(s, c, u);
     for (int i = 0; i < dim; i++) {
         d[i] = -(g[i] + K[3 * i] * u[0] + K[3 * i + 1] * u[1] + K[3 * i + 2] * u[2]);
         W_d[i] = u[i] + sti_graph_compliance(s->graph, c, i) * d[i];
@@ -290,13 +371,12 @@ static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
 st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err)
 {
     const st_Problem *p = s->graph->problem;
-    const int n = s->graph->n_nodes;
     int replaced;
-    memset(s->x, 0, (size_t)(BLOCK * s->p[n]) * sizeof *s->x);
-    memset(s->z, 0, (size_t)(SIX * n) * sizeof *s->z);
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < SIX; i++)
-            s->x[s->start[s->p[k]] + i * (SIX + 1)] = 1.0;
+    memset(s->x, 0, (size_t)s->n_x * sizeof *s->x);
+    memset(s->z, 0, (size_t)s->first[s->n] * sizeof *s->z);
+    for (int k = 0; k < s->n; k++)
+        for (int i = 0; i < size_of(s, k); i++)
+            s->x[s->start[s->p[k]] + (ptrdiff_t)i * (size_of(s, k) + 1)] = 1.0;
     add_contacts(s);
     STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
     sti_sparse_lu_solve(s->lu, s->z);

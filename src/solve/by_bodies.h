@@ -11,7 +11,8 @@
  *
  * (2) has six unknowns a body, whatever the number of contacts, and a block where two bodies touch: a wall of 100 boxes
  * has 600, and 3252 rows of contacts. It is never singular, however redundant the contacts are, since the masses
- * stand on its diagonal. Open contacts have K = 0. W is not formed.
+ * stand on its diagonal. Open contacts have K = 0. W is not formed. Mechanisms (mobility.h) are bodies like others,
+ * with as many unknowns as they have freedoms.
  */
 #ifndef STI_BY_BODIES_H
 #define STI_BY_BODIES_H
@@ -25,15 +26,17 @@ typedef struct sti_ByBodies {
     const sti_Graph *graph;
     int64_t serial;        /* of the reduction whose graph it was made for                        */
     sti_BlockRows rows;    /* the pattern of (2)                                                  */
-    STI_ARRAY(int, first); /* n_nodes + 1                                                         */
-    STI_ARRAY(int64_t, p); /* n_nodes + 1                                                         */
+    int n;                 /* the graph's nodes, and mechanisms                                    */
+    int64_t n_x;           /* numbers in x                                                        */
+    STI_ARRAY(int, first); /* n + 1                                                               */
+    STI_ARRAY(int64_t, p); /* n + 1                                                               */
     STI_ARRAY(int, j);     /* the body itself first                                               */
     STI_ARRAY(int64_t, start);
     STI_ARRAY(double, x);
     STI_ARRAY(int64_t, cross); /* by contact: the entries (a, b) and (b, a) of its bodies; -1: one body alone */
     STI_ARRAY(double, K);      /* by contact, 9 numbers                                              */
     STI_ARRAY(double, g);      /* by contact, 3 numbers                                              */
-    STI_ARRAY(double, z);      /* 6 numbers a body                                                   */
+    STI_ARRAY(double, z);      /* 6 numbers a body, then the mechanisms'                             */
     STI_ARRAY(int64_t, end);   /* by body: work                                                      */
 } sti_ByBodies;
 

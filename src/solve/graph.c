@@ -29,10 +29,14 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(mass_at);
     RELEASE(legs);
     RELEASE(whole);
+    RELEASE(alone);
+    RELEASE(alone_rows);
+    RELEASE(jointed);
     RELEASE(taken);
     RELEASE(colour);
     RELEASE(place);
     RELEASE(part);
+    sti_mobility_release(&graph->mobility);
 }
 
 /* ------------------------------------------------------------------ who fits */
@@ -123,22 +127,50 @@ typedef struct Fitting {
     bool fits[STI_PARTS];
 } Fitting;
 
-static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
+/* The legs of rows as they stand; more than two: let them be looked at alone. */
+static void read_legs(sti_Graph *graph, const sti_Net *net, int c)
 {
     const st_Problem *p = graph->problem;
     const int32_t ground = graph->n_nodes;
-    const int first = p->contact[c].first;
     int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-    if (!law_fits(&p->contact[c])) return false;
-    if (sti_rows_wait(p)) {
-        ask_legs(p, net, c, ground, legs);
-        return true;
-    }
     graph->whole[c] = (uint8_t)whole_bodies(p, net, &p->contact[c], ground, legs);
-    if (graph->whole[c] > 0) return true;
+    if (graph->whole[c] > 0) return;
     legs[0] = legs[1] = ground;
     for (int d = 0; d < p->contact[c].dim; d++)
-        if (!note_legs(p, net, first + d, ground, legs)) return false;
+        if (!note_legs(p, net, p->contact[c].first + d, ground, legs)) graph->whole[c] = STI_ALONE;
+}
+
+/* Bodies with joints are no legs: what only time can move is ground, and others take their contact out of the lanes. */
+static void leave_joints(const sti_Graph *graph, int c)
+{
+    const int32_t ground = graph->n_nodes;
+    int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    bool jointed = false, moves = false;
+    for (int side = 0; side < 2; side++) {
+        const int k = legs[side] != ground ? graph->mobility.of_block[legs[side]] : -1;
+        if (k < 0) continue;
+        jointed = true;
+        moves = moves || sti_mobility_freedoms(&graph->mobility, k) > 0;
+        legs[side] = ground;
+    }
+    const bool nobody = legs[0] == ground && legs[1] == ground;
+    if (jointed) graph->whole[c] = moves || nobody ? STI_ALONE : STI_LED;
+}
+
+static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
+{
+    const st_Problem *p = graph->problem;
+    graph->whole[c] = 0;
+    if (!law_fits(&p->contact[c])) {
+        graph->whole[c] = STI_ALONE;
+        return p->contact[c].law == ST_LAW_BOUNDED && !sti_rows_wait(p);
+    }
+    if (sti_rows_wait(p)) {
+        ask_legs(p, net, c, graph->n_nodes, graph->legs + 2 * (ptrdiff_t)c);
+        return true;
+    }
+    read_legs(graph, net, c);
+    if (p->n_l > 0 && graph->whole[c] != STI_ALONE) leave_joints(graph, c);
     return true;
 }
 
@@ -176,6 +208,7 @@ static void choose_colours(sti_Graph *graph, int count[STI_COLOURS + 1])
     memset(graph->taken, 0, (size_t)(graph->n_nodes + 1) * sizeof *graph->taken);
     for (int c = 0; c < graph->problem->n_contacts; c++) {
         const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+        if (graph->whole[c] == STI_ALONE) continue;
         const int colour = lowest_free(graph->taken[legs[0]] | graph->taken[legs[1]]);
         graph->colour[c] = (uint8_t)colour;
         count[colour]++;
@@ -196,11 +229,17 @@ static void place_contacts(sti_Graph *graph, const int count[STI_COLOURS + 1])
     graph->colour_first[STI_COLOURS] = end;
     next[LATE] = STI_LANES * end;
     graph->n_batches = end + count[LATE];
+    int alone = STI_LANES * graph->n_batches; /* behind all of them */
     for (int c = 0; c < graph->problem->n_contacts; c++) {
+        if (graph->whole[c] == STI_ALONE) {
+            graph->place[c] = alone++;
+            continue;
+        }
         const int colour = graph->colour[c];
         graph->place[c] = next[colour];
         next[colour] += colour == LATE ? STI_LANES : 1;
     }
+    graph->n_rooms = (alone + STI_LANES - 1) / STI_LANES;
 }
 
 /* Who stands in which lane. */
@@ -208,7 +247,8 @@ static void list_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_Graph *graph = ctx;
     for (int c = (int)first; c < (int)end; c++)
-        graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
+        if (graph->whole[c] != STI_ALONE)
+            graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
 }
 
 static void list_lanes(sti_Graph *graph)
@@ -233,9 +273,11 @@ static st_Status make_room(sti_Graph *graph, st_Error *err)
     GROW(diagonal, n_nodes);
     GROW(mass_at, n_nodes);
     GROW(scale, STI_NODE * n_nodes);
-    GROW(v_judged, STI_NODE * n_nodes);
-    GROW(v, STI_NODE * n_nodes);
-    GROW(v_free, STI_NODE * n_nodes);
+    const int64_t freedoms = sti_graph_freedoms(graph);
+    GROW(v_judged, STI_NODE * n_nodes + freedoms);
+    GROW(v, STI_NODE * n_nodes + freedoms);
+    GROW(v_free, STI_NODE * n_nodes + freedoms);
+    if (freedoms > 0) memset(graph->v_free + STI_NODE * n_nodes, 0, (size_t)freedoms * sizeof *graph->v_free);
     return ST_OK;
 }
 
@@ -261,9 +303,9 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
         GROW(points, graph->n_batches);
     else
         GROW(rows, graph->n_batches);
-    GROW(r, 3 * STI_LANES * (int64_t)graph->n_batches);
-    GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
-    GROW(judged, 3 * STI_LANES * (int64_t)graph->n_batches);
+    GROW(r, 3 * STI_LANES * (int64_t)graph->n_rooms);
+    GROW(weight, 3 * STI_LANES * (int64_t)graph->n_rooms);
+    GROW(judged, 3 * STI_LANES * (int64_t)graph->n_rooms);
     GROW(part, count_chunks(graph));
     list_lanes(graph);
     return ST_OK;
@@ -293,22 +335,49 @@ static bool normals_move(sti_Graph *graph)
     return sti_team_largest(graph->threads, graph->n_batches, count_stuck, graph) == 0.0;
 }
 
-st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
+/* Those that stand alone, and those on bodies with joints. Are enough left in lanes? */
+static st_Status count_kinds(sti_Graph *graph, bool *enough, st_Error *err)
+{
+    const int n = graph->problem->n_contacts;
+    graph->n_alone = graph->n_jointed = 0;
+    for (int c = 0; c < n; c++) {
+        graph->n_alone += graph->whole[c] == STI_ALONE;
+        graph->n_jointed += graph->whole[c] >= STI_LED;
+    }
+    *enough = graph->n_alone == 0 || n - graph->n_alone >= STI_FEW_ROWS;
+    GROW(jointed, graph->n_jointed);
+    for (int c = 0, k = 0; c < n && k < graph->n_jointed; c++)
+        if (graph->whole[c] >= STI_LED) graph->jointed[k++] = c;
+    return ST_OK;
+}
+
+/* Is it the sort of problem that has a graph? Then who stands where. */
+static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool *fits, st_Error *err)
+{
+    const st_Problem *p = graph->problem;
+    *fits = p->symmetric && p->n_contacts > 0 && compliance_fits(&p->C) && !(p->n_l > 0 && sti_rows_wait(p));
+    if (!*fits) return ST_OK;
+    if (p->n_l > 0) STI_TRY(sti_mobility_build(&graph->mobility, p, saddle, err));
+    STI_TRY(make_room(graph, err));
+    *fits = find_legs(graph, saddle->net);
+    return *fits ? count_kinds(graph, fits, err) : ST_OK;
+}
+
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Saddle *saddle, const double *v_free,
                           double *scale, bool *fits, st_Error *err)
 {
+    const sti_Net *net = saddle->net;
     double sum[3];
-    bool definite;
-    *fits = false;
-    if (problem->n_l > 0 || !problem->symmetric || problem->n_contacts == 0) return ST_OK;
     graph->problem = problem;
     graph->n_nodes = problem->A.n_blocks;
     graph->code = sti_graph_code();
-    STI_TRY(make_room(graph, err));
-    if (!compliance_fits(&problem->C) || !find_legs(graph, net)) return ST_OK;
-    STI_TRY(sti_graph_masses(graph, v_free, &definite, err));
-    if (!definite) return ST_OK;
+    STI_TRY(sort_contacts(graph, saddle, fits, err));
+    if (*fits) STI_TRY(sti_graph_masses(graph, v_free, fits, err));
+    if (!*fits) return ST_OK;
     STI_TRY(make_batches(graph, err));
-    sti_graph_fill(graph, net, sum);
+    STI_TRY(sti_alone_fill(graph, saddle, v_free, fits, err));
+    if (!*fits) return ST_OK;
+    sti_graph_fill(graph, net, v_free, sum);
     *fits = normals_move(graph);
     *scale = isfinite(sum[0]) ? residual_scale(problem, sum) : INFINITY;
     return ST_OK;
@@ -382,6 +451,7 @@ void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
 
 double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
 {
+    if (graph->whole[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[direction];
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
     if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;

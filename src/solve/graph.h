@@ -7,14 +7,20 @@
  *
  * one matrix serves both ways and W_cc = H~_c' H~_c + C_cc. Contacts of one colour share no body: they may be
  * visited in any order, eight in the lanes of a vector, or on several threads, with the same bits. Colours
- * depend on the problem alone. What does not fit (joints between bodies, other laws, patches) is left to
- * the general sweep of nsgs.c.
+ * depend on the problem alone.
+ *
+ * A pile may have mechanisms in it. What nothing but time can move (a drum that is turned at a given speed) is
+ * ground with a velocity: its contacts are in lanes like all others. Contacts with bodies that joints leave some
+ * freedom (mobility.h), and rows of motors and joints, stand alone: behind all colours, one after another, each solved
+ * exactly (graph_alone.c). What does not fit at all (other laws, patches, too few contacts in lanes) is left to the
+ * general sweep of nsgs.c.
  */
 #ifndef STI_GRAPH_H
 #define STI_GRAPH_H
 
 #include "math/parallel.h"
-#include "solve/net.h"
+#include "solve/local.h"
+#include "solve/mobility.h"
 #include "solve/rows.h"
 
 typedef struct sti_Graph sti_Graph;
@@ -102,6 +108,18 @@ typedef struct sti_Part {
     double sum[3], moved;
 } sti_Part;
 
+/* A contact that stands alone: u = H~'v~ + C r + w on what it touches, at most two bodies or mechanisms. */
+typedef struct sti_Alone {
+    int contact;
+    int node[2];       /* a body, or n_nodes + the number of a mechanism (mobility.h); -1: none        */
+    int size[2];       /* velocities of it, 6 or the mechanism's freedoms                              */
+    ptrdiff_t v[2];    /* where they begin in v                                                        */
+    int64_t rows[2];   /* where H~ begins in alone_rows: dim rows of size numbers                      */
+    double w[3], C[3]; /* w with the velocities that mechanisms have by themselves                     */
+    double W[9];       /* W_cc, dim x dim                                                              */
+    sti_Local local;
+} sti_Alone;
+
 /* What is done to batches, one version for each vector unit (graph_lanes.h). */
 typedef enum sti_Pass {
     STI_SWEEP,  /* returns | change of r |^2                                                       */
@@ -126,9 +144,12 @@ struct sti_Graph {
     const sti_GraphCode *code;
     int threads; /* of a team, set by its owner; the result does not depend on it                 */
     int n_nodes, n_batches;
-    int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
-    bool round;           /* balls: all bodies are round                                                       */
-    bool pointed;         /* points: they are not, but have principal axes and touch at points                 */
+    int n_rooms; /* of eight contacts each in r, weight and judged: n_batches, then those alone         */
+    int n_alone, n_jointed;
+    sti_Mobility mobility; /* of mechanisms; v~ of theirs stands behind those of bodies and ground in v  */
+    int colour_first[65];  /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
+    bool round;            /* balls: all bodies are round                                                       */
+    bool pointed;          /* points: they are not, but have principal axes and touch at points                 */
     STI_ARRAY(sti_Batch, batch);
     STI_ARRAY(sti_RowLanes, rows); /* by batch, or                                                   */
     STI_ARRAY(sti_PointLanes, points);
@@ -146,16 +167,25 @@ struct sti_Graph {
     STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
     STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
     STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
-    STI_ARRAY(uint8_t, whole);       /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows */
+    STI_ARRAY(uint8_t, whole);       /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows; or what
+                                      * follows                                                         */
+    STI_ARRAY(sti_Alone, alone);     /* contacts that stand alone, n_alone                              */
+    STI_ARRAY(double, alone_rows);   /* their rows                                                      */
+    STI_ARRAY(int, jointed);         /* the contacts on bodies with joints, n_jointed                   */
     STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */
     STI_ARRAY(uint8_t, colour);      /* by contact                                                      */
     STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
     STI_ARRAY(sti_Part, part);       /* by chunk of batches                                             */
 };
 
-/* Starts as {.allocator = ...}. *fits tells whether the problem is one for this file; if so its lists are made, and the
- * residual's scale from v_free.                                                                    */
-st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
+enum {
+    STI_ALONE = 255, /* whole: it stands alone                                                        */
+    STI_LED = 254    /* likewise: in a lane, and touches a body that nothing but time can move         */
+};
+
+/* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits tells whether the problem is one for this file; if so
+ * its lists are made, and the residual's scale from v_free. */
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Saddle *saddle, const double *v_free,
                           double *scale, bool *fits, st_Error *err);
 /* b of all rows and rho of all contacts, for who wants them: before the first judgement. */
 void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho);
@@ -168,8 +198,19 @@ void sti_graph_give(const sti_Graph *graph, double *r);
 /* r is moved into the laws' sets, and v~ = v~_free + H~ r anew. */
 void sti_graph_restore(sti_Graph *graph);
 
-/* v and u of r, in the problem's order, and how far r is from a solution. The sweeps' own r and v~ stay. */
-void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out);
+/* v and u of r, in the problem's order, and how far r is from a solution: the sum of the squares of the natural map,
+ * and the largest share of a contact in it. The sweeps' own r and v~ stay. All that is in lanes: velocities of bodies
+ * with joints, and the contacts that stand alone, are the caller's.                                */
+typedef struct sti_GraphError {
+    double sum, worst;
+} sti_GraphError;
+sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, double *u, st_Residual *out);
+
+/* The one that stands alone as contact c; NULL: it is in a lane. */
+static inline sti_Alone *sti_graph_alone(const sti_Graph *graph, int c)
+{
+    return graph->whole[c] == STI_ALONE ? graph->alone + (graph->place[c] - STI_LANES * graph->n_batches) : NULL;
+}
 
 /* One contact out of its lane: the rows of H~' on its two bodies, by direction (0 where it has none); and the
  * diagonal of C.                                                                                  */
@@ -213,7 +254,20 @@ static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
 /* graph_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of
  * the residual's scale (graph_lanes.h). */
 st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err);
-void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3]);
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, double sum[3]);
+/* h <- inv(L) h: the numbers of a row on a body, six of them. */
+void sti_graph_scale_row(const sti_Graph *graph, int node, double *h);
+
+/* graph_alone.c: how many numbers v~ of mechanisms has; contacts that stand alone get their rows, then (C is in) their
+ * blocks of W, and add to the sums; *fits: none touches more than two things. A pass over them returns | change |^2. */
+static inline int64_t sti_graph_freedoms(const sti_Graph *graph)
+{
+    return graph->problem->n_l > 0 ? graph->mobility.first[graph->mobility.n] : 0;
+}
+st_Status sti_alone_fill(sti_Graph *graph, const sti_Saddle *saddle, const double *v_free, bool *fits, st_Error *err);
+void sti_alone_prepare(sti_Graph *graph, const double *v_free, double sum[3]);
+double sti_alone_pass(const sti_Graph *graph, double *r, double *v, sti_Pass pass);
+
 /* v of v~. */
 void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out);
 /* Arrays by batch, direction and lane, and in the problem's order. */

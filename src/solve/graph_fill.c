@@ -50,7 +50,7 @@ static bool invert_root(int n, const double *A, double inverse[36])
 }
 
 /* h <- inv(L) h of a body whose L is not diagonal. */
-static void scale_row(const sti_Graph *graph, int node, double h[6])
+static void multiply_row(const sti_Graph *graph, int node, double h[6])
 {
     const double *inverse = graph->root + 36 * (ptrdiff_t)node;
     for (int i = 5; i >= 0; i--) {
@@ -58,6 +58,16 @@ static void scale_row(const sti_Graph *graph, int node, double h[6])
         for (int j = 0; j < i; j++)
             h[i] += inverse[6 * i + j] * h[j];
     }
+}
+
+void sti_graph_scale_row(const sti_Graph *graph, int node, double *h)
+{
+    if (!graph->diagonal[node]) {
+        multiply_row(graph, node, h);
+        return;
+    }
+    for (int i = 0; i < 6; i++)
+        h[i] *= graph->scale[STI_NODE * (ptrdiff_t)node + i];
 }
 
 /* v~ = L'v: the transposed of inv(L), solved backwards. */
@@ -249,20 +259,32 @@ static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double 
     for (int d = 0; d < p->contact[c].dim; d++) {
         const int64_t begin = p->H.p[p->contact[c].first + d], end = p->H.p[p->contact[c].first + d + 1];
         const double *h = p->H.x + begin;
-        if (graph->whole[c] > 0) {
+        if (graph->whole[c] > 0 && graph->whole[c] <= 12) {
             memcpy(row[d][0], h, 6 * sizeof *h);
             if (graph->whole[c] == 12) memcpy(row[d][1], h + 6, 6 * sizeof *h);
             continue;
         }
         for (int64_t e = begin; e < end; e++) {
             const int node = net->block_of[p->H.i[e]];
+            if (graph->whole[c] == STI_LED && graph->mobility.of_block[node] >= 0) continue;
             row[d][node == graph->legs[2 * (ptrdiff_t)c] ? 0 : 1][p->H.i[e] - p->A.first[node]] = p->H.x[e];
         }
     }
 }
 
+/* What a row has of velocities that nothing but time changes. */
+static double led_velocity(const sti_Graph *graph, const sti_Net *net, int row, const double *v_free)
+{
+    const st_Sparse *H = &graph->problem->H;
+    double sum = 0.0;
+    for (int64_t e = H->p[row]; e < H->p[row + 1]; e++)
+        if (graph->mobility.of_block[net->block_of[H->i[e]]] >= 0) sum += H->x[e] * v_free[H->i[e]];
+    return sum;
+}
+
 /* H~ of a batch by its rows. Where L is not diagonal they are scaled here, else in their lanes. */
-static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batch *batch, sti_RowLanes *to)
+static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *v_free, const sti_Batch *batch,
+                      sti_RowLanes *to)
 {
     static const _Alignas(STI_ALIGN) double one[STI_NODE] = {1, 1, 1, 1, 1, 1, 1, 1};
     const st_Problem *p = graph->problem;
@@ -280,10 +302,12 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
             const int32_t node = batch->body[side][l];
             rows.scale[side][l] = graph->diagonal[node] ? graph->scale + STI_NODE * (ptrdiff_t)node : one;
             for (int d = 0; d < 3 && !graph->diagonal[node]; d++)
-                scale_row(graph, node, rows.h[l][d][side]);
+                multiply_row(graph, node, rows.h[l][d][side]);
         }
         for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
             to->w[d][l] = p->w[p->contact[c].first + d];
+        for (int d = 0; c >= 0 && graph->whole[c] == STI_LED && d < p->contact[c].dim; d++)
+            to->w[d][l] += led_velocity(graph, net, p->contact[c].first + d, v_free);
     }
     graph->code->fill(to, &rows);
 }
@@ -349,8 +373,10 @@ static void spread_compliance(sti_Graph *graph)
             const int row = p->C.first[k] + i;
             while (row >= p->contact[c].first + p->contact[c].dim)
                 c++;
-            sti_RowLanes *to = &graph->rows[graph->place[c] / STI_LANES];
-            to->C[row - p->contact[c].first][graph->place[c] % STI_LANES] = x[(ptrdiff_t)i * (size + 1)];
+            const int d = row - p->contact[c].first, batch = graph->place[c] / STI_LANES;
+            double *to = batch < graph->n_batches ? &graph->rows[batch].C[d][graph->place[c] % STI_LANES]
+                                                  : &sti_graph_alone(graph, c)->C[d];
+            *to = x[(ptrdiff_t)i * (size + 1)];
         }
         x += (ptrdiff_t)size * size;
     }
@@ -359,6 +385,7 @@ static void spread_compliance(sti_Graph *graph)
 typedef struct Preparation {
     sti_Graph *graph;
     const sti_Net *net;
+    const double *v_free;
 } Preparation;
 
 static void fill_range(void *ctx, int64_t first, int64_t end)
@@ -371,7 +398,7 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
         if (graph->pointed)
             fill_points(graph, &graph->batch[k], &graph->points[k]);
         else
-            fill_rows(graph, of->net, &graph->batch[k], &graph->rows[k]);
+            fill_rows(graph, of->net, of->v_free, &graph->batch[k], &graph->rows[k]);
     }
 }
 
@@ -414,9 +441,9 @@ static void prepare_chunks(void *ctx, int64_t first, int64_t end)
     }
 }
 
-void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, double sum[3])
 {
-    Preparation preparation = {graph, net};
+    Preparation preparation = {graph, net, v_free};
     const int n = sti_chunks_of(graph->n_batches);
     if (graph->round)
         fill_balls(graph);
@@ -428,6 +455,7 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
     for (int k = 0; k < n; k++)
         for (int e = 0; e < 3; e++)
             sum[e] += graph->part[k].sum[e];
+    sti_alone_prepare(graph, v_free, sum);
 }
 
 /* ------------------------------------------------------------------ orders */
@@ -483,4 +511,7 @@ void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes)
             for (int d = 0; graph->batch[batch].contact[l] < 0 && d < 3; d++)
                 lanes[3 * STI_LANES * (ptrdiff_t)batch + STI_LANES * d + l] = 0.0;
     }
+    for (int l = graph->n_alone; l < STI_LANES * (graph->n_rooms - graph->n_batches); l++)
+        for (int d = 0; d < 3; d++)
+            lanes[3 * STI_LANES * (ptrdiff_t)(graph->n_batches + l / STI_LANES) + STI_LANES * d + l % STI_LANES] = 0.0;
 }

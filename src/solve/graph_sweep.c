@@ -52,6 +52,7 @@ static void pass_colours(void *ctx, int thread, int n_threads)
     graph->part[chunk].moved =
         graph->code->pass(graph->batch + late, sti_graph_map(graph, late), pass->r + 3 * STI_LANES * (ptrdiff_t)late,
                           pass->v, graph->n_nodes, graph->n_batches - late, pass->which);
+    if (graph->n_alone > 0) graph->part[chunk].moved += sti_alone_pass(graph, pass->r, pass->v, pass->which);
 }
 
 /* Returns | change of r |^2. */
@@ -71,7 +72,8 @@ static double pass_over(sti_Graph *graph, double *r, double *v, sti_Pass which)
 /* v~ without impulses. */
 static void start_velocities(const sti_Graph *graph, double *v)
 {
-    sti_team_copy(graph->threads, v, graph->v_free, STI_NODE * ((int64_t)graph->n_nodes + 1));
+    sti_team_copy(graph->threads, v, graph->v_free,
+                  STI_NODE * ((int64_t)graph->n_nodes + 1) + sti_graph_freedoms(graph));
 }
 
 void sti_graph_restore(sti_Graph *graph)
@@ -125,11 +127,11 @@ static void give_velocities(void *ctx, int64_t first, int64_t end)
         sti_graph_unscale(graph, k, graph->v_judged + STI_NODE * (ptrdiff_t)k, velocities->v + block[k]);
 }
 
-void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v, double *u, st_Residual *out)
+sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, double *u, st_Residual *out)
 {
     const int n = sti_chunks_of(graph->n_batches);
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
-    double error = 0.0, worst = 0.0;
+    sti_GraphError error = {0};
     sti_lanes_take(graph, r, graph->judged);
     start_velocities(graph, graph->v_judged);
     pass_over(graph, graph->judged, graph->v_judged, STI_APPLY);
@@ -141,13 +143,13 @@ void sti_graph_judge(sti_Graph *graph, const double *r, double scale, double *v,
     sti_team_for(graph->threads, graph->n_nodes, STI_LEAST, give_velocities, &velocities);
     *out = (st_Residual){.worst_contact = -1};
     for (int l = 0; l < STI_LANES; l++) {
-        error += found.error[l];
+        error.sum += found.error[l];
         out->complementarity += found.power[l];
         out->cone_violation = fmax(out->cone_violation, found.outside[l]);
-        if (found.contact[l] >= 0 && (found.worst[l] > worst || !(found.worst[l] >= 0.0))) {
-            worst = found.worst[l];
+        if (found.contact[l] >= 0 && (found.worst[l] > error.worst || !(found.worst[l] >= 0.0))) {
+            error.worst = found.worst[l];
             out->worst_contact = found.contact[l];
         }
     }
-    out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
+    return error;
 }

@@ -19,7 +19,7 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
         sti_free(allocator, m, 1, sizeof *m);
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: a reduction");
     }
-    m->allocator = m->graph.allocator = *allocator;
+    m->allocator = m->graph.allocator = m->graph.mobility.allocator = *allocator;
     reduction->memory = m;
     reduction->judged = &m->judged;
     const st_Status status = sti_saddle_create(allocator, &m->saddle, err);
@@ -124,7 +124,7 @@ static st_Status reduce_by_graph(sti_ReductionMemory *m, bool *done, st_Error *e
     const st_Problem *p = m->problem;
     *done = false;
     if (p->n_contacts < STI_FEW_ROWS) return ST_OK;
-    return sti_graph_build(&m->graph, p, m->saddle->net, m->v_free, &m->judged.scale, done, err);
+    return sti_graph_build(&m->graph, p, m->saddle, m->v_free, &m->judged.scale, done, err);
 }
 
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err)
@@ -244,6 +244,32 @@ static bool is_zero(const double *r, int n)
     for (int j = 0; j < n; j++)
         if (r[j] != 0.0) return false;
     return true;
+}
+
+/* Bodies with joints feel the forces f and the impulses of their contacts; others are left as they are. */
+double sti_reduction_mechanisms(const sti_Reduction *reduction, const double *r, double *v, double *l)
+{
+    const sti_ReductionMemory *m = reduction->memory;
+    const st_Problem *p = m->problem;
+    const sti_Graph *graph = reduction->graph;
+    const sti_Net *net = m->saddle->net;
+    if (p->n_l == 0) return 0.0;
+    memcpy(l, m->l_free, (size_t)p->n_l * sizeof *l);
+    for (int row = 0; row < p->n_l; row++)
+        m->side_l[row] = -p->g[row];
+    for (int row = 0; row < p->n_v; row++) {
+        m->side_v[row] = p->f[row];
+        if (!sti_net_is_free(net, net->block_of[row])) v[row] = m->v_free[row];
+    }
+    for (int k = 0; k < graph->n_jointed; k++) {
+        const st_ContactLaw *contact = &p->contact[graph->jointed[k]];
+        for (int j = contact->first; j < contact->first + contact->dim; j++)
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                m->side_v[p->H.i[e]] += p->H.x[e] * r[j];
+    }
+    for (int k = 0; k < graph->mobility.n; k++)
+        sti_saddle_solve(m->saddle, graph->mobility.mechanism[k], m->side_v, m->side_l, v, l);
+    return sti_saddle_joint_residual(m->saddle, v, l);
 }
 
 double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l)

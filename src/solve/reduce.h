@@ -88,4 +88,7 @@ void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double
  * reports. l may be NULL. Returns max |G'v + Cb l + g|.                                           */
 double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l);
 
+/* The same of a graph whose other velocities are known: v of bodies with joints, and l.               */
+double sti_reduction_mechanisms(const sti_Reduction *reduction, const double *r, double *v, double *l);
+
 #endif

@@ -127,33 +127,71 @@ static void add_errors(const sti_Reduction *reduction, const double *r, const do
     out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
 }
 
+/* What contact c adds to all that. */
+static void judge_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
+                          sti_GraphError *error, st_Residual *out)
+{
+    const st_ContactLaw *contact = &p->contact[c];
+    const double *rc = r + contact->first, *uc = u + contact->first;
+    double natural[ST_MAX_DIM] = {0};
+    sti_law_natural(contact, rc, uc, rho, natural);
+    const double share = square_norm(natural, contact->dim);
+    error->sum += share;
+    if (share > error->worst || !(share >= 0.0)) { /* NaN is the worst of all */
+        error->worst = share;
+        out->worst_contact = c;
+    }
+    out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
+    out->complementarity += complementarity(contact, rc, uc);
+}
+
+static void close_judgement(const sti_Reduction *reduction, const double *r, const double *u,
+                            const sti_GraphError *error, st_Residual *out)
+{
+    const double scale = sti_residual_scale(reduction);
+    out->natural = scale > 0.0 ? sqrt(error->sum) / scale : sqrt(error->sum);
+    add_errors(reduction, r, u, out);
+}
+
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
 {
-    const st_Problem *p = reduction->problem;
+    sti_GraphError error = {0};
     *out = (st_Residual){.worst_contact = -1};
-    double error = 0.0, worst = 0.0;
-    const double scale = sti_residual_scale(reduction);
-    for (int c = 0; c < p->n_contacts; c++) {
-        const st_ContactLaw *contact = &p->contact[c];
-        const double *rc = r + contact->first, *uc = u + contact->first, rho = reduction->rho[c];
-        double natural[ST_MAX_DIM] = {0};
-        sti_law_natural(contact, rc, uc, rho, natural);
-        const double share = square_norm(natural, contact->dim);
-        error += share;
-        if (share > worst || !(share >= 0.0)) { /* NaN is the worst of all */
-            worst = share;
-            out->worst_contact = c;
-        }
-        out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
-        out->complementarity += complementarity(contact, rc, uc);
-    }
-    out->natural = scale > 0.0 ? sqrt(error) / scale : sqrt(error);
-    add_errors(reduction, r, u, out);
+    for (int c = 0; c < reduction->problem->n_contacts; c++)
+        judge_contact(reduction->problem, c, r, u, reduction->rho[c], &error, out);
+    close_judgement(reduction, r, u, &error, out);
 }
 
 static void copy(double *to, const double *from, int n)
 {
     if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* u of a contact that stands alone, by the problem's rows and the velocities that joints and impulses give. */
+static void velocity_alone(const st_Problem *p, const sti_Alone *alone, const double *r, const double *v, double *u)
+{
+    const st_ContactLaw *contact = &p->contact[alone->contact];
+    for (int d = 0; d < contact->dim; d++) {
+        const int row = contact->first + d;
+        u[row] = p->w[row] + alone->C[d] * r[row];
+        for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+            u[row] += p->H.x[e] * v[p->H.i[e]];
+    }
+}
+
+/* In lanes first, then mechanisms by their own equations, then who stands alone. */
+static void judge_graph(const sti_Reduction *reduction, const double *r, sti_Judged *judged)
+{
+    const sti_Graph *graph = reduction->graph;
+    st_Residual *out = &judged->residual;
+    sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, out);
+    out->joint = sti_reduction_mechanisms(reduction, r, judged->v, judged->l);
+    for (int k = 0; k < graph->n_alone; k++) {
+        const int c = graph->alone[k].contact;
+        velocity_alone(reduction->problem, &graph->alone[k], r, judged->v, judged->u);
+        judge_contact(reduction->problem, c, r, judged->u, sti_graph_rho(graph, c), &error, out);
+    }
+    close_judgement(reduction, r, judged->u, &error, out);
 }
 
 /* A solver judges where it starts and where it ends, the one that called it judges what it returns, and the door
@@ -164,9 +202,7 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
     sti_Judged *judged = reduction->judged;
     if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
         if (reduction->graph != NULL) {
-            sti_graph_judge(reduction->graph, r, sti_residual_scale(reduction), judged->v, judged->u,
-                            &judged->residual);
-            add_errors(reduction, r, judged->u, &judged->residual);
+            judge_graph(reduction, r, judged);
         } else {
             const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
             contact_velocity(p, r, judged->v, judged->u);

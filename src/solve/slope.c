@@ -186,6 +186,10 @@ static void diagonal_of(const sti_Reduction *reduction, int c, double *W)
             W[d] = reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (dim + 1)];
         return;
     }
+    const sti_Alone *alone = sti_graph_alone(reduction->graph, c);
+    for (int d = 0; alone != NULL && d < dim; d++)
+        W[d] = alone->W[d * (dim + 1)];
+    if (alone != NULL) return;
     sti_graph_rows(reduction->graph, c, rows);
     for (int d = 0; d < dim; d++) {
         W[d] = sti_graph_compliance(reduction->graph, c, d);
