@@ -9,7 +9,8 @@
  * the contacts that stick, slide and open, which is what newton has to guess; and newton finishes in a few steps
  * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. Where newton is stuck,
  * homotopy goes round what it is stuck at: slower, and nearly always to the end. ipm does the same for the cone law,
- * which is monotone. What is left, if anything, gets other starts and longer turns.
+ * which is monotone. What is left, if anything, gets other starts and longer turns. In piles (graph.h), where a step of
+ * newton costs as much as a hundred sweeps or a thousand, sweeps get turns as long as that.
  *
  * No decision depends on the clock: turns are counted in sweeps and steps.
  */
@@ -68,6 +69,17 @@ static const Turn turns[] = {
     {NEWTON, 300, 1, ZERO},   {NEWTON, 300, 2, ZERO}, {NSGS, 3000, 0, BEST},  {NEWTON, 3000, 2, BEST},
     {NSGS, 10000, 0, BEST},
 };
+enum { TURNS = sizeof turns / sizeof turns[0] };
+
+/* What comes before homotopy in piles. 200 spheres in a turning drum to 1e-4: 23 ms a step by the turns above, 3.5 by
+ * these; to 1e-9, 47 and 14. A large one has no newton before all sweeps are done: its factors fill.    */
+static const Turn pile_turns[] = {
+    {NSGS, 300, 0, BEST},  {NEWTON, 20, 0, BEST}, {NSGS, 1000, 0, BEST},
+    {NEWTON, 30, 1, BEST}, {NSGS, 3000, 0, BEST}, {NEWTON, 60, 2, BEST},
+};
+enum { FIRST_TURNS = 2, PILE_TURNS = sizeof pile_turns / sizeof pile_turns[0] }; /* and what they stand for above */
+/* Where newton goes first in a pile, it must show in so many steps what it can do. */
+enum { FIRST_STEPS = 30 };
 
 typedef struct Auto {
     st_Allocator allocator;
@@ -195,6 +207,32 @@ static st_Status afford(const sti_Task *task, Turn *turn, st_Error *err)
     return ST_OK;
 }
 
+/* The k-th turn of all; newton comes before the sweeps where loads are to be even. False: there are no more. */
+static bool find_turn(const sti_Task *task, int k, Turn *turn)
+{
+    const st_Problem *problem = task->problem;
+    const sti_Graph *graph = task->reduction->graph;
+    const int64_t n = problem->n_r;
+    if (graph == NULL) {
+        const bool even = n <= EVEN_ROWS && problem->n_contacts > 1;
+        if (k < TURNS) *turn = turns[k < FIRST_TURNS && even ? FIRST_TURNS - 1 - k : k];
+        if (k == 0 && n > LARGE_ROWS) turn->iterations *= 4;
+        return k < TURNS;
+    }
+    if (graph->n_nodes <= EVEN_BODIES && n > EVEN_REDUNDANCY * problem->n_v) {
+        *turn = (Turn){NEWTON, FIRST_STEPS, 0, BEST};
+        if (k-- == 0) return true;
+    }
+    if (k < PILE_TURNS) {
+        *turn = pile_turns[k];
+        if (turn->who == NEWTON && n > LARGE_ROWS && k + 1 < PILE_TURNS) turn->iterations = 0;
+        return true;
+    }
+    k += FIRST_TURNS - PILE_TURNS;
+    if (k < TURNS) *turn = turns[k];
+    return k < TURNS;
+}
+
 static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
 {
     int refused;
@@ -206,16 +244,11 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
-    const sti_Graph *graph = task->reduction->graph;
-    const bool even = graph != NULL ? graph->n_nodes <= EVEN_BODIES && n > EVEN_REDUNDANCY * problem->n_v
-                                    : n <= EVEN_ROWS && problem->n_contacts > 1;
-    for (size_t k = 0; k < sizeof turns / sizeof turns[0] && !(a->least <= task->tolerance) && !sti_cancelled(task);
-         k++) {
+    Turn turn = {0};
+    for (int k = 0; find_turn(task, k, &turn) && !(a->least <= task->tolerance) && !sti_cancelled(task); k++) {
         const int left = task->max_iterations - a->iterations;
-        Turn turn = turns[k < 2 && even ? 1 - k : k];
         const bool factors = turn.who != NSGS;
         if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (factors && n > MOST_ROWS)) continue;
-        if (k == 0 && n > LARGE_ROWS) turn.iterations *= 4;
         if (factors && turn.iterations > most_work / n) turn.iterations = (int)(most_work / n);
         if (turn.iterations > left) turn.iterations = left;
         if (left <= 0) break;
