@@ -174,7 +174,7 @@ static void others_do_not_notice(void **state)
         add_shape(&run[r], ST_GROUND, st_plane_def());
         add_body(&run[r], "bystander", (st_Vec3){50, 0, 9}, (st_Vec3){0, 0, 0});
         for (int k = 0; k < 12; k++) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "brick%d", k);
             double row = k / 4;
             st_BodyId id = add_body(&run[r], name, (st_Vec3){k % 4 * 0.4 + row * 0.2, 0, 0.1 + 0.2 * row},
@@ -191,7 +191,7 @@ static void others_do_not_notice(void **state)
     for (int k = 0; k < 50; k++) {
         step(&run[0], 1), step(&run[1], 1);
         for (int b = 0; b < 12; b++) {
-            char name[16];
+            char name[24];
             snprintf(name, sizeof name, "brick%d", b);
             const st_Pose x = pose_of(&run[0], name), y = pose_of(&run[1], name);
             assert_memory_equal(&x, &y, sizeof x);
@@ -421,7 +421,7 @@ static void a_tower_loses_its_middle(void **state)
         check_ok(st_preset_apply(&run.def, presets[p].name, &run.err), run.err);
         add_shape(&run, ST_GROUND, st_plane_def());
         for (int k = 0; k < 3; k++) {
-            char name[8];
+            char name[24];
             snprintf(name, sizeof name, "box%d", k);
             add_shape(&run, add_body(&run, name, (st_Vec3){0, 0, 0.1 + 0.2 * k}, (st_Vec3){0, 0, 0}),
                       st_box_def(0.1, 0.1, 0.1));
