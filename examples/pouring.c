@@ -1,10 +1,10 @@
-/* pouring.c -- a scene that changes while it runs: balls are poured on a trapdoor, after two seconds its latch is taken
- * out, and balls that have fallen far enough are taken out, too.
+/* pouring.c -- a scene that changes while it runs: balls are poured on a trapdoor, after two seconds its latch is
+ * taken out, and balls that have fallen far enough are taken out, too.
  */
 #include <stdio.h>
 #include <stiction/stiction.h>
 
-enum { STEPS = 4000, POURED_EVERY = 50, OPENS_AT = 2000, LOOKED_EVERY = 100 };
+enum { STEPS = 1600, POURED_EVERY = 40, OPENS_AT = 800, LOOKED_EVERY = 40 };
 
 /* A door of 1 m by 1 m on a hinge along y, held by a latch; friction 0.5 and some rolling friction everywhere. */
 static st_Status build(st_Scene *scene, st_Error *err)
@@ -58,6 +58,7 @@ int main(void)
     st_Scene *scene = NULL;
     st_System *system = NULL;
     st_SystemDef def = st_system_def();
+    def.h = 1.0 / 400;
     int poured = 0, fallen = 0;
 
     if (st_scene_create(&scene, &err) == ST_OK && build(scene, &err) == ST_OK &&
@@ -73,7 +74,7 @@ int main(void)
         }
         if ((looks || pours || opens) && err.status == ST_OK) st_system_change(system, scene, &err);
         if (err.status == ST_OK) st_system_step(system, def.h, NULL, &err);
-        if (k % 500 == 499) printf("%6.2f %7d %7d\n", st_system_time(system), poured, fallen);
+        if (k % 200 == 199) printf("%6.2f %7d %7d\n", st_system_time(system), poured, fallen);
     }
     const bool all = err.status == ST_OK && fallen == poured;
     printf("%s\n", err.status != ST_OK ? err.message : all ? "all of them have fallen" : "some are left");

@@ -182,13 +182,13 @@ static void others_do_not_notice(void **state)
             add_shape(&run[r], id, st_box_def(0.2, 0.1, 0.1));
         }
         start(&run[r]);
-        step(&run[r], 30);
+        step(&run[r], 8);
     }
     const st_BodyId bystander = st_scene_find_body(run[1].scene, "bystander");
     check_ok(st_scene_remove_bodies(run[1].scene, &bystander, 1, &run[1].err), run[1].err);
     add_body(&run[1], "newcomer", (st_Vec3){-50, 0, 9}, (st_Vec3){0, 0, 0});
     change(&run[1]);
-    for (int k = 0; k < 50; k++) {
+    for (int k = 0; k < 8; k++) {
         step(&run[0], 1), step(&run[1], 1);
         for (int b = 0; b < 12; b++) {
             char name[24];
