@@ -106,15 +106,6 @@ static void end_run(Run *run, Outcome outcome, const char *message)
     snprintf(run->tally.message, sizeof run->tally.message, "%s", message);
 }
 
-/* Length of the next step, 0 at the end. A rest within 1e-6 h of a full step is taken whole, and one
- * below 1e-6 h is no step: rounding of the time must not make a sliver.                            */
-static double next_step(double time, double h, double end)
-{
-    double rest = end - time;
-    if (rest <= 1e-6 * h) return 0;
-    return rest < h * (1 + 1e-6) ? rest : h;
-}
-
 static bool line_wanted(Run *run, const st_StepInfo *info)
 {
     const RunOptions *o = run->options;
@@ -243,10 +234,6 @@ static int prepare(Run *run, const char *word)
     bool ok = o->restart != NULL ? load_restart(o->restart, o->at > 0 ? o->at : INFINITY, &o->sets, &run->loaded, &err)
                                  : load(word, &o->sets, &run->loaded, &err);
     if (!ok) return complain(STATUS_INPUT, "%s", err.message);
-    const st_SystemDef *def = &run->loaded.def;
-    if (def->end + def->h <= def->end) /* time would stand still before the end */
-        return complain(STATUS_INPUT, "%s: h is %g s, below the resolution of time at end = %g s", run->loaded.path,
-                        def->h, def->end);
     status = check_outputs(run);
     if (status >= 0) return status;
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
