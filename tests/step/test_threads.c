@@ -10,7 +10,7 @@ typedef struct World {
     st_Error err;
 } World;
 
-static void begin(World *w)
+static void begin_empty(World *w)
 {
     *w = (World){.def = st_system_def()};
     w->def.h = 1.0 / 240;
@@ -18,6 +18,11 @@ static void begin(World *w)
     w->def.tolerance = 1e-3;
     w->def.max_iterations = 20;
     check_ok(st_scene_create(&w->scene, &w->err), w->err);
+}
+
+static void begin(World *w)
+{
+    begin_empty(w);
     st_ShapeDef floor = st_plane_def();
     floor.mu = 0.5;
     check_ok(st_scene_add_shape(w->scene, ST_GROUND, &floor, NULL, &w->err), w->err);
@@ -86,6 +91,21 @@ static void build_mechanisms(World *w)
             last = link;
         }
     }
+}
+
+/* A pile on two plates, one that goes as it is told and one that a motor of limited force moves. */
+static void build_plates(World *w)
+{
+    begin_empty(w);
+    for (int k = 0; k < 2; k++) {
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = add(w, st_box_def(1.1, 0.55, 0.05), (st_Vec3){0.8, 0.25 + 1.105 * k, -0.05});
+        joint.axis = (st_Vec3){1, 0, 0};
+        joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 0.2;
+        if (k == 1) joint.motor.max_force = 300;
+        check_ok(st_scene_add_joint(w->scene, &joint, NULL, &w->err), w->err);
+    }
+    add_pile(w, 8);
 }
 
 /* What a step says beside the state: all of it is made of sums and largest values that a team finds. */
@@ -161,6 +181,7 @@ static void mechanisms_have_the_same_bits(void **state)
 {
     (void)state;
     check_same(build_mechanisms, ST_INTEGRATOR_IMPLICIT, 5, 512);
+    check_same(build_plates, ST_INTEGRATOR_IMPLICIT, 5, 1024);
 }
 
 static void threads_are_checked(void **state)
