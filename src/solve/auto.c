@@ -71,11 +71,13 @@ static const Turn turns[] = {
 };
 enum { TURNS = sizeof turns / sizeof turns[0] };
 
-/* What comes before homotopy in piles. 200 spheres in a turning drum to 1e-4: 23 ms a step by the turns above, 3.5 by
- * these; to 1e-9, 47 and 14. A large one has no newton before all sweeps are done: its factors fill.    */
+/* What comes before homotopy in piles. 200 spheres in a turning drum to 1e-4: 23 ms a step by the turns above, 2 to 3
+ * by these; to 1e-9, 47 and 15. Newton comes in between only where sweeps have far to go, and of a large pile, whose
+ * factors fill, not before they have all been tried.                                                       */
+static const double far_to_go = 100.0; /* times the tolerance */
 static const Turn pile_turns[] = {
     {NSGS, 300, 0, BEST},  {NEWTON, 20, 0, BEST}, {NSGS, 1000, 0, BEST},
-    {NEWTON, 30, 1, BEST}, {NSGS, 3000, 0, BEST}, {NEWTON, 60, 2, BEST},
+    {NEWTON, 30, 1, BEST}, {NSGS, 4500, 0, BEST}, {NEWTON, 60, 2, BEST},
 };
 enum { FIRST_TURNS = 2, PILE_TURNS = sizeof pile_turns / sizeof pile_turns[0] }; /* and what they stand for above */
 /* Where newton goes first in a pile, it must show in so many steps what it can do. */
@@ -208,7 +210,7 @@ static st_Status afford(const sti_Task *task, Turn *turn, st_Error *err)
 }
 
 /* The k-th turn of all; newton comes before the sweeps where loads are to be even. False: there are no more. */
-static bool find_turn(const sti_Task *task, int k, Turn *turn)
+static bool find_turn(const Auto *a, const sti_Task *task, int k, Turn *turn)
 {
     const st_Problem *problem = task->problem;
     const sti_Graph *graph = task->reduction->graph;
@@ -225,7 +227,8 @@ static bool find_turn(const sti_Task *task, int k, Turn *turn)
     }
     if (k < PILE_TURNS) {
         *turn = pile_turns[k];
-        if (turn->who == NEWTON && n > LARGE_ROWS && k + 1 < PILE_TURNS) turn->iterations = 0;
+        const bool waits = n > LARGE_ROWS || a->least <= far_to_go * task->tolerance;
+        if (turn->who == NEWTON && waits && k + 1 < PILE_TURNS) turn->iterations = 0;
         return true;
     }
     k += FIRST_TURNS - PILE_TURNS;
@@ -245,7 +248,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     Turn turn = {0};
-    for (int k = 0; find_turn(task, k, &turn) && !(a->least <= task->tolerance) && !sti_cancelled(task); k++) {
+    for (int k = 0; find_turn(a, task, k, &turn) && !(a->least <= task->tolerance) && !sti_cancelled(task); k++) {
         const int left = task->max_iterations - a->iterations;
         const bool factors = turn.who != NSGS;
         if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (factors && n > MOST_ROWS)) continue;
