@@ -298,6 +298,8 @@ static st_Status add_joints(st_Recorder *recorder, const st_System *system, st_E
                                                 .torque = {r.torque.x, r.torque.y, r.torque.z},
                                                 .coordinate = r.coordinate,
                                                 .speed = r.speed,
+                                                .other = r.other,
+                                                .other_speed = r.other_speed,
                                                 .motor = r.motor,
                                                 .error = r.error};
     }
