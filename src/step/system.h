@@ -276,6 +276,9 @@ typedef struct sti_Stage {
     const st_Sink *drift_from;    /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
     const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces (mean.c); or NULL */
     const double *push;           /* an impulse, or NULL                                                     */
+    const double *way;            /* from the state to q_base, where that is not the state: friction works along all of
+                                   * way + eta v in the time `length`; or NULL                       */
+    double length;
 } sti_Stage;
 
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
