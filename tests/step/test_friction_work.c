@@ -88,9 +88,8 @@ static void an_impact_takes_the_energy_of_sliding(void **state)
     end(&m);
 }
 
-/* A block slides to rest on an incline, and a rod on two hinges with friction swings out: energy at the end is energy
- * at the start and the work of friction, to the accuracy of the integrator. Order two: four times better with half the
- * step; bdf2 counted at the velocity of the end was of order one (1.1e-2 J and 5e-3).                        */
+/* A block that slides under a slanted pull, and a rod that swings on a hinge with friction: energy at the end is energy
+ * at the start and the work of friction, to the accuracy of the integrator, which is of order two.          */
 static double lost_energy(st_Integrator integrator, double h, bool swinging)
 {
     Machine m;
