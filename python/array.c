@@ -10,8 +10,7 @@
 #define MOST_DIMS 3
 
 typedef struct ArrayObject {
-    PyObject_HEAD
-    PyObject *owner; /* of the numbers; NULL: `memory` is                                   */
+    PyObject_HEAD PyObject *owner; /* of the numbers; NULL: `memory` is                                   */
     void *memory;
     const char *data;
     char format[2];
@@ -203,7 +202,8 @@ static PyObject *array_repr(ArrayObject *self)
     for (int k = 0; k < self->n_dims; k++)
         n *= self->shape[k];
     PyObject *content = n <= 200 ? array_tolist(self, NULL) : array_shape(self, NULL), *text = NULL;
-    if (content != NULL) text = PyUnicode_FromFormat(n <= 200 ? "stiction.Array(%R)" : "<stiction.Array of %R>", content);
+    if (content != NULL)
+        text = PyUnicode_FromFormat(n <= 200 ? "stiction.Array(%R)" : "<stiction.Array of %R>", content);
     Py_XDECREF(content);
     return text;
 }

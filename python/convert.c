@@ -34,6 +34,10 @@ static int copy_buffer(PyObject *object, const char *what, const char *codes, si
         return 0;
     }
     int taken = has_format(&view, codes, size) ? 1 : 0;
+    if (view.format != NULL && strchr(view.format, 'Z') != NULL) { /* number by number, numpy would drop a part */
+        PyErr_Format(PyExc_TypeError, "%s is complex, must be real", what);
+        taken = -1;
+    }
     if (taken == 1) {
         *length = view.len / view.itemsize;
         *out = NULL;
@@ -196,7 +200,8 @@ static PyObject *plain(PyObject *Py_UNUSED(module), PyObject *value)
 {
     PyObject *list = PyObject_CallMethod(value, "tolist", NULL);
     if (list != NULL || !PyErr_ExceptionMatches(PyExc_AttributeError)) return list;
-    return PyErr_Format(PyExc_TypeError, "%R has no place in a scene: must be a dict, a list, a str, a number, a bool or None",
+    return PyErr_Format(PyExc_TypeError,
+                        "%R has no place in a scene: must be a dict, a list, a str, a number, a bool or None",
                         Py_TYPE(value));
 }
 

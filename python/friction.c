@@ -1,5 +1,5 @@
-/* friction.c -- stiction.FrictionProblem: friction problems as the field exchanges them, from arrays, from files, or from
- * the step of a system (<stiction/friction.h>).
+/* friction.c -- stiction.FrictionProblem: friction problems as the field exchanges them, from arrays, from files, or
+ * from the step of a system (<stiction/friction.h>).
  */
 #include "module.h"
 
@@ -7,8 +7,7 @@
 #include <string.h>
 
 typedef struct FrictionObject {
-    PyObject_HEAD
-    st_FrictionProblem problem;
+    PyObject_HEAD st_FrictionProblem problem;
     st_Friction *ready;
     st_ProblemFile *file;  /* who owns the arrays of the problem: this,     */
     st_FrictionCopy *copy; /* or this, or where both are NULL we do         */
@@ -27,7 +26,8 @@ static int n_rows(const FrictionObject *self)
     return self->problem.dim * self->problem.n_contacts;
 }
 
-/* ---- making one --------------------------------------------------------------------------------------------------- */
+/* ---- making one ---------------------------------------------------------------------------------------------------
+ */
 
 static FrictionObject *make(const State *state)
 {
@@ -160,20 +160,23 @@ static bool read_given(const Given *given, st_FrictionProblem *p)
     }
     p->dim = given->dim;
     if (!read_vector(given->mu, "mu", -1, &p->mu, &p->n_contacts)) return false;
-    if (is_given(given->mu_roll) && !read_vector(given->mu_roll, "mu_roll", p->n_contacts, &p->mu_roll, NULL)) return false;
-    if (is_given(given->mu_spin) && !read_vector(given->mu_spin, "mu_spin", p->n_contacts, &p->mu_spin, NULL)) return false;
+    if (is_given(given->mu_roll) && !read_vector(given->mu_roll, "mu_roll", p->n_contacts, &p->mu_roll, NULL))
+        return false;
+    if (is_given(given->mu_spin) && !read_vector(given->mu_spin, "mu_spin", p->n_contacts, &p->mu_spin, NULL))
+        return false;
     const int n_r = p->dim * p->n_contacts;
     return local ? read_local(given, p, n_r) : read_global(given, p, n_r);
 }
 
 static PyObject *friction_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"mu", "dim", "W", "q", "V",       "R",       "s", "M",
+    static char *names[] = {"mu", "dim", "W", "q", "V", "R",       "s",       "M",
                             "H",  "f",   "w", "G", "b", "mu_roll", "mu_spin", NULL};
     const State *state = PyType_GetModuleState(type);
     Given g = {.dim = 3};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|i$OOOOOOOOOOOOO:FrictionProblem", names, &g.mu, &g.dim, &g.W, &g.q,
-                                     &g.V, &g.R, &g.s, &g.M, &g.H, &g.f, &g.w, &g.G, &g.b, &g.mu_roll, &g.mu_spin))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|i$OOOOOOOOOOOOO:FrictionProblem", names, &g.mu, &g.dim, &g.W,
+                                     &g.q, &g.V, &g.R, &g.s, &g.M, &g.H, &g.f, &g.w, &g.G, &g.b, &g.mu_roll,
+                                     &g.mu_spin))
         return NULL;
     FrictionObject *self = make(state);
     if (self == NULL) return NULL;
@@ -182,7 +185,8 @@ static PyObject *friction_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     return NULL;
 }
 
-/* ---- solving -------------------------------------------------------------------------------------------------------- */
+/* ---- solving --------------------------------------------------------------------------------------------------------
+ */
 
 /* Arrays for the answer, those of size 0 NULL. */
 static bool make_arrays(FrictionObject *self, SolutionRow *row, st_Solution *solution)
@@ -296,7 +300,8 @@ static PyObject *friction_contradiction(FrictionObject *self, PyObject *Py_UNUSE
     return figure(self, st_friction_contradiction);
 }
 
-/* ---- forces that rigid bodies leave open ---------------------------------------------------------------------------- */
+/* ---- forces that rigid bodies leave open ----------------------------------------------------------------------------
+ */
 
 static PyObject *bool_list(const bool *flags, int n)
 {
@@ -315,7 +320,8 @@ static PyObject *friction_determined(FrictionObject *self, PyObject *args, PyObj
     double tolerance = 0, *r = NULL, *weight = NULL, *least;
     const Py_ssize_t n = n_rows(self);
     st_Error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|Od:determined", names, &object, &weights, &tolerance)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|Od:determined", names, &object, &weights, &tolerance))
+        return NULL;
     bool *flags = PyMem_Calloc((size_t)n + 1, sizeof *flags);
     if (flags == NULL) return PyErr_NoMemory();
     bool ok = read_doubles(object, "r", n, &r, NULL) &&
@@ -335,7 +341,8 @@ static PyObject *friction_determined(FrictionObject *self, PyObject *args, PyObj
     return result;
 }
 
-/* ---- files and data --------------------------------------------------------------------------------------------------- */
+/* ---- files and data
+ * --------------------------------------------------------------------------------------------------- */
 
 static PyObject *friction_write(FrictionObject *self, PyObject *args, PyObject *keywords)
 {
@@ -407,22 +414,27 @@ static PyObject *stored_getter(FrictionObject *self, void *Py_UNUSED(unused))
 
 static PyObject *friction_repr(FrictionObject *self)
 {
-    return PyUnicode_FromFormat("<stiction.FrictionProblem, %s: %d contacts of %d rows, %d velocities, %d equality rows>",
-                                self->problem.form == ST_FORM_LOCAL ? "local" : "global", self->problem.n_contacts,
-                                self->problem.dim, self->problem.n_v, self->problem.n_l);
+    return PyUnicode_FromFormat(
+        "<stiction.FrictionProblem, %s: %d contacts of %d rows, %d velocities, %d equality rows>",
+        self->problem.form == ST_FORM_LOCAL ? "local" : "global", self->problem.n_contacts, self->problem.dim,
+        self->problem.n_v, self->problem.n_l);
 }
 
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 static PyMethodDef friction_methods[] = {
     {"solve", WITH_KEYWORDS(friction_solve),
-     "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=False, threads=1)\n--\n\n"
-     "Solve it: a Solution, judged by code that no solver shares. Not converging is no exception: look at converged.\n\n"
+     "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=False, "
+     "threads=1)\n--\n\n"
+     "Solve it: a Solution, judged by code that no solver shares. Not converging is no exception: look at "
+     "converged.\n\n"
      "start: impulses to begin with. all_errors: the tolerance holds for error and error_rho, too. Other threads run\n"
      "meanwhile, and Ctrl-C ends it."},
     {"error", (PyCFunction)friction_error, METH_O, "error($self, r, /)\n--\n\nHow good r is: a FrictionError."},
-    {"accepts", (PyCFunction)friction_accepts, METH_O, "accepts($self, solver, /)\n--\n\nCan the named solver take it?"},
+    {"accepts", (PyCFunction)friction_accepts, METH_O,
+     "accepts($self, solver, /)\n--\n\nCan the named solver take it?"},
     {"lowest", (PyCFunction)friction_lowest, METH_NOARGS,
-     "lowest($self, /)\n--\n\nThe lowest eigenvalue of the symmetric part of W (M) against the largest; below 0 is proof."},
+     "lowest($self, /)\n--\n\nThe lowest eigenvalue of the symmetric part of W (M) against the largest; below 0 is "
+     "proof."},
     {"contradiction", (PyCFunction)friction_contradiction, METH_NOARGS,
      "contradiction($self, /)\n--\n\nThe margin of a proof that there is no solution; 0: no such proof was found."},
     {"determined", WITH_KEYWORDS(friction_determined),
@@ -434,15 +446,21 @@ static PyMethodDef friction_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define AT(member)     (void *)offsetof(st_FrictionProblem, member)
-#define SIZED(m, size) (void *)&(const VectorAt){offsetof(st_FrictionProblem, m), size}
+#define AT(member) (void *)offsetof(st_FrictionProblem, member)
+#define SIZED(m, size)                                                                                                 \
+    (void *)&(const VectorAt)                                                                                          \
+    {                                                                                                                  \
+        offsetof(st_FrictionProblem, m), size                                                                          \
+    }
 static PyGetSetDef friction_getters[] = {
     {"form", (getter)form_getter, NULL, "\"local\" or \"global\"", NULL},
-    {"dim", (getter)number_getter, NULL, "Rows a contact: 2 in the plane, 3 in space, 4 spinning, 5 rolling, 6 both.", AT(dim)},
+    {"dim", (getter)number_getter, NULL, "Rows a contact: 2 in the plane, 3 in space, 4 spinning, 5 rolling, 6 both.",
+     AT(dim)},
     {"n_contacts", (getter)number_getter, NULL, "How many contacts.", AT(n_contacts)},
     {"n_v", (getter)number_getter, NULL, "How many velocities, global.", AT(n_v)},
     {"n_l", (getter)number_getter, NULL, "How many equality rows.", AT(n_l)},
-    {"W", (getter)matrix_getter, NULL, "(data, indices, indptr), by column, or None: scipy.sparse.csc_array(problem.W).", AT(W)},
+    {"W", (getter)matrix_getter, NULL,
+     "(data, indices, indptr), by column, or None: scipy.sparse.csc_array(problem.W).", AT(W)},
     {"V", (getter)matrix_getter, NULL, "Likewise.", AT(V)},
     {"R", (getter)matrix_getter, NULL, "Likewise.", AT(R)},
     {"M", (getter)matrix_getter, NULL, "Likewise.", AT(M)},
@@ -461,7 +479,8 @@ static PyGetSetDef friction_getters[] = {
 };
 
 static const char friction_doc[] =
-    "FrictionProblem(mu, dim=3, *, W=None, q=None, V=None, R=None, s=None, M=None, H=None, f=None, w=None, G=None, b=None, "
+    "FrictionProblem(mu, dim=3, *, W=None, q=None, V=None, R=None, s=None, M=None, H=None, f=None, w=None, G=None, "
+    "b=None, "
     "mu_roll=None, mu_spin=None)\n--\n\n"
     "A friction problem, without any mechanics around it:\n\n"
     "    local   u = W r + V l + q,     V' r + R l + s = 0\n"
@@ -481,7 +500,8 @@ static PyType_Slot friction_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec friction_spec = {"stiction.FrictionProblem", sizeof(FrictionObject), 0, Py_TPFLAGS_DEFAULT, friction_slots};
+static PyType_Spec friction_spec = {"stiction.FrictionProblem", sizeof(FrictionObject), 0, Py_TPFLAGS_DEFAULT,
+                                    friction_slots};
 
 bool add_friction_type(PyObject *module, State *state)
 {

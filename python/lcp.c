@@ -5,8 +5,7 @@
 #include <string.h>
 
 typedef struct LcpObject {
-    PyObject_HEAD
-    st_LcpProblem problem;
+    PyObject_HEAD st_LcpProblem problem;
     st_ProblemFile *file; /* who owns the arrays; NULL: we do */
 } LcpObject;
 
@@ -158,13 +157,18 @@ static PyGetSetDef lcp_getters[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static const char lcp_doc[] = "LcpProblem(M, q, free=None)\n--\n\n"
-                              "A linear complementarity problem: z >= 0, w = M z + q >= 0, z'w = 0; rows marked free: w = 0, z\n"
-                              "of any sign. M is any square matrix, in the forms that FrictionProblem takes.";
+static const char lcp_doc[] =
+    "LcpProblem(M, q, free=None)\n--\n\n"
+    "A linear complementarity problem: z >= 0, w = M z + q >= 0, z'w = 0; rows marked free: w = 0, z\n"
+    "of any sign. M is any square matrix, in the forms that FrictionProblem takes.";
 
 static PyType_Slot lcp_slots[] = {
-    {Py_tp_doc, (void *)lcp_doc},   {Py_tp_new, (void *)lcp_new}, {Py_tp_dealloc, (void *)lcp_dealloc},
-    {Py_tp_repr, (void *)lcp_repr}, {Py_tp_methods, lcp_methods}, {Py_tp_getset, lcp_getters},
+    {Py_tp_doc, (void *)lcp_doc},
+    {Py_tp_new, (void *)lcp_new},
+    {Py_tp_dealloc, (void *)lcp_dealloc},
+    {Py_tp_repr, (void *)lcp_repr},
+    {Py_tp_methods, lcp_methods},
+    {Py_tp_getset, lcp_getters},
     {0, NULL},
 };
 

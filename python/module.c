@@ -13,7 +13,8 @@ State *state_of_module(PyObject *module)
     return PyModule_GetState(module);
 }
 
-/* ---- functions ----------------------------------------------------------------------------------------------------- */
+/* ---- functions -----------------------------------------------------------------------------------------------------
+ */
 
 static PyObject *read_problem(PyObject *module, PyObject *path)
 {
@@ -69,14 +70,16 @@ static PyMethodDef functions[] = {
     {"solvers", solvers_table, METH_NOARGS, "solvers($module, /)\n--\n\nWhat each solver is for, a dict."},
     {"schema", schema, METH_NOARGS, "schema($module, /)\n--\n\nThe JSON Schema of scenes, a dict."},
     {"read_problem", read_problem, METH_O,
-     "read_problem($module, path, /)\n--\n\nA FrictionProblem, or an LcpProblem, from a problem file (docs/problems.md)."},
+     "read_problem($module, path, /)\n--\n\nA FrictionProblem, or an LcpProblem, from a problem file "
+     "(docs/problems.md)."},
     {"solve", (PyCFunction)(void (*)(void))solve, METH_VARARGS | METH_KEYWORDS,
      "solve($module, problem, /, **options)\n--\n\n"
      "Solve a problem, a problem file, or a dict of the arrays of a FrictionProblem: problem.solve(**options)."},
     {NULL, NULL, 0, NULL},
 };
 
-/* ---- the module ------------------------------------------------------------------------------------------------------ */
+/* ---- the module
+ * ------------------------------------------------------------------------------------------------------ */
 
 static int module_exec(PyObject *module)
 {
@@ -130,15 +133,17 @@ static const char module_doc[] =
     "    system = scene.system(h=1e-3)\n"
     "    info = system.step(steps=1000)\n"
     "    print(info.time, info.residual, system.pose(\"ball\").position)\n\n"
-    "A Scene is read from a file, a text or a dict; a System of it steps, reports and can be controlled; a Recording is\n"
-    "a run read back; a FrictionProblem needs no bodies at all. SI units and radians; quaternions are w x y z, body to\n"
+    "A Scene is read from a file, a text or a dict; a System of it steps, reports and can be controlled; a Recording "
+    "is\n"
+    "a run read back; a FrictionProblem needs no bodies at all. SI units and radians; quaternions are w x y z, body "
+    "to\n"
     "world. Arrays are read-only copies that numpy.asarray takes as they are; numpy is not needed. What the library\n"
     "refuses is an Error with its message.";
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec}, {0, NULL}};
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "stiction",  module_doc,      sizeof(State), functions,
+    PyModuleDef_HEAD_INIT, "stiction",      module_doc,   sizeof(State), functions,
     module_slots,          module_traverse, module_clear, module_free,
 };
 

@@ -1,8 +1,8 @@
 /* module.h -- what the files of the Python module share.
  *
  * The module is thin: it sees the public headers alone, has no state of its own beyond its types, and repeats nothing
- * that the library knows. Settings, solvers and the scene language are asked for by name; reports go to Python by tables
- * of fields (table.h), so that the compiler checks each against the struct of the header.
+ * that the library knows. Settings, solvers and the scene language are asked for by name; reports go to Python by
+ * tables of fields (table.h), so that the compiler checks each against the struct of the header.
  *
  * Memory and threads
  *   - what Python gets is a copy, read-only: no view of a system's memory outlives or changes with it;
@@ -50,7 +50,8 @@ bool read_vec3(PyObject *object, const char *what, st_Vec3 *out);
 bool read_optional(PyObject *object, const char *what, double *out);
 PyObject *vec3_tuple(st_Vec3 v);
 PyObject *json_value(const char *text); /* json.loads; NULL text: no memory */
-PyObject *json_text(PyObject *value);   /* json.dumps, as UTF-8 bytes; what has `tolist`, as numpy's arrays do, is a list */
+PyObject *
+json_text(PyObject *value); /* json.dumps, as UTF-8 bytes; what has `tolist`, as numpy's arrays do, is a list */
 /* The text of a str as UTF-8, without zero bytes inside; borrowed. */
 const char *text_of(PyObject *object, const char *what);
 
@@ -77,8 +78,7 @@ PyObject *solvers_table(PyObject *module, PyObject *unused);
 /* ---- scene.c */
 
 typedef struct SceneObject {
-    PyObject_HEAD
-    st_Scene *scene;
+    PyObject_HEAD st_Scene *scene;
     st_SystemDef def; /* what its `simulation` says                                         */
     PyObject *text;   /* bytes                                                              */
     PyObject *label;  /* bytes: where the text came from                                    */
@@ -102,8 +102,7 @@ bool shape_id(const SceneObject *scene, PyObject *which, st_ShapeId *out);
 typedef struct RecorderObject RecorderObject;
 
 typedef struct SystemObject {
-    PyObject_HEAD
-    SceneObject *scene;
+    PyObject_HEAD SceneObject *scene;
     st_System *system;
     st_SystemDef def;
     bool busy;                /* in use without the interpreter's lock                      */
@@ -119,8 +118,7 @@ bool system_start_info(SystemObject *self, st_StepInfo *info);
 /* ---- recorder.c, recording.c */
 
 struct RecorderObject {
-    PyObject_HEAD
-    SystemObject *system;
+    PyObject_HEAD SystemObject *system;
     st_Recorder *recorder; /* NULL: closed */
     PyObject *path;        /* str          */
 };
@@ -137,7 +135,7 @@ void sparse_free(st_Sparse *matrix);
 PyObject *sparse_tuple(const State *state, PyObject *owner, const st_Sparse *matrix); /* (data, indices, indptr) */
 
 bool add_friction_type(PyObject *module, State *state);
-PyObject *friction_from_file(const State *state, st_ProblemFile *file); /* takes the file */
+PyObject *friction_from_file(const State *state, st_ProblemFile *file);  /* takes the file */
 PyObject *friction_from_copy(const State *state, st_FrictionCopy *copy); /* takes the copy */
 bool add_lcp_type(PyObject *module, State *state);
 PyObject *lcp_from_file(const State *state, st_ProblemFile *file); /* takes the file */

@@ -1,7 +1,7 @@
 /* query.c -- System: rays, overlaps and distances.
  *
- * A probe is a shape in the scene language, {"type": "sphere", "radius": 0.1, "position": [0, 0, 1]}: it is read as the one
- * shape of a scene of its own, so that nothing of the language is repeated here.
+ * A probe is a shape in the scene language, {"type": "sphere", "radius": 0.1, "position": [0, 0, 1]}: it is read as the
+ * one shape of a scene of its own, so that nothing of the language is repeated here.
  */
 #include "system.h"
 
@@ -26,15 +26,16 @@ static bool read_groups(PyObject *object, uint32_t *out)
 PyObject *system_ray(SystemObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"origin", "direction", "length", "groups", NULL};
-    PyObject *origin, *direction, *bits = NULL;
+    PyObject *origin, *direction, *bits = NULL, *most = NULL;
     double length = INFINITY;
     uint32_t groups;
     st_Vec3 from, way;
     st_RayHit hit;
     st_Error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|dO:ray", names, &origin, &direction, &length, &bits)) return NULL;
-    if (!read_vec3(origin, "origin", &from) || !read_vec3(direction, "direction", &way) || !read_groups(bits, &groups) ||
-        !system_free(self))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OO:ray", names, &origin, &direction, &most, &bits))
+        return NULL;
+    if (!read_optional(most, "length", &length) || !read_vec3(origin, "origin", &from) ||
+        !read_vec3(direction, "direction", &way) || !read_groups(bits, &groups) || !system_free(self))
         return NULL;
     st_Status status = st_system_ray(self->system, from, way, length, groups, &hit, &err);
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
@@ -93,15 +94,17 @@ static st_Status cast_all(SystemObject *self, const double *from, const double *
 PyObject *system_rays(SystemObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"origins", "directions", "length", "groups", NULL};
-    PyObject *origins, *directions, *bits = NULL, *table = NULL;
+    PyObject *origins, *directions, *most = NULL, *bits = NULL, *table = NULL;
     double length = INFINITY, *from = NULL, *way = NULL;
     uint32_t groups;
     void *hits;
     Py_ssize_t n = 0;
     st_Error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|dO:rays", names, &origins, &directions, &length, &bits))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|OO:rays", names, &origins, &directions, &most, &bits))
         return NULL;
-    if (!read_groups(bits, &groups) || !read_vectors(origins, "origins", -1, &from, &n)) return NULL;
+    if (!read_optional(most, "length", &length) || !read_groups(bits, &groups) ||
+        !read_vectors(origins, "origins", -1, &from, &n))
+        return NULL;
     if (read_vectors(directions, "directions", n, &way, &n)) {
         if (system_free(self)) table = table_new(state_of((PyObject *)self), ROW_RAY_HIT, n, &hits);
         st_Status status = table != NULL ? cast_all(self, from, way, length, n, groups, hits, &err) : ST_OK;
@@ -113,7 +116,8 @@ PyObject *system_rays(SystemObject *self, PyObject *args, PyObject *keywords)
     return table;
 }
 
-/* ---- probes -------------------------------------------------------------------------------------------------------- */
+/* ---- probes --------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct Probe {
     PyObject *scene; /* holds what the def points to */
@@ -124,8 +128,8 @@ typedef struct Probe {
 /* {"ground": [probe]}: a scene with nothing but the probe in it, and a body, since a scene must have one. */
 static PyObject *probe_scene(const State *state, PyObject *shape)
 {
-    PyObject *description = Py_BuildValue("{s:[O],s:[{s:O}]}", "ground", shape, "bodies", "fixed", Py_True), *text = NULL, *label = NULL, *sets = NULL,
-             *scene = NULL;
+    PyObject *description = Py_BuildValue("{s:[O],s:[{s:O}]}", "ground", shape, "bodies", "fixed", Py_True),
+             *text = NULL, *label = NULL, *sets = NULL, *scene = NULL;
     if (description != NULL) text = json_text(description);
     if (text != NULL) label = PyBytes_FromString("probe");
     if (label != NULL) sets = PyList_New(0);
@@ -183,14 +187,15 @@ PyObject *system_closest(SystemObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"shape", "within", "groups", NULL};
     const State *state = state_of((PyObject *)self);
-    PyObject *shape, *bits = NULL;
+    PyObject *shape, *bits = NULL, *most = NULL;
     double within = INFINITY;
     uint32_t groups;
     Probe probe;
     st_Closest closest = {.gap = INFINITY};
     st_Error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|dO:closest", names, &shape, &within, &bits)) return NULL;
-    if (!read_groups(bits, &groups) || !read_probe(state, shape, &probe)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:closest", names, &shape, &most, &bits)) return NULL;
+    if (!read_optional(most, "within", &within) || !read_groups(bits, &groups) || !read_probe(state, shape, &probe))
+        return NULL;
     st_Status status = ST_OK;
     if (system_free(self)) {
         status = st_system_closest(self->system, &probe.def, probe.pose, within, groups, &closest, &err);

@@ -187,11 +187,10 @@ static PyGetSetDef recorder_getters[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static const char recorder_doc[] =
-    "Writes every step of a system to a file: made by System.record.\n\n"
-    "with system.record(\"run.h5\"):\n"
-    "    system.run(until=5)\n\n"
-    "stiction.Recording reads it, `stiction view run.h5` shows it.";
+static const char recorder_doc[] = "Writes every step of a system to a file: made by System.record.\n\n"
+                                   "with system.record(\"run.h5\"):\n"
+                                   "    system.run(until=5)\n\n"
+                                   "stiction.Recording reads it, `stiction view run.h5` shows it.";
 
 static PyType_Slot recorder_slots[] = {
     {Py_tp_doc, (void *)recorder_doc},

@@ -5,8 +5,7 @@
 #include <string.h>
 
 typedef struct RecordingObject {
-    PyObject_HEAD
-    st_Recording *recording; /* NULL: closed */
+    PyObject_HEAD st_Recording *recording; /* NULL: closed */
 } RecordingObject;
 
 static const st_RecordingInfo *use(const RecordingObject *self)
@@ -93,7 +92,8 @@ static PyObject *recording_steps(RecordingObject *self, PyObject *Py_UNUSED(unus
     const st_RecordingInfo *info = use(self);
     st_Error err = {0};
     void *rows;
-    PyObject *table = info != NULL ? table_new(state_of((PyObject *)self), ROW_RECORDED_STEP, info->n_steps, &rows) : NULL;
+    PyObject *table =
+        info != NULL ? table_new(state_of((PyObject *)self), ROW_RECORDED_STEP, info->n_steps, &rows) : NULL;
     if (table == NULL) return NULL;
     return filled(self, table, st_recording_steps(self->recording, 0, info->n_steps, rows, &err), &err);
 }
@@ -125,7 +125,8 @@ static PyObject *recording_checkpoints(RecordingObject *self, PyObject *Py_UNUSE
     const st_RecordingInfo *info = use(self);
     st_Error err = {0};
     void *rows;
-    PyObject *table = info != NULL ? table_new(state_of((PyObject *)self), ROW_CHECKPOINT, info->n_checkpoints, &rows) : NULL;
+    PyObject *table =
+        info != NULL ? table_new(state_of((PyObject *)self), ROW_CHECKPOINT, info->n_checkpoints, &rows) : NULL;
     if (table == NULL) return NULL;
     return filled(self, table, st_recording_checkpoints(self->recording, 0, info->n_checkpoints, rows, &err), &err);
 }
@@ -156,7 +157,8 @@ static PyObject *recording_joints(RecordingObject *self, PyObject *args, PyObjec
     int64_t frame;
     st_Error err = {0};
     void *rows;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:joints", names, &which) || !read_frame(use(self), which, &frame))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:joints", names, &which) ||
+        !read_frame(use(self), which, &frame))
         return NULL;
     PyObject *table =
         table_new(state_of((PyObject *)self), ROW_RECORDED_JOINT, st_recording_info(self->recording)->n_joints, &rows);
@@ -223,7 +225,8 @@ static PyObject *recording_velocities(RecordingObject *self, PyObject *args, PyO
     return motion(self, which, true);
 }
 
-/* ---- going on ------------------------------------------------------------------------------------------------------ */
+/* ---- going on ------------------------------------------------------------------------------------------------------
+ */
 
 static PyObject *recording_scene(RecordingObject *self, PyObject *args, PyObject *keywords)
 {
@@ -231,7 +234,8 @@ static PyObject *recording_scene(RecordingObject *self, PyObject *args, PyObject
     const st_RecordingInfo *info = use(self);
     PyObject *overrides = NULL, *sets, *text = NULL, *label = NULL, *scene = NULL;
     if (info == NULL || !PyArg_ParseTupleAndKeywords(args, keywords, "|O:scene", names, &overrides)) return NULL;
-    if (info->text[0] == '\0') return PyErr_Format(PyExc_ValueError, "the run was recorded without the text of its scene");
+    if (info->text[0] == '\0')
+        return PyErr_Format(PyExc_ValueError, "the run was recorded without the text of its scene");
     sets = sets_list(overrides);
     bool ok = sets != NULL;
     for (int k = info->n_sets - 1; ok && k >= 0; k--) { /* before the new ones */
@@ -266,14 +270,16 @@ static PyObject *recording_restore(RecordingObject *self, PyObject *args, PyObje
         return PyErr_Format(PyExc_IndexError, "checkpoint %zd is outside a recording of %lld", which,
                             (long long)info->n_checkpoints);
     if (!system_free(system)) return NULL;
-    if (system->recorder != NULL) return PyErr_Format(PyExc_ValueError, "a system cannot be restored while it is recorded");
+    if (system->recorder != NULL)
+        return PyErr_Format(PyExc_ValueError, "a system cannot be restored while it is recorded");
     st_Status status = st_recording_checkpoints(self->recording, row, 1, &checkpoint, &err);
     if (status == ST_OK) status = st_recording_restore(self->recording, &checkpoint, system->system, &err);
     if (status != ST_OK) return raise_error(state, status, &err);
     Py_RETURN_NONE;
 }
 
-/* ---- tables and pictures --------------------------------------------------------------------------------------------- */
+/* ---- tables and pictures
+ * --------------------------------------------------------------------------------------------- */
 
 static PyObject *write_with(RecordingObject *self, PyObject *path,
                             st_Status (*write)(st_Recording *, const char *, st_Error *))
@@ -333,7 +339,8 @@ static PyObject *recording_plot(RecordingObject *self, PyObject *args, PyObject 
     list = PyUnicode_Check(curves) ? Py_BuildValue("[O]", curves) : PySequence_List(curves);
     if (list != NULL) array = curve_array(list);
     if (array != NULL && PyUnicode_FSConverter(path, &file)) {
-        status = st_recording_write_plot(self->recording, over, array, (int)PyList_Size(list), PyBytes_AsString(file), &err);
+        status =
+            st_recording_write_plot(self->recording, over, array, (int)PyList_Size(list), PyBytes_AsString(file), &err);
         if (status != ST_OK) raise_as(self, status, &err);
     }
     Py_XDECREF(file);
@@ -376,7 +383,8 @@ static PyMethodDef recording_methods[] = {
      "contacts($self, /, frame=None)\n--\n\nOf a frame; None: of the last. A Table of RecordedContact."},
     {"joints", WITH_KEYWORDS(recording_joints),
      "joints($self, /, frame=None)\n--\n\nIn a frame; None: in the last. A Table of RecordedJoint."},
-    {"events", (PyCFunction)recording_events, METH_NOARGS, "events($self, /)\n--\n\nOf the run: a Table of RecordedEvent."},
+    {"events", (PyCFunction)recording_events, METH_NOARGS,
+     "events($self, /)\n--\n\nOf the run: a Table of RecordedEvent."},
     {"checkpoints", (PyCFunction)recording_checkpoints, METH_NOARGS,
      "checkpoints($self, /)\n--\n\nStates to go on from: a Table of Checkpoint."},
     {"scene", WITH_KEYWORDS(recording_scene),
@@ -386,7 +394,8 @@ static PyMethodDef recording_methods[] = {
      "Put a system of that scene into the state of a checkpoint, the last by default: it goes on bit for bit."},
     {"write_csv", (PyCFunction)recording_write_csv, METH_O, "write_csv($self, path, /)\n--\n\nThe frames as a table."},
     {"write_vtk", (PyCFunction)recording_write_vtk, METH_O, "write_vtk($self, folder, /)\n--\n\nFor ParaView."},
-    {"curves", (PyCFunction)recording_curves, METH_NOARGS, "curves($self, /)\n--\n\nA text that says which curves plot knows."},
+    {"curves", (PyCFunction)recording_curves, METH_NOARGS,
+     "curves($self, /)\n--\n\nA text that says which curves plot knows."},
     {"plot", WITH_KEYWORDS(recording_plot),
      "plot($self, /, path, curves, over=None)\n--\n\nDraw curves, by name, as SVG; over another one in place of time."},
     {"close", (PyCFunction)recording_close, METH_NOARGS, "close($self, /)\n--\n\nClose the file."},
@@ -398,24 +407,23 @@ static PyMethodDef recording_methods[] = {
 static PyGetSetDef recording_getters[] = {
     {"info", (getter)info_getter, NULL, "What is in it: a RecordingInfo.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting of the run, a dict.", NULL},
-    {"model", (getter)model_getter, NULL, "Bodies, shapes, joints and springs with their names, for viewers: a dict.", NULL},
+    {"model", (getter)model_getter, NULL, "Bodies, shapes, joints and springs with their names, for viewers: a dict.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static const char recording_doc[] = "Recording(path)\n--\n\n"
-                                    "A run that was recorded, by System.record or `stiction run -o FILE.h5`. What is read of it\n"
-                                    "stays after it is closed; a run that still goes on, or was killed, can be read, too.";
+static const char recording_doc[] =
+    "Recording(path)\n--\n\n"
+    "A run that was recorded, by System.record or `stiction run -o FILE.h5`. What is read of it\n"
+    "stays after it is closed; a run that still goes on, or was killed, can be read, too.";
 
 static PyType_Slot recording_slots[] = {
-    {Py_tp_doc, (void *)recording_doc},
-    {Py_tp_new, (void *)recording_new},
-    {Py_tp_dealloc, (void *)recording_dealloc},
-    {Py_tp_methods, recording_methods},
-    {Py_tp_getset, recording_getters},
-    {0, NULL},
+    {Py_tp_doc, (void *)recording_doc}, {Py_tp_new, (void *)recording_new}, {Py_tp_dealloc, (void *)recording_dealloc},
+    {Py_tp_methods, recording_methods}, {Py_tp_getset, recording_getters},  {0, NULL},
 };
 
-static PyType_Spec recording_spec = {"stiction.Recording", sizeof(RecordingObject), 0, Py_TPFLAGS_DEFAULT, recording_slots};
+static PyType_Spec recording_spec = {"stiction.Recording", sizeof(RecordingObject), 0, Py_TPFLAGS_DEFAULT,
+                                     recording_slots};
 
 bool add_recording_type(PyObject *module, State *state)
 {

@@ -146,7 +146,8 @@ PyObject *system_problem(SystemObject *self, PyObject *args, PyObject *keywords)
     const st_Problem *problem = st_system_problem(self->system, NULL);
     if (problem == NULL) return PyErr_NoMemory();
     if (problem->n_contacts == 0)
-        return PyErr_Format(PyExc_ValueError, "there is no step problem: no step was taken yet, or the last had no contacts");
+        return PyErr_Format(PyExc_ValueError,
+                            "there is no step problem: no step was taken yet, or the last had no contacts");
     st_Status status = st_friction_from_step(problem, local != 0, &copy, &err);
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
     return friction_from_copy(state_of((PyObject *)self), copy);

@@ -14,7 +14,8 @@ static const Field step_info[] = {
     LAST(h, "taken in the last step: shorter than asked when a collision ended it [s]"),
     S(steps, "how many were taken"),
     LAST_SOLVE(converged, "the residual of the last step is within the tolerance, as recomputed"),
-    FIELD_AS(StepRow, last.solve.residual.natural, "residual", "natural residual of the last step problem, recomputed by no solver"),
+    FIELD_AS(StepRow, last.solve.residual.natural, "residual",
+             "natural residual of the last step problem, recomputed by no solver"),
     S(worst_residual, "largest over all the steps"),
     S(unconverged, "how many of the steps did not converge"),
     LAST_SOLVE(iterations, "pivots or sweeps"),
@@ -37,7 +38,8 @@ static const Field step_info[] = {
     LAST(potential, "gravity, springs, and what compliant and regularized contacts store [J]"),
     LAST(friction, "work of friction since the start, <= 0 [J]"),
     LAST_SOLVE(redundant_rows, "joint rows that depend on others and were left out"),
-    FIELD_AS(StepRow, last.solve.residual.cone_violation, "cone_violation", "how far the worst impulse is outside its cone [N s]"),
+    FIELD_AS(StepRow, last.solve.residual.cone_violation, "cone_violation",
+             "how far the worst impulse is outside its cone [N s]"),
     FIELD_AS(StepRow, last.solve.residual.complementarity, "complementarity", "sum over contacts of |r . u| [J]"),
 };
 
@@ -310,11 +312,15 @@ static const Field lcp_solution[] = {
         name, help, sizeof(type), fields, (int)(sizeof fields / sizeof fields[0])                                      \
     }
 static const RowKind kinds[N_ROWS] = {
-    [ROW_STEP_INFO] = KIND("StepInfo", StepRow, step_info, "What a call of step or run did: its last step, and how all of them went."),
-    [ROW_CONTACT] = KIND("Contact", st_ContactReport, contact, "A contact of the last step problem, or a joint's limit."),
-    [ROW_JOINT] = KIND("Joint", JointRow, joint, "What a does to b through a joint in the last step, and how the joint stands now."),
+    [ROW_STEP_INFO] = KIND("StepInfo", StepRow, step_info,
+                           "What a call of step or run did: its last step, and how all of them went."),
+    [ROW_CONTACT] =
+        KIND("Contact", st_ContactReport, contact, "A contact of the last step problem, or a joint's limit."),
+    [ROW_JOINT] = KIND("Joint", JointRow, joint,
+                       "What a does to b through a joint in the last step, and how the joint stands now."),
     [ROW_EVENT] = KIND("Event", st_EventReport, event, "Something that happened within the last step."),
-    [ROW_ISLAND] = KIND("Island", st_IslandReport, island, "A part of the last step problem that was solved on its own."),
+    [ROW_ISLAND] =
+        KIND("Island", st_IslandReport, island, "A part of the last step problem that was solved on its own."),
     [ROW_RAY_HIT] = KIND("RayHit", st_RayHit, ray_hit, "The first surface that a ray enters."),
     [ROW_CLOSEST] = KIND("Closest", st_Closest, closest, "The signed distance of two shapes, and where it is."),
     [ROW_POSE] = KIND("Pose", st_Pose, pose, "Where a body is."),
@@ -326,12 +332,16 @@ static const RowKind kinds[N_ROWS] = {
     [ROW_RECORDING_INFO] = KIND("RecordingInfo", st_RecordingInfo, recording_info, "What is in a recording."),
     [ROW_RECORDED_STEP] = KIND("RecordedStep", st_RecordedStep, recorded_step, "A step of a recording."),
     [ROW_RECORDED_FRAME] = KIND("RecordedFrame", st_RecordedFrame, recorded_frame, "A frame of a recording."),
-    [ROW_RECORDED_CONTACT] = KIND("RecordedContact", st_RecordedContact, recorded_contact, "A contact of the step that ended in a frame; force is impulse/h of that step."),
-    [ROW_RECORDED_JOINT] = KIND("RecordedJoint", st_RecordedJoint, recorded_joint, "A joint in a frame, in the order of the scene."),
+    [ROW_RECORDED_CONTACT] = KIND("RecordedContact", st_RecordedContact, recorded_contact,
+                                  "A contact of the step that ended in a frame; force is impulse/h of that step."),
+    [ROW_RECORDED_JOINT] =
+        KIND("RecordedJoint", st_RecordedJoint, recorded_joint, "A joint in a frame, in the order of the scene."),
     [ROW_RECORDED_EVENT] = KIND("RecordedEvent", st_RecordedEvent, recorded_event, "An event of a recording."),
-    [ROW_CHECKPOINT] = KIND("Checkpoint", st_RecordedCheckpoint, checkpoint, "A state of a recording to go on from, bit for bit."),
+    [ROW_CHECKPOINT] =
+        KIND("Checkpoint", st_RecordedCheckpoint, checkpoint, "A state of a recording to go on from, bit for bit."),
     [ROW_SOLUTION] = KIND("Solution", SolutionRow, solution, "The answer to a friction problem, and how good it is."),
-    [ROW_FRICTION_ERROR] = KIND("FrictionError", st_FrictionError, friction_error, "How good an answer is, from r alone."),
+    [ROW_FRICTION_ERROR] =
+        KIND("FrictionError", st_FrictionError, friction_error, "How good an answer is, from r alone."),
     [ROW_DETERMINED] = KIND("Determined", DeterminedRow, determined, "Which impulses rigid bodies determine."),
     [ROW_LCP_SOLUTION] = KIND("LcpSolution", LcpRow, lcp_solution, "The answer to a linear complementarity problem."),
 };

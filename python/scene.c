@@ -1,7 +1,7 @@
 /* scene.c -- stiction.Scene: a scene as the scene language describes it (docs/scene.md), read and checked.
  *
- * The language is the one way in, from a file, a text or a dict; nothing of it is repeated here. A scene does not change:
- * to have another, change the dict, or say what is different by `overrides`.
+ * The language is the one way in, from a file, a text or a dict; nothing of it is repeated here. A scene does not
+ * change: to have another, change the dict, or say what is different by `overrides`.
  */
 #include "module.h"
 
@@ -88,7 +88,8 @@ static bool add_shape_name(SceneObject *self, int id)
     if (st_scene_shape(self->scene, (st_ShapeId){id}, &def, &owner) != ST_OK) return true;
     body.name = "ground";
     if (owner.index1 != 0) st_scene_body(self->scene, owner, &body);
-    PyObject *number = PyLong_FromLong(id), *key = number != NULL ? PyUnicode_FromFormat("%s/%s", body.name, def.name) : NULL;
+    PyObject *number = PyLong_FromLong(id),
+             *key = number != NULL ? PyUnicode_FromFormat("%s/%s", body.name, def.name) : NULL;
     bool ok = key != NULL && PyDict_SetItem(self->shapes, key, number) == 0;
     Py_XDECREF(key);
     Py_XDECREF(number);
@@ -105,7 +106,8 @@ static bool add_names(SceneObject *self)
     self->forces = PyDict_New();
     self->shapes = PyDict_New();
     bool ok = self->bodies != NULL && self->joints != NULL && self->forces != NULL && self->shapes != NULL;
-    for (int k = 1; ok && st_scene_body(self->scene, (st_BodyId){k}, &body) == ST_OK && k <= st_scene_body_count(self->scene); k++)
+    for (int k = 1;
+         ok && st_scene_body(self->scene, (st_BodyId){k}, &body) == ST_OK && k <= st_scene_body_count(self->scene); k++)
         ok = add_name(self->bodies, body.name, k);
     for (int k = 1; ok && k <= st_scene_joint_count(self->scene); k++)
         ok = st_scene_joint(self->scene, (st_JointId){k}, &joint) != ST_OK || add_name(self->joints, joint.name, k);
@@ -131,8 +133,8 @@ PyObject *scene_parse(const State *state, PyObject *text, PyObject *label, PyObj
     self->text = Py_NewRef(text);
     self->label = Py_NewRef(label);
     self->sets = Py_NewRef(sets);
-    st_Status status = st_scene_parse(PyBytes_AsString(text), (size_t)PyBytes_Size(text), PyBytes_AsString(label), array,
-                                      n_sets, &self->scene, &self->def, &err);
+    st_Status status = st_scene_parse(PyBytes_AsString(text), (size_t)PyBytes_Size(text), PyBytes_AsString(label),
+                                      array, n_sets, &self->scene, &self->def, &err);
     PyMem_Free(array);
     if (status != ST_OK) raise_error(state, status, &err);
     if (status != ST_OK || !add_names(self)) Py_CLEAR(self);
@@ -184,7 +186,8 @@ static PyObject *scene_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 /* text: bytes, taken from here */
 static PyObject *from_text(PyObject *type, PyObject *text, PyObject *overrides, const char *label)
 {
-    PyObject *name = text != NULL ? PyBytes_FromString(label) : NULL, *sets = name != NULL ? sets_list(overrides) : NULL;
+    PyObject *name = text != NULL ? PyBytes_FromString(label) : NULL,
+             *sets = name != NULL ? sets_list(overrides) : NULL;
     PyObject *scene = sets != NULL ? scene_parse(PyType_GetModuleState((PyTypeObject *)type), text, name, sets) : NULL;
     Py_XDECREF(sets);
     Py_XDECREF(name);
@@ -335,8 +338,8 @@ static PyObject *names_getter(SceneObject *self, void *offset)
 static PyObject *scene_repr(SceneObject *self)
 {
     PyObject *label = label_getter(self, NULL);
-    PyObject *text = label != NULL ? PyUnicode_FromFormat("<stiction.Scene %R: %zd bodies, %zd shapes, %zd joints>", label,
-                                                          PyDict_Size(self->bodies), PyDict_Size(self->shapes),
+    PyObject *text = label != NULL ? PyUnicode_FromFormat("<stiction.Scene %R: %zd bodies, %zd shapes, %zd joints>",
+                                                          label, PyDict_Size(self->bodies), PyDict_Size(self->shapes),
                                                           PyDict_Size(self->joints))
                                    : NULL;
     Py_XDECREF(label);
@@ -346,7 +349,8 @@ static PyObject *scene_repr(SceneObject *self)
 /* Pickled as its text, so that worker processes can have it. */
 static PyObject *scene_reduce(SceneObject *self, PyObject *Py_UNUSED(unused))
 {
-    PyObject *make = PyObject_GetAttrString((PyObject *)Py_TYPE((PyObject *)self), "from_json"), *texts = PyList_New(0), *result = NULL;
+    PyObject *make = PyObject_GetAttrString((PyObject *)Py_TYPE((PyObject *)self), "from_json"), *texts = PyList_New(0),
+             *result = NULL;
     PyObject *label = label_getter(self, NULL);
     bool ok = make != NULL && texts != NULL && label != NULL;
     for (Py_ssize_t k = 0; ok && k < PyList_Size(self->sets); k++) {
@@ -371,9 +375,11 @@ static PyMethodDef scene_methods[] = {
     {"system", (PyCFunction)(void (*)(void))scene_system, METH_VARARGS | METH_KEYWORDS,
      "system($self, /, **settings)\n--\n\nA system of this scene: System(scene, **settings)."},
     {"mass", (PyCFunction)scene_mass, METH_O,
-     "mass($self, body, /)\n--\n\nMass [kg] and inertia [kg m^2, three rows, body axes] of a body, given or from its shapes."},
+     "mass($self, body, /)\n--\n\nMass [kg] and inertia [kg m^2, three rows, body axes] of a body, given or from its "
+     "shapes."},
     {"to_dict", (PyCFunction)scene_to_dict, METH_NOARGS,
-     "to_dict($self, /)\n--\n\nThe scene as it was written, without overrides: a dict to change and give to from_dict."},
+     "to_dict($self, /)\n--\n\nThe scene as it was written, without overrides: a dict to change and give to "
+     "from_dict."},
     {"model", (PyCFunction)scene_model, METH_NOARGS,
      "model($self, /)\n--\n\nBodies, shapes, joints and springs as they were understood, for viewers: a dict."},
     {"__reduce__", (PyCFunction)scene_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nFor pickle."},
@@ -404,8 +410,12 @@ static const char scene_doc[] =
     "A scene does not change and may be shared by any number of systems and threads. It can be pickled.";
 
 static PyType_Slot scene_slots[] = {
-    {Py_tp_doc, (void *)scene_doc},       {Py_tp_new, (void *)scene_new}, {Py_tp_dealloc, (void *)scene_dealloc},
-    {Py_tp_repr, (void *)scene_repr},     {Py_tp_methods, scene_methods}, {Py_tp_getset, scene_getters},
+    {Py_tp_doc, (void *)scene_doc},
+    {Py_tp_new, (void *)scene_new},
+    {Py_tp_dealloc, (void *)scene_dealloc},
+    {Py_tp_repr, (void *)scene_repr},
+    {Py_tp_methods, scene_methods},
+    {Py_tp_getset, scene_getters},
     {0, NULL},
 };
 

@@ -1,5 +1,5 @@
-/* settings.c -- the settings of a simulation by the names that scene files use. The library's table of them is all that is
- * known here: a new setting is there in Python without a change.
+/* settings.c -- the settings of a simulation by the names that scene files use. The library's table of them is all that
+ * is known here: a new setting is there in Python without a change.
  */
 #include "module.h"
 
@@ -99,8 +99,8 @@ PyObject *settings_dict(const State *state, const st_SystemDef *def)
     return dict;
 }
 
-/* A recording says by overrides of its scene what System(scene, h=...) changed. A preset changes all that a scene may say
- * beside it, so then all are said.                                                                     */
+/* A recording says by overrides of its scene what System(scene, h=...) changed. A preset changes all that a scene may
+ * say beside it, so then all are said.                                                                     */
 PyObject *settings_sets(const State *state, const st_SystemDef *from, const st_SystemDef *to)
 {
     PyObject *before = settings_dict(state, from), *after = settings_dict(state, to), *sets = PyList_New(0);
@@ -111,8 +111,8 @@ PyObject *settings_sets(const State *state, const st_SystemDef *from, const st_S
         int same = PyObject_RichCompareBool(PyDict_GetItem(before, key), value, Py_EQ);
         if (same == 1 && !all) continue;
         PyObject *text = same >= 0 ? json_text(value) : NULL;
-        PyObject *set = text != NULL ? PyBytes_FromFormat("simulation/%s=%s", text_of(key, "key"), PyBytes_AsString(text))
-                                     : NULL;
+        PyObject *set =
+            text != NULL ? PyBytes_FromFormat("simulation/%s=%s", text_of(key, "key"), PyBytes_AsString(text)) : NULL;
         ok = set != NULL && PyList_Append(sets, set) == 0;
         Py_XDECREF(set);
         Py_XDECREF(text);
@@ -155,7 +155,8 @@ PyObject *settings_table(PyObject *module, PyObject *Py_UNUSED(unused))
         const bool ranged = s->kind == ST_SETTING_NUMBER || s->kind == ST_SETTING_INTEGER;
         SettingRow row = {s->key, kinds[s->kind], s->unit, s->help, words_tuple(s->words), NULL};
         if (ranged) row.range = Py_BuildValue("(dd)", s->min, s->max);
-        PyObject *entry = row.words != NULL && !PyErr_Occurred() ? row_new(state_of_module(module), ROW_SETTING, &row) : NULL;
+        PyObject *entry =
+            row.words != NULL && !PyErr_Occurred() ? row_new(state_of_module(module), ROW_SETTING, &row) : NULL;
         if (entry == NULL || PyList_Append(list, entry) != 0) Py_CLEAR(list);
         Py_XDECREF(entry);
         Py_XDECREF(row.words);

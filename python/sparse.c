@@ -2,8 +2,8 @@
  *
  *     scipy.sparse        anything with tocoo()
  *     (data, (i, j))      triplets, as scipy's coo_array takes them; what stands at one place twice is added
- *     (data, i, p)        compressed by column, as csc_array takes it: column j has data[p[j]:p[j+1]] in rows i[p[j]:p[j+1]]
- *     anything else       dense: an n x m buffer, or a list of rows; zeros are left out
+ *     (data, i, p)        compressed by column, as csc_array takes it: column j has data[p[j]:p[j+1]] in rows
+ * i[p[j]:p[j+1]] anything else       dense: an n x m buffer, or a list of rows; zeros are left out
  *
  * All of them become triplets, and those the matrix.
  */
@@ -107,8 +107,9 @@ static bool read_rows(PyObject *object, const char *what, int n_rows, int n_cols
     return ok;
 }
 
-/* A flat buffer of n_rows n_cols numbers would do, too, but is more likely a mistake. */
-static int has_two_dimensions(PyObject *object)
+/* 1: a buffer of doubles in this shape; 0: something else; -1: in another shape. A flat one of n_rows n_cols numbers
+ * would do, too, but is more likely a mistake.                                                               */
+static int is_full_buffer(PyObject *object, const char *what, int n_rows, int n_cols)
 {
     Py_buffer view;
     if (!PyObject_CheckBuffer(object)) return 0;
@@ -116,19 +117,25 @@ static int has_two_dimensions(PyObject *object)
         PyErr_Clear();
         return 0;
     }
-    int two = view.ndim == 2 && view.format != NULL && strcmp(view.format, "d") == 0;
+    int result = view.ndim == 2 && view.format != NULL && strcmp(view.format, "d") == 0;
+    if (result == 1 && (view.shape[0] != n_rows || view.shape[1] != n_cols)) {
+        PyErr_Format(PyExc_ValueError, "%s is %zd x %zd, must be %d x %d", what, view.shape[0], view.shape[1], n_rows,
+                     n_cols);
+        result = -1;
+    }
     PyBuffer_Release(&view);
-    return two;
+    return result;
 }
 
 static bool read_dense(PyObject *object, const char *what, int n_rows, int n_cols, Triplets *out)
 {
     const size_t n = (size_t)n_rows * (size_t)n_cols;
     double *full = NULL;
-    bool ok;
-    if (has_two_dimensions(object)) {
+    const int buffer = is_full_buffer(object, what, n_rows, n_cols);
+    bool ok = false;
+    if (buffer == 1) {
         ok = read_doubles(object, what, (Py_ssize_t)n, &full, NULL);
-    } else {
+    } else if (buffer == 0) {
         full = PyMem_Calloc(n + 1, sizeof *full);
         if (full == NULL) PyErr_NoMemory();
         ok = full != NULL && read_rows(object, what, n_rows, n_cols, full);
@@ -162,9 +169,10 @@ static bool read_any(PyObject *object, const char *what, int n_rows, int n_cols,
         return read_columns(PyTuple_GetItem(object, 0), PyTuple_GetItem(object, 1), PyTuple_GetItem(object, 2), what,
                             n_cols, out);
     if (where != NULL && PyTuple_Check(where) && PyTuple_Size(where) == 2)
-        return read_triplets(PyTuple_GetItem(object, 0), PyTuple_GetItem(where, 0), PyTuple_GetItem(where, 1), what, out);
-    PyErr_Format(PyExc_TypeError, "%s: a tuple must be (data, (i, j)) or (data, i, p); rows of a dense matrix come in a list",
-                 what);
+        return read_triplets(PyTuple_GetItem(object, 0), PyTuple_GetItem(where, 0), PyTuple_GetItem(where, 1), what,
+                             out);
+    PyErr_Format(PyExc_TypeError,
+                 "%s: a tuple must be (data, (i, j)) or (data, i, p); rows of a dense matrix come in a list", what);
     return false;
 }
 
@@ -187,7 +195,8 @@ static bool sort_by(const int64_t *key, int n_keys, const Py_ssize_t *order, Py_
 
 static bool compress(const Triplets *t, int n_rows, int n_cols, st_Sparse *out)
 {
-    Py_ssize_t *given = PyMem_Malloc((size_t)t->n * sizeof *given + 1), *rows = PyMem_Malloc((size_t)t->n * sizeof *rows + 1),
+    Py_ssize_t *given = PyMem_Malloc((size_t)t->n * sizeof *given + 1),
+               *rows = PyMem_Malloc((size_t)t->n * sizeof *rows + 1),
                *order = PyMem_Malloc((size_t)t->n * sizeof *order + 1);
     int64_t *p = PyMem_Calloc((size_t)n_cols + 1, sizeof *p);
     int *i = PyMem_Malloc((size_t)t->n * sizeof *i + 1);
@@ -243,7 +252,8 @@ PyObject *sparse_tuple(const State *state, PyObject *owner, const st_Sparse *mat
 {
     if (matrix->p == NULL) Py_RETURN_NONE;
     const Py_ssize_t n = (Py_ssize_t)matrix->p[matrix->n_cols], columns = (Py_ssize_t)matrix->n_cols + 1;
-    PyObject *x = array_view(state, owner, matrix->x, 'd', 1, &n, NULL), *i = array_view(state, owner, matrix->i, 'i', 1, &n, NULL),
+    PyObject *x = array_view(state, owner, matrix->x, 'd', 1, &n, NULL),
+             *i = array_view(state, owner, matrix->i, 'i', 1, &n, NULL),
              *p = array_view(state, owner, matrix->p, 'q', 1, &columns, NULL), *tuple = NULL;
     if (x != NULL && i != NULL && p != NULL) tuple = PyTuple_Pack(3, x, i, p);
     Py_XDECREF(x);

@@ -196,7 +196,8 @@ PyObject *system_set_motor(SystemObject *self, PyObject *args)
     double wanted = NAN; /* None: what the scene says */
     st_Error err = {0};
     if (!PyArg_ParseTuple(args, "OO:set_motor", &joint, &value)) return NULL;
-    if (!joint_id(self->scene, joint, &id) || !read_optional(value, "wanted", &wanted) || !system_free(self)) return NULL;
+    if (!joint_id(self->scene, joint, &id) || !read_optional(value, "wanted", &wanted) || !system_free(self))
+        return NULL;
     if (value != Py_None && isnan(wanted)) /* the library's word for "as the scene says": a NaN here is a mistake */
         return PyErr_Format(PyExc_ValueError, "wanted is nan, must be a number, or None for what the scene says");
     return done(self, st_system_set_motor(self->system, id, wanted, &err), &err);
@@ -213,9 +214,9 @@ PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keyword
     if (!force_id(self->scene, which, &id) || (force != Py_None && !read_vec3(force, "value", &f)) ||
         (torque != Py_None && !read_vec3(torque, "torque", &m)) || !system_free(self))
         return NULL;
-    return done(self,
-                st_system_set_force(self->system, id, force != Py_None ? &f : NULL, torque != Py_None ? &m : NULL, &err),
-                &err);
+    return done(
+        self, st_system_set_force(self->system, id, force != Py_None ? &f : NULL, torque != Py_None ? &m : NULL, &err),
+        &err);
 }
 
 PyObject *system_asleep(SystemObject *self, PyObject *body)

@@ -7,7 +7,7 @@
 typedef struct Walk {
     SystemObject *self;
     RecorderObject *recorder; /* or NULL */
-    double h, until; /* until: infinite where steps are counted */
+    double h, until;          /* until: infinite where steps are counted */
     long long steps;
     StepRow row;
     st_Status status;
@@ -25,8 +25,8 @@ bool system_start_info(SystemObject *self, st_StepInfo *info)
     return status == ST_OK;
 }
 
-/* Length of the next step, 0 at the end. As `stiction run` has it: a rest within 1e-6 h of a full step is taken whole, and
- * one below 1e-6 h is none, so that rounding of the time does not make a sliver.                       */
+/* Length of the next step, 0 at the end. As `stiction run` has it: a rest within 1e-6 h of a full step is taken whole,
+ * and one below 1e-6 h is none, so that rounding of the time does not make a sliver.                       */
 static double next_step(const Walk *walk)
 {
     double rest = walk->until - st_system_time(walk->self->system), h = walk->h;

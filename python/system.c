@@ -105,7 +105,8 @@ static PyMethodDef system_methods[] = {
      "run($self, /, until=None, h=None)\n--\n\n"
      "Step until a time is reached, by default the setting end; the last step is as short as it must be."},
     {"clone", NO_ARGUMENTS(system_clone),
-     "clone($self, /)\n--\n\nAnother system in the same state, which goes on to the same bits. copy.copy does it, too."},
+     "clone($self, /)\n--\n\nAnother system in the same state, which goes on to the same bits. copy.copy does it, "
+     "too."},
     {"__copy__", NO_ARGUMENTS(system_clone), "__copy__($self, /)\n--\n\nclone()"},
     {"__deepcopy__", ONE_ARGUMENT(system_deepcopy), "__deepcopy__($self, memo, /)\n--\n\nclone()"},
     {"save", NO_ARGUMENTS(system_save),
@@ -157,18 +158,20 @@ static PyMethodDef system_methods[] = {
      "The step problem that was solved last, as a FrictionProblem: global where nothing but rigid joints stands\n"
      "beside the contacts; else, or when asked, local."},
     {"ray", WITH_KEYWORDS(system_ray),
-     "ray($self, /, origin, direction, length=inf, groups=None)\n--\n\n"
-     "The first surface that a ray enters: a RayHit, or None. groups: bits of the shapes to see; None: all."},
+     "ray($self, /, origin, direction, length=None, groups=None)\n--\n\n"
+     "The first surface that a ray enters within length [m]: a RayHit, or None. groups: bits of the shapes to see;\n"
+     "None: all."},
     {"rays", WITH_KEYWORDS(system_rays),
-     "rays($self, /, origins, directions, length=inf, groups=None)\n--\n\n"
+     "rays($self, /, origins, directions, length=None, groups=None)\n--\n\n"
      "Many rays at once, n x 3 numbers each: a Table of RayHit; where nothing was hit, shape is 0."},
     {"overlaps", WITH_KEYWORDS(system_overlaps),
      "overlaps($self, /, shape, groups=None)\n--\n\n"
      "Ids of the shapes that overlap a shape given as in scenes, in world axes:\n"
      "{\"type\": \"sphere\", \"radius\": 0.1, \"position\": [0, 0, 1]}."},
     {"closest", WITH_KEYWORDS(system_closest),
-     "closest($self, /, shape, within=inf, groups=None)\n--\n\n"
-     "The shape of the system that is closest to one given as in scenes: Closest, or None."},
+     "closest($self, /, shape, within=None, groups=None)\n--\n\n"
+     "The shape of the system that is closest to one given as in scenes: Closest; None: none is within that distance "
+     "[m]."},
     {"distance", (PyCFunction)system_distance, METH_VARARGS,
      "distance($self, a, b, /)\n--\n\nSigned distance of two shapes of the system, by \"BODY/SHAPE\" or id: Closest."},
     {"record", WITH_KEYWORDS(system_record),

@@ -4,8 +4,7 @@
 #include <string.h>
 
 typedef struct TableObject {
-    PyObject_HEAD
-    Row row;
+    PyObject_HEAD Row row;
     Py_ssize_t n, stride;
     char *data;
     char *format; /* PEP 3118 */
@@ -16,9 +15,9 @@ typedef struct TableObject {
 /* The code of its numbers in buffers; 0: it has none. */
 static char code_of(FieldKind kind)
 {
-    static const char codes[] = {[FIELD_DOUBLE] = 'd', [FIELD_INT] = 'i',   [FIELD_INT64] = 'q',
-                                 [FIELD_UINT64] = 'Q', [FIELD_BOOL] = '?',  [FIELD_TEXT] = 0,
-                                 [FIELD_CHARS] = 's',  [FIELD_EVENT] = 'i', [FIELD_OBJECT] = 0};
+    static const char codes[] = {
+        [FIELD_DOUBLE] = 'd', [FIELD_INT] = 'i',   [FIELD_INT64] = 'q', [FIELD_UINT64] = 'Q', [FIELD_BOOL] = '?',
+        [FIELD_TEXT] = 0,     [FIELD_CHARS] = 's', [FIELD_EVENT] = 'i', [FIELD_OBJECT] = 0};
     return codes[kind];
 }
 
@@ -91,14 +90,15 @@ PyObject *row_new(const State *state, Row row, const void *data)
 
 /* ---- making a table --------------------------------------------------------------------------------- */
 
-/* "T{=d:time:(3)d:point: ... 4x}": every byte of the struct is a number with a name, or skipped. */
+/* "T{=d:time:(3)=d:point: ... 4x}": every byte of the struct is a number with a name, or skipped; = is for sizes of
+ * their own, without alignment, and numpy wants it behind the shape. */
 static char *make_format(const RowKind *kind)
 {
     const size_t room = 64 * (size_t)kind->n_fields + 64;
     char *format = PyMem_Malloc(room);
     size_t at = 0, used = 0;
     if (format == NULL) return NULL;
-    used += (size_t)PyOS_snprintf(format, room, "T{=");
+    used += (size_t)PyOS_snprintf(format, room, "T{");
     while (at < kind->size) { /* the field that comes next, in the order of the struct */
         const Field *next = NULL;
         for (int k = 0; k < kind->n_fields; k++) {
@@ -111,12 +111,12 @@ static char *make_format(const RowKind *kind)
         if (next == NULL) break;
         char code = code_of(next->kind);
         if (next->kind == FIELD_CHARS)
-            used += (size_t)PyOS_snprintf(format + used, room - used, "%ds:%s:", (int)next->size, next->name);
+            used += (size_t)PyOS_snprintf(format + used, room - used, "=%ds:%s:", (int)next->size, next->name);
         else if (next->kind == FIELD_DOUBLE && next->size > sizeof(double))
-            used += (size_t)PyOS_snprintf(format + used, room - used, "(%d)d:%s:", (int)(next->size / sizeof(double)),
+            used += (size_t)PyOS_snprintf(format + used, room - used, "(%d)=d:%s:", (int)(next->size / sizeof(double)),
                                           next->name);
         else
-            used += (size_t)PyOS_snprintf(format + used, room - used, "%c:%s:", code, next->name);
+            used += (size_t)PyOS_snprintf(format + used, room - used, "=%c:%s:", code, next->name);
         at += next->size;
     }
     PyOS_snprintf(format + used, room - used, "}");
@@ -269,16 +269,11 @@ static const char table_doc[] =
     "array of all columns that are numbers, without a copy.";
 
 static PyType_Slot table_slots[] = {
-    {Py_tp_doc, (void *)table_doc},
-    {Py_tp_dealloc, (void *)table_dealloc},
-    {Py_tp_repr, (void *)table_repr},
-    {Py_tp_getset, table_getters},
-    {Py_sq_length, (void *)table_length},
-    {Py_sq_item, (void *)table_item},
-    {Py_mp_length, (void *)table_length},
-    {Py_mp_subscript, (void *)table_subscript},
-    {Py_bf_getbuffer, (void *)table_buffer},
-    {0, NULL},
+    {Py_tp_doc, (void *)table_doc},          {Py_tp_dealloc, (void *)table_dealloc},
+    {Py_tp_repr, (void *)table_repr},        {Py_tp_getset, table_getters},
+    {Py_sq_length, (void *)table_length},    {Py_sq_item, (void *)table_item},
+    {Py_mp_length, (void *)table_length},    {Py_mp_subscript, (void *)table_subscript},
+    {Py_bf_getbuffer, (void *)table_buffer}, {0, NULL},
 };
 
 static PyType_Spec table_spec = {"stiction.Table", sizeof(TableObject), 0,
