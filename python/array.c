@@ -75,7 +75,7 @@ PyObject *array_new(const State *state, int n_dims, const Py_ssize_t *shape, dou
 PyObject *array_vector(const State *state, Py_ssize_t n, const double *values)
 {
     double *data;
-    if (values == NULL) Py_RETURN_NONE;
+    if (values == NULL) return Py_NewRef(Py_None);
     PyObject *array = array_new(state, 1, &n, &data);
     if (array != NULL && n > 0) memcpy(data, values, (size_t)n * sizeof *data);
     return array;

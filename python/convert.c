@@ -75,7 +75,8 @@ typedef bool Take(PyObject *list, Py_ssize_t k, const char *what, void *numbers)
 static bool take_double(PyObject *list, Py_ssize_t k, const char *what, void *numbers)
 {
     PyObject *item = PyList_GetItem(list, k);
-    double value = item != NULL ? PyFloat_AsDouble(item) : -1;
+    if (item == NULL) return false;
+    double value = PyFloat_AsDouble(item);
     ((double *)numbers)[k] = value;
     if (value != -1 || !PyErr_Occurred()) return true;
     if (PyErr_ExceptionMatches(PyExc_TypeError))
@@ -85,7 +86,9 @@ static bool take_double(PyObject *list, Py_ssize_t k, const char *what, void *nu
 
 static bool take_int(PyObject *list, Py_ssize_t k, const char *what, void *numbers)
 {
-    PyObject *item = PyList_GetItem(list, k), *index = item != NULL ? PyNumber_Index(item) : NULL;
+    PyObject *item = PyList_GetItem(list, k);
+    if (item == NULL) return false;
+    PyObject *index = PyNumber_Index(item);
     long long value = index != NULL ? PyLong_AsLongLong(index) : -1;
     Py_XDECREF(index);
     ((int64_t *)numbers)[k] = value;

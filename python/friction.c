@@ -202,16 +202,17 @@ static bool make_arrays(FrictionObject *self, SolutionRow *row, st_Solution *sol
 }
 
 /* Solver and judge, without the interpreter's lock. */
-static st_Status solve_and_judge(FrictionObject *self, st_SolverDef *def, st_Solution *solution, SolutionRow *row,
-                                 st_Error *err)
+static st_Status solve_and_judge(FrictionObject *self, const st_SolverDef *asked, st_Solution *solution,
+                                 SolutionRow *row, st_Error *err)
 {
     Away away;
     st_Solver *solver = NULL;
-    def->cancel = away_interrupted;
-    def->cancel_ctx = &away;
+    st_SolverDef def = *asked;
+    def.cancel = away_interrupted;
+    def.cancel_ctx = &away;
     self->busy = true;
     away_begin(&away);
-    st_Status status = st_solver_create(def, &solver, err);
+    st_Status status = st_solver_create(&def, &solver, err);
     if (status == ST_OK) status = st_friction_solve(self->ready, solver, solution, &row->info, err);
     if (status == ST_OK) status = st_friction_error(self->ready, solution->r, NULL, NULL, &row->judged, err);
     st_solver_destroy(solver);
@@ -366,7 +367,7 @@ static PyObject *friction_write(FrictionObject *self, PyObject *args, PyObject *
         PyMem_Free(answer[k]);
     Py_DECREF(path);
     if (PyErr_Occurred()) return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *form_getter(FrictionObject *self, void *Py_UNUSED(unused))
@@ -376,18 +377,18 @@ static PyObject *form_getter(FrictionObject *self, void *Py_UNUSED(unused))
 
 static PyObject *number_getter(FrictionObject *self, void *offset)
 {
-    return PyLong_FromLong(*(const int *)((const char *)&self->problem + (size_t)offset));
+    return PyLong_FromLong(*(const int *)((const char *)&self->problem + *(const size_t *)offset));
 }
 
 static PyObject *matrix_getter(FrictionObject *self, void *offset)
 {
     return sparse_tuple(state_of((PyObject *)self), (PyObject *)self,
-                        (const st_Sparse *)((const char *)&self->problem + (size_t)offset));
+                        (const st_Sparse *)((const char *)&self->problem + *(const size_t *)offset));
 }
 
 static PyObject *vector_view(FrictionObject *self, const double *vector, Py_ssize_t n)
 {
-    if (vector == NULL) Py_RETURN_NONE;
+    if (vector == NULL) return Py_NewRef(Py_None);
     return array_view(state_of((PyObject *)self), (PyObject *)self, vector, 'd', 1, &n, NULL);
 }
 
@@ -420,7 +421,7 @@ static PyObject *friction_repr(FrictionObject *self)
         self->problem.n_v, self->problem.n_l);
 }
 
-#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 static PyMethodDef friction_methods[] = {
     {"solve", WITH_KEYWORDS(friction_solve),
      "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=False, "
@@ -446,7 +447,11 @@ static PyMethodDef friction_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define AT(member) (void *)offsetof(st_FrictionProblem, member)
+#define AT(member)                                                                                                     \
+    (void *)&(const size_t)                                                                                            \
+    {                                                                                                                  \
+        offsetof(st_FrictionProblem, member)                                                                           \
+    }
 #define SIZED(m, size)                                                                                                 \
     (void *)&(const VectorAt)                                                                                          \
     {                                                                                                                  \

@@ -1,6 +1,11 @@
 # The Python module, where Python's headers are: build/python/stiction.abi3.so, for every Python from 3.11 on. It
 # carries the libraries inside itself, like the program, and shows nothing but its own door.
-set(ST_PYTHON AUTO CACHE STRING "build the Python module: ON, OFF or AUTO (where Python's headers are found)")
+if(ST_TOP_LEVEL)
+  set(python_default AUTO)
+else()
+  set(python_default OFF)
+endif()
+set(ST_PYTHON ${python_default} CACHE STRING "build the Python module: ON, OFF or AUTO (where Python's headers are found)")
 
 set(PYTHON_MODULE OFF)
 if(ST_PYTHON STREQUAL "AUTO" OR ST_PYTHON)
@@ -9,7 +14,7 @@ if(ST_PYTHON STREQUAL "AUTO" OR ST_PYTHON)
     set(PYTHON_MODULE ON)
     message(STATUS "Python module: for ${Python3_EXECUTABLE} ${Python3_VERSION}")
   elseif(ST_PYTHON STREQUAL "AUTO")
-    message(STATUS "Python module: left out, no headers of Python 3.11 or later (Debian: python3-dev)")
+    message(NOTICE "Python module: left out, no headers of Python 3.11 or later (Debian: python3-dev)")
   else()
     message(FATAL_ERROR "ST_PYTHON is ${ST_PYTHON}: no headers of Python 3.11 or later (Debian: python3-dev)")
   endif()
@@ -31,12 +36,14 @@ add_custom_command(TARGET st_python POST_BUILD
                    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_LIST_DIR}/stiction.pyi
                            ${PROJECT_BINARY_DIR}/python/stiction.pyi VERBATIM)
 
-# Under the prefix, where a Python of that prefix looks; ST_PYTHON_DIR for another place. The name has no version
-# but the first in it on Debian's own prefix.
-set(ST_PYTHON_DIR "" CACHE STRING "where the Python module is installed, below the prefix; empty: lib/pythonX.Y/site-packages")
+# Where the Python of the prefix /usr/local looks: Debian has a name of its own for that place.
+set(ST_PYTHON_DIR "" CACHE STRING "where the Python module is installed, below the prefix; empty: where Python looks")
 set(python_dir ${ST_PYTHON_DIR})
 if(NOT python_dir)
-  set(python_dir lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages)
+  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sysconfig as s; \
+print('dist-packages' if 'posix_local' in s.get_scheme_names() else 'site-packages')"
+                  OUTPUT_VARIABLE packages OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(python_dir lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/${packages})
 endif()
 install(TARGETS st_python LIBRARY DESTINATION ${python_dir})
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/stiction.pyi DESTINATION ${python_dir})

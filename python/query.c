@@ -39,7 +39,7 @@ PyObject *system_ray(SystemObject *self, PyObject *args, PyObject *keywords)
         return NULL;
     st_Status status = st_system_ray(self->system, from, way, length, groups, &hit, &err);
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
-    if (hit.shape.index1 == 0) Py_RETURN_NONE;
+    if (hit.shape.index1 == 0) return Py_NewRef(Py_None);
     return row_new(state_of((PyObject *)self), ROW_RAY_HIT, &hit);
 }
 
@@ -203,7 +203,7 @@ PyObject *system_closest(SystemObject *self, PyObject *args, PyObject *keywords)
     }
     Py_DECREF(probe.scene);
     if (PyErr_Occurred()) return NULL;
-    if (closest.shape.index1 == 0) Py_RETURN_NONE;
+    if (closest.shape.index1 == 0) return Py_NewRef(Py_None);
     return row_new(state, ROW_CLOSEST, &closest);
 }
 

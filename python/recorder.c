@@ -104,11 +104,11 @@ static void recorder_dealloc(RecorderObject *self)
 static PyObject *close_with(RecorderObject *self, const char *outcome, const char *message)
 {
     st_Error err = {0};
-    if (self->recorder == NULL) Py_RETURN_NONE;
+    if (self->recorder == NULL) return Py_NewRef(Py_None);
     if (!system_free(self->system)) return NULL;
     st_Status status = close_file(self, outcome, message, &err);
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *recorder_close(RecorderObject *self, PyObject *args, PyObject *keywords)

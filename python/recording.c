@@ -59,7 +59,7 @@ static PyObject *recording_close(RecordingObject *self, PyObject *Py_UNUSED(unus
 {
     st_recording_close(self->recording);
     self->recording = NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *recording_enter(PyObject *self, PyObject *Py_UNUSED(unused))
@@ -275,7 +275,7 @@ static PyObject *recording_restore(RecordingObject *self, PyObject *args, PyObje
     st_Status status = st_recording_checkpoints(self->recording, row, 1, &checkpoint, &err);
     if (status == ST_OK) status = st_recording_restore(self->recording, &checkpoint, system->system, &err);
     if (status != ST_OK) return raise_error(state, status, &err);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* ---- tables and pictures
@@ -290,7 +290,7 @@ static PyObject *write_with(RecordingObject *self, PyObject *path,
     st_Status status = write(self->recording, PyBytes_AsString(file), &err);
     Py_DECREF(file);
     if (status != ST_OK) return raise_as(self, status, &err);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *recording_write_csv(RecordingObject *self, PyObject *path)
@@ -347,7 +347,7 @@ static PyObject *recording_plot(RecordingObject *self, PyObject *args, PyObject 
     PyMem_Free(array);
     Py_XDECREF(list);
     if (PyErr_Occurred()) return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *info_getter(RecordingObject *self, void *Py_UNUSED(unused))
@@ -368,7 +368,7 @@ static PyObject *model_getter(RecordingObject *self, void *Py_UNUSED(unused))
     return info != NULL ? json_value(info->model) : NULL;
 }
 
-#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 static PyMethodDef recording_methods[] = {
     {"steps", (PyCFunction)recording_steps, METH_NOARGS,
      "steps($self, /)\n--\n\nEvery step, the first is the start: a Table of RecordedStep."},

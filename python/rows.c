@@ -157,8 +157,8 @@ static const Field setting[] = {
     FIELD(SettingRow, kind, "\"choice\", \"number\", \"integer\", \"boolean\" or \"vector\""),
     FIELD(SettingRow, unit, "or an empty text"),
     FIELD(SettingRow, help, "what it does"),
-    FIELD(SettingRow, words, "of a choice; else None"),
-    FIELD(SettingRow, range, "(least, most) of a number or integer; else None"),
+    OBJECT(SettingRow, words, "of a choice; else None"),
+    OBJECT(SettingRow, range, "(least, most) of a number or integer; else None"),
 };
 
 #define R(member, help) FIELD(st_RecordingInfo, member, help)
@@ -261,10 +261,10 @@ static const Field checkpoint[] = {
 #define SOLVED(member, help) FIELD_AS(SolutionRow, info.member, #member, help)
 #define JUDGED(member, help) FIELD_AS(SolutionRow, judged.member, #member, help)
 static const Field solution[] = {
-    FIELD(SolutionRow, r, "contact impulses, normal first, an Array"),
-    FIELD(SolutionRow, u, "relative velocities at the contacts, an Array"),
-    FIELD(SolutionRow, v, "velocities of a global problem, an Array; else None"),
-    FIELD(SolutionRow, l, "impulses of the equality rows, an Array; None: there are none"),
+    OBJECT(SolutionRow, r, "contact impulses, normal first, an Array"),
+    OBJECT(SolutionRow, u, "relative velocities at the contacts, an Array"),
+    OBJECT(SolutionRow, v, "velocities of a global problem, an Array; else None"),
+    OBJECT(SolutionRow, l, "impulses of the equality rows, an Array; None: there are none"),
     SOLVED(converged, "the residual is within the tolerance, as recomputed"),
     FIELD_AS(SolutionRow, info.residual.natural, "residual", "natural residual, recomputed by no solver"),
     SOLVED(iterations, "pivots or sweeps"),
@@ -289,16 +289,16 @@ static const Field friction_error[] = {
 };
 
 static const Field determined[] = {
-    FIELD(DeterminedRow, determined, "one bool a component of r: is it the same in all solutions near r?"),
-    FIELD(DeterminedRow, least, "the solution of least weighted norm, an Array"),
+    OBJECT(DeterminedRow, determined, "one bool a component of r: is it the same in all solutions near r?"),
+    OBJECT(DeterminedRow, least, "the solution of least weighted norm, an Array"),
     FIELD_AS(DeterminedRow, count.active_rows, "active_rows", "active directions"),
     FIELD_AS(DeterminedRow, count.rank, "rank", "of W on them; less than active_rows: hyperstatic"),
     FIELD_AS(DeterminedRow, count.undetermined_contacts, "undetermined_contacts", "how many"),
 };
 
 static const Field lcp_solution[] = {
-    FIELD(LcpRow, z, "an Array"),
-    FIELD(LcpRow, w, "M z + q, an Array"),
+    OBJECT(LcpRow, z, "an Array"),
+    OBJECT(LcpRow, w, "M z + q, an Array"),
     FIELD(LcpRow, outcome, "\"solved\", \"no solution\" (which is proved) or \"failed\" (there may be one)"),
     FIELD_AS(LcpRow, info.pivots, "pivots", "taken"),
     FIELD_AS(LcpRow, judged.error, "error", "|min(z, w)| / |q|, of free rows |w|; absolute where q = 0"),
@@ -309,7 +309,7 @@ static const Field lcp_solution[] = {
 
 #define KIND(name, type, fields, help)                                                                                 \
     {                                                                                                                  \
-        name, help, sizeof(type), fields, (int)(sizeof fields / sizeof fields[0])                                      \
+        name, help, sizeof(type), (fields), (int)(sizeof(fields) / sizeof(fields)[0])                                  \
     }
 static const RowKind kinds[N_ROWS] = {
     [ROW_STEP_INFO] = KIND("StepInfo", StepRow, step_info,

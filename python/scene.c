@@ -332,7 +332,7 @@ static PyObject *settings_getter(SceneObject *self, void *Py_UNUSED(unused))
 /* The dicts cannot be changed from outside: lookups of ids use them. */
 static PyObject *names_getter(SceneObject *self, void *offset)
 {
-    return PyDictProxy_New(*(PyObject **)((char *)self + (size_t)offset));
+    return PyDictProxy_New(*(PyObject **)((char *)self + *(const size_t *)offset));
 }
 
 static PyObject *scene_repr(SceneObject *self)
@@ -386,7 +386,11 @@ static PyMethodDef scene_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-#define NAMES(member) (void *)offsetof(SceneObject, member)
+#define NAMES(member)                                                                                                  \
+    (void *)&(const size_t)                                                                                            \
+    {                                                                                                                  \
+        offsetof(SceneObject, member)                                                                                  \
+    }
 static PyGetSetDef scene_getters[] = {
     {"name", (getter)member_getter, NULL, "What the scene calls itself, or an empty text.", "name"},
     {"description", (getter)member_getter, NULL, "What the scene says of itself.", "description"},

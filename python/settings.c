@@ -128,7 +128,7 @@ PyObject *settings_sets(const State *state, const st_SystemDef *from, const st_S
 static PyObject *words_tuple(const char *const *words)
 {
     Py_ssize_t n = 0;
-    if (words == NULL) Py_RETURN_NONE;
+    if (words == NULL) return Py_NewRef(Py_None);
     while (words[n] != NULL)
         n++;
     PyObject *tuple = PyTuple_New(n);

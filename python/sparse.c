@@ -250,7 +250,7 @@ void sparse_free(st_Sparse *matrix)
 
 PyObject *sparse_tuple(const State *state, PyObject *owner, const st_Sparse *matrix)
 {
-    if (matrix->p == NULL) Py_RETURN_NONE;
+    if (matrix->p == NULL) return Py_NewRef(Py_None);
     const Py_ssize_t n = (Py_ssize_t)matrix->p[matrix->n_cols], columns = (Py_ssize_t)matrix->n_cols + 1;
     PyObject *x = array_view(state, owner, matrix->x, 'd', 1, &n, NULL),
              *i = array_view(state, owner, matrix->i, 'i', 1, &n, NULL),

@@ -143,7 +143,7 @@ PyObject *system_set_state(SystemObject *self, PyObject *args, PyObject *keyword
     PyObject *time = NULL, *q = NULL, *v = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOO:set_state", names, &time, &q, &v)) return NULL;
     if (!set_state(self, time, q, v)) return NULL;
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 PyObject *system_save(SystemObject *self, PyObject *Py_UNUSED(unused))
@@ -172,7 +172,7 @@ PyObject *system_restore(SystemObject *self, PyObject *state)
     st_Status status = st_system_restore(self->system, view.buf, (size_t)view.len, &err);
     PyBuffer_Release(&view);
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 PyObject *system_hash(SystemObject *self, PyObject *Py_UNUSED(unused))
@@ -186,7 +186,7 @@ PyObject *system_hash(SystemObject *self, PyObject *Py_UNUSED(unused))
 static PyObject *done(SystemObject *self, st_Status status, const st_Error *err)
 {
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, err);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 PyObject *system_set_motor(SystemObject *self, PyObject *args)

@@ -90,9 +90,9 @@ static PyObject *system_repr(SystemObject *self)
     return text;
 }
 
-#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
-#define NO_ARGUMENTS(function)  (PyCFunction) function, METH_NOARGS
-#define ONE_ARGUMENT(function)  (PyCFunction) function, METH_O
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+#define NO_ARGUMENTS(function)  (PyCFunction)(function), METH_NOARGS
+#define ONE_ARGUMENT(function)  (PyCFunction)(function), METH_O
 
 static PyMethodDef system_methods[] = {
     {"step", WITH_KEYWORDS(system_step),

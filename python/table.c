@@ -43,7 +43,7 @@ static PyObject *decoded(const char *text, size_t length)
 
 static PyObject *value_at(const Field *field, const void *data)
 {
-    const char *at = (const char *)data + field->offset;
+    const void *at = (const char *)data + field->offset;
     switch (field->kind) {
     case FIELD_DOUBLE:
         if (field->size > sizeof(double)) return doubles_of(at, field->size / sizeof(double));

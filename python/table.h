@@ -54,6 +54,10 @@ typedef struct Field {
         name, FIELD_KIND(((type *)0)->member), offsetof(type, member), sizeof(((type *)0)->member), help               \
     }
 #define FIELD(type, member, help) FIELD_AS(type, member, #member, help)
+#define OBJECT(type, member, help)                                                                                     \
+    {                                                                                                                  \
+#member, FIELD_KIND(((type *)0)->member), offsetof(type, member), sizeof(void *), help                         \
+    }
 
 typedef struct RowKind {
     const char *name, *help;
