@@ -92,12 +92,6 @@ static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
     return -1;
 }
 
-/* Contact ids: shape i, shape j, feature. */
-static uint64_t contact_id(sti_Pair pair, uint32_t feature)
-{
-    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
-}
-
 static void make_frame(Task *task, st_Vec3 n)
 {
     int e = task->how.planar >= 0 ? planar_axis(&task->world->body[task->a], &task->world->body[task->b], n) : -1;
@@ -180,7 +174,7 @@ static void begin_points(Task *task)
     task->count = list_velocities(b, task->count, task->index);
     /* who moves freely can slide; and where turning is opposed there is friction in any case */
     task->slides = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
-    task->entry = (sti_ContactEntry){.id = contact_id(task->pair, 0),
+    task->entry = (sti_ContactEntry){.id = sti_contact_id(task->pair.i, task->pair.j, 0),
                                      .surface = surface,
                                      .first_row = -1,
                                      .a = task->a,
