@@ -82,9 +82,10 @@ typedef struct sti_LaneRows {
 /* What points are made of. */
 enum { STI_FRAME = 16 };
 typedef struct sti_LaneFrames {
-    /* Normal, tangent, levers from both bodies (solve/rows.h), 12 numbers of 16; 0 where there is none.          */
-    _Alignas(STI_ALIGN) double frame[STI_LANES][STI_FRAME];
-    const double *axes[2][STI_LANES]; /* of its bodies: sti_Graph.axes                                    */
+    _Alignas(STI_ALIGN) double lever[2][3][STI_LANES]; /* from both bodies; 0 where there is no contact        */
+    int64_t slides[STI_LANES];                         /* -1: there is friction; 0: none, nor a tangent    */
+    const double *frame[STI_LANES];                    /* point, normal, tangent (solve/rows.h)            */
+    const double *axes[2][STI_LANES];                  /* of its bodies: sti_Graph.axes                    */
 } sti_LaneFrames;
 
 /* What the judge has found, lane by lane. */

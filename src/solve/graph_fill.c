@@ -288,6 +288,14 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
     graph->code->fill(to, &rows);
 }
 
+/* Where contact c is (solve/rows.h); c < 0: nowhere. */
+static const double *frame_of(const st_Problem *p, int c, const double *centre[2])
+{
+    static const double nowhere[9] = {0};
+    centre[0] = centre[1] = nowhere;
+    return c >= 0 ? p->later->frame(p->later->ctx, c, centre) : nowhere;
+}
+
 /* The same from the frames of the contacts, where bodies have principal axes. */
 static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_PointLanes *to)
 {
@@ -295,12 +303,13 @@ static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_Poin
     sti_LaneFrames frames;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        memset(frames.frame[l], 0, sizeof frames.frame[l]);
-        if (c >= 0) p->later->frame(p->later->ctx, c, frames.frame[l]);
-        for (int k = 3; k < 6 && batch->dim[l] < 2; k++)
-            frames.frame[l][k] = 0.0;
-        for (int side = 0; side < 2; side++)
+        const double *centre[2], *point = frames.frame[l] = frame_of(p, c, centre);
+        for (int side = 0; side < 2; side++) {
             frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
+            for (int k = 0; k < 3; k++)
+                frames.lever[side][k][l] = point[k] - centre[side][k];
+        }
+        frames.slides[l] = batch->dim[l] > 1 ? -1 : 0;
         to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
         to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
     }
@@ -322,17 +331,16 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti
 {
     const st_Problem *p = graph->problem;
     const int c = batch->contact[l];
-    double frame[12] = {0};
-    if (c >= 0) p->later->frame(p->later->ctx, c, frame);
+    const double *centre[2], *frame = frame_of(p, c, centre);
     for (int k = 0; k < 3; k++) {
-        to->normal[k][l] = frame[k];
-        to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
+        to->normal[k][l] = frame[3 + k];
+        to->tangent[k][l] = batch->dim[l] > 1 ? frame[6 + k] : 0.0;
     }
     for (int side = 0; side < 2; side++) {
         const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
         to->mass[side][l] = scale[0];
         for (int k = 0; k < 3; k++)
-            to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
+            to->lever[side][k][l] = scale[3] * (frame[k] - centre[side][k]);
     }
     to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
     to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;

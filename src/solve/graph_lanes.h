@@ -379,14 +379,14 @@ static inline void load_sixteen(const double *const from[STI_LANES], Lanes out[S
 /* Rows d . (v + w x l), a's with the other sign, scaled to unit masses, turning in the body's own axes. */
 static void fill_points(sti_PointLanes *to, const sti_LaneFrames *frames)
 {
-    const double *from[STI_LANES];
-    Lanes frame[STI_FRAME], axes[STI_FRAME], d[3][3], turn[3];
-    for (int l = 0; l < STI_LANES; l++)
-        from[l] = frames->frame[l];
-    load_sixteen(from, frame);
+    const Mask slides = *(const Mask *)frames->slides;
+    Lanes frame[STI_LANES], axes[STI_FRAME], d[3][3], lever[3], turn[3];
+    for (int l = 0; l < STI_LANES; l++) /* the last eight of nine: normal and tangent behind two of the point */
+        memcpy(&frame[l], frames->frame[l] + 1, sizeof frame[l]);
+    transpose(frame);
     for (int k = 0; k < 3; k++) {
-        store(to->normal[k], d[0][k] = frame[k]);
-        store(to->tangent[k], d[1][k] = frame[3 + k]);
+        store(to->normal[k], d[0][k] = frame[2 + k]);
+        store(to->tangent[k], d[1][k] = (Lanes)((Mask)frame[5 + k] & slides));
     }
     cross_lanes(d[0], d[1], d[2]);
     for (int side = 0; side < 2; side++) {
@@ -394,8 +394,9 @@ static void fill_points(sti_PointLanes *to, const sti_LaneFrames *frames)
         for (int k = 0; k < 10 && side == 0; k++)
             axes[k] = -axes[k];
         store(to->mass[side], axes[9]);
+        load_three(frames->lever[side], lever);
         for (int e = 0; e < 3; e++) {
-            cross_lanes(frame + 6 + 3 * side, d[e], turn);
+            cross_lanes(lever, d[e], turn);
             for (int k = 0; k < 3; k++)
                 store(to->turn[side][e][k], (axes[k] * turn[0] + axes[3 + k] * turn[1]) + axes[6 + k] * turn[2]);
         }
