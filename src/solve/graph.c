@@ -270,33 +270,16 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
 }
 
 /* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. */
-static double residual_scale(const st_Problem *p, const double sum[3])
+static double residual_scale(const st_Problem *p, const double sum[STI_SUMS])
 {
     const double least = sum[2] * p->u_scale * p->u_scale;
     return sqrt(fmax(least, sqrt(sum[0]) > STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
 }
 
-/* Contacts whose normals move nothing. */
-static double count_stuck(void *ctx, int64_t first, int64_t end)
-{
-    const sti_Graph *graph = ctx;
-    int count = 0;
-    for (int64_t k = first; k < end; k++)
-        for (int l = 0; l < STI_LANES; l++)
-            count += graph->batch[k].contact[l] >= 0 &&
-                     (!(graph->batch[k].inverse_n[l] > 0.0) || !isfinite(graph->weight[3 * STI_LANES * k + l]));
-    return count;
-}
-
-static bool normals_move(sti_Graph *graph)
-{
-    return sti_team_largest(graph->threads, graph->n_batches, count_stuck, graph) == 0.0;
-}
-
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
                           double *scale, bool *fits, st_Error *err)
 {
-    double sum[3];
+    double sum[STI_SUMS];
     bool definite;
     *fits = false;
     if (problem->n_l > 0 || !problem->symmetric || problem->n_contacts == 0) return ST_OK;
@@ -309,7 +292,7 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     if (!definite) return ST_OK;
     STI_TRY(make_batches(graph, err));
     sti_graph_fill(graph, net, sum);
-    *fits = normals_move(graph);
+    *fits = sum[3] == 0.0; /* no contact whose normal moves nothing */
     *scale = isfinite(sum[0]) ? residual_scale(problem, sum) : INFINITY;
     return ST_OK;
 }

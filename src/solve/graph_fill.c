@@ -413,7 +413,7 @@ static void prepare_chunks(void *ctx, int64_t first, int64_t end)
     sti_Graph *graph = ctx;
     for (int64_t chunk = first; chunk < end; chunk++) {
         double *sum = graph->part[chunk].sum;
-        sum[0] = sum[1] = sum[2] = 0.0;
+        memset(sum, 0, STI_SUMS * sizeof *sum);
         for (ptrdiff_t k = chunk * STI_CHUNK; k < (chunk + 1) * STI_CHUNK && k < graph->n_batches; k++) {
             const ptrdiff_t at = 3 * STI_LANES * k;
             graph->code->prepare(&graph->batch[k], sti_graph_map(graph, k), graph->v_free, graph->judged + at,
@@ -422,7 +422,7 @@ static void prepare_chunks(void *ctx, int64_t first, int64_t end)
     }
 }
 
-void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[STI_SUMS])
 {
     Preparation preparation = {graph, net};
     const int n = sti_chunks_of(graph->n_batches);
@@ -432,9 +432,10 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
         sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
     spread_compliance(graph);
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);
-    sum[0] = sum[1] = sum[2] = 0.0;
+    graph->inverted = false;
+    memset(sum, 0, STI_SUMS * sizeof *sum);
     for (int k = 0; k < n; k++)
-        for (int e = 0; e < 3; e++)
+        for (int e = 0; e < STI_SUMS; e++)
             sum[e] += graph->part[k].sum[e];
 }
 
