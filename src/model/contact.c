@@ -149,12 +149,16 @@ static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
 }
 
 /* Levers overflow only for bodies that are lost in space. */
-static st_Status check_point(const Task *task, const sti_ContactPoint *point)
+static bool is_found(const Task *task, const sti_ContactPoint *point)
 {
-    const st_Scene *scene = task->world->scene;
     const st_Pose *pose = task->world->collider.body_pose;
     const st_Vec3 a = sub(point->point, pose[task->a].p), b = sub(point->point, pose[task->b].p);
-    if (isfinite(point->gap + dot(a, a) + dot(b, b))) return ST_OK;
+    return isfinite(point->gap + dot(a, a) + dot(b, b));
+}
+
+static st_Status fail_lost(const Task *task, const sti_ContactPoint *point)
+{
+    const st_Scene *scene = task->world->scene;
     return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
                     sti_shape_label(scene, task->pair.i).text, sti_shape_label(scene, task->pair.j).text,
                     point->point.x, point->point.y, point->point.z, point->gap);
@@ -197,7 +201,7 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
     if (!matters(task, point, &closing)) return ST_OK;
     if (task->count < 0) begin_points(task);
     const sti_Surface *surface = task->surface;
-    STI_TRY(check_point(task, point));
+    if (!is_found(task, point)) return fail_lost(task, point);
     if (!task->framed || !same_vector(point->normal, task->entry.normal)) make_frame(task, point->normal);
     const bool later = sink->rows_later && !surface->turns;
     sti_ContactEntry *entry = &sink->contact[sink->n_contacts];

@@ -116,11 +116,11 @@ static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t gro
         legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
 }
 
-/* Contacts in parts; who does not fit? */
+/* Contacts in parts; who does not fit, and who touches others than those that stand in its place? */
 typedef struct Fitting {
     sti_Graph *graph;
     const sti_Net *net;
-    bool fits[STI_PARTS];
+    bool fits[STI_PARTS], same[STI_PARTS];
 } Fitting;
 
 static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
@@ -145,22 +145,32 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Fitting *fitting = ctx;
-    fitting->fits[part] = true;
-    for (int c = (int)first; c < (int)end && fitting->fits[part]; c++)
-        fitting->fits[part] = find_own_legs(fitting->graph, fitting->net, c);
+    bool fits = true, same = true;
+    for (int c = (int)first; c < (int)end && fits; c++) {
+        const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
+        fits = find_own_legs(fitting->graph, fitting->net, c);
+        same = same && a == legs[0] && b == legs[1];
+    }
+    fitting->fits[part] = fits;
+    fitting->same[part] = same;
 }
 
+/* Where contacts touch what they touched in the last problem, as things at rest do, colours and places stay. */
 static bool find_legs(sti_Graph *graph, const sti_Net *net)
 {
     const st_Problem *p = graph->problem;
+    bool fits = true, same = graph->n_placed == p->n_contacts && graph->placed_nodes == graph->n_nodes;
     Fitting fitting;
     fitting.graph = graph, fitting.net = net;
     for (int k = 0; k < p->A.n_blocks; k++)
         if (p->A.first[k + 1] - p->A.first[k] > 6) return false;
     const int parts = sti_team_parts(graph->threads, p->n_contacts, find_legs_of_part, &fitting);
-    for (int k = 0; k < parts; k++)
-        if (!fitting.fits[k]) return false;
-    return true;
+    for (int k = 0; k < parts; k++) {
+        fits = fits && fitting.fits[k];
+        same = same && fitting.same[k];
+    }
+    if (!same) graph->n_placed = 0;
+    return fits;
 }
 
 /* ------------------------------------------------------------------ colours */
@@ -252,8 +262,12 @@ static int count_chunks(const sti_Graph *graph)
 static st_Status make_batches(sti_Graph *graph, st_Error *err)
 {
     int count[STI_COLOURS + 1] = {0};
-    choose_colours(graph, count);
-    place_contacts(graph, count);
+    const bool anew = graph->n_placed == 0;
+    graph->n_placed = 0; /* while there may be no room */
+    if (anew) {
+        choose_colours(graph, count);
+        place_contacts(graph, count);
+    }
     GROW(batch, graph->n_batches);
     if (graph->round)
         GROW(balls, graph->n_batches);
@@ -265,7 +279,9 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(judged, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(part, count_chunks(graph));
-    list_lanes(graph);
+    if (anew) list_lanes(graph);
+    graph->n_placed = graph->problem->n_contacts;
+    graph->placed_nodes = graph->n_nodes;
     return ST_OK;
 }
 

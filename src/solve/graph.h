@@ -156,6 +156,7 @@ struct sti_Graph {
     STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */
     STI_ARRAY(uint8_t, colour);      /* by contact                                                      */
     STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
+    int n_placed, placed_nodes;      /* contacts and nodes that colours and places are of; 0: none      */
     STI_ARRAY(sti_Part, part);       /* by chunk of batches                                             */
 };
 

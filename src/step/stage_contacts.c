@@ -296,7 +296,7 @@ typedef struct Alike {
     st_ContactLaw law;
 } Alike;
 
-static st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
+static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
 {
     if (entry->surface != last->surface || entry->dim != last->dim)
         *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->def, entry, 0)};
@@ -316,16 +316,19 @@ static int next_wanted(const st_Sink *sink, const sti_IdSet *wanted, int c, int 
     return end;
 }
 
-/* Contact n, whose rows are from law->first on: what add_contact does where rows wait, and no more. */
-static void add_waiting(const sti_StageWork *work, int n, const st_ContactLaw *law, const sti_ContactEntry *entry)
+/* Contact n, whose rows are from `row` on: what add_contact does where rows wait, and no more. Returns how many. */
+static int add_waiting(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
+                       const sti_ContactEntry *entry)
 {
     sti_Assembly *out = work->out;
     out->law[n] = *law;
-    choose(out, n, law->first, entry);
-    out->w[law->first] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
+    out->law[n].first = row;
+    choose(out, n, row, entry);
+    out->w[row] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
     for (int k = 1; k < law->dim; k++)
-        out->w[law->first + k] = 0.0;
+        out->w[row + k] = 0.0;
     sti_waiting_legs(work->system, n);
+    return law->dim;
 }
 
 /* Compliances, where there are any. */
@@ -364,11 +367,9 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     rows = (int)sti_places_before(&many->rows, thread);
     k = start;
     for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++) {
-        st_ContactLaw *law = law_of(work, &sink->contact[c], &last);
-        law->first = rows;
-        add_waiting(work, n, law, &sink->contact[c]);
+        const sti_ContactEntry *entry = &sink->contact[c];
+        rows += add_waiting(work, n, rows, law_of(work, entry, &last), entry);
         many->overlapping.count[thread] += overlaps(work, n);
-        rows += law->dim;
     }
     if (thread < n_threads - 1) return;
     work->out->n_gaps = n;
