@@ -321,8 +321,13 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
                        const sti_ContactEntry *entry)
 {
     sti_Assembly *out = work->out;
-    out->law[n] = *law;
-    out->law[n].first = row;
+    out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
+                                  .dim = law->dim,
+                                  .first = row,
+                                  .facets = law->facets,
+                                  .mu = law->mu,
+                                  .mu_roll = law->mu_roll,
+                                  .mu_spin = law->mu_spin};
     choose(out, n, row, entry);
     out->w[row] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
     for (int k = 1; k < law->dim; k++)
