@@ -78,11 +78,10 @@ static void take_normal(Task *task, st_Vec3 n)
 static bool matters(Task *task, const sti_ContactPoint *point, double *closing)
 {
     *closing = 0;
-    if (point->gap > 0) {
-        if (!task->foreseen) task->closing = closing_speed(task, task->normal);
-        task->foreseen = true;
-        *closing = task->closing;
-    }
+    if (point->gap < task->margin) return true;
+    if (!task->foreseen) task->closing = closing_speed(task, task->normal);
+    task->foreseen = true;
+    *closing = task->closing;
     return point->gap < task->margin + task->world->collider.ahead.h * *closing;
 }
 

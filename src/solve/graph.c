@@ -116,12 +116,23 @@ static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t gro
         legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
 }
 
-/* Contacts in parts; who does not fit, and who touches others than those that stand in its place? */
+/* Contacts in parts; who does not fit, who touches others than those that stand in its place, and does everybody act
+ * along normals (sti_Graph.straight)?                                                             */
 typedef struct Fitting {
     sti_Graph *graph;
     const sti_Net *net;
-    bool fits[STI_PARTS], same[STI_PARTS];
+    bool fits[STI_PARTS], same[STI_PARTS], straight[STI_PARTS];
 } Fitting;
+
+static bool is_straight(const st_Problem *p, int c)
+{
+    const st_ContactLaw *contact = &p->contact[c];
+    const bool compliant = p->C.n_blocks > 0;
+    bool straight = contact->dim != 2;
+    for (int row = contact->first + 1; row < contact->first + contact->dim; row++)
+        straight = straight && p->w[row] == 0.0 && !(compliant && p->C.x[row] != 0.0);
+    return straight;
+}
 
 static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 {
@@ -145,13 +156,17 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Fitting *fitting = ctx;
-    bool fits = true, same = true;
+    const st_Problem *p = fitting->graph->problem;
+    const bool waits = sti_rows_wait(p) && (p->C.n_blocks == 0 || p->C.n_blocks == p->n_r);
+    bool fits = true, same = true, straight = waits;
     for (int c = (int)first; c < (int)end && fits; c++) {
         const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
         fits = find_own_legs(fitting->graph, fitting->net, c);
         same = same && a == legs[0] && b == legs[1];
+        straight = straight && is_straight(p, c);
     }
     fitting->fits[part] = fits;
+    fitting->straight[part] = straight;
     fitting->same[part] = same;
 }
 
@@ -165,7 +180,9 @@ static bool find_legs(sti_Graph *graph, const sti_Net *net)
     for (int k = 0; k < p->A.n_blocks; k++)
         if (p->A.first[k + 1] - p->A.first[k] > 6) return false;
     const int parts = sti_team_parts(graph->threads, p->n_contacts, find_legs_of_part, &fitting);
+    graph->straight = true;
     for (int k = 0; k < parts; k++) {
+        graph->straight = graph->straight && fitting.straight[k];
         fits = fits && fitting.fits[k];
         same = same && fitting.same[k];
     }

@@ -132,6 +132,7 @@ struct sti_Graph {
     int threads; /* of a team, set by its owner; the result does not depend on it                 */
     int n_nodes, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
+    bool straight;        /* rows wait, no contact has one tangent, and w and C are along normals              */
     bool round;           /* balls: all bodies are round                                                       */
     bool pointed;         /* points: they are not, but have principal axes and touch at points                 */
     bool inverted;        /* batches have their inverses                                                       */

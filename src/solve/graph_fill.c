@@ -118,27 +118,6 @@ static bool is_even(int n, const double *A, int64_t apart)
     return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
 }
 
-/* Contacts of a problem whose rows wait with a w or a compliance along others than their normals, or one tangent. */
-static double count_askew(void *ctx, int64_t first, int64_t end)
-{
-    const st_Problem *p = ((const sti_Graph *)ctx)->problem;
-    const bool compliant = p->C.n_blocks > 0;
-    int count = 0;
-    for (int64_t c = first; c < end; c++) {
-        count += p->contact[c].dim == 2;
-        for (int row = p->contact[c].first + 1; row < p->contact[c].first + p->contact[c].dim; row++)
-            count += p->w[row] != 0.0 || (compliant && p->C.x[row] != 0.0);
-    }
-    return count;
-}
-
-static bool acts_along_normals(sti_Graph *graph)
-{
-    const st_Problem *p = graph->problem;
-    if (p->C.n_blocks > 0 && p->C.n_blocks != p->n_r) return false;
-    return sti_team_largest(graph->threads, p->n_contacts, count_askew, graph) == 0.0;
-}
-
 /* Bodies in parts. */
 typedef struct Masses {
     sti_Graph *graph;
@@ -178,7 +157,7 @@ static st_Status look_at_masses(Masses *masses, st_Error *err)
         at += sti_block_numbers(&p->A, k);
     }
     const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
-    graph->round = graph->pointed = sti_rows_wait(p) && acts_along_normals(graph);
+    graph->round = graph->pointed = graph->straight;
     for (int k = 0; k < parts; k++) {
         all = all && masses->diagonal[k];
         graph->round = graph->round && masses->round[k];

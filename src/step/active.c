@@ -57,7 +57,7 @@ static int team_of(const st_System *system, int n_contacts)
  * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
 typedef struct Want {
     st_System *system;
-    double h;
+    double h, margin;
     bool speculative;
     sti_Places places;
     int n; /* in all */
@@ -67,7 +67,7 @@ static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
 {
     const st_System *system = want->system;
     if (!want->speculative) return sti_ids_contain(&system->active, contact->id);
-    return contact->gap < system->def.margin || contact->gap < want->h * contact->closing ||
+    return contact->gap < want->margin || contact->gap < want->h * contact->closing ||
            sti_ids_contain(&system->missed, contact->id);
 }
 
@@ -92,6 +92,7 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 {
     Want want;
     want.system = system, want.h = h, want.n = 0;
+    want.margin = sti_margin(system);
     want.speculative = sti_speculative(system);
     system->wanted.n = 0;
     if (system->here.n_contacts == 0) return ST_OK;
