@@ -316,6 +316,11 @@ static int next_wanted(const st_Sink *sink, const sti_IdSet *wanted, int c, int 
     return end;
 }
 
+static int first_velocity(const sti_World *world, int body)
+{
+    return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
+}
+
 /* Contact n, whose rows are from `row` on: what add_contact does where rows wait, and no more. Returns how many. */
 static int add_waiting(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
                        const sti_ContactEntry *entry)
@@ -332,7 +337,8 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
     out->w[row] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
     for (int k = 1; k < law->dim; k++)
         out->w[row + k] = 0.0;
-    sti_waiting_legs(work->system, n);
+    out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
+    out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
     return law->dim;
 }
 

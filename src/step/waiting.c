@@ -17,19 +17,6 @@ bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage)
            system->def.contact == ST_CONTACT_RIGID && system->least_norm == NULL;
 }
 
-static int first_velocity(const sti_World *world, int body)
-{
-    return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
-}
-
-void sti_waiting_legs(const st_System *system, int contact)
-{
-    const sti_ContactEntry *entry = &system->step.chosen[contact].entry;
-    int *leg = system->step.leg + 2 * (ptrdiff_t)contact;
-    leg[0] = first_velocity(system->world, entry->a);
-    leg[1] = first_velocity(system->world, entry->b);
-}
-
 static void legs(const void *ctx, int c, int first[2])
 {
     const int *leg = ((const st_System *)ctx)->step.leg + 2 * (ptrdiff_t)c;
