@@ -1,6 +1,8 @@
 /* scene/geometry.c -- points, triangles, heights and model files of shapes. */
 #include "scene/geometry.h"
 
+#include "base/range.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +23,13 @@ static st_Status read_row(const sti_Object *object, const sti_Key *key, const js
 {
     const json_t *row = json_array_get(list, i);
     sti_Place at = {place, NULL, i};
-    char name[80], expected[40];
+    char name[80], expected[80];
     snprintf(name, sizeof name, "%s[%zu]", key->key, i);
-    snprintf(expected, sizeof expected, "a list of %zu numbers", count);
+    snprintf(expected, sizeof expected, "a list of %zu numbers from %g to %g", count, -STI_LARGEST, STI_LARGEST);
     bool good = json_is_array(row) && json_array_size(row) == count;
     for (size_t k = 0; k < count && good; k++) {
-        good = json_is_number(json_array_get(row, k));
         out[k] = json_number_value(json_array_get(row, k));
+        good = json_is_number(json_array_get(row, k)) && sti_within(out[k], STI_LARGEST); /* before a scale acts */
     }
     return good ? ST_OK : sti_wrong(object, &at, name, row, expected);
 }
