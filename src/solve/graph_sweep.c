@@ -90,8 +90,7 @@ static void invert_range(void *ctx, int64_t first, int64_t end)
 /* Things at rest are judged in every step, and swept in few. */
 double sti_graph_sweep(sti_Graph *graph)
 {
-    if (!graph->inverted)
-        sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, invert_range, graph);
+    if (!graph->inverted) sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, invert_range, graph);
     graph->inverted = true;
     return sqrt(pass_over(graph, graph->r, graph->v, STI_SWEEP));
 }
