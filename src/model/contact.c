@@ -97,12 +97,6 @@ static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
     return -1;
 }
 
-/* Contact ids: shape i, shape j, feature. */
-static uint64_t contact_id(sti_Pair pair, uint32_t feature)
-{
-    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
-}
-
 static void make_frame(Task *task)
 {
     const st_Vec3 n = task->normal;
@@ -192,7 +186,7 @@ static void begin_points(Task *task)
         sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
     task->surface = surface;
     task->count = a->n_dofs + b->n_dofs;
-    task->id = contact_id(task->pair, 0);
+    task->id = sti_contact_id(task->pair.i, task->pair.j, 0);
     /* who moves freely can slide; and where turning is opposed there is friction in any case */
     task->slides = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
 }
