@@ -164,7 +164,7 @@ static double free_velocity(const st_Problem *p, int row, const double *v_free, 
     return b;
 }
 
-static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, double sum[3])
+static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, double sum[STI_SUMS])
 {
     const st_ContactLaw *contact = &graph->problem->contact[alone->contact];
     const int dim = contact->dim, place = graph->place[alone->contact];
@@ -186,7 +186,7 @@ static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, do
     sti_local_prepare(&alone->local, contact, alone->W, NULL);
 }
 
-void sti_alone_prepare(sti_Graph *graph, const double *v_free, double sum[3])
+void sti_alone_prepare(sti_Graph *graph, const double *v_free, double sum[STI_SUMS])
 {
     for (ptrdiff_t k = 3 * STI_LANES * (ptrdiff_t)graph->n_batches; k < 3 * STI_LANES * (ptrdiff_t)graph->n_rooms; k++)
         graph->weight[k] = graph->judged[k] = 0.0;
