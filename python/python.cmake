@@ -5,7 +5,7 @@ if(ST_TOP_LEVEL)
 else()
   set(python_default OFF)
 endif()
-set(ST_PYTHON ${python_default} CACHE STRING "build the Python module: ON, OFF or AUTO (where Python's headers are found)")
+set(ST_PYTHON ${python_default} CACHE STRING "build the Python module: ON, OFF or AUTO (where Python's headers are)")
 
 set(PYTHON_MODULE OFF)
 if(ST_PYTHON STREQUAL "AUTO" OR ST_PYTHON)
@@ -32,9 +32,7 @@ target_include_directories(st_python SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
 set_source_files_properties(${PYTHON_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-pedantic)
 target_link_libraries(st_python PRIVATE st_flags stiction_io_static)
 target_link_options(st_python PRIVATE -Wl,--exclude-libs,ALL)
-add_custom_command(TARGET st_python POST_BUILD
-                   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_LIST_DIR}/stiction.pyi
-                           ${PROJECT_BINARY_DIR}/python/stiction.pyi VERBATIM)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/stiction.pyi ${PROJECT_BINARY_DIR}/python/stiction.pyi COPYONLY)
 
 # Where the Python of the prefix /usr/local looks: Debian has a name of its own for that place.
 set(ST_PYTHON_DIR "" CACHE STRING "where the Python module is installed, below the prefix; empty: where Python looks")
