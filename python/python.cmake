@@ -27,11 +27,12 @@ file(GLOB PYTHON_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c)
 add_library(st_python MODULE ${PYTHON_SOURCES})
 set_target_properties(st_python PROPERTIES OUTPUT_NAME stiction PREFIX "" SUFFIX ".abi3.so"
                                            LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
-target_include_directories(st_python SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
 # Python's tables of slots hold functions in pointers to data, as POSIX allows and ISO C does not.
 set_source_files_properties(${PYTHON_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-pedantic)
-target_link_libraries(st_python PRIVATE st_flags stiction_io_static)
-target_link_options(st_python PRIVATE -Wl,--exclude-libs,ALL)
+target_link_libraries(st_python PRIVATE st_flags stiction_io_static Python3::Module)
+if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+  target_link_options(st_python PRIVATE -Wl,--exclude-libs,ALL)
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/stiction.pyi ${PROJECT_BINARY_DIR}/python/stiction.pyi COPYONLY)
 
 # Where the Python of the prefix /usr/local looks: Debian has a name of its own for that place.
