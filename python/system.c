@@ -9,20 +9,28 @@ bool system_free(const SystemObject *self)
     return false;
 }
 
-static SystemObject *make(const State *state, SceneObject *scene, const st_SystemDef *def)
+/* An object around a system, which is its own from then on. */
+static SystemObject *wrap(const State *state, SceneObject *scene, const st_SystemDef *def, st_System *system)
 {
-    st_Error err = {0};
     SystemObject *self = PyObject_New(SystemObject, state->system);
-    if (self == NULL) return NULL;
+    if (self == NULL) {
+        st_system_destroy(system);
+        return NULL;
+    }
     self->scene = (SceneObject *)Py_NewRef((PyObject *)scene);
-    self->system = NULL;
+    self->system = system;
     self->def = *def;
     self->busy = false;
     self->recorder = NULL;
-    st_Status status = st_system_create(scene->scene, def, &self->system, &err);
-    if (status == ST_OK) return self;
-    Py_DECREF((PyObject *)self);
-    return raise_error(state, status, &err);
+    return self;
+}
+
+static SystemObject *make(const State *state, SceneObject *scene, const st_SystemDef *def)
+{
+    st_Error err = {0};
+    st_System *system;
+    st_Status status = st_system_create(scene->scene, def, &system, &err);
+    return status == ST_OK ? wrap(state, scene, def, system) : raise_error(state, status, &err);
 }
 
 static PyObject *system_new(PyTypeObject *type, PyObject *args, PyObject *settings)
@@ -44,21 +52,41 @@ static void system_dealloc(SystemObject *self)
     Py_DECREF((PyObject *)type);
 }
 
-/* Another system of the same scene, put into the same state. */
 static PyObject *system_clone(SystemObject *self, PyObject *Py_UNUSED(unused))
 {
-    PyObject *state = system_save(self, NULL), *restored = NULL;
-    SystemObject *other = state != NULL ? make(state_of((PyObject *)self), self->scene, &self->def) : NULL;
-    if (other != NULL) restored = system_restore(other, state);
-    if (restored == NULL) Py_CLEAR(other);
-    Py_XDECREF(restored);
-    Py_XDECREF(state);
-    return (PyObject *)other;
+    const State *state = state_of((PyObject *)self);
+    st_Error err = {0};
+    st_System *system;
+    if (!system_free(self)) return NULL;
+    st_Status status = st_system_clone(self->system, &system, &err);
+    if (status != ST_OK) return raise_error(state, status, &err);
+    return (PyObject *)wrap(state, self->scene, &self->def, system);
 }
 
 static PyObject *system_deepcopy(SystemObject *self, PyObject *Py_UNUSED(memo))
 {
     return system_clone(self, NULL);
+}
+
+static PyObject *system_change(SystemObject *self, PyObject *scene)
+{
+    const State *state = state_of((PyObject *)self);
+    st_Error err = {0};
+    if (!system_free(self)) return NULL;
+    if (!PyObject_TypeCheck(scene, state->scene)) {
+        PyErr_SetString(PyExc_TypeError, "change() takes a Scene");
+        return NULL;
+    }
+    if (self->recorder != NULL) {
+        PyErr_SetString(PyExc_ValueError, "the system is recorded, and a recording holds one scene: close it first");
+        return NULL;
+    }
+    st_Status status = st_system_change(self->system, ((SceneObject *)scene)->scene, &err);
+    if (status != ST_OK) return raise_error(state, status, &err);
+    PyObject *before = (PyObject *)self->scene;
+    self->scene = (SceneObject *)Py_NewRef(scene);
+    Py_DECREF(before);
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *scene_getter(SystemObject *self, void *Py_UNUSED(unused))
@@ -107,6 +135,12 @@ static PyMethodDef system_methods[] = {
     {"clone", NO_ARGUMENTS(system_clone),
      "clone($self, /)\n--\n\nAnother system in the same state, which goes on to the same bits. copy.copy does it, "
      "too."},
+    {"change", ONE_ARGUMENT(system_change),
+     "change($self, scene, /)\n--\n\n"
+     "Go on with another scene: bodies, joints, springs and forces may be new, gone or different. Names say who\n"
+     "is who. Bodies that stay go on from where they are; joints and springs that stay, described as before, keep\n"
+     "their attachment and their turns; what is new is described in the world as the bodies stand now. Ids are\n"
+     "those of the new scene. If it is refused, nothing has changed."},
     {"__copy__", NO_ARGUMENTS(system_clone), "__copy__($self, /)\n--\n\nclone()"},
     {"__deepcopy__", ONE_ARGUMENT(system_deepcopy), "__deepcopy__($self, memo, /)\n--\n\nclone()"},
     {"save", NO_ARGUMENTS(system_save),

@@ -148,6 +148,28 @@ class State(unittest.TestCase):
         fresh.step(steps=100)
         self.assertEqual(fresh.hash(), reached)
 
+    def test_a_scene_changes_while_it_runs(self):
+        bob = {"name": "bob", "mass": 1, "inertia": [0.1, 0.1, 0.1], "position": [1, 0, 0]}
+        hinge = {"name": "hinge", "type": "revolute", "b": "bob", "point": [0, 0, 0], "axis": [0, 1, 0]}
+        with_hinge = stiction.Scene.from_dict({"bodies": [bob], "joints": [hinge]})
+        other = {"name": "other", "mass": 1, "inertia": [0.1, 0.1, 0.1], "position": [5, 0, 0]}
+        without = stiction.Scene.from_dict({"bodies": [other, bob]})
+        system, n, h = with_hinge.system(h=1e-3), 100, 1e-3
+        system.step(steps=300)
+        saved, z, v = system.save(), system.pose("bob").position[2], system.velocity("bob").linear
+        with self.assertRaises(TypeError):
+            system.change({})
+        system.change(without)
+        self.assertIs(system.scene, without)
+        twin = system.clone()
+        system.step(steps=n)  # free fall by the scheme: v += -g h, z += h v
+        self.assertAlmostEqual(system.pose("bob").position[2], z + n * h * v[2] - 9.81 * h * h * n * (n + 1) / 2, 12)
+        self.assertAlmostEqual(system.time, 0.4, 12)
+        twin.step(steps=n)
+        self.assertEqual(twin.hash(), system.hash())
+        with self.assertRaises(stiction.Error):
+            system.restore(saved)
+
     def test_states_of_others_are_refused(self):
         system = support.system(support.drop())
         for wrong in (b"", b"nonsense" * 100, support.system(support.box()).save(), system.save()[:-8]):
