@@ -285,7 +285,6 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
  * contact, as sti_mobility needs them.                                                            */
 bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
 struct st_RowSource sti_waiting_rows(st_System *system);
-void sti_waiting_legs(const st_System *system, int contact); /* notes them: while H waits, for every contact */
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
