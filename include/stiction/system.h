@@ -293,7 +293,7 @@ typedef struct st_JointReport {
     double error;                          /* largest joint value [m or rad]                 */
     double coordinate, speed;              /* [m or rad] and per second; 0: it has none      */
     double motor, friction, limit, spring; /* on the coordinate [N or N m]               */
-    double other, other_speed;             /* the other coordinate, where it is limited      */
+    double other, other_speed;             /* the other coordinate; 0: it has none           */
     double other_limit;                    /* on it [N or N m]                               */
 } st_JointReport;
 
