@@ -102,6 +102,17 @@ st_Status sti_file_read(sti_Object *object, const sti_Key *key, const json_t *va
     return status == ST_OK ? ST_OK : sti_report(object->reader, place, status, "%s: %s", object->who, why.message);
 }
 
+/* One number > 0, or three that are not 0; a negative one mirrors. */
+st_Status sti_scale_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+{
+    double x = json_number_value(value);
+    object->scale = (st_Vec3){x, x, x};
+    if (!json_is_array(value)) return x > 0 ? ST_OK : wrong(object, key, value, place);
+    STI_TRY(sti_vector_read(object, key->key, value, place, &object->scale));
+    if (object->scale.x != 0 && object->scale.y != 0 && object->scale.z != 0) return ST_OK;
+    return wrong(object, key, value, place);
+}
+
 st_Status sti_bits_read(const sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place,
                         uint32_t *out)
 {
@@ -134,9 +145,16 @@ st_Status sti_geometry_finish(sti_Object *object)
     if (mesh && model->n_triangles == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
                           "%s: \"triangles\" is missing, a mesh of points needs it: a list of [i, j, k]", object->who);
-    for (int k = 0; k < model->n_points && object->scale > 0; k++) {
+    st_Vec3 s = object->scale;
+    bool scaled = sti_object_has(object, "scale"), mirrored = s.x * s.y * s.z < 0;
+    for (int k = 0; k < model->n_points && scaled; k++) {
         st_Vec3 *p = &model->points[k];
-        *p = (st_Vec3){object->scale * p->x, object->scale * p->y, object->scale * p->z};
+        *p = (st_Vec3){s.x * p->x, s.y * p->y, s.z * p->z};
+    }
+    for (int k = 0; k < model->n_triangles && mirrored; k++) { /* what was outside stays outside */
+        int corner = model->triangles[3 * k];
+        model->triangles[3 * k] = model->triangles[3 * k + 1];
+        model->triangles[3 * k + 1] = corner;
     }
     def->points = model->points, def->n_points = model->n_points;
     if (mesh) def->triangles = model->triangles, def->n_triangles = model->n_triangles;

@@ -324,6 +324,29 @@ static st_Status read_table(sti_Object *object, const Value *v, st_Profile *out)
     return ST_OK;
 }
 
+static st_Status read_positions(const Value *v)
+{
+    const char *joint;
+    json_t *number;
+    if (!json_is_object(v->json)) return wrong(v);
+    json_object_foreach((json_t *)v->json, joint, number)
+    {
+        sti_Place at = {v->place, joint, 0};
+        char name[96];
+        snprintf(name, sizeof name, "%s/%.60s", v->key->key, joint);
+        if (!json_is_number(number)) return sti_wrong(v->object, &at, name, number, "a number");
+    }
+    return ST_OK;
+}
+
+static st_Status read_words(const Value *v)
+{
+    bool all = json_is_array(v->json);
+    for (size_t i = 0; all && i < json_array_size(v->json); i++)
+        all = json_is_string(json_array_get(v->json, i));
+    return all ? ST_OK : wrong(v);
+}
+
 static st_Status read_turned(const Value *v, st_Quat (*turn)(st_Vec3), st_Quat *out)
 {
     st_Vec3 direction;
@@ -382,7 +405,7 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
     case STI_VALUE_FILE:
         return sti_file_read(object, key, value, place);
     case STI_VALUE_SCALE:
-        return read_number(&v, &object->scale);
+        return sti_scale_read(object, key, value, place);
     case STI_VALUE_HEIGHTS:
         return sti_heights_read(object, key, value, place);
     case STI_VALUE_BITS:
@@ -394,6 +417,10 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
         return json_is_array(value) && (key->needed == 0 || json_array_size(value) > 0) ? ST_OK : wrong(&v);
     case STI_VALUE_SIMULATION:
         return json_is_object(value) ? ST_OK : wrong(&v);
+    case STI_VALUE_POSITIONS:
+        return read_positions(&v);
+    case STI_VALUE_WORDS:
+        return read_words(&v);
     case STI_VALUE_VARIANT:
         return ST_OK; /* read before everything else */
     }
