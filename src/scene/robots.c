@@ -124,17 +124,19 @@ void sti_skip(sti_Robot *robot, const char *what)
 
 st_Status sti_remark(sti_Robot *robot, const char *format, ...)
 {
-    char text[600];
+    char text[600], line[1024];
     va_list args;
     va_start(args, format);
     int cut = vsnprintf(text, sizeof text, format, args) >= (int)sizeof text;
     va_end(args);
+    snprintf(line, sizeof line, "%.400s: %s%s\n", robot->file, text, cut ? "..." : "");
     char **all = &robot->reader->remarks;
-    size_t used = *all != NULL ? strlen(*all) : 0, more = strlen(robot->file) + strlen(text) + 8;
-    char *grown = realloc(*all, used + more);
+    if (*all != NULL && strstr(*all, line) != NULL) return ST_OK; /* the same file taken in again */
+    size_t used = *all != NULL ? strlen(*all) : 0;
+    char *grown = realloc(*all, used + strlen(line) + 1);
     if (grown == NULL) return sti_robot_memory(robot);
     *all = grown;
-    snprintf(grown + used, more, "%s: %s%s\n", robot->file, text, cut ? "..." : "");
+    strcpy(grown + used, line);
     return ST_OK;
 }
 
@@ -269,7 +271,7 @@ static st_Status read_root(sti_Robot *robot, const sti_Element *root)
     if (robot->reader->xml && name != NULL && json_object_get(scene, "name") == NULL &&
         json_object_set_new(scene, "name", json_string(name)) != 0)
         return sti_robot_memory(robot);
-    STI_TRY(sti_origin(robot->reader, json_array_get(json_object_get(scene, "robots"), robot->index), root));
+    if (robot->reader->xml) STI_TRY(sti_origin(robot->reader, scene, root));
     if (sti_element_is(root, "robot")) return sti_urdf_read(robot, root);
     return sti_element_fail(robot->err, root, "is no robot: the root must be <robot> (URDF)");
 }

@@ -244,7 +244,8 @@ static json_t *whole_schema(void)
                                  "stiction scene", "description", "A scene of stiction; SI units and radians");
     json_t *scene = object_schema(&sti_scene_kind, 0);
     json_object_del(scene, "required"); /* the reader asks for bodies once robots have brought theirs */
-    scene = sti_with(scene, "anyOf", json_pack("[{s:[s]}, {s:[s]}]", "required", "bodies", "required", "robots"));
+    json_t *some = json_pack("{s:[s], s:{s:{s:i}}}", "required", "robots", "properties", "robots", "minItems", 1);
+    scene = sti_with(scene, "anyOf", json_pack("[{s:[s]}, o]", "required", "bodies", some));
     bool failed = scene == NULL || json_object_update(document, scene) != 0;
     json_decref(scene);
     document = sti_with(document, "$defs", defs);
