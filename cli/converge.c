@@ -262,8 +262,10 @@ static void print_document(const Converge *c)
 
 static int write_csv(const Converge *c)
 {
-    FILE *file = fopen(c->o.csv, "w");
-    if (file == NULL) return complain(STATUS_FAILED, "%s: %s", c->o.csv, strerror(errno));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (file == NULL) return complain(STATUS_FAILED, "out of memory");
     fprintf(file, "halving,h,position_error,velocity_error,joint_error,ratio,order,steps,problems,cpu_seconds\n");
     for (int k = 0; k < c->n_rows; k++) {
         const Row *row = &c->row[k];
@@ -273,8 +275,10 @@ static int write_csv(const Converge *c)
         fprintf(file, ",%lld,%lld,%.6g\n", row->steps, row->problems, row->seconds);
     }
     bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed) return complain(STATUS_FAILED, "%s: cannot be written", c->o.csv);
-    return STATUS_OK;
+    st_Error err = {.message = "out of memory"};
+    bool ok = fclose(file) == 0 && !failed && st_file_write(c->o.csv, text, size, &err) == ST_OK;
+    free(text);
+    return ok ? STATUS_OK : complain(STATUS_FAILED, "%s", err.message);
 }
 
 static int draw(const Converge *c)

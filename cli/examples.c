@@ -97,17 +97,6 @@ static int list_json(const Gallery *gallery)
     return STATUS_OK;
 }
 
-/* Bytes from one stream to the other; 0, or the reason it stopped. */
-static int copy_stream(FILE *from, FILE *to)
-{
-    char block[16384];
-    size_t n = 0;
-    errno = 0;
-    while ((n = fread(block, 1, sizeof block, from)) > 0)
-        if (fwrite(block, 1, n, to) != n) return errno != 0 ? errno : EIO;
-    return ferror(from) ? EIO : 0;
-}
-
 static int copy_file(const Example *example, const char *path, bool force)
 {
     struct stat info;
@@ -115,13 +104,7 @@ static int copy_file(const Example *example, const char *path, bool force)
         return complain(STATUS_INPUT, "examples: %s exists already, --force overwrites it", path);
     if (same_file(path, example->path)) return complain(STATUS_INPUT, "examples: %s is the example itself", path);
     if (!output_possible(path)) return STATUS_INPUT;
-    FILE *from = fopen(example->path, "rb");
-    if (from == NULL) return complain(STATUS_INPUT, "%s: cannot be read: %s", example->path, strerror(errno));
-    FILE *to = fopen(path, "wb");
-    int reason = to == NULL ? errno : copy_stream(from, to);
-    if (to != NULL && fclose(to) != 0 && reason == 0) reason = errno;
-    fclose(from);
-    if (reason != 0) return complain(STATUS_FAILED, "%s: writing failed: %s", path, strerror(reason));
+    if (!copy_output(example->path, path)) return STATUS_FAILED;
     printf("%s\n", path);
     return STATUS_OK;
 }

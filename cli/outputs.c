@@ -3,7 +3,9 @@
 #include "command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <stiction/io.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +40,35 @@ bool output_possible(const char *path)
     }
     if (reason != 0) complain(STATUS_INPUT, "%s: cannot be written: %s", path, strerror(reason));
     return reason == 0;
+}
+
+/* All of a stream, malloc'd; NULL: errno says why. */
+static char *read_all(FILE *from, size_t *size)
+{
+    char *text = NULL, block[16384];
+    FILE *memory = open_memstream(&text, size);
+    size_t n = 0;
+    if (memory == NULL) return NULL;
+    while ((n = fread(block, 1, sizeof block, from)) > 0)
+        fwrite(block, 1, n, memory);
+    bool failed = ferror(from) || ferror(memory);
+    if (fclose(memory) == 0 && !failed) return text;
+    free(text);
+    return NULL;
+}
+
+bool copy_output(const char *from, const char *to)
+{
+    st_Error err = {0};
+    size_t size = 0;
+    FILE *file = fopen(from, "rb");
+    char *bytes = file != NULL ? read_all(file, &size) : NULL;
+    if (bytes == NULL) complain(STATUS_FAILED, "%s: cannot be read: %s", from, strerror(errno));
+    bool ok = bytes != NULL && st_file_write(to, bytes, size, &err) == ST_OK;
+    if (bytes != NULL && !ok) complain(STATUS_FAILED, "%s", err.message);
+    if (file != NULL) fclose(file);
+    free(bytes);
+    return ok;
 }
 
 bool same_file(const char *a, const char *b)

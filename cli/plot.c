@@ -96,7 +96,7 @@ static int to_png(const char *svg, const char *png, const char *folder)
     if (browser == NULL)
         return complain(STATUS_FAILED, "plot: a PNG needs rsvg-convert (Debian: librsvg2-bin) or Chromium, and neither "
                                        "is installed; FILE.svg needs nothing");
-    char shot[4200], profile[64], address[128], window[64];
+    char shot[128], profile[64], address[128], window[64];
     const char *argv[24] = {browser};
     int n = 1 + browser_options(argv + 1, profile);
     snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", folder);
@@ -107,7 +107,6 @@ static int to_png(const char *svg, const char *png, const char *folder)
     argv[n++] = "--force-device-scale-factor=2";
     argv[n++] = shot;
     argv[n++] = address;
-    unlink(png);
     return run_tool(argv) && access(png, R_OK) == 0 ? STATUS_OK
                                                     : complain(STATUS_FAILED, "%s could not make %s", browser, png);
 }
@@ -120,12 +119,14 @@ static int draw(st_Recording *recording, const char *over, const char *const *cu
         return st_recording_write_plot(recording, over, curve, n, path, &err) == ST_OK
                    ? STATUS_OK
                    : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
-    char folder[] = "/tmp/stiction-plot-XXXXXX", svg[64], clean[64];
+    char folder[] = "/tmp/stiction-plot-XXXXXX", svg[64], png[64], clean[64];
     if (mkdtemp(folder) == NULL) return complain(STATUS_FAILED, "no temporary folder in /tmp");
     snprintf(svg, sizeof svg, "%s/plot.svg", folder);
+    snprintf(png, sizeof png, "%s/plot.png", folder);
     int status = st_recording_write_plot(recording, over, curve, n, svg, &err) == ST_OK
-                     ? to_png(svg, path, folder)
+                     ? to_png(svg, png, folder)
                      : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
+    if (status == STATUS_OK && !copy_output(png, path)) status = STATUS_FAILED;
     snprintf(clean, sizeof clean, "%s", folder);
     const char *const rm[] = {"rm", "-rf", clean, NULL};
     run_tool(rm);

@@ -82,11 +82,9 @@ static void keep_frame(Render *render, const Request *request)
         snprintf(path, sizeof path, "%s", render->options->output);
     else
         snprintf(path, sizeof path, "%s/frame_%05d.png", render->frames, (int)n);
-    FILE *file = fopen(path, "wb");
-    bool ok = file != NULL && fwrite(request->body, 1, request->length, file) == request->length;
-    if (file != NULL && fclose(file) != 0) ok = false;
-    if (!ok) {
-        complain(STATUS_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+    st_Error err = {0};
+    if (st_file_write(path, request->body, request->length, &err) != ST_OK) {
+        complain(STATUS_FAILED, "%s", err.message);
         render->failed = true;
     }
     render->kept++;
@@ -164,14 +162,14 @@ static int collect(Render *render, Server *server, const char *browser)
 
 static int make_film(const Render *render)
 {
-    char pattern[128], rate[32];
+    char pattern[128], film[96], rate[32];
+    snprintf(film, sizeof film, "%s/film.mp4", render->folder);
     snprintf(pattern, sizeof pattern, "%s/frame_%%05d.png", render->frames);
     snprintf(rate, sizeof rate, "%.6g", render->options->fps > 0 ? render->options->fps : 30);
-    const char *const argv[] = {"ffmpeg",   "-y",      "-framerate", rate,         "-i",
-                                pattern,    "-c:v",    "libx264",    "-crf",       "18",
-                                "-pix_fmt", "yuv420p", "-movflags",  "+faststart", render->options->output,
-                                NULL};
-    return run_tool(argv) ? STATUS_OK : complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
+    const char *const argv[] = {"ffmpeg", "-y", "-framerate", rate,      "-i",        pattern,      "-c:v", "libx264",
+                                "-crf",   "18", "-pix_fmt",   "yuv420p", "-movflags", "+faststart", film,   NULL};
+    if (!run_tool(argv)) return complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
+    return copy_output(film, render->options->output) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* What kind of output, its size, and are the tools there? -1: go on. */

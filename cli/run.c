@@ -243,10 +243,6 @@ static int prepare(Run *run, const char *word)
     bool ok = o->restart != NULL ? load_restart(o->restart, o->at > 0 ? o->at : INFINITY, &o->sets, &run->loaded, &err)
                                  : load(word, &o->sets, &run->loaded, &err);
     if (!ok) return complain(STATUS_INPUT, "%s", err.message);
-    const st_SystemDef *def = &run->loaded.def;
-    if (def->end + def->h <= def->end) /* time would stand still before the end */
-        return complain(STATUS_INPUT, "%s: h is %g s, below the resolution of time at end = %g s", run->loaded.path,
-                        def->h, def->end);
     status = check_outputs(run);
     if (status >= 0) return status;
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)

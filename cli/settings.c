@@ -30,7 +30,6 @@ static const char *const kind_names[] = {"choice", "number", "integer", "boolean
 
 static void print_range(const st_Setting *setting)
 {
-    bool above = setting->min > -INFINITY && setting->min > -1e300, below = setting->max < 1e300;
     if (setting->words != NULL) {
         for (int k = 0; setting->words[k] != NULL; k++)
             printf("%s%s", k > 0 ? " | " : "", setting->words[k]);
@@ -39,14 +38,7 @@ static void print_range(const st_Setting *setting)
     printf("%s", kind_names[setting->kind]);
     if (setting->unit[0] != '\0') printf(" [%s]", setting->unit);
     if (setting->kind != ST_SETTING_NUMBER && setting->kind != ST_SETTING_INTEGER) return;
-    if (setting->min > 0 && setting->min < 1e-200) /* positive, however small */
-        printf(", > 0");
-    else if (above && below)
-        printf(", %g to %g", setting->min, setting->max);
-    else if (above)
-        printf(", at least %g", setting->min);
-    else if (below)
-        printf(", at most %g", setting->max);
+    printf(", %g to %g", setting->min, setting->max);
 }
 
 static void print_text(void)

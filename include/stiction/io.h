@@ -198,6 +198,10 @@ ST_API st_Status st_recording_scene(const st_Recording *recording, const char *c
 ST_API st_Status st_recording_restore(st_Recording *recording, const st_RecordedCheckpoint *checkpoint,
                                       st_System *system, st_Error *err);
 
+/* Every file below, and this one, is there whole or not at all: where writing fails or the program is stopped half-way,
+ * what was at `path` before is there still. Not so a table of a run (st_Csv), which grows as the run goes on.  */
+ST_API st_Status st_file_write(const char *path, const void *bytes, size_t size, st_Error *err);
+
 /* Tables and pictures from recordings. */
 ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err);
 /* DIR/bodies.pvd, DIR/contacts.pvd and a .vtp a frame, for ParaView. */

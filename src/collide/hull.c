@@ -148,10 +148,7 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
 static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
 {
     if (p == NULL || n < 4) return sti_fail(err, ST_ERR_ARGUMENT, "a hull needs at least 4 points, has %d", n);
-    for (int k = 0; k < n; k++)
-        if (!vec3_finite(p[k]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "point %d is (%g, %g, %g), must be finite", k, p[k].x, p[k].y,
-                            p[k].z);
+    STI_TRY(sti_check_points(p, n, err));
     int far[3] = {0, 0, 0};
     double most[3] = {0, 0, 0};
     for (int k = 0; k < n; k++)

@@ -1,9 +1,11 @@
 /* collide/mesh.c -- triangles that know their neighbours: how the surface bends at each edge, and whether it
  * has an inside.
  */
+#include "base/range.h"
 #include "collide/shape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Edges that bend by less than this [rad] are flat: a grid of heights rounded to 1e-6 of its spacing is. */
 #define FLAT_ANGLE 1e-6
@@ -119,12 +121,8 @@ static st_Status build(sti_Mesh *mesh, const st_Vec3 *points, const int *triangl
     mesh->spoke = sti_alloc(allocator, mesh->n_spokes, sizeof *mesh->spoke);
     if (mesh->vertex == NULL || mesh->triangle == NULL || mesh->spoke_first == NULL || mesh->spoke == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh of %lld triangles", (long long)n);
-    for (int k = 0; k < mesh->n_vertices; k++) {
-        if (!vec3_finite(points[k]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "point %d is (%g, %g, %g), must be finite", k, points[k].x,
-                            points[k].y, points[k].z);
-        mesh->vertex[k] = points[k];
-    }
+    STI_TRY(sti_check_points(points, mesh->n_vertices, err));
+    memcpy(mesh->vertex, points, (size_t)mesh->n_vertices * sizeof *points);
     STI_TRY(check_triangles(mesh, triangles, err));
     HalfEdge *edge = sti_alloc(allocator, 3 * n, sizeof *edge);
     if (edge == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh of %lld triangles", (long long)n);
@@ -203,14 +201,16 @@ st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allo
     if (def->n_x < 2 || def->n_y < 2 || def->heights == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "a height field of %d by %d samples, must be at least 2 by 2", def->n_x,
                         def->n_y);
-    if (!isfinite(def->spacing) || !(def->spacing > 0))
-        return sti_fail(err, ST_ERR_ARGUMENT, "spacing is %g, must be a finite number > 0", def->spacing);
+    if (!sti_between(def->spacing, STI_SHORTEST, STI_LONGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "spacing is %g, must be from %g to %g", def->spacing, STI_SHORTEST,
+                        STI_LONGEST);
     int64_t n = (int64_t)def->n_x * def->n_y, cells = (int64_t)(def->n_x - 1) * (def->n_y - 1);
     if (n > (1 << 26))
         return sti_fail(err, ST_ERR_ARGUMENT, "a height field of %lld samples is too large", (long long)n);
     for (int64_t k = 0; k < n; k++)
-        if (!isfinite(def->heights[k]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "height %lld is %g, must be finite", (long long)k, def->heights[k]);
+        if (!sti_within(def->heights[k], STI_LONGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "heights: number %lld is %g, must be from %g to %g", (long long)k,
+                            def->heights[k], -STI_LONGEST, STI_LONGEST);
     st_Vec3 *points = sti_alloc(allocator, n, sizeof *points);
     int *triangles = sti_alloc(allocator, 6 * cells, sizeof *triangles);
     st_Status status = ST_ERR_MEMORY;

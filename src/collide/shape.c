@@ -1,19 +1,28 @@
 /* collide/shape.c -- from a def to a compiled shape, and the box around it. */
 #include "collide/shape.h"
 
+#include "base/range.h"
+
 static st_Status check_size(const char *what, double x, st_Error *err)
 {
-    if (isfinite(x) && x > 0) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a finite number > 0", what, x);
+    if (sti_between(x, STI_SHORTEST, STI_LONGEST)) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be from %g to %g", what, x, STI_SHORTEST, STI_LONGEST);
 }
 
-static st_Status check_half(const st_ShapeDef *def, const char *what, st_Error *err)
+static st_Status check_half(const st_ShapeDef *def, st_Error *err)
 {
-    static const char axis[3] = {'x', 'y', 'z'};
-    const double half[3] = {def->half.x, def->half.y, def->half.z};
-    for (int k = 0; k < 3; k++)
-        if (!isfinite(half[k]) || !(half[k] > 0))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%c %s is %g, must be a finite number > 0", axis[k], what, half[k]);
+    /* twice the half, as scenes give it */
+    STI_TRY(check_size("size along x", 2 * def->half.x, err));
+    STI_TRY(check_size("size along y", 2 * def->half.y, err));
+    return check_size("size along z", 2 * def->half.z, err);
+}
+
+st_Status sti_check_points(const st_Vec3 *p, int n, st_Error *err)
+{
+    for (int k = 0; k < n; k++)
+        if (!sti_within(p[k].x, STI_LONGEST) || !sti_within(p[k].y, STI_LONGEST) || !sti_within(p[k].z, STI_LONGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "points: number %d is (%g, %g, %g), each must be from %g to %g", k,
+                            p[k].x, p[k].y, p[k].z, -STI_LONGEST, STI_LONGEST);
     return ST_OK;
 }
 
@@ -58,12 +67,12 @@ st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocato
         if (def->type == ST_SHAPE_CONE) out->middle = vec3(0, 0, 0.25 * def->length);
         break;
     case ST_SHAPE_BOX:
-        STI_TRY(check_half(def, "extent", err));
+        STI_TRY(check_half(def, err));
         out->half = def->half;
         out->reach = norm(def->half);
         break;
     case ST_SHAPE_ELLIPSOID:
-        STI_TRY(check_half(def, "semi-axis", err));
+        STI_TRY(check_half(def, err));
         out->half = def->half;
         out->reach = fmax(def->half.x, fmax(def->half.y, def->half.z));
         break;

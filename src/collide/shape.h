@@ -66,6 +66,8 @@ typedef struct sti_Shape {
     sti_Mesh *mesh; /* meshes and height fields                                                    */
 } sti_Shape;
 
+/* Are all coordinates within the range of lengths? */
+st_Status sti_check_points(const st_Vec3 *p, int n, st_Error *err);
 /* Checks what can be wrong with a def's geometry; `err` names the value, not the shape. */
 st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err);
 void sti_shape_free(const st_Allocator *allocator, sti_Shape *shape);

@@ -27,16 +27,15 @@ static st_Status check_profile(Subject s, const st_Profile *profile)
     case ST_PROFILE_RAMP:
         return ST_OK;
     case ST_PROFILE_HARMONIC:
-        if (!isfinite(profile->frequency) || !isfinite(profile->phase))
-            return BAD(s, "frequency is %g and phase %g, must be finite", profile->frequency, profile->phase);
-        return ST_OK;
+        STI_TRY(check_number(s, "frequency", profile->frequency));
+        return check_number(s, "phase", profile->phase);
     case ST_PROFILE_TABLE:
         if (profile->n_table < 1 || profile->times == NULL || profile->values == NULL)
             return BAD(s, "its table has %d entries, must have at least 1", profile->n_table);
         for (int k = 0; k < profile->n_table; k++) {
-            if (!isfinite(profile->times[k]) || !isfinite(profile->values[k]))
-                return BAD(s, "table entry %d is (%g, %g), must be finite", k + 1, profile->times[k],
-                           profile->values[k]);
+            if (!sti_within(profile->times[k], STI_LARGEST) || !sti_within(profile->values[k], STI_LARGEST))
+                return BAD(s, "table entry %d is (%g, %g), each must be from %g to %g", k + 1, profile->times[k],
+                           profile->values[k], -STI_LARGEST, STI_LARGEST);
             if (k > 0 && profile->times[k] <= profile->times[k - 1])
                 return BAD(s, "table time %d is %g after %g, must increase", k + 1, profile->times[k],
                            profile->times[k - 1]);
@@ -64,7 +63,7 @@ static st_Status check_gear(const st_Scene *scene, Subject s, st_JointDef *def)
     }
     if (id[0].index1 == id[1].index1)
         return BAD(s, "couples \"%s\" to itself, must couple two joints", scene->joint[id[0].index1 - 1].name);
-    if (!isfinite(def->ratio) || def->ratio == 0) return BAD(s, "ratio is %g, must be finite and not 0", def->ratio);
+    STI_TRY(check_not_zero(s, "ratio", def->ratio, STI_SMALLEST, STI_LARGEST));
     def->a = def->b = ST_GROUND; /* it acts on the bodies of its two joints */
     return ST_OK;
 }
@@ -72,9 +71,9 @@ static st_Status check_gear(const st_Scene *scene, Subject s, st_JointDef *def)
 static st_Status check_distance(Subject s, const st_JointDef *def)
 {
     double apart = norm(sub(def->point_b, def->point));
-    STI_TRY(check_not_negative(s, "length", def->length));
+    STI_TRY(check_length(s, "length", def->length));
     if (apart == 0)
-        return BAD(s, "its two points coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
+        return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
                    def->point.x, def->point.y, def->point.z);
     return ST_OK; /* a length that does not fit the positions: step/initial.c */
 }
@@ -93,8 +92,7 @@ static st_Status check_universal(Subject s, st_JointDef *def)
 /* A ball joint's axes matter where something acts on its swing or twist. */
 static st_Status check_ball(Subject s, st_JointDef *def)
 {
-    STI_TRY(check_finite(s, "axis_b", def->axis_b));
-    if (dot(def->axis_b, def->axis_b) == 0) def->axis_b = def->axis;
+    if (def->axis_b.x == 0 && def->axis_b.y == 0 && def->axis_b.z == 0) def->axis_b = def->axis;
     return check_direction(s, "axis_b", &def->axis_b);
 }
 
@@ -130,17 +128,22 @@ static st_Status check_coordinate(Subject s, st_JointDef *def)
     return ST_OK;
 }
 
-static st_Status check_limits(Subject s, st_Coordinate coordinate, double lower, double upper)
+/* `which`: "", or "other_" for the limits of the other coordinate. */
+static st_Status check_limits(Subject s, const char *which, st_Coordinate coordinate, double lower, double upper)
 {
     const char *of = st_coordinate_name(coordinate);
-    if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY)
-        return BAD(s, "limits are %g and %g (%s), must be numbers", lower, upper, of);
-    if (lower >= upper) return BAD(s, "lower is %g and upper %g (%s), lower must be below upper", lower, upper, of);
+    if ((!sti_within(lower, STI_LARGEST) && lower != -INFINITY) ||
+        (!sti_within(upper, STI_LARGEST) && upper != INFINITY))
+        return BAD(s, "%slower is %g and %supper %g (%s), each must be from %g to %g, or infinite: none", which, lower,
+                   which, upper, of, -STI_LARGEST, STI_LARGEST);
+    if (lower >= upper)
+        return BAD(s, "%slower is %g and %supper %g (%s), lower must be below upper", which, lower, which, upper, of);
     if (coordinate != ST_COORDINATE_SWING || !is_limit(lower, upper)) return ST_OK;
     if (isfinite(lower))
-        return BAD(s, "lower is %g, but a swing has an upper limit only: the cone's half angle", lower);
+        return BAD(s, "%slower is %g, but a swing has an upper limit only: the cone's half angle", which, lower);
     if (!(upper > 0 && upper <= STI_PI))
-        return BAD(s, "the cone of its swing has a half angle of %g rad, must be > 0 and at most pi", upper);
+        return BAD(s, "%supper: the cone of its swing has a half angle of %g rad, must be > 0 and at most pi", which,
+                   upper);
     return ST_OK;
 }
 
@@ -162,13 +165,13 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
 {
     if (st_motor_type_name(motor->type) == NULL) return BAD(s, "motor is %d, not a motor", (int)motor->type);
     if (motor->type == ST_MOTOR_NONE) return ST_OK;
-    STI_TRY(check_number(s, "target of its motor", motor->target));
-    STI_TRY(check_number(s, "offset of its motor", motor->offset));
+    STI_TRY(check_number(s, "motor: target", motor->target));
+    STI_TRY(check_number(s, "motor: offset", motor->offset));
     STI_TRY(check_profile(s, &motor->profile));
-    if (!(motor->max_force > 0)) return BAD(s, "max_force of its motor is %g, must be > 0", motor->max_force);
+    if (motor->max_force != INFINITY) STI_TRY(check_positive(s, "motor: max_force", motor->max_force));
     if (motor->type == ST_MOTOR_POSITION) {
-        STI_TRY(check_positive(s, "stiffness of its motor", motor->stiffness));
-        return check_not_negative(s, "damping of its motor", motor->damping);
+        STI_TRY(check_positive(s, "motor: stiffness", motor->stiffness));
+        return check_not_negative(s, "motor: damping", motor->damping);
     }
     if (motor->type != ST_MOTOR_MOTION) return ST_OK;
     if (isfinite(motor->max_force))
@@ -176,7 +179,10 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
                    motor->max_force);
     double wanted = motor->offset + motor->target * sti_profile_value(&motor->profile, 0);
     if (fabs(wanted - start) > MOTION_MISMATCH)
-        return BAD(s, "its motion starts at %g, but the joint stands at %g at the start", wanted, start);
+        return BAD(s,
+                   "motor: its motion starts at %g, but the joint stands at %g at the start: see offset, target and "
+                   "profile",
+                   wanted, start);
     return ST_OK;
 }
 
@@ -198,15 +204,15 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     if (is_limit(def->other_lower, def->other_upper) && other == ST_COORDINATE_DEFAULT)
         return BAD(s, "a %s joint has no other coordinate to limit, besides its %s", st_joint_type_name(def->type),
                    st_coordinate_name(def->coordinate));
-    STI_TRY(check_limits(s, def->coordinate, def->lower, def->upper));
-    STI_TRY(check_limits(s, other, def->other_lower, def->other_upper));
+    STI_TRY(check_limits(s, "", def->coordinate, def->lower, def->upper));
+    STI_TRY(check_limits(s, "other_", other, def->other_lower, def->other_upper));
     STI_TRY(check_swing(s, def));
     STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
-    if (isinf(def->rest)) return BAD(s, "rest is %g, must be finite", def->rest);
     if (isnan(def->rest)) def->rest = start;
+    STI_TRY(check_number(s, "rest", def->rest));
     return check_motor(s, &def->motor, start);
 }
 
@@ -217,18 +223,17 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
         STI_TRY(check_gear(scene, s, def));
     } else {
         STI_TRY(check_ends(scene, s, def->a, def->b));
-        STI_TRY(check_finite(s, "point", def->point));
-        STI_TRY(check_finite(s, "point_b", def->point_b));
+        STI_TRY(check_place(s, "point", def->point));
+        STI_TRY(check_place(s, "point_b", def->point_b));
     }
     STI_TRY(check_coordinate(s, def));
     if (sti_joint_has_axis(def->type)) STI_TRY(check_direction(s, "axis", &def->axis));
     if (def->type == ST_JOINT_UNIVERSAL) STI_TRY(check_universal(s, def));
     if (def->type == ST_JOINT_BALL) STI_TRY(check_ball(s, def));
     if (def->type == ST_JOINT_DISTANCE) STI_TRY(check_distance(s, def));
-    if (def->type == ST_JOINT_SCREW && (!isfinite(def->pitch) || def->pitch == 0))
-        return BAD(s, "pitch is %g, must be finite and not 0", def->pitch);
+    if (def->type == ST_JOINT_SCREW) STI_TRY(check_not_zero(s, "pitch", def->pitch, STI_SHORTEST, STI_LONGEST));
     if (def->coordinate == ST_COORDINATE_DISTANCE && norm(sub(def->point_b, def->point)) == 0)
-        return BAD(s, "its two points coincide at (%g, %g, %g): a distance of 0 has no direction", def->point.x,
+        return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction", def->point.x,
                    def->point.y, def->point.z);
     return check_drives(s, def);
 }
@@ -247,10 +252,10 @@ static st_Status check_bushing(Subject s, st_SpringDef *def)
         st_Vec3 value;
     } parts[] = {{"stiffness", def->stiffness_along},
                  {"damping", def->damping_along},
-                 {"angular stiffness", def->stiffness_about},
-                 {"angular damping", def->damping_about}};
+                 {"angular_stiffness", def->stiffness_about},
+                 {"angular_damping", def->damping_about}};
     bool any = false;
-    STI_TRY(check_finite(s, "point", def->point_a));
+    STI_TRY(check_place(s, "point", def->point_a));
     STI_TRY(check_orientation(s, "frame", &def->frame));
     for (int k = 0; k < 4; k++) {
         STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.x));
@@ -269,14 +274,14 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
     STI_TRY(check_not_negative(s, "damping", def->damping));
     if (def->stiffness == 0 && def->damping == 0)
         return BAD(s, "stiffness and damping are both %g, one must be > 0", 0.0);
-    if (isinf(def->rest)) return BAD(s, "rest is %g, must be finite", def->rest);
+    if (!isnan(def->rest)) STI_TRY(check_number(s, "rest", def->rest));
     if (def->type == ST_SPRING_ANGULAR) return check_direction(s, "axis", &def->axis);
     if (def->type != ST_SPRING_LINEAR) return BAD(s, "type is %d, not a spring", (int)def->type);
-    STI_TRY(check_finite(s, "point_a", def->point_a));
-    STI_TRY(check_finite(s, "point_b", def->point_b));
+    STI_TRY(check_place(s, "point_a", def->point_a));
+    STI_TRY(check_place(s, "point_b", def->point_b));
     double length = norm(sub(def->point_b, def->point_a));
     if (isnan(def->rest)) def->rest = length;
-    STI_TRY(check_not_negative(s, "rest length", def->rest));
+    STI_TRY(check_length(s, "rest length", def->rest));
     if (length == 0 && def->rest > 0)
         return BAD(s, "its two ends coincide and its rest length is %g: it has no direction", def->rest);
     return ST_OK;
@@ -285,9 +290,9 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
 st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *def)
 {
     STI_TRY(check_body_id(scene, s, "body", def->body));
-    STI_TRY(check_finite(s, "point", def->point));
-    STI_TRY(check_finite(s, "force", def->force));
-    STI_TRY(check_finite(s, "torque", def->torque));
+    STI_TRY(check_place(s, "point", def->point));
+    STI_TRY(check_vector(s, "force", def->force));
+    STI_TRY(check_vector(s, "torque", def->torque));
     if (scene->body[def->body.index1].fixed)
         return BAD(s, "acts on \"%s\", which does not move", scene->names[STI_BODY].name[def->body.index1]);
     return check_profile(s, &def->profile);

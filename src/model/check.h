@@ -2,6 +2,7 @@
 #ifndef STI_MODEL_CHECK_H
 #define STI_MODEL_CHECK_H
 
+#include "base/range.h"
 #include "math/quat.h"
 #include "model/scene.h"
 
@@ -21,26 +22,50 @@ static inline Subject subject_of(sti_ObjectKind kind, const char *name, st_Error
 
 static inline st_Status check_number(Subject s, const char *what, double x)
 {
-    if (isfinite(x)) return ST_OK;
-    return BAD(s, "%s is %g, must be finite", what, x);
+    if (sti_within(x, STI_LARGEST)) return ST_OK;
+    return BAD(s, "%s is %g, must be from %g to %g", what, x, -STI_LARGEST, STI_LARGEST);
 }
 
-static inline st_Status check_finite(Subject s, const char *what, st_Vec3 v)
+static inline st_Status check_vector_within(Subject s, const char *what, st_Vec3 v, double largest)
 {
-    if (vec3_finite(v)) return ST_OK;
-    return BAD(s, "%s is (%g, %g, %g), must be finite", what, v.x, v.y, v.z);
+    if (sti_within(v.x, largest) && sti_within(v.y, largest) && sti_within(v.z, largest)) return ST_OK;
+    return BAD(s, "%s is (%g, %g, %g), each must be from %g to %g", what, v.x, v.y, v.z, -largest, largest);
+}
+
+static inline st_Status check_vector(Subject s, const char *what, st_Vec3 v)
+{
+    return check_vector_within(s, what, v, STI_LARGEST);
+}
+
+static inline st_Status check_place(Subject s, const char *what, st_Vec3 v)
+{
+    return check_vector_within(s, what, v, STI_LONGEST);
 }
 
 static inline st_Status check_positive(Subject s, const char *what, double x)
 {
-    if (isfinite(x) && x > 0) return ST_OK;
-    return BAD(s, "%s is %g, must be a finite number > 0", what, x);
+    if (sti_between(x, STI_SMALLEST, STI_LARGEST)) return ST_OK;
+    return BAD(s, "%s is %g, must be from %g to %g", what, x, STI_SMALLEST, STI_LARGEST);
+}
+
+/* Either sign, but neither 0 nor nearly. */
+static inline st_Status check_not_zero(Subject s, const char *what, double x, double smallest, double largest)
+{
+    if (sti_between(fabs(x), smallest, largest)) return ST_OK;
+    return BAD(s, "%s is %g, must be from %g to %g, of either sign", what, x, smallest, largest);
 }
 
 static inline st_Status check_not_negative(Subject s, const char *what, double x)
 {
-    if (isfinite(x) && x >= 0) return ST_OK;
-    return BAD(s, "%s is %g, must be a finite number >= 0", what, x);
+    if (sti_zero_or_between(x, STI_SMALLEST, STI_LARGEST)) return ST_OK;
+    return BAD(s, "%s is %g, must be 0, or from %g to %g", what, x, STI_SMALLEST, STI_LARGEST);
+}
+
+/* A length that may be 0. */
+static inline st_Status check_length(Subject s, const char *what, double x)
+{
+    if (sti_zero_or_between(x, STI_SHORTEST, STI_LONGEST)) return ST_OK;
+    return BAD(s, "%s is %g, must be 0, or from %g to %g", what, x, STI_SHORTEST, STI_LONGEST);
 }
 
 static inline st_Status check_restitution(Subject s, double e)
@@ -53,8 +78,9 @@ static inline st_Status check_restitution(Subject s, double e)
 static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
 {
     double length = norm(*v);
-    if (!isfinite(length) || length <= 0)
-        return BAD(s, "%s is (%g, %g, %g), must be a finite vector of length > 0", what, v->x, v->y, v->z);
+    if (!sti_between(length, STI_SMALLEST, STI_LARGEST))
+        return BAD(s, "%s is (%g, %g, %g), must have a length from %g to %g", what, v->x, v->y, v->z, STI_SMALLEST,
+                   STI_LARGEST);
     *v = scale(1.0 / length, *v);
     return ST_OK;
 }
@@ -63,9 +89,8 @@ static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
 static inline st_Status check_orientation(Subject s, const char *what, st_Quat *q)
 {
     double length = quat_norm(*q);
-    if (!isfinite(length) || fabs(length - 1.0) > 1e-3)
-        return BAD(s, "%s (%g, %g, %g, %g) has length %g, must be a unit quaternion", what, q->w, q->x, q->y, q->z,
-                   length);
+    if (!(fabs(length - 1.0) <= 1e-3))
+        return BAD(s, "%s is (%g, %g, %g, %g), must be a unit quaternion", what, q->w, q->x, q->y, q->z);
     *q = quat_unit(*q);
     return ST_OK;
 }

@@ -4,7 +4,7 @@
 
 static st_Status check_pose(Subject s, st_Pose *pose)
 {
-    STI_TRY(check_finite(s, "position", pose->p));
+    STI_TRY(check_place(s, "position", pose->p));
     return check_orientation(s, "orientation", &pose->q);
 }
 
@@ -15,7 +15,8 @@ static st_Status check_inertia(Subject s, const st_BodyDef *def)
     const double *m = def->inertia.m;
     double trace = m[0] + m[4] + m[8];
     for (int k = 0; k < 9; k++)
-        if (!isfinite(m[k])) return BAD(s, "inertia has an entry %g, must be finite", m[k]);
+        if (!sti_within(m[k], STI_MOST_INERTIA) || (m[k] != 0 && fabs(m[k]) < STI_LEAST_INERTIA && k % 4 == 0))
+            return BAD(s, "inertia has an entry %g, must be from %g to %g", m[k], STI_LEAST_INERTIA, STI_MOST_INERTIA);
     for (int k = 0; k < 3; k++) {
         bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
         if (m[4 * k] < 0) return BAD(s, "inertia about axis %c is %g, must be >= 0", 'x' + k, m[4 * k]);
@@ -46,8 +47,8 @@ static bool mat3_is_zero(const st_Mat3 *A)
 st_Status sti_check_body(Subject s, st_BodyDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
-    STI_TRY(check_finite(s, "velocity", def->velocity));
-    STI_TRY(check_finite(s, "angular velocity", def->spin));
+    STI_TRY(check_vector(s, "velocity", def->velocity));
+    STI_TRY(check_vector(s, "angular_velocity", def->spin));
     STI_TRY(check_not_negative(s, "mass", def->mass));
     if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
     if (mat3_is_zero(&def->inertia)) return ST_OK;
@@ -68,8 +69,8 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
     STI_TRY(check_restitution(s, def->restitution));
-    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
-    STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
+    STI_TRY(check_length(s, "rolling_friction", def->rolling));
+    STI_TRY(check_length(s, "spinning_friction", def->spinning));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
     STI_TRY(check_not_negative(s, "young", def->young));

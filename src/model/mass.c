@@ -1,4 +1,5 @@
 /* model/mass.c -- mass and inertia of a body: given, or exactly from its shapes and their densities. */
+#include "base/range.h"
 #include "model/world.h"
 
 /* Add the shape, turned and moved to where it stands in the body: with d = centre of the shape in the body,
@@ -68,8 +69,17 @@ static st_Status check_free_directions(const st_BodyDef *def, double mass, const
                         "body \"%s\": mass is %g and it is free to move, must be > 0 (give \"mass\", or shapes with a "
                         "volume and a density, or lock x, y and z)",
                         def->name, mass);
+    if (!sti_zero_or_between(mass, STI_SMALLEST, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "body \"%s\": mass is %g by size and density of its shapes, must be from %g to %g", def->name,
+                        mass, STI_SMALLEST, STI_LARGEST);
     for (int k = 0; k < 3; k++) {
         bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
+        if (!sti_zero_or_between(inertia->m[4 * k], STI_LEAST_INERTIA, STI_MOST_INERTIA))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "body \"%s\": inertia about its %c axis is %g by size and density of its shapes, must be "
+                            "from %g to %g",
+                            def->name, 'x' + k, inertia->m[4 * k], STI_LEAST_INERTIA, STI_MOST_INERTIA);
         if (!locked && !(inertia->m[4 * k] > 0))
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "body \"%s\": inertia about its %c axis is %g and it is free to turn about it, must be > 0 "

@@ -26,8 +26,8 @@ st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_M
     Subject s = subject_of(STI_MATERIAL, def->name, err);
     STI_TRY(check_not_negative(s, "friction", def->mu));
     STI_TRY(check_restitution(s, def->restitution));
-    STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
-    STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
+    STI_TRY(check_length(s, "rolling_friction", def->rolling));
+    STI_TRY(check_length(s, "spinning_friction", def->spinning));
     STI_TRY(STI_GROW(&scene->allocator, scene->material, scene->material_capacity, scene->n_materials + 1, err));
     STI_TRY(sti_scene_add_name(scene, STI_MATERIAL, 0, def->name, &material.name, err));
     scene->material[scene->n_materials++] = material;
@@ -62,8 +62,8 @@ st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *
         return BAD(s, "says nothing: friction is %g", def->mu);
     if (!isnan(def->mu)) STI_TRY(check_not_negative(s, "friction", def->mu));
     if (!isnan(def->restitution)) STI_TRY(check_restitution(s, def->restitution));
-    if (!isnan(def->rolling)) STI_TRY(check_not_negative(s, "rolling_friction", def->rolling));
-    if (!isnan(def->spinning)) STI_TRY(check_not_negative(s, "spinning_friction", def->spinning));
+    if (!isnan(def->rolling)) STI_TRY(check_length(s, "rolling_friction", def->rolling));
+    if (!isnan(def->spinning)) STI_TRY(check_length(s, "spinning_friction", def->spinning));
     STI_TRY(STI_GROW(&scene->allocator, scene->material_pair, scene->material_pair_capacity,
                      scene->n_material_pairs + 1, err));
     scene->material_pair[scene->n_material_pairs++] = *def;
@@ -106,8 +106,9 @@ st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name)
 
 st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
 {
-    if (!isfinite(factor) || factor < 0)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be a finite number >= 0", factor);
+    if (!sti_between(factor, 0, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be from 0 to %g", factor,
+                        STI_LARGEST);
     sti_kinds_scale_friction(&scene->kinds, factor);
     for (int k = 0; k < scene->n_materials; k++)
         scene->material[k].mu *= factor;

@@ -5,11 +5,13 @@
  * what it had.
  */
 #include "record/text.h"
+#include "record/whole_file.h"
 
 #include <errno.h>
 #include <stiction/io.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BUFFER_SIZE    65536
 #define FLUSH_INTERVAL 0.5 /* [s] */
@@ -22,6 +24,7 @@ struct st_Csv {
     char *buffer;
     int n_bodies, n_joints;
     double flushed; /* when, by the monotonic clock [s]; it never decides a number */
+    long whole;     /* bytes that reached the file then: whole lines                  */
 };
 
 static const char *const step_columns[] = {"t",          "h",         "contacts",    "collisions",
@@ -96,7 +99,7 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     csv->path = sti_alloc(&allocator, csv->path_size, 1);
     csv->buffer = sti_alloc(&allocator, BUFFER_SIZE, 1);
     st_Status status = csv->path != NULL && csv->buffer != NULL
-                           ? sti_file_open(path, &csv->file, err)
+                           ? sti_file_grow(path, &csv->file, err)
                            : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (status == ST_OK) {
         memcpy(csv->path, path, (size_t)csv->path_size);
@@ -168,7 +171,7 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
     fputc('\n', csv->file);
     double now = seconds_now();
     if (now - csv->flushed > FLUSH_INTERVAL) {
-        fflush(csv->file);
+        if (fflush(csv->file) == 0) csv->whole = ftell(csv->file);
         csv->flushed = now;
     }
     return ferror(csv->file) ? sti_file_failed(csv->path, err) : ST_OK;
@@ -177,6 +180,9 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
 st_Status st_csv_close(st_Csv *csv, st_Error *err)
 {
     if (csv == NULL) return ST_OK;
+    int reason = errno;
+    if (ferror(csv->file) && csv->whole > 0) (void)ftruncate(fileno(csv->file), csv->whole); /* no half of a line */
+    errno = reason;
     st_Status status = sti_file_close(csv->file, csv->path, err);
     release(csv);
     return status;

@@ -1,5 +1,6 @@
 /* record/export_csv.c -- a recording as a table: one line a frame, columns as of record/csv.c. */
 #include "record/text.h"
+#include "record/whole_file.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -89,8 +90,10 @@ st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_E
         write_titles(&t, info);
         for (int64_t k = 0; k < info->n_frames && status == ST_OK && !ferror(t.file); k++)
             status = write_frame(&t, recording, k, err);
-        st_Status closed = sti_file_close(t.file, path, status == ST_OK ? err : NULL);
-        if (status == ST_OK) status = closed;
+        if (status == ST_OK)
+            status = sti_file_close(t.file, path, err);
+        else
+            sti_file_give_up(t.file, path);
     }
     sti_free(&a, t.position, n, sizeof *t.position);
     sti_free(&a, t.velocity, n, sizeof *t.velocity);

@@ -1,6 +1,7 @@
 /* record/lines.c -- curves on linear axes, panel under panel, with one legend. */
 #include "base/base.h"
 #include "record/svg.h"
+#include "record/whole_file.h"
 
 #include <stiction/io.h>
 

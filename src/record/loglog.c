@@ -1,6 +1,7 @@
 /* record/loglog.c -- errors over step sizes on logarithmic axes, with the slopes of orders one and two. */
 #include "base/base.h"
 #include "record/svg.h"
+#include "record/whole_file.h"
 
 #include <stiction/io.h>
 

@@ -4,6 +4,7 @@
  * nothing in it can end the script or be taken for markup.
  */
 #include "record/text.h"
+#include "record/whole_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * Memory does not grow with the length of the run: histories thin themselves out (track.h).
  */
 #include "record/strobe.h"
+#include "record/whole_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  */
 #include "record/curves.h"
 #include "record/svg.h"
+#include "record/whole_file.h"
 
 #include <stdlib.h>
 

@@ -10,12 +10,12 @@
  */
 #include "record/hdf.h"
 #include "record/problem_hdf.h"
+#include "record/whole_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stiction/io.h>
-#include <unistd.h>
 
 #define NAME_SIZE 128
 
@@ -334,15 +334,6 @@ static bool put_all(hid_t file, const st_ProblemFile *problem)
     return ok && put_answer(file, problem->is_lcp, n, problem->r, problem->u, problem->friction.n_v, problem->v);
 }
 
-/* A name beside `path` that no one else uses. */
-static char *name_beside(const char *path)
-{
-    const size_t length = strlen(path) + 32;
-    char *name = malloc(length);
-    if (name != NULL) snprintf(name, length, "%s.%ld.part", path, (long)getpid());
-    return name;
-}
-
 /* The file is closed: put it where it belongs, or take it away. */
 static st_Status settle(bool ok, const char *part, const char *path, st_Error *err)
 {
@@ -362,7 +353,7 @@ st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem,
 {
     if (path == NULL || problem == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the problem is NULL");
     if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
-    char *part = name_beside(path);
+    char *part = sti_name_beside(path);
     if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     const sti_Quiet quiet = sti_quiet_begin();
     errno = 0;
@@ -393,7 +384,7 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
                                          int n_v, const double *v, st_Error *err)
 {
     if (from == NULL || path == NULL || r == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "a path or r is NULL");
-    char *part = name_beside(path);
+    char *part = sti_name_beside(path);
     if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     const sti_Quiet quiet = sti_quiet_begin();
     errno = 0;

@@ -2,6 +2,7 @@
  * logarithmic axis, the share of the problems that it solves in at most tau times the time of the fastest.
  */
 #include "record/svg.h"
+#include "record/whole_file.h"
 
 #include <stdlib.h>
 #include <stiction/io.h>

@@ -1,6 +1,5 @@
 #include "record/text.h"
 
-#include <errno.h>
 #include <string.h>
 
 const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)
@@ -10,35 +9,6 @@ const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)
     char *comma = strchr(out, ',');
     if (comma != NULL) *comma = '.';
     return out;
-}
-
-st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
-{
-    *out = fopen(path, "w");
-    if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    return ST_OK;
-}
-
-st_Status sti_file_failed(const char *path, st_Error *err)
-{
-    return sti_fail(err, ST_ERR_FILE, "%s: writing failed: %s", path, strerror(errno != 0 ? errno : EIO));
-}
-
-st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
-{
-    /* The stream is closed whatever happens; the reason kept is the first one, of an earlier write as far as it is
-     * known. */
-    int failed = ferror(file), reason = failed ? errno : 0;
-    if (fflush(file) != 0 && !failed) {
-        failed = 1;
-        reason = errno;
-    }
-    if (fclose(file) != 0 && !failed) {
-        failed = 1;
-        reason = errno;
-    }
-    errno = reason;
-    return failed ? sti_file_failed(path, err) : ST_OK;
 }
 
 /* Bytes of the character at s that XML 1.0 may hold, 0 when it may not. */

@@ -1,4 +1,4 @@
-/* record/text.h -- files made of text: numbers that do not depend on the locale, and failures by name. */
+/* record/text.h -- files made of text: numbers that do not depend on the locale, and what formats can hold. */
 #ifndef STI_RECORD_TEXT_H
 #define STI_RECORD_TEXT_H
 
@@ -10,11 +10,6 @@
 
 /* `value` with so many significant digits and a point, whatever the locale; returns `out`. */
 const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits);
-
-/* Open for writing / flush and close: failures name the file and the system's reason. */
-st_Status sti_file_open(const char *path, FILE **out, st_Error *err);
-st_Status sti_file_failed(const char *path, st_Error *err); /* after a write failed: errno says why */
-st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
 
 /* Text for XML: markup escaped; what XML cannot hold (control characters, broken UTF-8) as U+FFFD. */
 void sti_write_xml(FILE *file, const char *text);

@@ -9,6 +9,7 @@
 #include "math/quat.h"
 #include "record/tessellate.h"
 #include "record/text.h"
+#include "record/whole_file.h"
 
 #include <errno.h>
 #include <stiction/io.h>
@@ -152,8 +153,10 @@ static void write_file(Export *e, Series *series, int64_t frame, double time, co
     for (int k = DATA; k < e->n_columns; k++)
         write_column(e, file, &e->column[k]);
     fprintf(file, "</%s>\n</Piece>\n</PolyData>\n</VTKFile>\n", point_data ? "PointData" : "CellData");
-    st_Status status = sti_file_close(file, path, e->status == ST_OK ? e->err : NULL);
-    if (e->status == ST_OK) e->status = status;
+    if (e->status == ST_OK)
+        e->status = sti_file_close(file, path, e->err);
+    else
+        sti_file_give_up(file, path);
     fprintf(series->list, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s_%06lld.vtp\"/>\n", time, series->name,
             (long long)frame);
 }
@@ -177,8 +180,10 @@ static void close_series(Export *e)
         Series *s = &e->series[k];
         if (s->list == NULL) continue;
         fputs("</Collection>\n</VTKFile>\n", s->list);
-        st_Status status = sti_file_close(s->list, s->list_path, e->status == ST_OK ? e->err : NULL);
-        if (e->status == ST_OK) e->status = status;
+        if (e->status == ST_OK)
+            e->status = sti_file_close(s->list, s->list_path, e->err);
+        else
+            sti_file_give_up(s->list, s->list_path); /* a list names what is there */
     }
 }
 

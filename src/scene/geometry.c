@@ -1,6 +1,8 @@
 /* scene/geometry.c -- points, triangles, heights and model files of shapes. */
 #include "scene/geometry.h"
 
+#include "base/range.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +23,13 @@ static st_Status read_row(const sti_Object *object, const sti_Key *key, const js
 {
     const json_t *row = json_array_get(list, i);
     sti_Place at = {place, NULL, i};
-    char name[80], expected[40];
+    char name[80], expected[80];
     snprintf(name, sizeof name, "%s[%zu]", key->key, i);
-    snprintf(expected, sizeof expected, "a list of %zu numbers", count);
+    snprintf(expected, sizeof expected, "a list of %zu numbers from %g to %g", count, -STI_LARGEST, STI_LARGEST);
     bool good = json_is_array(row) && json_array_size(row) == count;
     for (size_t k = 0; k < count && good; k++) {
-        good = json_is_number(json_array_get(row, k));
         out[k] = json_number_value(json_array_get(row, k));
+        good = json_is_number(json_array_get(row, k)) && sti_within(out[k], STI_LARGEST); /* before a scale acts */
     }
     return good ? ST_OK : sti_wrong(object, &at, name, row, expected);
 }
@@ -100,17 +102,6 @@ st_Status sti_file_read(sti_Object *object, const sti_Key *key, const json_t *va
                           object->who);
     st_Status status = sti_model_read(path, &object->model, &why);
     return status == ST_OK ? ST_OK : sti_report(object->reader, place, status, "%s: %s", object->who, why.message);
-}
-
-/* One number > 0, or three that are not 0; a negative one mirrors. */
-st_Status sti_scale_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
-{
-    double x = json_number_value(value);
-    object->scale = (st_Vec3){x, x, x};
-    if (!json_is_array(value)) return x > 0 ? ST_OK : wrong(object, key, value, place);
-    STI_TRY(sti_vector_read(object, key->key, value, place, &object->scale));
-    if (object->scale.x != 0 && object->scale.y != 0 && object->scale.z != 0) return ST_OK;
-    return wrong(object, key, value, place);
 }
 
 st_Status sti_bits_read(const sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place,

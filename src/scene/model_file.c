@@ -6,6 +6,8 @@
  */
 #include "scene/model_file.h"
 
+#include "base/range.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -37,8 +39,9 @@ static bool make_room(void **memory, size_t *room, size_t count, size_t size)
 
 static st_Status add_point(sti_Model *m, const char *label, int line, st_Vec3 p, st_Error *err)
 {
-    if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
-        return sti_fail(err, ST_ERR_FORMAT, "%s:%d: point (%g, %g, %g), must be finite", label, line, p.x, p.y, p.z);
+    if (!sti_within(p.x, STI_LARGEST) || !sti_within(p.y, STI_LARGEST) || !sti_within(p.z, STI_LARGEST))
+        return sti_fail(err, ST_ERR_FORMAT, "%s:%d: point (%g, %g, %g), each must be from %g to %g", label, line, p.x,
+                        p.y, p.z, -STI_LARGEST, STI_LARGEST);
     if (m->n_points >= MOST || !make_room((void **)&m->points, &m->points_room, (size_t)m->n_points + 1, sizeof p))
         return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory after %d points", label, m->n_points);
     m->points[m->n_points++] = p;

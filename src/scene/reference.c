@@ -1,4 +1,5 @@
 /* scene/reference.c -- the tables of keys as Markdown: the generated part of docs/scene.md. */
+#include "base/range.h"
 #include "scene/document.h"
 
 #include <stdio.h>
@@ -27,9 +28,6 @@ static bool put_default(FILE *out, json_t *value)
     return ok;
 }
 
-/* The settings table says "finite" by a limit of 1e300 and "> 0" by one of 1e-300. */
-#define UNBOUNDED 1e290
-
 static bool put_setting(FILE *out, const st_Setting *setting)
 {
     static const char *const kinds[] = {"word", "number", "whole number", "true or false", "three numbers [x, y, z]"};
@@ -41,11 +39,7 @@ static bool put_setting(FILE *out, const st_Setting *setting)
         fputs(kinds[setting->kind], out);
     }
     bool ranged = setting->kind == ST_SETTING_NUMBER || setting->kind == ST_SETTING_INTEGER;
-    if (ranged && setting->min > 0 && setting->min < 1 / UNBOUNDED)
-        fputs(" > 0", out);
-    else if (ranged && setting->min > -UNBOUNDED)
-        fprintf(out, " >= %g", setting->min);
-    if (ranged && setting->max < UNBOUNDED) fprintf(out, ", <= %g", setting->max);
+    if (ranged) fprintf(out, " from %g to %g", setting->min, setting->max);
     fprintf(out, " | %s | ", setting->unit);
     bool ok = put_default(out, sti_default_setting(setting));
     fputs(" | ", out);
@@ -57,6 +51,13 @@ static bool put_setting(FILE *out, const st_Setting *setting)
 static bool put_simulation(FILE *out)
 {
     bool ok = true;
+    fprintf(
+        out,
+        "### Numbers\n\nSI units, radians. Lengths that must be > 0 are from %g to %g m, coordinates up to %g m either "
+        "way. Of all other numbers, those that must be > 0 are from %g to %g, the others up to %g either way, but for "
+        "moments of inertia (%g to %g kg m^2). What is beyond is refused by name.\n\n",
+        STI_SHORTEST, STI_LONGEST, STI_LONGEST, STI_SMALLEST, STI_LARGEST, STI_LARGEST, STI_LEAST_INERTIA,
+        STI_MOST_INERTIA);
     fputs("### Simulation\n\nThe object `simulation`: how the scene is run. The preset is applied first, wherever it "
           "stands.\n\n| key | value | unit | left out | meaning |\n|---|---|---|---|---|\n",
           out);

@@ -3,19 +3,24 @@
  * An object with variants (a shape, a joint) becomes a list of alternatives, told apart by the constant
  * in their `type`: exactly one can match, and each has its own keys.
  */
+#include "base/range.h"
 #include "scene/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <stiction/io.h>
 
-static json_t *number_schema(sti_Range range)
+/* Sizes beyond base/range.h are refused; by its unit it is seen what is a length. */
+static json_t *number_schema(sti_Range range, const char *unit)
 {
+    const bool length = strcmp(unit, "m") == 0;
+    const double largest = length ? STI_LONGEST : STI_LARGEST, smallest = length ? STI_SHORTEST : STI_SMALLEST;
     json_t *schema = json_pack("{s:s}", "type", "number");
-    if (range == STI_POSITIVE) schema = sti_with(schema, "exclusiveMinimum", json_integer(0));
-    if (range == STI_NOT_NEGATIVE || range == STI_FRACTION) schema = sti_with(schema, "minimum", json_integer(0));
-    if (range == STI_FRACTION) schema = sti_with(schema, "maximum", json_integer(1));
-    return schema;
+    schema = sti_with(schema, "minimum",
+                      sti_json_number(range == STI_FINITE     ? -largest
+                                      : range == STI_POSITIVE ? smallest
+                                                              : 0));
+    return sti_with(schema, "maximum", sti_json_number(range == STI_FRACTION ? 1 : largest));
 }
 
 static json_t *list_schema(json_t *items, int min, int max)
@@ -26,9 +31,9 @@ static json_t *list_schema(json_t *items, int min, int max)
     return schema;
 }
 
-static json_t *numbers_schema(int n, sti_Range range)
+static json_t *numbers_schema(int n, sti_Range range, const char *unit)
 {
-    return list_schema(number_schema(range), n, n);
+    return list_schema(number_schema(range, unit), n, n);
 }
 
 static json_t *words_schema(const char *(*word)(const void *from, int index), const void *from)
@@ -59,15 +64,18 @@ static const char *variant_word(const void *kind, int index)
 static json_t *rotation_schema(void)
 {
     json_t *turn = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object", "properties", "axis",
-                             numbers_schema(3, STI_FINITE), "angle", number_schema(STI_FINITE), "required", "axis",
-                             "angle", "additionalProperties", 0);
-    return json_pack("{s:[o, o]}", "anyOf", numbers_schema(4, STI_FINITE), turn);
+                             numbers_schema(3, STI_FINITE, ""), "angle", number_schema(STI_FINITE, "rad"), "required",
+                             "axis", "angle", "additionalProperties", 0);
+    return json_pack("{s:[o, o]}", "anyOf", numbers_schema(4, STI_FINITE, ""), turn);
 }
 
 static json_t *inertia_schema(void)
 {
-    return json_pack("{s:[o, o, o]}", "anyOf", number_schema(STI_POSITIVE), numbers_schema(3, STI_FINITE),
-                     list_schema(numbers_schema(3, STI_FINITE), 3, 3));
+    json_t *moment = json_pack("{s:s, s:o, s:o}", "type", "number", "minimum", sti_json_number(-STI_MOST_INERTIA),
+                               "maximum", sti_json_number(STI_MOST_INERTIA));
+    json_t *alone = sti_with(json_deep_copy(moment), "minimum", sti_json_number(STI_LEAST_INERTIA));
+    json_t *row = list_schema(moment, 3, 3);
+    return json_pack("{s:[o, o, o]}", "anyOf", alone, json_deep_copy(row), list_schema(row, 3, 3));
 }
 
 static json_t *locks_schema(void)
@@ -94,16 +102,16 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     case STI_VALUE_MATERIAL:
         return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
     case STI_VALUE_NUMBER:
-        return number_schema(key->range);
+        return number_schema(key->range, key->unit);
     case STI_VALUE_BOOLEAN:
         return json_pack("{s:s}", "type", "boolean");
     case STI_VALUE_VECTOR:
     case STI_VALUE_DIRECTION:
     case STI_VALUE_NORMAL:
     case STI_VALUE_ALONG:
-        return numbers_schema(3, key->range);
+        return numbers_schema(3, key->range, key->unit);
     case STI_VALUE_EXTENTS:
-        return numbers_schema(3, STI_POSITIVE);
+        return numbers_schema(3, STI_POSITIVE, key->unit);
     case STI_VALUE_ROTATION:
         return rotation_schema();
     case STI_VALUE_INERTIA:
@@ -115,21 +123,21 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     case STI_VALUE_VARIANT:
         return json_pack("{s:s}", "const", kind->variant_name(variant));
     case STI_VALUE_TABLE:
-        return list_schema(numbers_schema(2, STI_FINITE), 1, 0);
+        return list_schema(numbers_schema(2, STI_FINITE, key->unit), 1, 0);
     case STI_VALUE_POINTS:
-        return list_schema(numbers_schema(3, STI_FINITE), 1, 0);
+        return list_schema(numbers_schema(3, STI_FINITE, key->unit), 1, 0);
     case STI_VALUE_TRIANGLES:
-        return list_schema(numbers_schema(3, STI_NOT_NEGATIVE), 1, 0);
+        return list_schema(numbers_schema(3, STI_NOT_NEGATIVE, key->unit), 1, 0);
     case STI_VALUE_FILE:
         return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
     case STI_VALUE_SCALE:
-        return json_pack("{s:[o, o]}", "anyOf", number_schema(STI_POSITIVE), numbers_schema(3, STI_FINITE));
+        return json_pack("{s:[o, o]}", "anyOf", number_schema(STI_POSITIVE, ""), numbers_schema(3, STI_FINITE, ""));
     case STI_VALUE_POSITIONS:
-        return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", number_schema(STI_FINITE));
+        return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", number_schema(STI_FINITE, "rad"));
     case STI_VALUE_WORDS:
         return list_schema(json_pack("{s:s}", "type", "string"), 0, 0);
     case STI_VALUE_HEIGHTS:
-        return list_schema(list_schema(number_schema(STI_FINITE), 2, 0), 2, 0);
+        return list_schema(list_schema(number_schema(STI_FINITE, key->unit), 2, 0), 2, 0);
     case STI_VALUE_BITS:
         return list_schema(json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", 0, "maximum", 31), 0, 0);
     case STI_VALUE_FLAG:

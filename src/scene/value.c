@@ -1,4 +1,5 @@
 /* scene/value.c -- from JSON values to the fields of defs, one function a kind of value. */
+#include "base/range.h"
 #include "scene/geometry.h"
 
 #include <ctype.h>
@@ -55,9 +56,14 @@ static st_Status read_vector(const Value *v, st_Vec3 *out)
 static st_Status read_direction(const Value *v, st_Vec3 *out)
 {
     STI_TRY(read_vector(v, out));
-    if (out->x != 0 || out->y != 0 || out->z != 0) return ST_OK;
-    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [0, 0, 0], must be %s", v->object->who,
-                      v->key->key, sti_expected(v->key));
+    double length = hypot(hypot(out->x, out->y), out->z);
+    if (length == 0)
+        return sti_report(v->object->reader, v->place, ST_ERR_FORMAT, "%s: %s is [0, 0, 0], must be %s", v->object->who,
+                          v->key->key, sti_expected(v->key));
+    if (sti_between(length, STI_SMALLEST, STI_LARGEST)) return ST_OK;
+    return sti_report(v->object->reader, v->place, ST_ERR_FORMAT,
+                      "%s: %s is [%g, %g, %g], must have a length from %g to %g", v->object->who, v->key->key, out->x,
+                      out->y, out->z, STI_SMALLEST, STI_LARGEST);
 }
 
 static st_Status read_name(const Value *v, const char **out)
@@ -91,6 +97,32 @@ static st_Status read_boolean(const Value *v, bool *out)
     return ST_OK;
 }
 
+static st_Status out_of_range(const Value *v, const sti_Place *place, const char *what, double x, double smallest,
+                              double largest)
+{
+    return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s is %g, must be from %g to %g", v->object->who,
+                      what, x, smallest, largest);
+}
+
+/* Factors of the reader's own, which the core never sees: one number > 0, or three that are not 0, of which a negative
+ * one mirrors. */
+static st_Status read_scale(const Value *v, st_Vec3 *out)
+{
+    double x[3] = {json_number_value(v->json)};
+    x[1] = x[2] = x[0];
+    if (json_is_array(v->json))
+        STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+    else if (!(x[0] > 0))
+        return wrong(v);
+    *out = (st_Vec3){x[0], x[1], x[2]};
+    for (int k = 0; k < 3; k++) {
+        if (x[k] == 0) return wrong(v);
+        if (!sti_between(fabs(x[k]), STI_SMALLEST, STI_LARGEST))
+            return out_of_range(v, v->place, v->key->key, x[k], STI_SMALLEST, STI_LARGEST);
+    }
+    return ST_OK;
+}
+
 static st_Status read_extents(const Value *v, st_Vec3 *half)
 {
     double x[3];
@@ -99,7 +131,9 @@ static st_Status read_extents(const Value *v, st_Vec3 *half)
         sti_Place at = {v->place, NULL, i};
         char name[96];
         snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
+        if (sti_between(x[i], STI_SHORTEST, STI_LONGEST)) continue;
         if (!(x[i] > 0)) return sti_wrong(v->object, &at, name, json_array_get(v->json, i), "a number > 0");
+        return out_of_range(v, &at, name, x[i], STI_SHORTEST, STI_LONGEST);
     }
     *half = (st_Vec3){x[0] / 2, x[1] / 2, x[2] / 2};
     return ST_OK;
@@ -120,10 +154,12 @@ static st_Status read_axis_angle(const Value *v, st_Quat *out)
     if (!json_is_number(angle))
         return sti_wrong(v->object, &angle_place, "angle of its orientation", angle, "a number");
     double length = hypot(hypot(axis.x, axis.y), axis.z), half = json_number_value(angle) / 2;
-    if (!(length > 0) || !isfinite(length))
+    if (!sti_between(length, STI_SMALLEST, STI_LARGEST))
         return sti_report(v->object->reader, &axis_place, ST_ERR_FORMAT,
-                          "%s: axis of its orientation is [%g, %g, %g], must have a length > 0", v->object->who, axis.x,
-                          axis.y, axis.z);
+                          "%s: axis of its orientation is [%g, %g, %g], must have a length from %g to %g",
+                          v->object->who, axis.x, axis.y, axis.z, STI_SMALLEST, STI_LARGEST);
+    if (!sti_within(2 * half, STI_LARGEST))
+        return out_of_range(v, &angle_place, "angle of its orientation", 2 * half, -STI_LARGEST, STI_LARGEST);
     double s = sin(half) / length;
     *out = (st_Quat){cos(half), s * axis.x, s * axis.y, s * axis.z};
     return ST_OK;
@@ -405,7 +441,7 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
     case STI_VALUE_FILE:
         return sti_file_read(object, key, value, place);
     case STI_VALUE_SCALE:
-        return sti_scale_read(object, key, value, place);
+        return read_scale(&v, &object->scale);
     case STI_VALUE_HEIGHTS:
         return sti_heights_read(object, key, value, place);
     case STI_VALUE_BITS:

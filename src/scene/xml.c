@@ -1,5 +1,6 @@
 #include "scene/xml.h"
 
+#include "base/range.h"
 #include "scene/reader.h"
 
 #include <expat.h>
@@ -221,14 +222,15 @@ st_Status sti_element_fail(st_Error *err, const sti_Element *element, const char
     return sti_report_line(&reader, element->line, ST_ERR_FORMAT, "%s: %s", who, what);
 }
 
-/* A finite number at *text, which moves past it. Words like nan and inf are no numbers here. */
+/* A number at *text, which moves past it. Words like nan and inf are no numbers here, nor is what base/range.h
+ * excludes. */
 static bool next_number(const char **text, double *out)
 {
     char *end;
     *text += strspn(*text, " \t\r\n");
     if (strchr("+-.0123456789", **text) == NULL || **text == '\0') return false;
     *out = strtod(*text, &end);
-    if (end == *text || !isfinite(*out)) return false;
+    if (end == *text || !sti_within(*out, STI_LARGEST)) return false;
     if (*end != '\0' && strchr(" \t\r\n", *end) == NULL) return false;
     *text = end;
     return true;
@@ -247,11 +249,11 @@ st_Status sti_some_numbers(st_Error *err, const sti_Element *element, const char
     }
     char expected[60];
     if (least == most && most == 1)
-        snprintf(expected, sizeof expected, "a finite number");
+        snprintf(expected, sizeof expected, "a number within +-1e30");
     else if (least == most)
-        snprintf(expected, sizeof expected, "%d finite numbers", most);
+        snprintf(expected, sizeof expected, "%d numbers within +-1e30", most);
     else
-        snprintf(expected, sizeof expected, "%d to %d finite numbers", least, most);
+        snprintf(expected, sizeof expected, "%d to %d numbers within +-1e30", least, most);
     if (value == NULL) return sti_element_fail(err, element, "%s is missing, must be %s", name, expected);
     return sti_element_fail(err, element, "%s is \"%.60s\", must be %s", name, value, expected);
 }

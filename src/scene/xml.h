@@ -44,7 +44,7 @@ void sti_element_text(const sti_Element *element, char *out, size_t size);
 /* Fail with "FILE:LINE: <limit> of <joint "elbow">: message". */
 st_Status sti_element_fail(st_Error *err, const sti_Element *element, const char *format, ...) STI_PRINTF(3, 4);
 
-/* `count` finite numbers of an attribute, which must be there unless `needed` is false: then out stays as it is. */
+/* `count` numbers of an attribute, which must be there unless `needed` is false: then out stays as it is. */
 st_Status sti_numbers(st_Error *err, const sti_Element *element, const char *name, int count, bool needed, double *out);
 /* The same, between `least` and `most` numbers; n gets how many. */
 st_Status sti_some_numbers(st_Error *err, const sti_Element *element, const char *name, int least, int most, int *n,

@@ -3,6 +3,7 @@
  * It stands in the world in place of the scene's profiles. The rows at the state, which the last step left, were made
  * before it was said: those of joints and motors are made again when the next step begins.
  */
+#include "base/range.h"
 #include "step/system.h"
 
 /* Say it, and wake whoever it moves. */
@@ -32,9 +33,10 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "joint \"%s\": its motor is \"%s\", must be \"speed\", \"position\" or \"force\" to be told",
                         def->name, st_motor_type_name(def->motor.type));
-    if (isinf(wanted))
-        return sti_fail(err, ST_ERR_ARGUMENT, "joint \"%s\": its motor is told %g, must be finite", def->name, wanted);
     sti_Control control = {.is_set = !isnan(wanted)};
+    if (control.is_set && !sti_within(wanted, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "joint \"%s\": its motor is told %g, must be from %g to %g", def->name,
+                        wanted, -STI_LARGEST, STI_LARGEST);
     if (control.is_set) control.value[0] = wanted;
     return say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err);
 }
@@ -50,9 +52,9 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
     if (force != NULL) vec3_store(control.value, *force);
     if (torque != NULL) vec3_store(control.value + 3, *torque);
     for (int i = 0; i < 6; i++)
-        if (!isfinite(control.value[i]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "force \"%s\": component %d is %g, must be finite",
-                            world->scene->force[f].name, i, control.value[i]);
+        if (!sti_within(control.value[i], STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "force \"%s\": component %d is %g, must be from %g to %g",
+                            world->scene->force[f].name, i, control.value[i], -STI_LARGEST, STI_LARGEST);
     return say(system, world->n_joints + f, control, world->scene->force[f].body.index1, 0, err);
 }
 

@@ -97,7 +97,7 @@ static st_Status check_lengths(const st_System *system, st_Error *err)
         double apart = norm(sub(def->point_b, def->point));
         if (def->type != ST_JOINT_DISTANCE || !(def->length > 0) || fabs(def->length - apart) <= 1e-3 * apart) continue;
         return sti_fail(err, ST_ERR_ARGUMENT,
-                        "joint \"%s\": length is %g, but its points are %g apart at the start; initial \"project\" "
+                        "joint \"%s\": length is %g, but point and point_b are %g apart at the start; initial \"project\" "
                         "would close it",
                         def->name, def->length, apart);
     }

@@ -2,6 +2,7 @@
  * The one place that knows them: scene files, --set, help texts and documentation all read it here.
  */
 #include "base/base.h"
+#include "base/range.h"
 #include "base/tolerance.h"
 
 #include <stiction/system.h>
@@ -173,9 +174,6 @@ typedef struct Entry {
     {                                                                                                                  \
         {#key, ST_SETTING_NUMBER, unit, help, NULL, min, max}, AT(key), NULL, 0                                        \
     }
-#define SMALLEST 1e-300 /* "greater than 0" as an inclusive range */
-#define LARGEST  1e300
-
 static const Entry entries[] = {
     {CHOICE(preset, preset_words, "sets all choices below, as a paper or a user would; keys beside it override"),
      AT(preset), NULL, 0},
@@ -207,9 +205,12 @@ static const Entry entries[] = {
          initial, initial_words,
          "an initial state that violates joints or overlaps: keep it, move it to the nearest consistent one, refuse"),
      AT(initial), NULL, 0},
-    NUMBER(h, "s", SMALLEST, LARGEST, "step"),
-    NUMBER(end, "s", SMALLEST, LARGEST, "end time"),
-    {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -LARGEST, LARGEST}, AT(gravity), NULL, 0},
+    NUMBER(h, "s", STI_SMALLEST, STI_LARGEST, "step"),
+    NUMBER(end, "s", STI_SMALLEST, STI_LARGEST, "end time"),
+    {{"gravity", ST_SETTING_VECTOR, "m/s^2", "acceleration of gravity", NULL, -STI_LARGEST, STI_LARGEST},
+     AT(gravity),
+     NULL,
+     0},
     {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL, 0},
     NUMBER(tolerance, "", 1e-16, 1.0, "residual at which a step problem counts as solved"),
     {{"max_iterations", ST_SETTING_INTEGER, "", "sweeps of an iterative solver", NULL, 1, 1e9},
@@ -226,29 +227,29 @@ static const Entry entries[] = {
      AT(islands),
      NULL,
      0},
-    NUMBER(margin, "m", 0.0, LARGEST, "drift gap: contacts closer than this enter the step problem"),
+    NUMBER(margin, "m", 0.0, STI_LONGEST, "drift gap: contacts closer than this enter the step problem"),
     {{"all_points", ST_SETTING_BOOLEAN, "", "every point of a contact patch, not only the few that span it", NULL, 0,
       1},
      AT(all_points),
      NULL,
      0},
-    NUMBER(slop, "m", 0.0, LARGEST,
+    NUMBER(slop, "m", 0.0, STI_LONGEST,
            "drift gap: gaps and overlaps up to this count as closed; what is beyond is corrected"),
-    NUMBER(correction_speed, "m/s", 0.0, LARGEST, "drift gap: cap on the speed that removes overlap"),
-    NUMBER(active_gap, "m", 0.0, LARGEST, "drift velocity and projection: a contact is active below this gap"),
+    NUMBER(correction_speed, "m/s", 0.0, STI_LARGEST, "drift gap: cap on the speed that removes overlap"),
+    NUMBER(active_gap, "m", 0.0, STI_LONGEST, "drift velocity and projection: a contact is active below this gap"),
     {{"sleep", ST_SETTING_BOOLEAN, "",
       "islands at rest are left out of the step until something touches them or a force on them changes", NULL, 0, 1},
      AT(sleep),
      NULL,
      0},
-    NUMBER(sleep_speed, "m/s", 0.0, LARGEST, "sleep: no point of a body at rest is faster than this"),
-    NUMBER(sleep_time, "s", 0.0, LARGEST, "sleep: how long an island must have been at rest"),
+    NUMBER(sleep_speed, "m/s", 0.0, STI_LARGEST, "sleep: no point of a body at rest is faster than this"),
+    NUMBER(sleep_time, "s", 0.0, STI_LARGEST, "sleep: how long an island must have been at rest"),
     {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,
       0, 1},
      AT(keep_springs),
      NULL,
      0},
-    NUMBER(restitution_speed, "m/s", 0.0, LARGEST, "an impact slower than this has no rebound"),
+    NUMBER(restitution_speed, "m/s", 0.0, STI_LARGEST, "an impact slower than this has no rebound"),
     NUMBER(event_step, "", 1e-12, 0.1,
            "events all: the smallest part of a step between two events; one nearer to the last is at one with it"),
     {{"max_events", ST_SETTING_INTEGER, "", "events of one step; more, and rebounds and transitions rest till its end",
@@ -261,13 +262,13 @@ static const Entry entries[] = {
      AT(patch_elements),
      NULL,
      0},
-    NUMBER(patch_spacing, "m", SMALLEST, LARGEST, "contact compliant: distance of neighbouring elements"),
-    NUMBER(patch_mass, "kg", SMALLEST, LARGEST, "contact compliant: the mass for which damping is critical"),
-    NUMBER(contact_stiffness, "N/m", SMALLEST, LARGEST,
+    NUMBER(patch_spacing, "m", STI_SHORTEST, STI_LONGEST, "contact compliant: distance of neighbouring elements"),
+    NUMBER(patch_mass, "kg", STI_SMALLEST, STI_LARGEST, "contact compliant: the mass for which damping is critical"),
+    NUMBER(contact_stiffness, "N/m", STI_SMALLEST, STI_LARGEST,
            "contact regularized: normal spring, where the shapes name none"),
-    NUMBER(contact_damping, "N s/m", SMALLEST, LARGEST,
+    NUMBER(contact_damping, "N s/m", STI_SMALLEST, STI_LARGEST,
            "contact regularized: tangential damper, where the shapes name none"),
-    NUMBER(joint_stiffness, "N/m", SMALLEST, LARGEST,
+    NUMBER(joint_stiffness, "N/m", STI_SMALLEST, STI_LARGEST,
            "contact regularized: springs in place of joints (N m/rad for rotations)"),
     {{"rigid_limit", ST_SETTING_BOOLEAN, "",
       "contact regularized: the limit of growing stiffness, reached by continuation in every step", NULL, 0, 1},
@@ -278,7 +279,7 @@ static const Entry entries[] = {
             "forces that rigid bodies leave open, as under four legs: what the solver finds (any), or those of least "
             "norm, weighted by stiffness and damping of contacts and joints, as stiff bodies share loads"),
      AT(forces), NULL, 0},
-    NUMBER(speed_limit, "m/s", SMALLEST, LARGEST,
+    NUMBER(speed_limit, "m/s", STI_SMALLEST, STI_LARGEST,
            "a velocity beyond this (or beyond it in rad/s) is called divergence"),
 };
 #define N_ENTRIES ((int)(sizeof entries / sizeof entries[0]))
@@ -362,15 +363,11 @@ static st_Status set_choice(st_SystemDef *def, const Entry *entry, const char *w
     return bad_word(entry->setting.key, word, entry->setting.words, err);
 }
 
-/* The range is inclusive; SMALLEST and LARGEST stand for "> 0" and "finite". NaN fails both comparisons. */
 static st_Status check_range(const st_Setting *setting, double x, st_Error *err)
 {
-    if (x >= setting->min && x <= setting->max) return ST_OK;
-    if (setting->max < LARGEST)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be from %g to %g", setting->key, x, setting->min,
-                        setting->max);
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be a finite number %s", setting->key, x,
-                    setting->min == 0 ? ">= 0" : (setting->min > 0 ? "> 0" : ""));
+    if (sti_between(x, setting->min, setting->max)) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT, "%s is %g, must be from %g to %g", setting->key, x, setting->min,
+                    setting->max);
 }
 
 st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingValue *value, st_Error *err)

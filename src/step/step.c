@@ -11,6 +11,7 @@
  * An integrator of order one ends its step at a collision. One of order two goes on behind each event to the
  * end of the step: steps end on the grid, and the state in between is kept to go back to on failure.
  */
+#include "base/range.h"
 #include "base/tolerance.h"
 #include "step/contact_model.h"
 #include "step/sleep.h"
@@ -206,7 +207,8 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     st_StepInfo local = st_step_info();
-    if (!isfinite(h) || h <= 0) return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be a finite number > 0", h);
+    if (!sti_between(h, STI_SMALLEST, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
     sti_start_lap(system);
     double start = system->t;
     if (sti_goes_on(system)) STI_TRY(sti_save(system, err));

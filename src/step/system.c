@@ -27,6 +27,9 @@ static st_Status check_def(const st_SystemDef *def, st_Error *err)
         STI_TRY(st_setting_get(def, st_setting(k)->key, &value, err));
         STI_TRY(st_setting_set(&copy, st_setting(k)->key, &value, err));
     }
+    if (def->end + def->h <= def->end) /* time would stand still before the end */
+        return sti_fail(err, ST_ERR_ARGUMENT, "h is %g s, below the resolution of time at end = %g s", def->h,
+                        def->end);
     const int dims[] = {1, 2, 3};
     for (int k = 0; k < 3; k++) {
         st_Law law = dims[k] == 1 ? ST_LAW_FRICTIONLESS : def->law;

@@ -282,6 +282,56 @@ static void files_are_made_of_it(void **state)
     check_status(p, 2);
 }
 
+/* A disk that is full at every place in turn: the command fails and says where, and what it leaves is whole. */
+static void half_a_file_is_never_left(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *text = in_folder(p, "made");
+    const char *const commands[][10] = {
+        {"report", out, "-o", text},
+        {"plot", out, "-y", "kinetic", "-o", text},
+        {"export", out, "--csv", text},
+        {"converge", scene, "--csv", text, "--halvings", "5..6", "--reference", "7"},
+        {"run", scene, "--picture", text, "--set", "simulation/end=0.1"},
+    };
+    struct rlimit before, small;
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
+    check_status(p, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++) {
+        FILE *old = fopen(text, "w");
+        assert_non_null(old);
+        fputs("old", old);
+        fclose(old);
+        small = before;
+        small.rlim_cur = 100;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        run_arguments(p, commands[k]);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        check_status(p, 1);
+        read_file(text, p->out);
+        assert_string_equal(p->out, "old");
+    }
+    const char *folder = in_folder(p, "vtk");
+    small.rlim_cur = 3000; /* some frames fit, others do not */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    RUN(p, "export", out, "--vtk", folder);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    check_status(p, 1);
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        char path[600];
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        read_file(path, p->out);
+        check_contains(p->out, "</VTKFile>");
+    }
+    closedir(dir);
+}
+
 /* Without a browser or ffmpeg: said in words, with what to install. */
 static void missing_tools_are_named(void **state)
 {
@@ -435,6 +485,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_recording_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_ends_the_run, setup, teardown),
         cmocka_unit_test_setup_teardown(files_are_made_of_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(half_a_file_is_never_left, setup, teardown),
         cmocka_unit_test_setup_teardown(missing_tools_are_named, setup, teardown),
         cmocka_unit_test_setup_teardown(the_server_is_for_one_page, setup, teardown),
         cmocka_unit_test_setup_teardown(live_runs_take_wishes, setup, teardown),

@@ -197,18 +197,18 @@ static void bad_shapes_are_refused_by_name(void **state)
     refuse(st_capsule_def(1, -1), "length is -1");
     refuse(st_cylinder_def(1, NAN), "length is nan");
     refuse(st_cone_def(INFINITY, 1), "radius is inf");
-    refuse(st_ellipsoid_def(1, 0, 1), "y semi-axis is 0");
-    refuse(st_box_def(1, 1, 0), "z extent is 0");
+    refuse(st_ellipsoid_def(1, 0, 1), "size along y is 0");
+    refuse(st_box_def(1, 1, 0), "size along z is 0");
     refuse(st_hull_def(flat, 5), "in a plane");
     refuse(st_hull_def(line, 4), "on a line");
     refuse(st_hull_def(same, 4), "coincide");
     refuse(st_hull_def(flat, 3), "at least 4 points, has 3");
     refuse(st_hull_def(NULL, 0), "at least 4 points");
-    refuse(st_hull_def(broken, 4), "point 3");
+    refuse(st_hull_def(broken, 4), "points: number 3");
     refuse(st_mesh_def(flat, 5, beyond, 1), "names point 9");
     refuse(st_mesh_def(flat, 5, thin, 1), "no area");
     refuse(st_mesh_def(flat, 5, NULL, 0), "at least");
-    refuse(st_height_field_def(heights, 2, 2, 1), "height 2 is inf");
+    refuse(st_height_field_def(heights, 2, 2, 1), "heights: number 2 is inf");
     refuse(st_height_field_def(heights, 1, 2, 1), "at least 2 by 2");
     refuse(st_height_field_def(heights, 2, 2, 0), "spacing is 0");
 }

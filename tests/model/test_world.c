@@ -420,7 +420,7 @@ static void bad_definitions_are_refused(void **state)
     st_ShapeDef shape = st_sphere_def(0);
     refuse(st_scene_add_shape(f.scene, id, &shape, NULL, err), err, "radius is 0");
     shape = st_box_def(1, -1, 1);
-    refuse(st_scene_add_shape(f.scene, id, &shape, NULL, err), err, "y extent is -1");
+    refuse(st_scene_add_shape(f.scene, id, &shape, NULL, err), err, "size along y is -2");
     shape = st_point_def();
     shape.mu = -0.1;
     refuse(st_scene_add_shape(f.scene, id, &shape, NULL, err), err, "friction is -0.1");

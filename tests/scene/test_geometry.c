@@ -118,9 +118,12 @@ static void models_are_read(void **state)
     model_text((const char *)binary, sizeof binary, false, 3, 1);
     static const struct {
         const char *text, *part;
-    } bad[] = {{"v 0 0\n", "file:1"},     {"v 0 0 0\nf 1 2 3\n", "names point 2"},
-               {"v 0 0 nan\n", "finite"}, {"v 0 0 0\nf 1 1\n", "2 corners"},
-               {"", "no points"},         {"v 0 0 0\nf a b c\n", "no corner"}};
+    } bad[] = {{"v 0 0\n", "file:1"},
+               {"v 0 0 0\nf 1 2 3\n", "names point 2"},
+               {"v 0 0 nan\n", "(0, 0, nan), each must be from -1e+30 to 1e+30"},
+               {"v 0 0 0\nf 1 1\n", "2 corners"},
+               {"", "no points"},
+               {"v 0 0 0\nf a b c\n", "no corner"}};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         sti_Model m = {0};
         st_Error err = {0};

@@ -530,7 +530,8 @@ static void test_wrong_types(void **state)
     check_refused("{\"bodies\": [{\"fixed\": 1}]}", 1, "fixed is 1, must be true or false");
     check_refused("{\"bodies\": [{\"orientation\": [1, 0, 0]}]}", 1, "orientation is a list of 3", "quaternion");
     check_refused("{\"bodies\": [{\"orientation\": {\"axis\": [1, 0, 0]}}]}", 1, "\"axis\" and \"angle\"");
-    check_refused("{\"bodies\": [{\"orientation\": {\"axis\": [0, 0, 0], \"angle\": 1}}]}", 1, "axis", "length > 0");
+    check_refused("{\"bodies\": [{\"orientation\": {\"axis\": [0, 0, 0], \"angle\": 1}}]}", 1, "axis",
+                  "must have a length from 1e-30");
     check_refused("{\"bodies\": [{\"orientation\": {\"axis\": [0, 0, 1], \"angle\": \"1\"}}]}", 1, "angle", "\"1\"");
     check_refused("{\"bodies\": [{\"inertia\": [[1,0,0],[0,1,0],\n[0,0]]}]}", 2, "inertia[2] is a list of 2");
     check_refused("{\"bodies\": [{\"locks\": [\"x\",\n\"rq\"]}]}", 2, "locks has \"rq\"", "planar-xy");
@@ -571,8 +572,9 @@ static void test_values_out_of_range(void **state)
                   3, "velocity[1] is 2, must be 0", "locked");
     check_refused("{\"bodies\": [{\"fixed\": true,\n\"angular_velocity\": [1, 0, 0]}]}", 2, "angular_velocity[0] is 1",
                   "fixed");
-    check_refused("{\"simulation\": {\n\"h\": 0}, " BODIES "}", 2, "simulation: h is 0, must be", "> 0");
-    check_refused("{\"simulation\": {\n\"end\": -1}, " BODIES "}", 2, "simulation: end is -1, must be", "> 0");
+    check_refused("{\"simulation\": {\n\"h\": 0}, " BODIES "}", 2, "simulation: h is 0, must be from 1e-30 to 1e+30");
+    check_refused("{\"simulation\": {\n\"end\": -1}, " BODIES "}", 2,
+                  "simulation: end is -1, must be from 1e-30 to 1e+30");
     check_refused("{\"simulation\": {\n\"preset\": \"anitescu-potra\"}, " BODIES "}", 2, "preset is \"anitescu-potra\"",
                   "anitescu-potra-2002", "default");
     check_refused("{\"simulation\": {\n\"preset\": 2002}, " BODIES "}", 2, "preset is 2002", "default");
@@ -627,7 +629,7 @@ static void test_names_and_references(void **state)
                   2, "joints/0", "half angle of 3.2 rad");
     check_refused("{" BODIES ", \"joints\": [\n{\"type\": \"universal\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1], \"axis_b\": [1, 0, 0], \"other_lower\": 1, \"other_upper\": 0}]}",
-                  2, "joints/0", "lower is 1 and upper 0 (angle_b)");
+                  2, "joints/0", "other_lower is 1 and other_upper 0 (angle_b)");
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1],\n\"lower\": 1, \"upper\": 0}]}",

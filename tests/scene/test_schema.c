@@ -137,7 +137,7 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
         "to couple",
         "does not have", /* coordinates, */
         "must be 90",    /* numbers that depend on each other, */
-        "and not 0",
+        "of either sign",
         "apart at the start",
         "at the start",
         "lower must be below upper",
@@ -150,7 +150,7 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
         "both",
         "unit quaternion", /* norms, */
         "[0, 0, 0], must be",
-        "length > 0",
+        "must have a length from",
         "is missing: end", /* the ground's points, */
         "mass is",         /* masses that shapes do or do not give, */
         "inertia",

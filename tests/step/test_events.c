@@ -260,7 +260,7 @@ static void crooked_start(void **state)
         run.def.initial = (st_Initial)k;
         assert_int_equal(st_system_create(run.scene, &run.def, &run.sys, &run.err), ST_ERR_ARGUMENT);
         assert_null(run.sys);
-        assert_non_null(strstr(run.err.message, "joint \"rod\": length is 2, but its points are 2.1 apart"));
+        assert_non_null(strstr(run.err.message, "joint \"rod\": length is 2, but point and point_b are 2.1 apart"));
     }
 
     run.def.initial = ST_INITIAL_PROJECT;

@@ -612,7 +612,7 @@ static void bad_joints_are_refused(void **state)
         const char *part;
     } cases[] = {
         {ST_JOINT_REVOLUTE, "lower is 1 and upper -1"},
-        {ST_JOINT_REVOLUTE, "max_force of its motor is -1"},
+        {ST_JOINT_REVOLUTE, "motor: max_force is -1"},
         {ST_JOINT_BALL, "a ball joint's swing has no direction for a motor"},
         {ST_JOINT_FIXED, "a fixed joint has no angle or displacement for a limit"},
         {ST_JOINT_REVOLUTE, "axis is (0, 0, 0)"},
@@ -622,12 +622,12 @@ static void bad_joints_are_refused(void **state)
         {ST_JOINT_DISTANCE, "length is -2"},
         {ST_JOINT_REVOLUTE, "its motion starts at 0.5, but the joint stands at 0"},
         {ST_JOINT_REVOLUTE, "coordinate is \"distance\", which a revolute joint does not have"},
-        {ST_JOINT_FREE, "its two points coincide"},
-        {ST_JOINT_PRISMATIC, "stiffness of its motor is 0"},
+        {ST_JOINT_FREE, "point and point_b coincide"},
+        {ST_JOINT_PRISMATIC, "motor: stiffness is 0"},
         {ST_JOINT_REVOLUTE, "friction is -2"},
         {ST_JOINT_REVOLUTE, "neither of \"wall\" and \"ground\" can move"},
         {ST_JOINT_REVOLUTE, "both ends are at \"arm\""},
-        {ST_JOINT_REVOLUTE, "limits are"},
+        {ST_JOINT_REVOLUTE, "lower is nan and upper inf (angle), each must be from"},
         {ST_JOINT_REVOLUTE, "table"},
     };
     for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
@@ -690,7 +690,7 @@ static void bad_joints_are_refused(void **state)
     bushing.b = body;
     refuse(st_scene_add_spring(m.scene, &bushing, NULL, &m.err), &m.err, "all its stiffnesses and dampings are 0");
     bushing.damping_about.y = -1;
-    refuse(st_scene_add_spring(m.scene, &bushing, NULL, &m.err), &m.err, "angular damping is -1");
+    refuse(st_scene_add_spring(m.scene, &bushing, NULL, &m.err), &m.err, "angular_damping is -1");
     end(&m);
 }
 

@@ -1,0 +1,149 @@
+/* record/whole_file.c -- a file is there whole or not at all.
+ *
+ * It is written without a name (O_TMPFILE), so that whatever ends the program half-way, a full disk or a signal, leaves
+ * neither a part of it nor something to clean up, and an older file of that name as it was. When all is written it gets
+ * a name beside its own and takes its place at once, by rename(). Where the file system knows no nameless files it has
+ * that name from the start, and a program that is killed leaves it: PATH.<process>.part.
+ *
+ * What is no regular file (a pipe, /dev/stdout) is written straight.
+ */
+#define _GNU_SOURCE 1 /* O_TMPFILE */
+
+#include "record/whole_file.h"
+
+#include "record/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *sti_name_beside(const char *path)
+{
+    const size_t length = strlen(path) + 32;
+    char *name = malloc(length);
+    if (name != NULL) snprintf(name, length, "%s.%ld.part", path, (long)getpid());
+    return name;
+}
+
+static int open_nameless(const char *path, mode_t mode)
+{
+#ifdef O_TMPFILE
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode) : -1;
+    free(folder);
+    return fd;
+#else
+    (void)path, (void)mode;
+    return -1;
+#endif
+}
+
+/* A stream for what will be at `path`, which has no links. */
+static FILE *open_beside(const char *path, mode_t mode)
+{
+    int fd = open_nameless(path, mode);
+    if (fd < 0) {
+        char *part = sti_name_beside(path);
+        fd = part != NULL ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) : -1;
+        free(part);
+    }
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file == NULL && fd >= 0) close(fd);
+    return file;
+}
+
+/* The file that `path` leads to: links are followed, so that they stay. malloc'd. */
+static char *end_of_links(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real != NULL ? real : strdup(path);
+}
+
+st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
+{
+    struct stat old;
+    const bool exists = stat(path, &old) == 0;
+    char *target = end_of_links(path);
+    *out = NULL;
+    if (target == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    if (exists && !S_ISREG(old.st_mode))
+        *out = fopen(path, "w");
+    else if (!exists || access(path, W_OK) == 0) /* one that must not be written is not replaced either */
+        *out = open_beside(target, exists ? old.st_mode & 0777 : 0666);
+    free(target);
+    if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    return ST_OK;
+}
+
+st_Status sti_file_grow(const char *path, FILE **out, st_Error *err)
+{
+    *out = fopen(path, "w");
+    if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    return ST_OK;
+}
+
+st_Status sti_file_failed(const char *path, st_Error *err)
+{
+    return sti_fail(err, ST_ERR_FILE, "%s: writing failed: %s", path, strerror(errno != 0 ? errno : EIO));
+}
+
+/* A name for the open file, unless it has one. */
+static bool give_name(int fd, const char *name)
+{
+    struct stat info;
+    char open_file[40];
+    if (fstat(fd, &info) != 0) return false;
+    if (info.st_nlink > 0) return true;
+    snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* Everything is with the system: give it its place. One that was written straight has no part. */
+static bool appear(int fd, const char *path, const char *part)
+{
+    if (!give_name(fd, part)) return false;
+    return rename(part, path) == 0 || errno == ENOENT;
+}
+
+/* The stream is closed whatever happens; errno is the first reason, of an earlier write where that failed. */
+static bool finish(FILE *file, const char *path, bool good)
+{
+    int reason = errno;
+    char *target = end_of_links(path), *part = target != NULL ? sti_name_beside(target) : NULL;
+    bool ok = good && part != NULL && fflush(file) == 0 && appear(fileno(file), target, part);
+    if (good && !ok) reason = errno;
+    if (!ok && part != NULL) (void)unlink(part);
+    free(part);
+    free(target);
+    if (fclose(file) != 0 && ok) {
+        reason = errno;
+        ok = false;
+    }
+    errno = reason;
+    return ok;
+}
+
+st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
+{
+    return finish(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
+}
+
+void sti_file_give_up(FILE *file, const char *path)
+{
+    if (file != NULL) (void)finish(file, path, false);
+}
+
+st_Status st_file_write(const char *path, const void *bytes, size_t size, st_Error *err)
+{
+    FILE *file = NULL;
+    if (path == NULL || (bytes == NULL && size > 0))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_file_write: path and bytes must be given");
+    STI_TRY(sti_file_open(path, &file, err));
+    errno = 0;
+    fwrite(bytes, 1, size, file);
+    return sti_file_close(file, path, err);
+}

@@ -1,0 +1,23 @@
+/* record/whole_file.h -- files that are there whole or not at all. */
+#ifndef STI_RECORD_WHOLE_FILE_H
+#define STI_RECORD_WHOLE_FILE_H
+
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stiction/io.h>
+
+/* What is written appears at `path` when the stream is closed with sti_file_close(), and not before. Failures name the
+ * file and the system's reason; after one, what was there before is there still.                    */
+st_Status sti_file_open(const char *path, FILE **out, st_Error *err);
+/* The same for a file that people watch while it grows: it is at `path` from the start. */
+st_Status sti_file_grow(const char *path, FILE **out, st_Error *err);
+st_Status sti_file_failed(const char *path, st_Error *err); /* after a write failed: errno says why */
+st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
+/* Close it and leave nothing of it; NULL is fine. */
+void sti_file_give_up(FILE *file, const char *path);
+
+/* A name beside `path` that no other process uses, malloc'd: for what is not written through a stream. */
+char *sti_name_beside(const char *path);
+
+#endif
