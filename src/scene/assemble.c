@@ -150,8 +150,7 @@ static void add_steiner(st_Mat3 *A, double mass, st_Vec3 d)
             A->m[3 * i + j] += mass * ((i == j ? dot(d, d) : 0) - x[i] * x[j]);
 }
 
-/* `from` joins `into`, both placed; into's frame stays. */
-static void join_masses(sti_RobotLink *into, const sti_RobotLink *from)
+void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from)
 {
     if (!(from->mass > 0)) return;
     st_Quat q = quat_product(quat_conjugate(into->pose.q), from->pose.q);
@@ -177,7 +176,7 @@ static void merge(sti_Robot *robot)
         bool joins = welded && (link->parent < 0 || robot->def.merge || !(link->mass > 0));
         link->body = k;
         if (joins && link->parent >= 0) link->body = robot->links[link->parent].body;
-        if (joins && link->body >= 0 && link->body != k) join_masses(&robot->links[link->body], link);
+        if (joins && link->body >= 0 && link->body != k) sti_join_masses(&robot->links[link->body], link);
     }
 }
 
@@ -200,11 +199,12 @@ static void name_bodies(sti_Robot *robot)
         if (robot->links[k].body_name == NULL) robot->links[k].body_name = robot->links[k].name;
 }
 
-/* A root that stands and touches nothing is the ground itself. */
+/* The world, and a root that stands and touches nothing, is the ground itself. */
 static void ground_root(sti_Robot *robot)
 {
     for (int k = 0; k < robot->n_links; k++) {
-        if (robot->links[k].body != k || !stands(&robot->links[k]) || robot->links[k].touches) continue;
+        if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
+        if (robot->links[k].touches && !robot->links[k].world) continue;
         for (int i = k; i < robot->n_links; i++)
             if (robot->links[i].body == k) robot->links[i].body = -1;
     }
@@ -276,7 +276,7 @@ static json_t *put_pose(json_t *json, st_Vec3 p, st_Quat q)
     return json;
 }
 
-/* Shapes of a link have its name: hand, hand.2, hand.3. */
+/* Shapes have names of their own, or their link's: hand, hand.2, hand.3. Those of the ground are the scene's. */
 static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int k, const st_Pose *body)
 {
     const sti_RobotShape *shape = &link->shapes[k];
@@ -284,7 +284,12 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
     st_Vec3 position = rotate_back(body->q, sub(world.p, body->p));
     st_Quat q = quat_unit(quat_product(quat_conjugate(body->q), world.q));
     const char *type = json_string_value(json_object_get(shape->json, "type"));
-    json_t *name = k == 0 ? json_string(link->name) : json_sprintf("%s.%d", link->name, k + 1);
+    const char *prefix = link->body < 0 ? robot->prefix : "", *own = shape->name != NULL ? shape->name : link->name;
+    json_t *name = json_sprintf("%s%s", prefix, own);
+    if (shape->name == NULL && k > 0) {
+        json_decref(name);
+        name = json_sprintf("%s%s.%d", prefix, own, k + 1);
+    }
     json_t *json = sti_with(sti_with(json_object(), "type", json_string(type)), "name", name);
     if (json != NULL && json_object_update_missing(json, shape->json) != 0) {
         json_decref(json);
@@ -302,6 +307,19 @@ static st_Status write_shapes(sti_Robot *robot, const sti_RobotLink *link, const
         json_t *json = shape_json(robot, link, k, body);
         if (json_array_append_new(shapes, json) != 0) return sti_robot_memory(robot);
         STI_TRY(sti_origin(robot->reader, json, link->shapes[k].at));
+    }
+    return ST_OK;
+}
+
+static st_Status write_ground(sti_Robot *robot)
+{
+    const st_Pose world = pose_identity();
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        if (link->body >= 0 || link->n_shapes == 0) continue;
+        json_t *list = scene_list(robot, "ground");
+        if (list == NULL) return sti_robot_memory(robot);
+        if (json_is_array(list)) STI_TRY(write_shapes(robot, link, &world, list));
     }
     return ST_OK;
 }
@@ -351,6 +369,20 @@ static json_t *body_name(const sti_Robot *robot, int link)
     return prefixed(robot, robot->links[body].body_name, "");
 }
 
+/* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. */
+static st_Status write_bushing(sti_Robot *robot, const sti_RobotLink *link)
+{
+    const sti_RobotJoint *j = &link->joint;
+    json_t *json = json_pack("{s:s}", "type", "bushing");
+    json = sti_with(json, "name", prefixed(robot, j->name, ".bushing"));
+    json = sti_with(json, "a", body_name(robot, link->parent));
+    json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
+    json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
+    json = sti_with(json, "angular_stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
+    json = sti_with(json, "angular_damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
+    return add_member(robot, "springs", json, j->at);
+}
+
 /* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set. */
 static json_t *motor_json(const sti_Robot *robot, const sti_RobotJoint *joint)
 {
@@ -397,10 +429,11 @@ static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
     json = add_number(json, "upper", j->upper - j->start, INFINITY);
     json = add_number(json, "other_lower", j->other_lower, -INFINITY);
     json = add_number(json, "other_upper", j->other_upper, INFINITY);
-    json = add_number(json, "damping", j->damping, 0);
+    bool ball = j->type == ST_JOINT_BALL;
+    json = add_number(json, "damping", ball ? 0 : j->damping, 0);
     json = add_number(json, "friction", j->friction, 0);
-    json = add_number(json, "stiffness", j->stiffness, 0);
-    if (j->stiffness != 0) json = sti_with(json, "rest", json_real(j->rest - j->start));
+    json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
+    if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
     if (j->driven && j->mimics == NULL) json = sti_with(json, "motor", motor_json(robot, j));
     if (j->collide) json = sti_with(json, "collide", json_true());
     return add_member(robot, "joints", json, j->at);
@@ -461,12 +494,15 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     merge(robot);
     name_bodies(robot);
     ground_root(robot);
+    STI_TRY(write_ground(robot));
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].body == k) STI_TRY(write_body(robot, k));
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
         bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));
         if (kept) STI_TRY(write_joint(robot, link));
+        bool sprung = link->joint.stiffness != 0 || link->joint.damping != 0;
+        if (kept && link->joint.type == ST_JOINT_BALL && sprung) STI_TRY(write_bushing(robot, link));
     }
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].joint.mimics != NULL) STI_TRY(write_gear(robot, &robot->links[k].joint));

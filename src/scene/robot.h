@@ -13,8 +13,10 @@
 
 typedef struct sti_RobotShape {
     const sti_Element *at;
-    st_Pose pose; /* in the link                                                                     */
-    json_t *json; /* a shape of a scene, without position and orientation; owned                     */
+    st_Pose pose;     /* in the link                                                                     */
+    json_t *json;     /* a shape of a scene, without position and orientation; owned                     */
+    const char *name; /* NULL: that of the link                                                      */
+    int filter;       /* MJCF: which of the kinds by what they touch                                 */
 } sti_RobotShape;
 
 /* What connects a link to its parent. Point and axes are in the link's own frame. */
@@ -49,10 +51,12 @@ typedef struct sti_RobotLink {
     sti_RobotJoint joint;
     STI_ARRAY(sti_RobotShape, shapes);
     int n_shapes;
-    int body;              /* the link that stands for its body; -1: the ground                               */
-    bool touches;          /* its body has shapes                                                             */
-    bool has_mass;         /* its own, before others joined                                                  */
-    const char *body_name; /* that of the first of its links with mass or shapes                     */
+    bool world; /* not a link but the world: its shapes are the ground's                             */
+    /* by assemble.c */
+    int body;              /* the link that stands for its body; -1: the ground                      */
+    bool has_mass;         /* its own, before others joined                                          */
+    bool touches;          /* of a body: it has shapes                                               */
+    const char *body_name; /* of a body: that of its first link with mass or shapes                  */
 } sti_RobotLink;
 
 /* Two links that do not touch. */
@@ -101,7 +105,7 @@ typedef struct sti_Robot {
 } sti_Robot;
 
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root);
-st_Status sti_mjcf_read(sti_Robot *robot, const sti_Element *root);
+st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root);
 /* To the scene's tree. */
 st_Status sti_robot_assemble(sti_Robot *robot);
 
@@ -109,6 +113,8 @@ st_Status sti_robot_assemble(sti_Robot *robot);
 sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Element *at, int parent);
 /* Takes `json`. */
 st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Element *at, st_Pose pose, json_t *json);
+/* `from` joins `into`, both placed; the frame of `into` stays. */
+void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from);
 int sti_robot_find(const sti_Robot *robot, const char *name);       /* link; -1: none           */
 int sti_robot_find_joint(const sti_Robot *robot, const char *name); /* the link that has it     */
 void sti_robot_free(sti_Robot *robot);
@@ -123,6 +129,8 @@ st_Status sti_robot_memory(const sti_Robot *robot);
 
 /* The path of a mesh as the scene writes it, kept: package:// and file:// looked up. */
 st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *name, const char **out);
+/* The root element of another file that this one names. */
+st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char *name, sti_Element **root);
 /* A hull or mesh of a file, scaled: a shape of a scene. */
 st_Status sti_robot_mesh(sti_Robot *robot, const sti_Element *at, const char *name, const double scale[3],
                          json_t **out);

@@ -47,7 +47,7 @@ st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Eleme
 {
     if (json != NULL &&
         STI_GROW(&robot->allocator, link->shapes, link->shapes_size, link->n_shapes + 1, robot->err) == ST_OK) {
-        link->shapes[link->n_shapes++] = (sti_RobotShape){at, pose, json};
+        link->shapes[link->n_shapes++] = (sti_RobotShape){.at = at, .pose = pose, .json = json};
         return ST_OK;
     }
     json_decref(json);
@@ -237,6 +237,23 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
     return *out != NULL ? ST_OK : sti_robot_memory(robot);
 }
 
+st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char *name, sti_Element **root)
+{
+    const char *path;
+    char whole[PATH_SIZE], *text = NULL;
+    size_t length = 0;
+    st_Error why = {0};
+    STI_TRY(sti_robot_path(robot, at, name, &path));
+    int folder = path[0] != '/' ? scene_folder(robot->reader) : 0;
+    if (snprintf(whole, sizeof whole, "%.*s%s", folder, robot->reader->label, path) >= (int)sizeof whole)
+        return sti_element_fail(robot->err, at, "the path of its file is too long");
+    if (sti_text_read(whole, &text, &length, &why) != ST_OK)
+        return sti_element_fail(robot->err, at, "%.200s", why.message);
+    st_Status status = sti_xml_parse(robot->files, text, length, whole, root, robot->err);
+    free(text);
+    return status;
+}
+
 st_Status sti_robot_mesh(sti_Robot *robot, const sti_Element *at, const char *name, const double s[3], json_t **out)
 {
     const char *ending = strrchr(name, '.'), *path = NULL;
@@ -264,7 +281,7 @@ json_t *sti_robot_scene(const char *label)
     return json_pack("{s:[{s:s}]}", "robots", "file", slash != NULL ? slash + 1 : label);
 }
 
-static st_Status read_root(sti_Robot *robot, const sti_Element *root)
+static st_Status read_root(sti_Robot *robot, sti_Element *root)
 {
     json_t *scene = robot->reader->root;
     const char *name = sti_attribute(root, sti_element_is(root, "mujoco") ? "model" : "name");
@@ -273,7 +290,8 @@ static st_Status read_root(sti_Robot *robot, const sti_Element *root)
         return sti_robot_memory(robot);
     if (robot->reader->xml) STI_TRY(sti_origin(robot->reader, scene, root));
     if (sti_element_is(root, "robot")) return sti_urdf_read(robot, root);
-    return sti_element_fail(robot->err, root, "is no robot: the root must be <robot> (URDF)");
+    if (sti_element_is(root, "mujoco")) return sti_mjcf_read(robot, root);
+    return sti_element_fail(robot->err, root, "is no robot: the root must be <robot> (URDF) or <mujoco> (MJCF)");
 }
 
 static st_Status import(sti_Robot *robot, const char *text, size_t length)
