@@ -85,6 +85,10 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     if (ball && isfinite(joint->upper)) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "range"), "range"));
     if (ball && joint->friction != 0)
         STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "frictionloss"), "frictionloss"));
+    if (ball && joint->damping != 0)
+        STI_TRY(sti_remark(m->robot,
+                           "damping of ball joints acts on the rate of the rotation vector, as bushings have it, "
+                           "not on the angular velocity: the same for small angles"));
     if (ball) joint->lower = -INFINITY, joint->upper = INFINITY, joint->friction = 0;
     return ST_OK;
 }

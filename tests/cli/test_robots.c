@@ -141,6 +141,88 @@ static void bad_urdf_files(void **state)
         refused(*state, "bad.urdf", &cases[k]);
 }
 
+#define MJCF(inside) "<mujoco model='m'>\n" inside "\n</mujoco>\n"
+#define MASS         "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
+#define ONE(inside)  MJCF("<worldbody><body name='b'>" MASS "\n" inside "</body></worldbody>")
+
+static void bad_mjcf_files(void **state)
+{
+    static const Bad cases[] = {
+        {"<mujoco>\n<worldbody>\n</mujoco>", 3, {"not XML", NULL}},
+        {MJCF("<worldbodies/>"), 2, {"<worldbodies>", "not understood", NULL}},
+        {MJCF("<compiler angle='grad'/>"), 2, {"angle is \"grad\"", NULL}},
+        {MJCF("<compiler eulerseq='xyzz'/>"), 2, {"eulerseq", NULL}},
+        {MJCF("<compiler settotalmass='3'/>"), 2, {"settotalmass", "not understood", NULL}},
+        {MJCF("<option timestep='-1'/>"), 2, {"timestep is -1", NULL}},
+        {MJCF("<option viscosity='1'/>"), 2, {"viscosity", "not understood", NULL}},
+        {MJCF("<option><flag contact='disable'/></option>"), 2, {"<flag>", "contact", NULL}},
+        {MJCF("<option wind='1 0 0'/>"), 2, {"wind", "\"ignore\": [\"wind\"]", NULL}},
+        {MJCF("<tendon/>"), 2, {"<tendon>", NULL}},
+        {MJCF("<default><geom shellinertia='true'/></default>"), 2, {"<geom>", "shellinertia", NULL}},
+        {MJCF("<include file='none.xml'/>"), 2, {"there is no file", "none.xml", NULL}},
+        {MJCF("<include file='bad.xml'/>"), 2, {"<include>", "too many", NULL}}, /* itself */
+        {ONE("<joint type='hinge' armature='0.1'/>"), 3, {"armature", "\"ignore\": [\"armature\"]", NULL}},
+        {ONE("<joint type='screw'/>"), 3, {"type is \"screw\"", "hinge, slide, ball or free", NULL}},
+        {ONE("<joint axis='0 0 0'/>"), 3, {"axis", "direction", NULL}},
+        {ONE("<joint range='2 1'/>"), 3, {"range is 2 1", NULL}},
+        {ONE("<joint damping='-1'/>"), 3, {"damping is -1", NULL}},
+        {ONE("<joint springdamper='1 1'/>"), 3, {"springdamper", "not understood", NULL}},
+        {ONE("<joint type='ball' range='0 1'/>"), 3, {"range", "not understood", NULL}},
+        {ONE("<joint axis='1 0 0'/><joint axis='0 1 0'/><joint axis='0 0 1'/>"), 2, {"<body \"b\">", "has 3 joints"}},
+        {ONE("<joint/><geom type='hfield'/>"), 3, {"type is \"hfield\"", NULL}},
+        {ONE("<joint/><geom type='box' size='1 1'/>"), 3, {"size has 2 numbers", "must have 3", NULL}},
+        {ONE("<joint/><geom size='0'/>"), 3, {"size has 0", NULL}},
+        {ONE("<joint/><geom type='plane'/>"), 3, {"plane", "worldbody", NULL}},
+        {ONE("<joint/><geom type='mesh' mesh='none'/>"), 3, {"no asset of that name", NULL}},
+        {ONE("<joint/><geom size='1' euler='0 0 1' quat='1 0 0 0'/>"), 3, {"both quat and euler", NULL}},
+        {ONE("<joint/><geom type='capsule' size='1' fromto='0 0 0 0 0 0'/>"), 3, {"same point", NULL}},
+        {ONE("<joint/><body name='b'/>"), 3, {"used twice", NULL}},
+        {ONE("<joint/><body name='c'><freejoint/>" MASS "</body>"), 3, {"free", "worldbody", NULL}},
+        {ONE("<composite/>"), 3, {"<composite>", "not understood", NULL}},
+        {MJCF("<worldbody><body name='b'><joint name='j'/></body></worldbody>"), 2, {"has no mass", "\"j\""}},
+        {ONE("<joint name='j'/></body></worldbody><actuator>\n<muscle joint='j'/></actuator><worldbody><body>"
+             "<freejoint/>" MASS),
+         4,
+         {"<muscle>", "not understood", NULL}},
+        {ONE("<joint name='j'/></body></worldbody><actuator>\n<motor joint='k'/></actuator><worldbody><body>"
+             "<freejoint/>" MASS),
+         4,
+         {"joint is \"k\"", "no joint of that name", NULL}},
+        {ONE("<joint name='j'/></body></worldbody><contact>\n<exclude body1='b' body2='x'/></contact><worldbody><body>"
+             "<freejoint/>" MASS),
+         4,
+         {"body2 is \"x\"", NULL}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
+        refused(*state, "bad.xml", &cases[k]);
+}
+
+/* One file in another, meshes from a folder, and what is done without by name. */
+static void mjcf_files_name_others(void **state)
+{
+    Program *p = *state;
+    assert_int_equal(mkdir(in_folder(p, "parts"), 0700), 0);
+    write_file(in_folder(p, "parts/t.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+    write_file(in_folder(p, "parts/arm.xml"), "<mujoco><worldbody><body name='arm'>\n<joint name='j' armature='0.1'/>\n"
+                                              "<geom type='mesh' mesh='t'/></body></worldbody></mujoco>");
+    const char *robot = in_folder(p, "r.xml");
+    write_file(robot, "<mujoco model='r'><compiler meshdir='parts'/><asset><mesh file='t.obj' scale='2 2 2'/></asset>"
+                      "<include file='parts/arm.xml'/></mujoco>");
+    RUN(p, "check", robot);
+    check_status(p, 2);
+    check_contains(p->err, "parts/arm.xml:2: <joint \"j\">: attribute armature is not understood");
+    RUN(p, "convert", robot, "--set", "robots/0/ignore=[\"armature\"]");
+    check_status(p, 0);
+    check_contains(p->err, "not carried over: armature of <joint>");
+    json_t *root = printed_json(p), *body = json_array_get(json_object_get(root, "bodies"), 0);
+    /* a tetrahedron of edge 2 along the axes: 8/6 of a cubic metre of water, its centre at a quarter of the edge */
+    if (fabs(number_of(body, "mass") - 8000.0 / 6) > 1e-9) fail_msg("mass %g", number_of(body, "mass"));
+    if (fabs(json_number_value(json_array_get(json_object_get(body, "position"), 0)) - 0.5) > 1e-12) fail();
+    json_decref(root);
+    RUN(p, "run", "ragdoll.xml", "--set", "simulation/end=0.01");
+    check_status(p, 0);
+}
+
 /* Nested beyond what anyone writes, and longer than anyone reads: an answer, not a crash. */
 static void monsters(void **state)
 {
@@ -332,6 +414,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bad_urdf_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(bad_mjcf_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(mjcf_files_name_others, setup, teardown),
         cmocka_unit_test_setup_teardown(monsters, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_robots_in_scenes, setup, teardown),
         cmocka_unit_test_setup_teardown(run_a_robot_by_its_file, setup, teardown),

@@ -91,7 +91,8 @@ static void fuzz(const char *path, uint64_t seed, int *read, int *refused)
 static void mutated_robots(void **state)
 {
     (void)state;
-    static const char *const robots[] = {"examples/robots/arm.urdf", "examples/robots/dog.urdf"};
+    static const char *const robots[] = {"examples/robots/arm.urdf", "examples/robots/dog.urdf",
+                                         "examples/robots/ragdoll.xml"};
     for (size_t k = 0; k < sizeof robots / sizeof robots[0]; k++) {
         int read = 0, refused = 0;
         fuzz(robots[k], k + 1, &read, &refused);
