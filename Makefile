@@ -8,7 +8,7 @@ CMAKE_FLAGS ?=
 BUILD := build
 SANITIZED := build-san
 RACES := build-tsan
-CONFIGURE = cmake --log-level=WARNING -S . -DST_WERROR=ON $(CMAKE_FLAGS)
+CONFIGURE = cmake --log-level=NOTICE -S . -DST_WERROR=ON $(CMAKE_FLAGS)
 COMPILE = env -u MAKELEVEL cmake --build $(1) --parallel $(JOBS)
 CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout $(TIMEOUT)
 
@@ -43,7 +43,7 @@ sanitized-tests: plain-tests $(SANITIZED)/.configured-tests
 	@$(call COMPILE,$(SANITIZED))
 	@cd $(SANITIZED) && $(CTEST)
 
-install: all ## headers, libraries, program, pkg-config, CMake package: PREFIX=/usr/local DESTDIR=
+install: all ## headers, libraries, program, Python module, pkg-config, CMake package: PREFIX=/usr/local DESTDIR=
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
 
 format: ## clang-format every C file in place
@@ -72,12 +72,15 @@ clean: ## remove everything that was built
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
+# The Python module is left out where it cannot be.
 setup:
 	@scripts/setup.sh build
+	@scripts/setup.sh python || echo "setup: no headers of Python, the Python module will be left out" >&2
 
 # The page is tested in a browser; a machine that cannot have one skips that and says so.
-setup-tests:
-	@scripts/setup.sh build test
+setup-tests: setup
+	@scripts/setup.sh test
+	@scripts/setup.sh numpy || echo "setup: no numpy, the Python module will be tested without" >&2
 	@scripts/setup.sh browser || echo "setup: no browser, the viewer's page will not be tested" >&2
 
 # Configured once; after that cmake itself sees when it must look again.

@@ -64,7 +64,7 @@ typedef struct Command {
     int (*main)(int argc, char *const *argv); /* argv[0] is the command; exit status */
 } Command;
 
-extern const Command compare_command, validate_command;
+extern const Command compare_command, validate_command, bench_command;
 extern const Command run_command, check_command, converge_command, examples_command, settings_command, schema_command;
 extern const Command info_command, export_command, report_command, view_command, plot_command, render_command;
 extern const Command solve_command, extract_command, convert_command;
@@ -72,7 +72,7 @@ extern const Command solve_command, extract_command, convert_command;
 /* The table in main.c, NULL-terminated. */
 extern const Command *const commands[];
 
-#define MAX_WORDS 4
+#define MAX_WORDS 16
 
 /* Read argv[1..] into the struct `options` (by offsets) and `words` (MAX_WORDS, NULL where absent).
  * Returns -1 to go on, else the exit status: help was asked for and given, or usage was wrong. */

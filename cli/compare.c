@@ -113,11 +113,11 @@ static void simulate(const Compare *c, Run *run, const Loaded *loaded)
     st_StepInfo info = st_step_info();
     st_Error err = {0};
     bool ok = tally_start(&run->tally, loaded, &info, &err);
-    double start = cpu_seconds(), rest;
+    double start = cpu_seconds(), h;
     sample(c, run, loaded->system, 0, def->end);
-    while (ok && (rest = def->end - st_system_time(loaded->system)) > 1e-6 * def->h) {
+    while (ok && (h = next_step(st_system_time(loaded->system), def->h, def->end)) > 0) {
         info = st_step_info();
-        ok = st_system_step(loaded->system, rest < def->h * (1 + 1e-6) ? rest : def->h, &info, &err) == ST_OK;
+        ok = st_system_step(loaded->system, h, &info, &err) == ST_OK;
         if (!ok) break;
         tally_step(&run->tally, loaded->system, &info);
         run->iterations += info.solve.iterations;

@@ -106,15 +106,6 @@ static void end_run(Run *run, Outcome outcome, const char *message)
     snprintf(run->tally.message, sizeof run->tally.message, "%s", message);
 }
 
-/* Length of the next step, 0 at the end. A rest within 1e-6 h of a full step is taken whole, and one
- * below 1e-6 h is no step: rounding of the time must not make a sliver.                            */
-static double next_step(double time, double h, double end)
-{
-    double rest = end - time;
-    if (rest <= 1e-6 * h) return 0;
-    return rest < h * (1 + 1e-6) ? rest : h;
-}
-
 static bool line_wanted(Run *run, const st_StepInfo *info)
 {
     const RunOptions *o = run->options;

@@ -38,6 +38,8 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
 void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info);
 void tally_free(Tally *tally);
 
+/* Length of the next step, 0 at the end. */
+double next_step(double time, double h, double end);
 const char *outcome_name(Outcome outcome);
 
 #endif

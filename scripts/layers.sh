@@ -1,6 +1,6 @@
 #!/bin/sh
 # layers.sh -- who may include whom: knowledge runs one way. A folder of src/ sees those behind its colon, itself and
-# the public headers; the program and the examples see public headers alone.
+# the public headers; the program, the Python module and the examples see public headers alone.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,7 @@ wrong=$(
             { split($2, part, "/")
               if (part[1] != own && index(allowed, " " part[1] " ") == 0) print $1 " includes " $2 }'
     done
-    included cli/*.[ch] | awk '$2 ~ /\// { print $1 " includes " $2 ": the program uses public headers only" }'
+    included cli/*.[ch] python/*.[ch] | awk '$2 ~ /\// { print $1 " includes " $2 ": it uses public headers only" }'
     grep -Hn '^#include "' include/stiction/*.h examples/*.c | sed 's/:#/ has #/' || true
 )
 if [ -n "$wrong" ]; then

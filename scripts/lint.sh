@@ -14,14 +14,18 @@ scripts/layers.sh
 echo "lint: clang-tidy"
 # What it finds goes to stdout; stderr only counts the warnings in other people's headers. What needs the headers of
 # peers is left out: they may not be here.
-find src cli examples tests bench -name '*.c' ! -path 'tests/install/*' ! -path '*/engines/*' ! -path 'bench/siconos/*' \
+# The Python module is looked at where it is built.
+python=
+[ ! -d "$build/python" ] || python=python
+# shellcheck disable=SC2086 # one word or none
+find src cli $python examples tests bench -name '*.c' ! -path 'tests/install/*' ! -path '*/engines/*' ! -path 'bench/siconos/*' \
     -print0 |
     xargs -0 -P "$jobs" -n 1 clang-tidy --quiet -p "$build" 2>/dev/null
 
 echo "lint: cppcheck"
 # unknownEvaluationOrder takes the `.name = value` of compound literals for assignments.
 cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr --std=c11 -j "$jobs" \
-    -I include -I src --suppress=unknownEvaluationOrder --library=scripts/cppcheck.cfg src cli tests examples bench
+    -I include -I src --suppress=unknownEvaluationOrder --library=scripts/cppcheck.cfg src cli python tests examples bench
 
 echo "lint: shellcheck"
 shellcheck scripts/*.sh tests/*/*.sh .ci/run

@@ -1,11 +1,12 @@
 #!/bin/sh
-# setup.sh GROUP... -- see to it that what these groups need is installed: build, test, browser, bench, lint, threads.
+# setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy,
+# browser, bench, lint, threads.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
 set -eu
 
-# group | Debian package | what for | elsewhere: a command, or a header and a library
+# group | Debian package | what for | elsewhere: a command, a module of Python, or a header and a library
 needs='
 build|gcc|compiles C|command cc
 build|libc6-dev|the headers of the C library|header math.h m
@@ -17,7 +18,9 @@ build|libjansson-dev|reads and writes JSON|header jansson.h jansson
 build|libhdf5-dev|recordings of runs, problem files|header hdf5.h hdf5
 build|libexpat1-dev|reads robots: URDF, MJCF|header expat.h expat
 build|zlib1g-dev|reports with the run inside|header zlib.h z
+python|python3-dev|the Python module|command python3-config
 test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
+numpy|python3-numpy|the Python module is tested with it, too|module numpy
 browser|nodejs|builds the page of the viewer again, to compare|command node
 browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm
 browser|chromium|the page of the viewer is tested in it|command chromium
@@ -49,11 +52,14 @@ wanted() {
     done
 }
 
-# have command NAME, or have header FILE LIBRARY: does this machine have it, from wherever?
+# have command NAME, have module NAME, or have header FILE LIBRARY: does this machine have it, from wherever?
 have() {
     case $1 in
     command)
         command -v "$2" >/dev/null 2>&1 || { [ "$2" = cc ] && command -v "${CC:-gcc}" >/dev/null 2>&1; }
+        ;;
+    module)
+        python3 -c "import $2" >/dev/null 2>&1
         ;;
     header)
         for header in "$2" "${2##*/}"; do

@@ -309,6 +309,13 @@ ST_API st_Status st_scene_centre_body(st_Scene *scene, st_BodyId body, st_Vec3 *
 /* Another scene with the same in it; and one whose every friction is `factor` times what it was. */
 ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err);
 ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
+/* Take n objects out. With a body go its shapes, joints, springs and forces, with a joint the gears on it. What stays
+ * keeps its name and closes up, so that ids change: find them again. One id that is not there, and all stay.  */
+ST_API st_Status st_scene_remove_bodies(st_Scene *scene, const st_BodyId *ids, int n, st_Error *err);
+ST_API st_Status st_scene_remove_shapes(st_Scene *scene, const st_ShapeId *ids, int n, st_Error *err);
+ST_API st_Status st_scene_remove_joints(st_Scene *scene, const st_JointId *ids, int n, st_Error *err);
+ST_API st_Status st_scene_remove_springs(st_Scene *scene, const st_SpringId *ids, int n, st_Error *err);
+ST_API st_Status st_scene_remove_forces(st_Scene *scene, const st_ForceId *ids, int n, st_Error *err);
 ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
 
 /* What is inside; ST_ERR_ARGUMENT where there is no such id. The pointers in a def that is read back live as long as

@@ -23,15 +23,16 @@ typedef struct Task {
     sti_Pair pair;
     int a, b; /* its bodies                                                                        */
     sti_Surface own;
-    const sti_Surface *surface; /* in the table, or `own`                                          */
-    int index[12], count;       /* velocities of the bodies; count -1: not looked up yet           */
-    bool foreseen;              /* how fast the pair closes along a normal                         */
-    st_Vec3 closing_along;
-    double closing;
-    bool framed;            /* the frame is that of the last point, which the next may share                  */
-    sti_ContactEntry entry; /* what the points have in common, and the frame of the last one         */
-    bool slides;            /* there is friction, whatever the point                               */
-    int plane;              /* the last plane that was met, -1: none; its normal                                */
+    const sti_Surface *surface; /* in the table, or `own`; NULL: not looked up yet                 */
+    int count;                  /* velocities of both bodies                                       */
+    uint64_t id;                /* of the pair's contacts, but for the feature                     */
+    bool slides;                /* there is friction, whatever the point                           */
+    st_Vec3 normal;             /* of the last point, which the next of a patch shares. What is known of it:  */
+    bool foreseen, framed;
+    double closing; /* how fast the pair closes along it                                               */
+    int dim;        /* the frame                                                                       */
+    st_Vec3 tangent;
+    int plane; /* the last plane that was met, -1: none; its normal                                */
     st_Vec3 plane_normal;
     double margin; /* how.margin is this and the ways that the bodies of the pair are expected to go */
 } Task;
@@ -65,18 +66,22 @@ static bool same_vector(st_Vec3 a, st_Vec3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-/* Is a point within the margin, or foreseen to be? Points of a patch have one normal, and close at one speed. */
+/* Points of a patch have one normal: what is known of it is found once. */
+static void take_normal(Task *task, st_Vec3 n)
+{
+    if ((task->foreseen || task->framed) && same_vector(n, task->normal)) return;
+    task->normal = n;
+    task->foreseen = task->framed = false;
+}
+
+/* Is a point within the margin, or foreseen to be? */
 static bool matters(Task *task, const sti_ContactPoint *point, double *closing)
 {
     *closing = 0;
-    if (point->gap > 0) {
-        if (!task->foreseen || !same_vector(point->normal, task->closing_along)) {
-            task->closing = closing_speed(task, point->normal);
-            task->closing_along = point->normal;
-            task->foreseen = true;
-        }
-        *closing = task->closing;
-    }
+    if (point->gap < task->margin) return true;
+    if (!task->foreseen) task->closing = closing_speed(task, task->normal);
+    task->foreseen = true;
+    *closing = task->closing;
     return point->gap < task->margin + task->world->collider.ahead.h * *closing;
 }
 
@@ -92,18 +97,12 @@ static int planar_axis(const sti_Body *a, const sti_Body *b, st_Vec3 n)
     return -1;
 }
 
-/* Contact ids: shape i, shape j, feature. */
-static uint64_t contact_id(sti_Pair pair, uint32_t feature)
+static void make_frame(Task *task)
 {
-    return (uint64_t)pair.i << (21 + STI_FEATURE_BITS) | (uint64_t)pair.j << STI_FEATURE_BITS | (uint64_t)feature;
-}
-
-static void make_frame(Task *task, st_Vec3 n)
-{
+    const st_Vec3 n = task->normal;
     int e = task->how.planar >= 0 ? planar_axis(&task->world->body[task->a], &task->world->body[task->b], n) : -1;
-    task->entry.dim = task->surface->mu == 0 ? 1 : (e >= 0 ? 2 : 3);
-    task->entry.normal = n;
-    task->entry.tangent = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
+    task->dim = task->surface->mu == 0 ? 1 : (e >= 0 ? 2 : 3);
+    task->tangent = e >= 0 ? cross(vec3_axis(e), n) : orthogonal(n);
     task->framed = true;
 }
 
@@ -149,12 +148,16 @@ static bool nothing_slides(const Task *task, const sti_ContactEntry *entry)
 }
 
 /* Levers overflow only for bodies that are lost in space. */
-static st_Status check_point(const Task *task, const sti_ContactPoint *point)
+static bool is_found(const Task *task, const sti_ContactPoint *point)
 {
-    const st_Scene *scene = task->world->scene;
     const st_Pose *pose = task->world->collider.body_pose;
     const st_Vec3 a = sub(point->point, pose[task->a].p), b = sub(point->point, pose[task->b].p);
-    if (isfinite(point->gap + dot(a, a) + dot(b, b))) return ST_OK;
+    return isfinite(point->gap + dot(a, a) + dot(b, b));
+}
+
+static st_Status fail_lost(const Task *task, const sti_ContactPoint *point)
+{
+    const st_Scene *scene = task->world->scene;
     return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
                     sti_shape_label(scene, task->pair.i).text, sti_shape_label(scene, task->pair.j).text,
                     point->point.x, point->point.y, point->point.z, point->gap);
@@ -167,7 +170,14 @@ static int list_velocities(const sti_Body *body, int count, int *index)
     return count;
 }
 
-/* What the points of the pair have in common. */
+/* Of another pair nothing is known yet. */
+static void begin_pair(Task *task)
+{
+    task->surface = NULL;
+    task->foreseen = task->framed = false;
+}
+
+/* What the points of the pair have in common, where there are any. */
 static void begin_points(Task *task)
 {
     const sti_World *world = task->world;
@@ -175,18 +185,29 @@ static void begin_points(Task *task)
     const sti_Surface *surface =
         sti_surface_of(world->scene, &world->collider.surfaces, task->pair.i, task->pair.j, &task->own);
     task->surface = surface;
-    task->framed = false;
-    task->count = list_velocities(a, 0, task->index);
-    task->count = list_velocities(b, task->count, task->index);
+    task->count = a->n_dofs + b->n_dofs;
+    task->id = sti_contact_id(task->pair.i, task->pair.j, 0);
     /* who moves freely can slide; and where turning is opposed there is friction in any case */
     task->slides = a->n_dofs == 6 || b->n_dofs == 6 || surface->rolling > 0 || surface->spinning > 0;
-    task->entry = (sti_ContactEntry){.id = contact_id(task->pair, 0),
-                                     .surface = surface,
-                                     .first_row = -1,
-                                     .a = task->a,
-                                     .b = task->b,
-                                     .shape_a = task->pair.i + 1,
-                                     .shape_b = task->pair.j + 1};
+}
+
+/* Number by number: a copy of a record would wait for those that were just written into it. */
+static void write_contact(const Task *task, const sti_ContactPoint *point, double closing, sti_ContactEntry *to)
+{
+    to->id = task->id | point->feature;
+    to->gap = point->gap;
+    to->closing = closing;
+    to->surface = task->surface;
+    to->first_row = -1;
+    to->a = task->a;
+    to->b = task->b;
+    to->shape_a = task->pair.i + 1;
+    to->shape_b = task->pair.j + 1;
+    to->dim = (uint8_t)task->dim;
+    to->turns = to->kept = false;
+    to->point = point->point;
+    to->normal = task->normal;
+    to->tangent = task->tangent;
 }
 
 /* Written where it will stand: there are many. */
@@ -194,20 +215,17 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
 {
     double closing, *gradient = NULL;
     st_Sink *sink = task->sink;
+    take_normal(task, point->normal);
     if (!matters(task, point, &closing)) return ST_OK;
-    if (task->count < 0) begin_points(task);
+    if (task->surface == NULL) begin_points(task);
     const sti_Surface *surface = task->surface;
-    STI_TRY(check_point(task, point));
-    if (!task->framed || !same_vector(point->normal, task->entry.normal)) make_frame(task, point->normal);
+    if (!is_found(task, point)) return fail_lost(task, point);
+    if (!task->framed) make_frame(task);
     const bool later = sink->rows_later && !surface->turns;
     sti_ContactEntry *entry = &sink->contact[sink->n_contacts];
     if (!later || sink->n_contacts == sink->contact_capacity)
         STI_TRY(sti_sink_room(sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
-    *entry = task->entry;
-    entry->id |= point->feature;
-    entry->gap = point->gap;
-    entry->closing = closing;
-    entry->point = point->point;
+    write_contact(task, point, closing, entry);
     if (surface == &task->own) STI_TRY(sti_sink_keep_surface(sink, entry, surface, task->err));
     if (!task->slides && nothing_slides(task, entry)) entry->dim = 1;
     if (later) {
@@ -215,7 +233,9 @@ static st_Status push_point(Task *task, const sti_ContactPoint *point)
         return ST_OK;
     }
     put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
-    sti_sink_add_contact(sink, entry->dim + (surface->turns ? 3 : 0), task->count, task->index);
+    int index[12];
+    list_velocities(&task->world->body[task->b], list_velocities(&task->world->body[task->a], 0, index), index);
+    sti_sink_add_contact(sink, entry->dim + (surface->turns ? 3 : 0), task->count, index);
     return ST_OK;
 }
 
@@ -372,8 +392,7 @@ static st_Status push_points(Task *task, sti_Pair *at)
         merge_across(task->points, task->how.planar);
         centre_across(task, task->points);
     }
-    task->count = -1; /* nothing looked up yet */
-    task->foreseen = false;
+    begin_pair(task);
     for (int p = 0; p < task->points->n; p++)
         STI_TRY(push_point(task, &task->points->point[p]));
     return ST_OK;
@@ -404,8 +423,7 @@ static st_Status push_pair(Task *task, sti_Pair *at)
         return is_clear(task, at) || !is_near(task, pair) ? ST_OK : push_points(task, at);
     sti_ContactPoint point;
     if (!meet_ball(task, &point)) return ST_OK;
-    task->count = -1;
-    task->foreseen = false;
+    begin_pair(task);
     return push_point(task, &point);
 }
 

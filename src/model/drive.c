@@ -105,16 +105,32 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
+/* How fast a limit comes nearer at most, by what is foreseen; 0: nothing is. rows: of its gap. */
+static double closing_speed(const sti_World *world, const sti_Rows *rows)
+{
+    const sti_Foresight *ahead = &world->collider.ahead;
+    double fastest = 0;
+    for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
+        double speed = 0;
+        for (int i = 0; i < rows->count; i++)
+            speed -= rows->gradient[i] * ahead->v[k][rows->index[i]];
+        fastest = fmax(fastest, speed);
+    }
+    return fastest;
+}
+
 static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double margin,
                             const sti_Measure *x, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
     double gap = upper ? joint->upper[which] - x->value : x->value - joint->lower[which];
     sti_Rows rows;
-    if (!(gap < margin)) return ST_OK; /* no limit is infinitely far */
+    if (isinf(gap)) return ST_OK;
     sti_rows_measure(world, q, joint->a, joint->b, x, &rows);
     for (int k = 0; upper && k < rows.count; k++)
         rows.gradient[k] = -rows.gradient[k];
+    const double closing = closing_speed(world, &rows);
+    if (!(gap < margin + world->collider.ahead.h * closing)) return ST_OK;
     bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
                          .gap = gap,
@@ -127,7 +143,9 @@ static st_Status push_limit(const sti_World *world, int index, int which, const 
                          .b = joint->b,
                          .point = sti_joint_point(world, index, q),
                          .normal = scale(upper ? -1 : 1, shifts ? x->on_b.linear : x->on_b.angular)};
-    return st_push_contact(sink, &row, err);
+    STI_TRY(st_push_contact(sink, &row, err));
+    sink->contact[sink->n_contacts - 1].closing = closing;
+    return ST_OK;
 }
 
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)

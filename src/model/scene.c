@@ -1,4 +1,4 @@
-/* model/scene.c -- the description of a world: what is added, kept, copied and read back. */
+/* model/scene.c -- the description of a world: what is added, kept and read back. */
 #include "model/check.h"
 #include "model/profile.h"
 
@@ -221,48 +221,6 @@ static st_ShapeDef whole_def(const st_Scene *scene, int k)
     def.pose = *sti_shape_pose(scene, k);
     def.name = sti_shape_name(scene, k);
     return def;
-}
-
-static st_Status copy_objects(const st_Scene *scene, st_Scene *copy, st_Error *err)
-{
-    for (int k = 1; k < scene->n_bodies; k++)
-        STI_TRY(st_scene_add_body(copy, &scene->body[k], NULL, err));
-    for (int k = 0; k < scene->n_materials; k++)
-        STI_TRY(st_scene_add_material(copy, &scene->material[k], NULL, err));
-    for (int k = 0; k < scene->n_material_pairs; k++)
-        STI_TRY(st_scene_add_material_pair(copy, &scene->material_pair[k], err));
-    for (int k = 0; k < scene->n_shapes; k++) {
-        const st_ShapeDef shape = whole_def(scene, k);
-        STI_TRY(st_scene_add_shape(copy, (st_BodyId){scene->shape_body[k]}, &shape, NULL, err));
-    }
-    for (int k = 0; k < scene->n_joints; k++)
-        STI_TRY(st_scene_add_joint(copy, &scene->joint[k], NULL, err));
-    for (int k = 0; k < scene->n_excluded; k++)
-        STI_TRY(st_scene_exclude(copy, (st_BodyId){scene->excluded[k].a}, (st_BodyId){scene->excluded[k].b}, err));
-    for (int k = 0; k < scene->n_springs; k++)
-        STI_TRY(st_scene_add_spring(copy, &scene->spring[k], NULL, err));
-    for (int k = 0; k < scene->n_forces; k++)
-        STI_TRY(st_scene_add_force(copy, &scene->force[k], NULL, err));
-    return ST_OK;
-}
-
-st_Status sti_scene_copy(const st_Scene *scene, const st_Allocator *allocator, st_Scene **out, st_Error *err)
-{
-    STI_TRY(st_scene_create_with(allocator, out, err));
-    st_Status status = copy_objects(scene, *out, err);
-    if (status != ST_OK) {
-        st_scene_destroy(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
-{
-    if (scene == NULL || out == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
-    *out = NULL;
-    return sti_scene_copy(scene, &scene->allocator, out, err);
 }
 
 /* ---- reading back ----------------------------------------------------------------------------- */

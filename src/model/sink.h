@@ -40,7 +40,7 @@ typedef struct sti_Surface {
 typedef struct sti_ContactEntry {
     uint64_t id;
     double gap;
-    double closing;             /* at most so fast, foreseen when the contact was looked for; 0: not foreseen [m/s] */
+    double closing; /* at most so fast, foreseen when the contact was looked for; 0: not, or within the margin [m/s] */
     const sti_Surface *surface; /* the world's, or one that the sink keeps                         */
     int first_row;              /* in contact_rows; -1: not made, sti_contact_rows makes them      */
     int a, b, shape_a, shape_b;

@@ -84,7 +84,8 @@ static st_Status initial_state(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
-static st_Status compile(sti_World *world, st_Error *err)
+/* before: the world that it goes on from, or NULL. */
+static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
 {
     const st_Allocator *a = &world->allocator;
     int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
@@ -102,6 +103,7 @@ static st_Status compile(sti_World *world, st_Error *err)
         world->principal == NULL || world->joint == NULL || world->spring == NULL || world->angle == NULL ||
         world->q0 == NULL || world->control == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", n);
+    if (before != NULL) sti_carry_bodies(world, before);
     for (int b = 0; b < n; b++)
         STI_TRY(compile_body(world, b, err));
     world->n_q = STI_BODY_Q * (n - 1); /* angles come after the bodies */
@@ -112,13 +114,15 @@ static st_Status compile(sti_World *world, st_Error *err)
     sti_drives_compile(world);
     STI_TRY(sti_collider_compile(world, err));
     STI_TRY(initial_state(world, err));
+    if (before != NULL) sti_carry_attachments(world, before);
     sti_gears_compile(world);
+    if (before != NULL) sti_carry_gears(world, before);
     world->angles_idle = sti_angles_idle(world);
     return sti_drives_check(world, err);
 }
 
-st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
-                           st_Error *err)
+static st_Status create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_Before *before,
+                        sti_World **out, st_Error *err)
 {
     *out = NULL;
     sti_World *world = sti_alloc(allocator, 1, sizeof *world);
@@ -129,14 +133,25 @@ st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allo
     world->n_bodies = scene->n_bodies;
     world->n_joints = scene->n_joints;
     world->n_springs = scene->n_springs;
-    st_Status status = sti_scene_copy(scene, allocator, &world->scene, err);
-    if (status == ST_OK) status = compile(world, err);
+    st_Status status = sti_scene_copy(scene, NULL, allocator, &world->scene, err);
+    if (status == ST_OK) status = compile(world, before, err);
     if (status != ST_OK) {
         sti_world_destroy(world);
         return status;
     }
     *out = world;
     return ST_OK;
+}
+
+st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
+                           st_Error *err)
+{
+    return create(scene, gravity, allocator, NULL, out, err);
+}
+
+st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_World **out, st_Error *err)
+{
+    return create(scene, before->world->gravity, &before->world->allocator, before, out, err);
 }
 
 static void forget_start(sti_World *world)

@@ -200,6 +200,20 @@ typedef struct sti_World {
 
 st_Status sti_world_create(const st_Scene *scene, st_Vec3 gravity, const st_Allocator *allocator, sti_World **out,
                            st_Error *err);
+/* carry.c: a world at (q, v) that goes on as another. Whoever bears the name of one that was there is the same: a body
+ * stands and moves as it did, a joint or spring whose attachment is described as it was stays attached there, with the
+ * turns it has counted. What is new is described in the world as the bodies stand now.               */
+typedef struct sti_Before {
+    const sti_World *world;
+    const double *q, *v;
+    int *joint; /* of each joint of the new world: the one it was; -1: none                        */
+} sti_Before;
+st_Status sti_world_create_after(const st_Scene *scene, sti_Before *before, sti_World **out, st_Error *err);
+void sti_carry_bodies(sti_World *world, const sti_Before *before);
+void sti_carry_attachments(sti_World *world, sti_Before *before);
+void sti_carry_gears(sti_World *world, const sti_Before *before);
+/* What bodies are, as defs: of each one, and at (q, v). */
+void sti_world_body_defs(const sti_World *world, const double *q, const double *v, st_BodyDef *out);
 /* The initial state has been taken: what served only to come here goes. */
 void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
@@ -316,7 +330,22 @@ static inline bool sti_sleeps(const sti_World *world, int body)
 }
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:
- *     0 .. 2^62 - 1 contacts of shapes,  from 2^62 limits: 4 joint + 2 which + (upper),  from 2^63 bounded rows. */
+ *     0 .. 2^62 - 1 contacts of shapes: shape i, shape j, feature;
+ *     from 2^62 limits: 4 joint + 2 which + (upper);     from 2^63 bounded rows.                    */
+#define STI_SHAPE_BITS 21
+static inline uint64_t sti_contact_id(int i, int j, uint32_t feature)
+{
+    return (uint64_t)i << (STI_SHAPE_BITS + STI_FEATURE_BITS) | (uint64_t)j << STI_FEATURE_BITS | (uint64_t)feature;
+}
+static inline int sti_contact_shape(uint64_t id, int side)
+{
+    return (int)(id >> (side == 0 ? STI_SHAPE_BITS + STI_FEATURE_BITS : STI_FEATURE_BITS) &
+                 (((uint64_t)1 << STI_SHAPE_BITS) - 1));
+}
+static inline uint32_t sti_contact_feature(uint64_t id)
+{
+    return (uint32_t)(id & (((uint64_t)1 << STI_FEATURE_BITS) - 1));
+}
 #define STI_LIMIT_ID   ((uint64_t)1 << 62)
 #define STI_BOUNDED_ID ((uint64_t)1 << 63)
 static inline int sti_limit_joint(uint64_t id) /* -1: not a limit */

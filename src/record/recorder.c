@@ -29,6 +29,7 @@ struct st_Recorder {
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
     int n_bodies, n_joints;
+    int changes; /* of the system, when it began                                                   */
     double rate, checkpoint, flush;
     double next_frame, next_checkpoint;
     int64_t n_steps, n_frames;
@@ -187,6 +188,7 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->tables = (sti_Tables){.allocator = allocator, .chunker.allocator = allocator};
     recorder->n_bodies = st_scene_body_count(scene);
     recorder->n_joints = st_scene_joint_count(scene);
+    recorder->changes = st_system_changes(system);
     recorder->rate = def->rate;
     recorder->checkpoint = def->checkpoint;
     recorder->flush = def->flush;
@@ -409,6 +411,10 @@ st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const 
     if (recorder == NULL || system == NULL || info == NULL)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_add: recorder, system and info must be given");
     if (recorder->tables.failed) return sti_fail(err, ST_ERR_FILE, "%s: an earlier write failed", recorder->path);
+    if (st_system_changes(system) != recorder->changes)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "%s: the scene was changed while it ran, a recording holds one scene: begin another",
+                        recorder->path);
     sti_Quiet quiet = sti_quiet_begin();
     st_Status status = add_all(recorder, system, info, err);
     if (status != ST_OK) recorder->tables.failed = true;
@@ -441,6 +447,7 @@ st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, cons
                             st_Error *err)
 {
     if (recorder == NULL) return ST_OK;
+    if (system != NULL && st_system_changes(system) != recorder->changes) system = NULL; /* not the one recorded */
     sti_Quiet quiet = sti_quiet_begin();
     st_Status status = recorder->tables.failed ? ST_ERR_FILE : write_end(recorder, system, outcome, message, err);
     if (!release(recorder) && status == ST_OK) status = sti_fail(err, ST_ERR_FILE, "a recording could not be closed");

@@ -116,12 +116,23 @@ static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t gro
         legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
 }
 
-/* Contacts in parts; who does not fit? */
+/* Contacts in parts; who does not fit, who touches others than those that stand in its place, and does everybody act
+ * along normals (sti_Graph.straight)?                                                             */
 typedef struct Fitting {
     sti_Graph *graph;
     const sti_Net *net;
-    bool fits[STI_PARTS];
+    bool fits[STI_PARTS], same[STI_PARTS], straight[STI_PARTS];
 } Fitting;
+
+static bool is_straight(const st_Problem *p, int c)
+{
+    const st_ContactLaw *contact = &p->contact[c];
+    const bool compliant = p->C.n_blocks > 0;
+    bool straight = contact->dim != 2;
+    for (int row = contact->first + 1; row < contact->first + contact->dim; row++)
+        straight = straight && p->w[row] == 0.0 && !(compliant && p->C.x[row] != 0.0);
+    return straight;
+}
 
 static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 {
@@ -145,22 +156,38 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
 {
     Fitting *fitting = ctx;
-    fitting->fits[part] = true;
-    for (int c = (int)first; c < (int)end && fitting->fits[part]; c++)
-        fitting->fits[part] = find_own_legs(fitting->graph, fitting->net, c);
+    const st_Problem *p = fitting->graph->problem;
+    const bool waits = sti_rows_wait(p) && (p->C.n_blocks == 0 || p->C.n_blocks == p->n_r);
+    bool fits = true, same = true, straight = waits;
+    for (int c = (int)first; c < (int)end && fits; c++) {
+        const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
+        fits = find_own_legs(fitting->graph, fitting->net, c);
+        same = same && a == legs[0] && b == legs[1];
+        straight = straight && is_straight(p, c);
+    }
+    fitting->fits[part] = fits;
+    fitting->straight[part] = straight;
+    fitting->same[part] = same;
 }
 
+/* Where contacts touch what they touched in the last problem, as things at rest do, colours and places stay. */
 static bool find_legs(sti_Graph *graph, const sti_Net *net)
 {
     const st_Problem *p = graph->problem;
+    bool fits = true, same = graph->n_placed == p->n_contacts && graph->placed_nodes == graph->n_nodes;
     Fitting fitting;
     fitting.graph = graph, fitting.net = net;
     for (int k = 0; k < p->A.n_blocks; k++)
         if (p->A.first[k + 1] - p->A.first[k] > 6) return false;
     const int parts = sti_team_parts(graph->threads, p->n_contacts, find_legs_of_part, &fitting);
-    for (int k = 0; k < parts; k++)
-        if (!fitting.fits[k]) return false;
-    return true;
+    graph->straight = true;
+    for (int k = 0; k < parts; k++) {
+        graph->straight = graph->straight && fitting.straight[k];
+        fits = fits && fitting.fits[k];
+        same = same && fitting.same[k];
+    }
+    if (!same) graph->n_placed = 0;
+    return fits;
 }
 
 /* ------------------------------------------------------------------ colours */
@@ -252,8 +279,12 @@ static int count_chunks(const sti_Graph *graph)
 static st_Status make_batches(sti_Graph *graph, st_Error *err)
 {
     int count[STI_COLOURS + 1] = {0};
-    choose_colours(graph, count);
-    place_contacts(graph, count);
+    const bool anew = graph->n_placed == 0;
+    graph->n_placed = 0; /* while there may be no room */
+    if (anew) {
+        choose_colours(graph, count);
+        place_contacts(graph, count);
+    }
     GROW(batch, graph->n_batches);
     if (graph->round)
         GROW(balls, graph->n_batches);
@@ -265,38 +296,23 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(judged, 3 * STI_LANES * (int64_t)graph->n_batches);
     GROW(part, count_chunks(graph));
-    list_lanes(graph);
+    if (anew) list_lanes(graph);
+    graph->n_placed = graph->problem->n_contacts;
+    graph->placed_nodes = graph->n_nodes;
     return ST_OK;
 }
 
 /* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. */
-static double residual_scale(const st_Problem *p, const double sum[3])
+static double residual_scale(const st_Problem *p, const double sum[STI_SUMS])
 {
     const double least = sum[2] * p->u_scale * p->u_scale;
     return sqrt(fmax(least, sqrt(sum[0]) > STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
 }
 
-/* Contacts whose normals move nothing. */
-static double count_stuck(void *ctx, int64_t first, int64_t end)
-{
-    const sti_Graph *graph = ctx;
-    int count = 0;
-    for (int64_t k = first; k < end; k++)
-        for (int l = 0; l < STI_LANES; l++)
-            count += graph->batch[k].contact[l] >= 0 &&
-                     (!(graph->batch[k].inverse_n[l] > 0.0) || !isfinite(graph->weight[3 * STI_LANES * k + l]));
-    return count;
-}
-
-static bool normals_move(sti_Graph *graph)
-{
-    return sti_team_largest(graph->threads, graph->n_batches, count_stuck, graph) == 0.0;
-}
-
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,
                           double *scale, bool *fits, st_Error *err)
 {
-    double sum[3];
+    double sum[STI_SUMS];
     bool definite;
     *fits = false;
     if (problem->n_l > 0 || !problem->symmetric || problem->n_contacts == 0) return ST_OK;
@@ -309,7 +325,7 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     if (!definite) return ST_OK;
     STI_TRY(make_batches(graph, err));
     sti_graph_fill(graph, net, sum);
-    *fits = normals_move(graph);
+    *fits = sum[3] == 0.0; /* no contact whose normal moves nothing */
     *scale = isfinite(sum[0]) ? residual_scale(problem, sum) : INFINITY;
     return ST_OK;
 }

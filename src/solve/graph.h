@@ -21,10 +21,11 @@ typedef struct sti_Graph sti_Graph;
 
 enum { STI_LANES = 8 };
 
-/* Eight contacts of one colour, component by component: their laws. A lane without a contact has zeros throughout. */
+/* Eight contacts of one colour, component by component: their laws. A lane without a contact has zeros throughout.
+ * Until the first sweep the inverses are still to be made, and W_nn and W_TT stand in their places.   */
 typedef struct sti_Batch {
     _Alignas(STI_ALIGN) double mu[STI_LANES];
-    double inverse_n[STI_LANES];    /* 1/W_nn                                                   */
+    double inverse_n[STI_LANES];    /* omega/W_nn                                               */
     double W_tn[2][STI_LANES];      /* what a normal impulse does to the tangents               */
     double inverse_T[3][STI_LANES]; /* inv(W_TT): 11, 12, 22                                    */
     double slip[STI_LANES];         /* 1 / the larger eigenvalue of W_TT                        */
@@ -82,9 +83,10 @@ typedef struct sti_LaneRows {
 /* What points are made of. */
 enum { STI_FRAME = 16 };
 typedef struct sti_LaneFrames {
-    /* Normal, tangent, levers from both bodies (solve/rows.h), 12 numbers of 16; 0 where there is none.          */
-    _Alignas(STI_ALIGN) double frame[STI_LANES][STI_FRAME];
-    const double *axes[2][STI_LANES]; /* of its bodies: sti_Graph.axes                                    */
+    _Alignas(STI_ALIGN) double lever[2][3][STI_LANES]; /* from both bodies; 0 where there is no contact        */
+    int64_t slides[STI_LANES];                         /* -1: there is friction; 0: none, nor a tangent    */
+    const double *frame[STI_LANES];                    /* point, normal, tangent (solve/rows.h)            */
+    const double *axes[2][STI_LANES];                  /* of its bodies: sti_Graph.axes                    */
 } sti_LaneFrames;
 
 /* What the judge has found, lane by lane. */
@@ -97,9 +99,10 @@ typedef struct sti_LaneJudgement {
 } sti_LaneJudgement;
 
 /* What is summed up over a chunk of batches: the sums of all are those of the chunks, in their order. */
+enum { STI_SUMS = 4 };
 typedef struct sti_Part {
     sti_LaneJudgement judged;
-    double sum[3], moved;
+    double sum[STI_SUMS], moved;
 } sti_Part;
 
 /* What is done to batches, one version for each vector unit (graph_lanes.h). */
@@ -111,7 +114,9 @@ typedef enum sti_Pass {
 typedef struct sti_GraphCode {
     void (*fill)(sti_RowLanes *to, const sti_LaneRows *rows);
     void (*fill_points)(sti_PointLanes *to, const sti_LaneFrames *frames);
-    void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight, double sum[3]);
+    void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight,
+                    double sum[STI_SUMS]);
+    void (*invert)(sti_Batch *batch);
     double (*pass)(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
                    sti_Pass pass);
     void (*judge)(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
@@ -127,8 +132,10 @@ struct sti_Graph {
     int threads; /* of a team, set by its owner; the result does not depend on it                 */
     int n_nodes, n_batches;
     int colour_first[65]; /* batches of colour k: colour_first[k] .. colour_first[k+1]-1      */
+    bool straight;        /* rows wait, no contact has one tangent, and w and C are along normals              */
     bool round;           /* balls: all bodies are round                                                       */
     bool pointed;         /* points: they are not, but have principal axes and touch at points                 */
+    bool inverted;        /* batches have their inverses                                                       */
     STI_ARRAY(sti_Batch, batch);
     STI_ARRAY(sti_RowLanes, rows); /* by batch, or                                                   */
     STI_ARRAY(sti_PointLanes, points);
@@ -150,6 +157,7 @@ struct sti_Graph {
     STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */
     STI_ARRAY(uint8_t, colour);      /* by contact                                                      */
     STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
+    int n_placed, placed_nodes;      /* contacts and nodes that colours and places are of; 0: none      */
     STI_ARRAY(sti_Part, part);       /* by chunk of batches                                             */
 };
 
@@ -213,7 +221,7 @@ static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
 /* graph_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of
  * the residual's scale (graph_lanes.h). */
 st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err);
-void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3]);
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[STI_SUMS]);
 /* v of v~. */
 void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out);
 /* Arrays by batch, direction and lane, and in the problem's order. */

@@ -118,27 +118,6 @@ static bool is_even(int n, const double *A, int64_t apart)
     return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
 }
 
-/* Contacts of a problem whose rows wait with a w or a compliance along others than their normals, or one tangent. */
-static double count_askew(void *ctx, int64_t first, int64_t end)
-{
-    const st_Problem *p = ((const sti_Graph *)ctx)->problem;
-    const bool compliant = p->C.n_blocks > 0;
-    int count = 0;
-    for (int64_t c = first; c < end; c++) {
-        count += p->contact[c].dim == 2;
-        for (int row = p->contact[c].first + 1; row < p->contact[c].first + p->contact[c].dim; row++)
-            count += p->w[row] != 0.0 || (compliant && p->C.x[row] != 0.0);
-    }
-    return count;
-}
-
-static bool acts_along_normals(sti_Graph *graph)
-{
-    const st_Problem *p = graph->problem;
-    if (p->C.n_blocks > 0 && p->C.n_blocks != p->n_r) return false;
-    return sti_team_largest(graph->threads, p->n_contacts, count_askew, graph) == 0.0;
-}
-
 /* Bodies in parts. */
 typedef struct Masses {
     sti_Graph *graph;
@@ -178,7 +157,7 @@ static st_Status look_at_masses(Masses *masses, st_Error *err)
         at += sti_block_numbers(&p->A, k);
     }
     const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
-    graph->round = graph->pointed = sti_rows_wait(p) && acts_along_normals(graph);
+    graph->round = graph->pointed = graph->straight;
     for (int k = 0; k < parts; k++) {
         all = all && masses->diagonal[k];
         graph->round = graph->round && masses->round[k];
@@ -288,6 +267,14 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const sti_Batc
     graph->code->fill(to, &rows);
 }
 
+/* Where contact c is (solve/rows.h); c < 0: nowhere. */
+static const double *frame_of(const st_Problem *p, int c, const double *centre[2])
+{
+    static const double nowhere[9] = {0};
+    centre[0] = centre[1] = nowhere;
+    return c >= 0 ? p->later->frame(p->later->ctx, c, centre) : nowhere;
+}
+
 /* The same from the frames of the contacts, where bodies have principal axes. */
 static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_PointLanes *to)
 {
@@ -295,12 +282,13 @@ static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_Poin
     sti_LaneFrames frames;
     for (int l = 0; l < STI_LANES; l++) {
         const int c = batch->contact[l];
-        memset(frames.frame[l], 0, sizeof frames.frame[l]);
-        if (c >= 0) p->later->frame(p->later->ctx, c, frames.frame[l]);
-        for (int k = 3; k < 6 && batch->dim[l] < 2; k++)
-            frames.frame[l][k] = 0.0;
-        for (int side = 0; side < 2; side++)
+        const double *centre[2], *point = frames.frame[l] = frame_of(p, c, centre);
+        for (int side = 0; side < 2; side++) {
             frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
+            for (int k = 0; k < 3; k++)
+                frames.lever[side][k][l] = point[k] - centre[side][k];
+        }
+        frames.slides[l] = batch->dim[l] > 1 ? -1 : 0;
         to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
         to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
     }
@@ -322,17 +310,16 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti
 {
     const st_Problem *p = graph->problem;
     const int c = batch->contact[l];
-    double frame[12] = {0};
-    if (c >= 0) p->later->frame(p->later->ctx, c, frame);
+    const double *centre[2], *frame = frame_of(p, c, centre);
     for (int k = 0; k < 3; k++) {
-        to->normal[k][l] = frame[k];
-        to->tangent[k][l] = batch->dim[l] > 1 ? frame[3 + k] : 0.0;
+        to->normal[k][l] = frame[3 + k];
+        to->tangent[k][l] = batch->dim[l] > 1 ? frame[6 + k] : 0.0;
     }
     for (int side = 0; side < 2; side++) {
         const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
         to->mass[side][l] = scale[0];
         for (int k = 0; k < 3; k++)
-            to->lever[side][k][l] = scale[3] * frame[6 + 3 * side + k];
+            to->lever[side][k][l] = scale[3] * (frame[k] - centre[side][k]);
     }
     to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
     to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
@@ -405,7 +392,7 @@ static void prepare_chunks(void *ctx, int64_t first, int64_t end)
     sti_Graph *graph = ctx;
     for (int64_t chunk = first; chunk < end; chunk++) {
         double *sum = graph->part[chunk].sum;
-        sum[0] = sum[1] = sum[2] = 0.0;
+        memset(sum, 0, STI_SUMS * sizeof *sum);
         for (ptrdiff_t k = chunk * STI_CHUNK; k < (chunk + 1) * STI_CHUNK && k < graph->n_batches; k++) {
             const ptrdiff_t at = 3 * STI_LANES * k;
             graph->code->prepare(&graph->batch[k], sti_graph_map(graph, k), graph->v_free, graph->judged + at,
@@ -414,7 +401,7 @@ static void prepare_chunks(void *ctx, int64_t first, int64_t end)
     }
 }
 
-void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[STI_SUMS])
 {
     Preparation preparation = {graph, net};
     const int n = sti_chunks_of(graph->n_batches);
@@ -424,9 +411,10 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, double sum[3])
         sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
     spread_compliance(graph);
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);
-    sum[0] = sum[1] = sum[2] = 0.0;
+    graph->inverted = false;
+    memset(sum, 0, STI_SUMS * sizeof *sum);
     for (int k = 0; k < n; k++)
-        for (int e = 0; e < 3; e++)
+        for (int e = 0; e < STI_SUMS; e++)
             sum[e] += graph->part[k].sum[e];
 }
 

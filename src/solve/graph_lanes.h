@@ -334,13 +334,16 @@ static inline Lanes inverse(Lanes x)
     return choose(none, zero, 1.0 / choose(none, zero + 1.0, x));
 }
 
-/* inv(W_TT) and 1/lambda_max; where W_TT is singular to rounding, the latter serves for both. */
-static inline void prepare_tangents(sti_Batch *batch, Lanes a, Lanes b, Lanes d)
+/* What a visit needs of W: omega/W_nn, inv(W_TT) and 1/lambda_max; where W_TT is singular to rounding, the latter
+ * serves for both.                                                                                */
+static void invert(sti_Batch *batch)
 {
+    const Lanes a = load(batch->inverse_T[0]), b = load(batch->inverse_T[1]), d = load(batch->inverse_T[2]);
     const Lanes half = 0.5 * (a + d), skew = 0.5 * (a - d), determinant = a * d - b * b;
     const Lanes largest = half + square_root(skew * skew + b * b), slip = inverse(largest);
     const Mask regular = determinant > 1e-12 * largest * largest;
     const Lanes over = inverse(determinant), zero = {0};
+    store(batch->inverse_n, relaxation * inverse(load(batch->inverse_n)));
     store(batch->slip, slip);
     store(batch->inverse_T[0], choose(regular, d * over, slip));
     store(batch->inverse_T[1], choose(regular, zero - b * over, zero));
@@ -379,14 +382,14 @@ static inline void load_sixteen(const double *const from[STI_LANES], Lanes out[S
 /* Rows d . (v + w x l), a's with the other sign, scaled to unit masses, turning in the body's own axes. */
 static void fill_points(sti_PointLanes *to, const sti_LaneFrames *frames)
 {
-    const double *from[STI_LANES];
-    Lanes frame[STI_FRAME], axes[STI_FRAME], d[3][3], turn[3];
-    for (int l = 0; l < STI_LANES; l++)
-        from[l] = frames->frame[l];
-    load_sixteen(from, frame);
+    const Mask slides = *(const Mask *)frames->slides;
+    Lanes frame[STI_LANES], axes[STI_FRAME], d[3][3], lever[3], turn[3];
+    for (int l = 0; l < STI_LANES; l++) /* the last eight of nine: normal and tangent behind two of the point */
+        memcpy(&frame[l], frames->frame[l] + 1, sizeof frame[l]);
+    transpose(frame);
     for (int k = 0; k < 3; k++) {
-        store(to->normal[k], d[0][k] = frame[k]);
-        store(to->tangent[k], d[1][k] = frame[3 + k]);
+        store(to->normal[k], d[0][k] = frame[2 + k]);
+        store(to->tangent[k], d[1][k] = (Lanes)((Mask)frame[5 + k] & slides));
     }
     cross_lanes(d[0], d[1], d[2]);
     for (int side = 0; side < 2; side++) {
@@ -394,8 +397,9 @@ static void fill_points(sti_PointLanes *to, const sti_LaneFrames *frames)
         for (int k = 0; k < 10 && side == 0; k++)
             axes[k] = -axes[k];
         store(to->mass[side], axes[9]);
+        load_three(frames->lever[side], lever);
         for (int e = 0; e < 3; e++) {
-            cross_lanes(frame + 6 + 3 * side, d[e], turn);
+            cross_lanes(lever, d[e], turn);
             for (int k = 0; k < 3; k++)
                 store(to->turn[side][e][k], (axes[k] * turn[0] + axes[3 + k] * turn[1]) + axes[6 + k] * turn[2]);
         }
@@ -477,11 +481,12 @@ static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE
     W[0] += load(balls->C);
 }
 
-/* W_cc, b, the weights of r and what a visit needs of W. To the sums are added, over all rows, the squares of rho b, of
- * rho times the terms that b is the sum of, and of rho itself.                                    */
+/* W_cc, b and the weights of r. To the sums are added, over all rows, the squares of rho b, of rho times the terms that
+ * b is the sum of, and of rho itself; and how many contacts there are whose normals move nothing.       */
 static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b_batch, double *weight,
-                    double sum[3])
+                    double sum[STI_SUMS])
 {
+    const Lanes zero = {0};
     Lanes x[2][STI_NODE], W[6], *b = (Lanes *)b_batch, term[3], dim = {0};
     gather(v_free, batch->body[0], x[0]);
     gather(v_free, batch->body[1], x[1]);
@@ -499,10 +504,14 @@ static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, dou
     sum[0] += sum_of_lanes(square * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
     sum[1] += sum_of_lanes(square * (term[0] * term[0] + term[1] * term[1] + term[2] * term[2]));
     sum[2] += sum_of_lanes(square * dim);
-    store(batch->inverse_n, relaxation * inverse(W[0]));
+    const Mask moves = (W[0] > zero) & (mean * zero == zero); /* finite */
+    sum[3] += sum_of_lanes(choose(moves | (dim == zero), zero, zero + 1.0));
+    store(batch->inverse_n, W[0]);
     store(batch->W_tn[0], W[1]);
     store(batch->W_tn[1], W[2]);
-    prepare_tangents(batch, W[3], W[4], W[5]);
+    store(batch->inverse_T[0], W[3]);
+    store(batch->inverse_T[1], W[4]);
+    store(batch->inverse_T[2], W[5]);
 }
 
 /* ------------------------------------------------------------------ the judge */
@@ -569,5 +578,6 @@ static void judge(const sti_Batch *batch, sti_LaneMap map, int n_batches, const 
 
 #define STI_GRAPH_CODE                                                                                                 \
     {                                                                                                                  \
-        .fill = fill, .fill_points = fill_points, .prepare = prepare, .pass = pass_over, .judge = judge                \
+        .fill = fill, .fill_points = fill_points, .prepare = prepare, .invert = invert, .pass = pass_over,             \
+        .judge = judge                                                                                                 \
     }

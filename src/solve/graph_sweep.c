@@ -80,8 +80,18 @@ void sti_graph_restore(sti_Graph *graph)
     pass_over(graph, graph->r, graph->v, STI_RESTORE);
 }
 
+static void invert_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int64_t k = first; k < end; k++)
+        graph->code->invert(&graph->batch[k]);
+}
+
+/* Things at rest are judged in every step, and swept in few. */
 double sti_graph_sweep(sti_Graph *graph)
 {
+    if (!graph->inverted) sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, invert_range, graph);
+    graph->inverted = true;
     return sqrt(pass_over(graph, graph->r, graph->v, STI_SWEEP));
 }
 

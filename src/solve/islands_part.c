@@ -130,11 +130,11 @@ static void part_put(const void *ctx, int c, int dim, double row[3][2][STI_NODE]
     later->put(later->ctx, contact_in_whole(s, c), dim, row);
 }
 
-static void part_frame(const void *ctx, int c, double frame[12])
+static const double *part_frame(const void *ctx, int c, const double *centre[2])
 {
     const sti_Islands *s = ctx;
     const struct st_RowSource *later = s->problem->later;
-    later->frame(later->ctx, contact_in_whole(s, c), frame);
+    return later->frame(later->ctx, contact_in_whole(s, c), centre);
 }
 
 static const double *part_axes(const void *ctx, int first)

@@ -25,10 +25,11 @@ struct st_RowSource {
     /* The first `dim` (at most 3) rows of contact c, on all velocities of each block; the rest is left as it is. May be
      * called by several threads.                                                                  */
     void (*put)(const void *ctx, int c, int dim, double row[3][2][STI_NODE]);
-    /* The frame of contact c: normal, tangent, and the levers from the centres of the bodies, all in the world; the
-     * rows are sums d . (v + w x l) over both sides with these. And the axes of a body (rows of the matrix that takes
-     * its own to the world's), by its first velocity: half of its velocities turn it, in its own axes.      */
-    void (*frame)(const void *ctx, int c, double frame[12]);
+    /* Where contact c is: its point, normal and tangent, nine numbers in a row, and the centres of its bodies, all in
+     * the world. Nothing is copied: lanes take them from where they stand. The rows are sums d . (v + w x l) over both
+     * sides, with levers l from the centres to the point. And the axes of a body (rows of the matrix that takes its own
+     * to the world's), by its first velocity: half of its velocities turn it, in its own axes.              */
+    const double *(*frame)(const void *ctx, int c, const double *centre[2]);
     const double *(*axes)(const void *ctx, int first);
     /* All of them, into the problem's H. */
     st_Status (*make)(void *ctx, st_Error *err);

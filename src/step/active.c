@@ -57,7 +57,8 @@ static int team_of(const st_System *system, int n_contacts)
  * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
 typedef struct Want {
     st_System *system;
-    double h;
+    double h, margin;
+    bool speculative;
     sti_Places places;
     int n; /* in all */
 } Want;
@@ -65,8 +66,8 @@ typedef struct Want {
 static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
 {
     const st_System *system = want->system;
-    if (!sti_speculative(system)) return sti_ids_contain(&system->active, contact->id);
-    return contact->gap < system->def.margin || contact->gap < want->h * contact->closing ||
+    if (!want->speculative) return sti_ids_contain(&system->active, contact->id);
+    return contact->gap < want->margin || contact->gap < want->h * contact->closing ||
            sti_ids_contain(&system->missed, contact->id);
 }
 
@@ -77,9 +78,9 @@ static void want_share(void *ctx, int thread, int n_threads)
     const int first = (int)sti_share(here->n_contacts, thread, n_threads);
     const int end = (int)sti_share(here->n_contacts, thread + 1, n_threads);
     int count = 0;
-    for (int c = first; c < end; c++)
+    for (int c = first; thread < n_threads - 1 && c < end; c++)
         count += is_wanted(want, &here->contact[c]);
-    want->places.count[thread] = count;
+    want->places.count[thread] = count; /* for those behind: the last one's is not asked for */
     sti_team_wait(n_threads);
     uint64_t *to = want->system->wanted.id + sti_places_before(&want->places, thread);
     for (int c = first; c < end; c++)
@@ -91,6 +92,8 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 {
     Want want;
     want.system = system, want.h = h, want.n = 0;
+    want.margin = sti_margin(system);
+    want.speculative = sti_speculative(system);
     system->wanted.n = 0;
     if (system->here.n_contacts == 0) return ST_OK;
     STI_TRY(STI_GROW(&system->allocator, system->wanted.id, system->wanted.capacity, system->here.n_contacts, err));

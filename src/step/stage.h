@@ -40,7 +40,7 @@ static inline double sti_base_speed(const sti_StageWork *work, const sti_RowList
  * which would make a velocity out of a gap of 1e-12 m.                                            */
 static inline double sti_drift_time(const sti_StageWork *work)
 {
-    return fmax(work->stage->reach, 0.2 * work->system->h_asked);
+    return sti_larger(work->stage->reach, 0.2 * work->system->h_asked);
 }
 
 /* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean

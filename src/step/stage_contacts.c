@@ -106,16 +106,21 @@ static double beyond(double gap, double slop)
 }
 
 /* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
+static double closing_drift(const sti_StageWork *work, double gap)
+{
+    const double speed = beyond(gap, work->system->def.slop) / sti_drift_time(work);
+    return sti_larger(speed, -work->system->def.correction_speed);
+}
+
 static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry, int row)
 {
     const sti_RowList *rows = &work->out->H;
-    double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
     const st_Sink *from = work->stage->drift_from;
     int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
-    gap = beyond(gap, work->system->def.slop);
-    if (work->stage->mean) return fmax(2 * gap / reach, -cap) + sti_base_speed(work, rows, row);
-    return fmax(gap / reach, -cap);
+    if (!work->stage->mean) return closing_drift(work, gap);
+    double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
+    return fmax(2 * beyond(gap, work->system->def.slop) / reach, -cap) + sti_base_speed(work, rows, row);
 }
 
 /* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
@@ -131,6 +136,14 @@ static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, 
 /* ------------------------------------------------------------------ one by one */
 
 /* As contact c, its rows from `first` on. */
+static void choose(sti_Assembly *out, int c, int first, const sti_ContactEntry *entry)
+{
+    sti_Chosen *chosen = &out->chosen[c];
+    chosen->entry = *entry;
+    chosen->first = first;
+    chosen->element = 0;
+}
+
 static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
@@ -138,7 +151,7 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
     bool now = work->stage->rows == &system->here;
     int before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
-    out->chosen[c] = (sti_Chosen){.entry = *entry, .first = first};
+    choose(out, c, first, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
@@ -270,11 +283,25 @@ static void compliances(sti_StageWork *work)
 
 /* ------------------------------------------------------------------ many contacts whose rows wait */
 
-/* Nothing is made of them but their laws, gaps and compliances: a team writes them, each member a range of the sink. */
+/* Nothing is made of them but their laws and gaps: a team writes them, each member a range of the sink. */
 typedef struct Many {
     sti_StageWork *work;
     sti_Places contacts, rows, overlapping;
 } Many;
+
+/* Neighbours mostly have one surface, and so one law but for its place. */
+typedef struct Alike {
+    const sti_Surface *surface;
+    int dim;
+    st_ContactLaw law;
+} Alike;
+
+static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
+{
+    if (entry->surface != last->surface || entry->dim != last->dim)
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->def, entry, 0)};
+    return &last->law;
+}
 
 enum { LEAST_OF_MANY = 512 }; /* worth a thread */
 
@@ -289,21 +316,45 @@ static int next_wanted(const st_Sink *sink, const sti_IdSet *wanted, int c, int 
     return end;
 }
 
-/* Contact n, whose rows are from `row` on; returns how many. */
-static int add_waiting(sti_StageWork *work, int n, int row, const sti_ContactEntry *entry, int64_t *overlapping)
+static int first_velocity(const sti_World *world, int body)
+{
+    return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
+}
+
+/* Contact n, whose rows are from `row` on: what add_contact does where rows wait, and no more. Returns how many. */
+static int add_waiting(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
+                       const sti_ContactEntry *entry)
 {
     sti_Assembly *out = work->out;
-    (void)add_contact(work, n, row, entry); /* which fails where rows are made only */
-    const int dim = out->law[n].dim;
-    for (int k = row; k < row + dim; k++) {
-        out->C_first[k] = k;
-        out->C[k] = 0.0;
+    out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
+                                  .dim = law->dim,
+                                  .first = row,
+                                  .facets = law->facets,
+                                  .mu = law->mu,
+                                  .mu_roll = law->mu_roll,
+                                  .mu_spin = law->mu_spin};
+    choose(out, n, row, entry);
+    out->w[row] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
+    for (int k = 1; k < law->dim; k++)
+        out->w[row + k] = 0.0;
+    out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
+    out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
+    return law->dim;
+}
+
+/* Compliances, where there are any. */
+static void soften_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_StageWork *work = ctx;
+    const sti_Assembly *out = work->out;
+    for (int c = (int)first; c < (int)end; c++) {
+        const int row = out->law[c].first;
+        for (int k = row; k < row + out->law[c].dim; k++) {
+            out->C_first[k] = k;
+            out->C[k] = 0.0;
+        }
+        if (overlaps(work, c)) out->C[row] = STI_OVERLAP_COMPLIANCE * sti_waiting_mobility(work->system, c);
     }
-    sti_waiting_legs(work->system, n);
-    if (!overlaps(work, n)) return dim;
-    out->C[row] = STI_OVERLAP_COMPLIANCE * sti_waiting_mobility(work->system, n);
-    ++*overlapping;
-    return dim;
 }
 
 static void share_contacts(void *ctx, int thread, int n_threads)
@@ -316,17 +367,21 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
     const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
     int n = 0, rows = 0, k = start;
-    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
-        rows += sti_contact_law(&work->system->def, &sink->contact[c], 0).dim;
-    many->contacts.count[thread] = n;
+    Alike last = {.surface = NULL};
+    for (int c = first; thread < n_threads - 1 && (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
+        rows += law_of(work, &sink->contact[c], &last)->dim;
+    many->contacts.count[thread] = n; /* for those behind: the last one's are not asked for */
     many->rows.count[thread] = rows;
     many->overlapping.count[thread] = 0;
     sti_team_wait(n_threads);
     n = (int)sti_places_before(&many->contacts, thread);
     rows = (int)sti_places_before(&many->rows, thread);
     k = start;
-    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
-        rows += add_waiting(work, n, rows, &sink->contact[c], &many->overlapping.count[thread]);
+    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++) {
+        const sti_ContactEntry *entry = &sink->contact[c];
+        rows += add_waiting(work, n, rows, law_of(work, entry, &last), entry);
+        many->overlapping.count[thread] += overlaps(work, n);
+    }
     if (thread < n_threads - 1) return;
     work->out->n_gaps = n;
     work->out->H.n_rows = rows;
@@ -346,6 +401,7 @@ static st_Status waiting_contacts(sti_StageWork *work)
     out->C_used = out->H.n_rows;
     out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
     out->compliant = out->overlapping > 0;
+    if (out->compliant) sti_team_for(system->def.threads, out->n_gaps, LEAST_OF_MANY, soften_range, work);
     return ST_OK;
 }
 

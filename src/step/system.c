@@ -208,7 +208,7 @@ static st_Status find_diagonal(st_System *s, st_Error *err)
     return ST_OK;
 }
 
-static st_Status start(st_System *s, const double *q0, const double *v0, st_Error *err)
+static st_Status start(st_System *s, double t, const double *q0, const double *v0, st_Error *err)
 {
     lay_out_mass(s);
     STI_TRY(allocate(s, ALWAYS, err));
@@ -225,10 +225,10 @@ static st_Status start(st_System *s, const double *q0, const double *v0, st_Erro
     STI_TRY(st_solver_create(&projector, &s->projector, err));
     sti_solver_be_rough(s->projector);
     if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
-    return st_system_set_state(s, 0.0, q0, v0, err);
+    return st_system_set_state(s, t, q0, v0, err);
 }
 
-static st_Status create(const st_SystemDef *def, const st_Model *model, sti_World *world, const double *q0,
+static st_Status create(const st_SystemDef *def, const st_Model *model, sti_World *world, double t, const double *q0,
                         const double *v0, st_System **out, st_Error *err)
 {
     st_System *s = sti_alloc(&def->allocator, 1, sizeof *s);
@@ -238,8 +238,7 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     s->model = *model;
     s->world = world;
     st_Status status = sti_sleep_create(s, err);
-    if (status == ST_OK) status = start(s, q0, v0, err);
-    if (status == ST_OK) status = sti_check_initial(s, err);
+    if (status == ST_OK) status = start(s, t, q0, v0, err);
     if (status != ST_OK) {
         s->world = NULL; /* still the caller's */
         st_system_destroy(s);
@@ -247,6 +246,33 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     }
     *out = s;
     return ST_OK;
+}
+
+st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, st_System **out, st_Error *err)
+{
+    world->collider.keep_all = def->all_points;
+    world->threads = def->threads;
+    if (world->n_v == 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
+    const st_Model model = sti_world_model(world);
+    STI_TRY(sti_check_contact_model(def, world, err));
+    STI_TRY(sti_check_mean(def, err));
+    STI_TRY(check_bounded(&model, def, err));
+    STI_TRY(sti_check_sleep(def, err));
+    STI_TRY(create(def, &model, world, t, world->q0, world->v0, out, err));
+    sti_world_started(world);
+    return ST_OK;
+}
+
+/* A system whose first state is not to be had is none. */
+static st_Status check_initial(st_System **system, st_Error *err)
+{
+    st_Status status = sti_check_initial(*system, err);
+    if (status != ST_OK) {
+        st_system_destroy(*system);
+        *system = NULL;
+    }
+    return status;
 }
 
 st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err)
@@ -257,25 +283,9 @@ st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_Sy
     *out = NULL;
     STI_TRY(check_def(def, err));
     STI_TRY(sti_world_create(scene, def->gravity, &def->allocator, &world, err));
-    world->collider.keep_all = def->all_points;
-    world->threads = def->threads;
-    st_Status status;
-    if (world->n_v == 0) {
-        status =
-            sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
-    } else {
-        st_Model model = sti_world_model(world);
-        status = sti_check_contact_model(def, world, err);
-        if (status == ST_OK) status = sti_check_mean(def, err);
-        if (status == ST_OK) status = check_bounded(&model, def, err);
-        if (status == ST_OK) status = sti_check_sleep(def, err);
-        if (status == ST_OK) status = create(def, &model, world, world->q0, world->v0, out, err);
-    }
-    if (status != ST_OK)
-        sti_world_destroy(world);
-    else
-        sti_world_started(world);
-    return status;
+    st_Status status = sti_system_of_world(def, world, 0.0, out, err);
+    if (status != ST_OK) sti_world_destroy(world);
+    return status == ST_OK ? check_initial(out, err) : status;
 }
 
 st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0, const st_SystemDef *def,
@@ -289,7 +299,8 @@ st_Status st_system_create_model(const st_Model *model, const double *q0, const 
     STI_TRY(sti_check_contact_model(def, NULL, err));
     STI_TRY(sti_check_mean(def, err));
     STI_TRY(check_bounded(model, def, err));
-    return create(def, model, NULL, q0, v0, out, err);
+    STI_TRY(create(def, model, NULL, 0.0, q0, v0, out, err));
+    return check_initial(out, err);
 }
 
 static void free_assembly(const st_Allocator *a, sti_Assembly *x)

@@ -191,6 +191,7 @@ struct st_System {
     int stalled;     /* collisions in a row without progress in time                  */
 
     double initial_position, initial_velocity; /* largest change made to the initial state          */
+    int n_changes;                             /* of its scene: change.c                            */
 
     double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
     double pull;       /* largest acceleration by forces at its last stage                               */
@@ -284,7 +285,6 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
  * contact, as sti_mobility needs them.                                                            */
 bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
 struct st_RowSource sti_waiting_rows(st_System *system);
-void sti_waiting_legs(const st_System *system, int contact); /* notes them: while H waits, for every contact */
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
@@ -398,6 +398,8 @@ void sti_forget_step(st_System *system);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);
+/* A system at time t and the initial state of `world`, which is its own from then on; not where it fails. */
+st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, st_System **out, st_Error *err);
 
 /* A contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);

@@ -17,19 +17,6 @@ bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage)
            system->def.contact == ST_CONTACT_RIGID && system->least_norm == NULL;
 }
 
-static int first_velocity(const sti_World *world, int body)
-{
-    return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
-}
-
-void sti_waiting_legs(const st_System *system, int contact)
-{
-    const sti_ContactEntry *entry = &system->step.chosen[contact].entry;
-    int *leg = system->step.leg + 2 * (ptrdiff_t)contact;
-    leg[0] = first_velocity(system->world, entry->a);
-    leg[1] = first_velocity(system->world, entry->b);
-}
-
 static void legs(const void *ctx, int c, int first[2])
 {
     const int *leg = ((const st_System *)ctx)->step.leg + 2 * (ptrdiff_t)c;
@@ -43,15 +30,18 @@ static void put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
     sti_contact_halves(system->world, &system->step.chosen[c].entry, dim, row);
 }
 
-static void frame(const void *ctx, int c, double out[12])
+_Static_assert(offsetof(sti_ContactEntry, tangent) == offsetof(sti_ContactEntry, point) + 6 * sizeof(double) &&
+                   offsetof(sti_ContactEntry, normal) == offsetof(sti_ContactEntry, point) + 3 * sizeof(double),
+               "point, normal and tangent stand in a row");
+
+static const double *frame(const void *ctx, int c, const double *centre[2])
 {
     const st_System *system = ctx;
     const sti_ContactEntry *entry = &system->step.chosen[c].entry;
     const st_Pose *pose = system->world->collider.body_pose;
-    vec3_store(out, entry->normal);
-    vec3_store(out + 3, entry->tangent);
-    vec3_store(out + 6, sub(entry->point, pose[entry->a].p));
-    vec3_store(out + 9, sub(entry->point, pose[entry->b].p));
+    centre[0] = &pose[entry->a].p.x;
+    centre[1] = &pose[entry->b].p.x;
+    return (const double *)((const char *)entry + offsetof(sti_ContactEntry, point));
 }
 
 /* The last body whose velocities begin at `first` or before, where nobody fixed stands among the bodies at once. */

@@ -1,4 +1,4 @@
-/* stiction compare and stiction validate. */
+/* stiction compare, stiction validate and stiction bench. */
 #include "program.h"
 
 static json_t *run_named(json_t *root, const char *preset)
@@ -44,6 +44,32 @@ static void table_of_presets(void **state)
     assert_non_null(strstr(p->out, "cannot run it"));
 }
 
+/* Runs are the same to the last bit, shares make up the whole, and quality is that of the run itself. */
+static void a_bench_tells_time_and_quality(void **state)
+{
+    Program *p = *state;
+    RUN(p, "bench", "bowling", "examples/negrut-2017/stack.json", "--runs", "2", "--steps", "20", "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p), *scenes = json_object_get(root, "scenes"), *scene, *share;
+    size_t k;
+    const char *name;
+    assert_int_equal(json_array_size(scenes), 2);
+    json_array_foreach(scenes, k, scene)
+    {
+        double sum = 0;
+        json_object_foreach(json_object_get(scene, "shares"), name, share) sum += json_number_value(share);
+        check_close(sum, 1, 1e-12);
+        assert_int_equal(json_integer_value(json_object_get(scene, "steps")), 20);
+        assert_int_equal(json_integer_value(json_object_get(scene, "runs")), 2);
+        assert_true(json_number_value(json_object_get(scene, "cpu_seconds_a_step")) > 0);
+        check_below(json_number_value(json_object_get(scene, "worst_residual")), 1e-9);
+    }
+    json_decref(root);
+    RUN(p, "bench", "b_g100_explicit", "--runs", "1"); /* a run that is known to diverge */
+    check_status(p, 1);
+    assert_non_null(strstr(p->out, "diverged"));
+}
+
 static void bad_words_are_refused(void **state)
 {
     Program *p = *state;
@@ -57,6 +83,9 @@ static void bad_words_are_refused(void **state)
     assert_non_null(strstr(p->err, "cube"));
     RUN(p, "compare", "no-such-scene.json");
     check_status(p, 2);
+    RUN(p, "bench", "bowling", "no-such-scene");
+    check_status(p, 2);
+    assert_non_null(strstr(p->err, "no-such-scene"));
     RUN(p, "validate", "--only", "V999");
     check_status(p, 2);
     assert_non_null(strstr(p->err, "V999"));
@@ -89,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(presets_side_by_side, setup, teardown),
         cmocka_unit_test_setup_teardown(table_of_presets, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_bench_tells_time_and_quality, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_words_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(known_answers, setup, teardown),
     };

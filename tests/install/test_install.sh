@@ -1,12 +1,12 @@
 #!/bin/sh
 # test_install.sh BUILD -- install into an empty prefix and use it from outside the tree: programs
 # through pkg-config and through the CMake package, shared and static; what the shared libraries
-# export; the public headers alone, in C17 and C++17. CC, CXX and CMAKE may name the tools.
+# export; the public headers alone, in C17 and C++17. CC, CXX, CMAKE and PYTHON may name the tools.
 set -eu
 build=$1
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
-: "${CC:=cc}" "${CXX:=c++}" "${CMAKE:=cmake}"
+: "${CC:=cc}" "${CXX:=c++}" "${CMAKE:=cmake}" "${PYTHON:=python3}"
 version=$(sed -n 's/^#define ST_VERSION_[A-Z]* //p' "$source/include/stiction/base.h" | paste -sd.)
 
 work=$(mktemp -d)
@@ -32,6 +32,17 @@ libdir=${lib#"$shared"/}
 [ "$("$shared/bin/stiction" --version)" = "stiction $version" ] || fail "stiction --version does not print $version"
 [ "$(readelf -d "$lib/libstiction.so" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')" = "libstiction.so.${version%.*}" ] ||
     fail "the soname of libstiction.so is not libstiction.so.${version%.*}"
+
+if [ -f "$build/python/stiction.abi3.so" ]; then
+    echo "* the Python module"
+    module=$(find "$shared" -name stiction.abi3.so)
+    [ -n "$module" ] || fail "the Python module was not installed"
+    [ -f "$(dirname "$module")/stiction.pyi" ] || fail "the Python module was not installed with its stub"
+    [ "$(nm -D --defined-only "$module" | awk '{ print $3 }')" = PyInit_stiction ] ||
+        fail "the Python module exports more than PyInit_stiction"
+    [ "$(PYTHONPATH=$(dirname "$module") "$PYTHON" -c 'import stiction; print(stiction.__version__)')" = "$version" ] ||
+        fail "the installed Python module is not of version $version"
+fi
 
 echo "* only st_* is exported"
 for library in stiction stiction-io; do

@@ -420,6 +420,35 @@ static void the_pack_is_whole(void **state)
     st_recording_close(r);
 }
 
+/* A recording holds one scene: what comes after a change is refused, what came before is whole. */
+static void a_changed_scene_is_refused(void **state)
+{
+    Fixture *f = *state;
+    char path[PATH_SIZE];
+    st_Error err = {0};
+    st_Recorder *recorder;
+    st_Recording *r;
+    st_StepInfo info = st_step_info();
+    const st_RecorderDef def = recorder_def(f, 0);
+    const st_JointId hinge = {1};
+    in_folder(f, "changed.h5", path);
+    check_ok(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), err);
+    for (int k = 0; k < 10; k++) {
+        check_ok(st_system_step(f->system, f->def.h, &info, &err), err);
+        check_ok(st_recorder_add(recorder, f->system, &info, &err), err);
+    }
+    check_ok(st_scene_remove_joints(f->scene, &hinge, 1, &err), err);
+    check_ok(st_system_change(f->system, f->scene, &err), err);
+    check_ok(st_system_step(f->system, f->def.h, &info, &err), err);
+    assert_int_equal(st_recorder_add(recorder, f->system, &info, &err), ST_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "changed.h5: the scene was changed while it ran"));
+    err.status = ST_OK;
+    check_ok(st_recorder_close(recorder, f->system, "finished", "", &err), err);
+    check_ok(st_recording_open(path, &r, &err), err);
+    assert_int_equal(st_recording_info(r)->n_frames, 10);
+    st_recording_close(r);
+}
+
 static void arguments_are_checked(void **state)
 {
     Fixture *f = *state;
@@ -448,6 +477,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cut_ones_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(full_disks_keep_what_was_flushed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_pack_is_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_changed_scene_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(arguments_are_checked, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void test_every_vector_unit_gives_the_same_bits(void **state)
 
 /* What a version of the code makes of a batch before the first sweep, and what it finds when judging. */
 typedef struct Made {
-    double W[7 * STI_LANES], b[3 * STI_LANES], weight[3 * STI_LANES], sum[3], u[3 * STI_LANES];
+    double W[7 * STI_LANES], b[3 * STI_LANES], weight[3 * STI_LANES], sum[STI_SUMS], u[3 * STI_LANES];
     sti_LaneJudgement found;
 } Made;
 
@@ -116,6 +116,7 @@ static void prepare_with(const sti_Graph *graph, const sti_GraphCode *code, int 
     memcpy(numbers[2], graph->r + 3 * STI_LANES * (size_t)k, sizeof numbers[2]);
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
     code->judge(&batch, sti_graph_map(graph, k), 1, numbers[1], graph->v, numbers[2], &found);
+    code->invert(&batch);
     memcpy(out->W, batch.inverse_n, sizeof out->W); /* and what stands behind it */
     memcpy(out->b, numbers[0], sizeof out->b);
     memcpy(out->weight, numbers[1], sizeof out->weight);

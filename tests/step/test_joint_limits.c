@@ -384,6 +384,32 @@ static void limits_are_restored(void **state)
     end(&m);
 }
 
+/* A slider that passes far more than the margin in a step is stopped at its limit, not behind it, and is not thrown
+ * back: it has no restitution. Pushed from rest by a force that takes it past the limit within one step, likewise.  */
+static void a_fast_slider_stops_at_its_limit(void **state)
+{
+    (void)state;
+    for (int pushed = 0; pushed < 2; pushed++) {
+        Machine m;
+        begin(&m);
+        m.def.h = 0.01;
+        st_BodyDef body = st_body_def();
+        st_JointDef rail = st_joint_def(ST_JOINT_PRISMATIC);
+        st_ForceDef force = st_force_def();
+        body.mass = MASS, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        if (!pushed) body.velocity.x = 50; /* 0.5 m a step, the margin is 0.01 m */
+        check_ok(st_scene_add_body(m.scene, &body, &rail.b, &m.err), m.err);
+        rail.axis = vec3(1, 0, 0), rail.upper = pushed ? 0.1 : 1.23;
+        force.body = rail.b, force.force.x = pushed ? MASS * 2e4 : 0; /* 2 m in the first step */
+        check_ok(st_scene_add_force(m.scene, &force, NULL, &m.err), m.err);
+        st_JointId id = add_joint(&m, &rail);
+        run(&m, 0.2);
+        check_close(report(&m, id).coordinate, rail.upper, 1e-9);
+        check_close(report(&m, id).speed, 0, 1e-7);
+        end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +424,7 @@ int main(void)
         cmocka_unit_test(cylindrical_joint_has_two_limits),
         cmocka_unit_test(bad_limits_are_refused),
         cmocka_unit_test(limits_are_restored),
+        cmocka_unit_test(a_fast_slider_stops_at_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

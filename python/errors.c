@@ -1,0 +1,39 @@
+/* errors.c -- stiction.Error: what the library refuses, with its own message. */
+#include "module.h"
+
+#include <string.h>
+
+static const char error_doc[] =
+    "What the library refused or could not do, in its own words.\n\n"
+    "status: \"argument\", \"memory\", \"format\", \"file\", \"unsupported\", \"numeric\" or \"events\"\n"
+    "line:   of the scene that was read, from 1; 0: no line";
+
+bool add_error(PyObject *module, State *state)
+{
+    PyObject *members = Py_BuildValue("{s:s,s:i}", "status", "", "line", 0);
+    if (members == NULL) return false;
+    state->error = PyErr_NewExceptionWithDoc("stiction.Error", error_doc, NULL, members);
+    Py_DECREF(members);
+    return state->error != NULL && PyModule_AddObjectRef(module, "Error", state->error) == 0;
+}
+
+static bool set_members(PyObject *error, st_Status status, int line)
+{
+    PyObject *word = PyUnicode_FromString(st_status_name(status)), *number = PyLong_FromLong(line);
+    bool ok = word != NULL && number != NULL && PyObject_SetAttrString(error, "status", word) == 0 &&
+              PyObject_SetAttrString(error, "line", number) == 0;
+    Py_XDECREF(word);
+    Py_XDECREF(number);
+    return ok;
+}
+
+void *raise_error(const State *state, st_Status status, const st_Error *err)
+{
+    const char *message = err != NULL && err->message[0] != '\0' ? err->message : st_status_name(status);
+    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace"); /* paths may be anything */
+    PyObject *error = text != NULL ? PyObject_CallFunctionObjArgs(state->error, text, NULL) : NULL;
+    if (error != NULL && set_members(error, status, err != NULL ? err->line : 0)) PyErr_SetObject(state->error, error);
+    Py_XDECREF(error);
+    Py_XDECREF(text);
+    return NULL;
+}

@@ -1,0 +1,235 @@
+/* state.c -- System: its state in and out, and control between two steps. */
+#include "system.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- bodies ---------------------------------------------------------------------------------------------- */
+
+PyObject *system_pose(SystemObject *self, PyObject *body)
+{
+    st_BodyId id;
+    st_Pose pose;
+    if (!body_id(self->scene, body, &id) || !system_free(self)) return NULL;
+    st_Status status = st_system_pose(self->system, id, &pose);
+    if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, NULL);
+    return row_new(state_of((PyObject *)self), ROW_POSE, &pose);
+}
+
+PyObject *system_velocity(SystemObject *self, PyObject *body)
+{
+    st_BodyId id;
+    VelocityRow row;
+    if (!body_id(self->scene, body, &id) || !system_free(self)) return NULL;
+    st_Status status = st_system_velocity(self->system, id, &row.linear, &row.spin);
+    if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, NULL);
+    return row_new(state_of((PyObject *)self), ROW_VELOCITY, &row);
+}
+
+PyObject *system_poses(SystemObject *self, PyObject *Py_UNUSED(unused))
+{
+    double *data;
+    const Py_ssize_t shape[2] = {st_scene_body_count(self->scene->scene), 7};
+    PyObject *array = system_free(self) ? array_new(state_of((PyObject *)self), 2, shape, &data) : NULL;
+    for (int k = 0; array != NULL && k < shape[0]; k++) {
+        st_Pose pose;
+        if (st_system_pose(self->system, (st_BodyId){k + 1}, &pose) != ST_OK) continue;
+        const double numbers[7] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w, pose.q.x, pose.q.y, pose.q.z};
+        memcpy(data + 7 * k, numbers, sizeof numbers);
+    }
+    return array;
+}
+
+PyObject *system_velocities(SystemObject *self, PyObject *Py_UNUSED(unused))
+{
+    double *data;
+    const Py_ssize_t shape[2] = {st_scene_body_count(self->scene->scene), 6};
+    PyObject *array = system_free(self) ? array_new(state_of((PyObject *)self), 2, shape, &data) : NULL;
+    for (int k = 0; array != NULL && k < shape[0]; k++) {
+        st_Vec3 v, w;
+        if (st_system_velocity(self->system, (st_BodyId){k + 1}, &v, &w) != ST_OK) continue;
+        const double numbers[6] = {v.x, v.y, v.z, w.x, w.y, w.z};
+        memcpy(data + 6 * k, numbers, sizeof numbers);
+    }
+    return array;
+}
+
+/* ---- the whole state -------------------------------------------------------------------------------------- */
+
+PyObject *time_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    return system_free(self) ? PyFloat_FromDouble(st_system_time(self->system)) : NULL;
+}
+
+PyObject *q_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    double *q;
+    if (!system_free(self)) return NULL;
+    const Py_ssize_t n = st_system_n_q(self->system);
+    PyObject *array = array_new(state_of((PyObject *)self), 1, &n, &q);
+    if (array != NULL) st_system_state(self->system, q, NULL);
+    return array;
+}
+
+PyObject *v_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    double *v;
+    if (!system_free(self)) return NULL;
+    const Py_ssize_t n = st_system_n_v(self->system);
+    PyObject *array = array_new(state_of((PyObject *)self), 1, &n, &v);
+    if (array != NULL) st_system_state(self->system, NULL, v);
+    return array;
+}
+
+/* NULL or None: as it is. */
+static bool set_state(SystemObject *self, PyObject *time, PyObject *q, PyObject *v)
+{
+    st_Error err = {0};
+    const int n_q = st_system_n_q(self->system), n_v = st_system_n_v(self->system);
+    const bool new_q = q != NULL && q != Py_None, new_v = v != NULL && v != Py_None;
+    double *now = PyMem_Malloc(((size_t)n_q + (size_t)n_v) * sizeof *now), *q_new = NULL, *v_new = NULL;
+    double t = NAN;
+    if (now == NULL) PyErr_NoMemory();
+    bool ok = now != NULL && (!new_q || read_doubles(q, "q", n_q, &q_new, NULL)) &&
+              (!new_v || read_doubles(v, "v", n_v, &v_new, NULL));
+    if (ok && time != NULL && time != Py_None)
+        ok = read_optional(time, "time", &t);
+    else if (ok)
+        t = st_system_time(self->system);
+    ok = ok && system_free(self);
+    if (ok && self->recorder != NULL && t != st_system_time(self->system)) {
+        PyErr_SetString(PyExc_ValueError, "the time of a system cannot be set while it is recorded");
+        ok = false;
+    }
+    if (ok) {
+        st_system_state(self->system, now, now + n_q);
+        st_Status status = st_system_set_state(self->system, t, new_q ? q_new : now, new_v ? v_new : now + n_q, &err);
+        ok = status == ST_OK;
+        if (!ok) raise_error(state_of((PyObject *)self), status, &err);
+    }
+    PyMem_Free(q_new);
+    PyMem_Free(v_new);
+    PyMem_Free(now);
+    return ok;
+}
+
+static int set_member(SystemObject *self, const char *name, PyObject *value, PyObject *time, PyObject *q, PyObject *v)
+{
+    if (value == NULL || value == Py_None) {
+        PyErr_Format(PyExc_TypeError, "%s cannot be %s", name, value == NULL ? "deleted" : "None");
+        return -1;
+    }
+    return set_state(self, time, q, v) ? 0 : -1;
+}
+
+int time_setter(SystemObject *self, PyObject *value, void *Py_UNUSED(unused))
+{
+    return set_member(self, "time", value, value, NULL, NULL);
+}
+
+int q_setter(SystemObject *self, PyObject *value, void *Py_UNUSED(unused))
+{
+    return set_member(self, "q", value, NULL, value, NULL);
+}
+
+int v_setter(SystemObject *self, PyObject *value, void *Py_UNUSED(unused))
+{
+    return set_member(self, "v", value, NULL, NULL, value);
+}
+
+PyObject *system_set_state(SystemObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"time", "q", "v", NULL};
+    PyObject *time = NULL, *q = NULL, *v = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOO:set_state", names, &time, &q, &v)) return NULL;
+    if (!set_state(self, time, q, v)) return NULL;
+    return Py_NewRef(Py_None);
+}
+
+PyObject *system_save(SystemObject *self, PyObject *Py_UNUSED(unused))
+{
+    if (!system_free(self)) return NULL;
+    size_t size = st_system_save(self->system, NULL, 0);
+    char *state = PyMem_Malloc(size + 1);
+    if (state == NULL) return PyErr_NoMemory();
+    size = st_system_save(self->system, state, size);
+    PyObject *bytes = PyBytes_FromStringAndSize(state, (Py_ssize_t)size);
+    PyMem_Free(state);
+    return bytes;
+}
+
+PyObject *system_restore(SystemObject *self, PyObject *state)
+{
+    st_Error err = {0};
+    Py_buffer view;
+    if (PyObject_GetBuffer(state, &view, PyBUF_SIMPLE) != 0) return NULL;
+    if (self->recorder != NULL)
+        PyErr_SetString(PyExc_ValueError, "a system cannot be restored while it is recorded: close the recorder first");
+    if (self->recorder != NULL || !system_free(self)) {
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    st_Status status = st_system_restore(self->system, view.buf, (size_t)view.len, &err);
+    PyBuffer_Release(&view);
+    if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, &err);
+    return Py_NewRef(Py_None);
+}
+
+PyObject *system_hash(SystemObject *self, PyObject *Py_UNUSED(unused))
+{
+    return system_free(self) ? PyLong_FromUnsignedLongLong(st_system_hash(self->system)) : NULL;
+}
+
+/* ---- control ------------------------------------------------------------------------------------------------ */
+
+/* What a call without a result gives back. */
+static PyObject *done(SystemObject *self, st_Status status, const st_Error *err)
+{
+    if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, err);
+    return Py_NewRef(Py_None);
+}
+
+PyObject *system_set_motor(SystemObject *self, PyObject *args)
+{
+    PyObject *joint, *value;
+    st_JointId id;
+    double wanted = NAN; /* None: what the scene says */
+    st_Error err = {0};
+    if (!PyArg_ParseTuple(args, "OO:set_motor", &joint, &value)) return NULL;
+    if (!joint_id(self->scene, joint, &id) || !read_optional(value, "wanted", &wanted) || !system_free(self))
+        return NULL;
+    if (value != Py_None && isnan(wanted)) /* the library's word for "as the scene says": a NaN here is a mistake */
+        return PyErr_Format(PyExc_ValueError, "wanted is nan, must be a number, or None for what the scene says");
+    return done(self, st_system_set_motor(self->system, id, wanted, &err), &err);
+}
+
+PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"force", "value", "torque", NULL};
+    PyObject *which, *force = Py_None, *torque = Py_None;
+    st_ForceId id;
+    st_Vec3 f, m;
+    st_Error err = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:set_force", names, &which, &force, &torque)) return NULL;
+    if (!force_id(self->scene, which, &id) || (force != Py_None && !read_vec3(force, "value", &f)) ||
+        (torque != Py_None && !read_vec3(torque, "torque", &m)) || !system_free(self))
+        return NULL;
+    return done(
+        self, st_system_set_force(self->system, id, force != Py_None ? &f : NULL, torque != Py_None ? &m : NULL, &err),
+        &err);
+}
+
+PyObject *system_asleep(SystemObject *self, PyObject *body)
+{
+    st_BodyId id;
+    if (!body_id(self->scene, body, &id) || !system_free(self)) return NULL;
+    return PyBool_FromLong(st_system_asleep(self->system, id));
+}
+
+PyObject *system_wake(SystemObject *self, PyObject *body)
+{
+    st_BodyId id;
+    st_Error err = {0};
+    if (!body_id(self->scene, body, &id) || !system_free(self)) return NULL;
+    return done(self, st_system_wake(self->system, id, &err), &err);
+}

@@ -1,0 +1,225 @@
+/* system.c -- stiction.System: a scene that moves. What it can do is listed here; how, in the files of system.h. */
+#include "system.h"
+
+bool system_free(const SystemObject *self)
+{
+    if (!self->busy) return true;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "the system is stepping, in another thread or below a signal's handler: one call at a time");
+    return false;
+}
+
+static SystemObject *make(const State *state, SceneObject *scene, const st_SystemDef *def)
+{
+    st_Error err = {0};
+    SystemObject *self = PyObject_New(SystemObject, state->system);
+    if (self == NULL) return NULL;
+    self->scene = (SceneObject *)Py_NewRef((PyObject *)scene);
+    self->system = NULL;
+    self->def = *def;
+    self->busy = false;
+    self->recorder = NULL;
+    st_Status status = st_system_create(scene->scene, def, &self->system, &err);
+    if (status == ST_OK) return self;
+    Py_DECREF((PyObject *)self);
+    return raise_error(state, status, &err);
+}
+
+static PyObject *system_new(PyTypeObject *type, PyObject *args, PyObject *settings)
+{
+    const State *state = PyType_GetModuleState(type);
+    PyObject *scene;
+    if (!PyArg_ParseTuple(args, "O!:System", state->scene, &scene)) return NULL;
+    st_SystemDef def = ((SceneObject *)scene)->def;
+    if (!settings_apply(state, settings, &def)) return NULL;
+    return (PyObject *)make(state, (SceneObject *)scene, &def);
+}
+
+static void system_dealloc(SystemObject *self)
+{
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
+    st_system_destroy(self->system);
+    Py_XDECREF((PyObject *)self->scene);
+    PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
+}
+
+/* Another system of the same scene, put into the same state. */
+static PyObject *system_clone(SystemObject *self, PyObject *Py_UNUSED(unused))
+{
+    PyObject *state = system_save(self, NULL), *restored = NULL;
+    SystemObject *other = state != NULL ? make(state_of((PyObject *)self), self->scene, &self->def) : NULL;
+    if (other != NULL) restored = system_restore(other, state);
+    if (restored == NULL) Py_CLEAR(other);
+    Py_XDECREF(restored);
+    Py_XDECREF(state);
+    return (PyObject *)other;
+}
+
+static PyObject *system_deepcopy(SystemObject *self, PyObject *Py_UNUSED(memo))
+{
+    return system_clone(self, NULL);
+}
+
+static PyObject *scene_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    return Py_NewRef((PyObject *)self->scene);
+}
+
+static PyObject *settings_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    return settings_dict(state_of((PyObject *)self), &self->def);
+}
+
+static PyObject *initial_change_getter(SystemObject *self, void *Py_UNUSED(unused))
+{
+    double position, velocity;
+    if (!system_free(self)) return NULL;
+    st_system_initial_change(self->system, &position, &velocity);
+    return Py_BuildValue("dd", position, velocity);
+}
+
+static PyObject *system_repr(SystemObject *self)
+{
+    if (self->busy) return PyUnicode_FromString("<stiction.System, stepping>");
+    PyObject *time = PyFloat_FromDouble(st_system_time(self->system)), *text = NULL;
+    if (time != NULL)
+        text = PyUnicode_FromFormat("<stiction.System at t = %R s: %d coordinates, %d velocities>", time,
+                                    st_system_n_q(self->system), st_system_n_v(self->system));
+    Py_XDECREF(time);
+    return text;
+}
+
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+#define NO_ARGUMENTS(function)  (PyCFunction)(function), METH_NOARGS
+#define ONE_ARGUMENT(function)  (PyCFunction)(function), METH_O
+
+static PyMethodDef system_methods[] = {
+    {"step", WITH_KEYWORDS(system_step),
+     "step($self, /, h=None, steps=1)\n--\n\n"
+     "Take steps of h seconds, by default the setting h. Gives a StepInfo of the last, and of how all went.\n\n"
+     "Other threads run meanwhile; Ctrl-C stops between two steps. With events located a collision may end a\n"
+     "step early (integrators of order one: info.h < h). Where a step fails, Error is raised and the state is\n"
+     "that before the step."},
+    {"run", WITH_KEYWORDS(system_run),
+     "run($self, /, until=None, h=None)\n--\n\n"
+     "Step until a time is reached, by default the setting end; the last step is as short as it must be."},
+    {"clone", NO_ARGUMENTS(system_clone),
+     "clone($self, /)\n--\n\nAnother system in the same state, which goes on to the same bits. copy.copy does it, "
+     "too."},
+    {"__copy__", NO_ARGUMENTS(system_clone), "__copy__($self, /)\n--\n\nclone()"},
+    {"__deepcopy__", ONE_ARGUMENT(system_deepcopy), "__deepcopy__($self, memo, /)\n--\n\nclone()"},
+    {"save", NO_ARGUMENTS(system_save),
+     "save($self, /)\n--\n\n"
+     "The state with its history, as bytes: a system of the same scene and settings that is restored to it\n"
+     "goes on bit for bit."},
+    {"restore", ONE_ARGUMENT(system_restore), "restore($self, state, /)\n--\n\nPut the system into a state of save()."},
+    {"hash", NO_ARGUMENTS(system_hash), "hash($self, /)\n--\n\nOf time and state, bit for bit: an int."},
+    {"set_state", WITH_KEYWORDS(system_set_state),
+     "set_state($self, /, time=None, q=None, v=None)\n--\n\n"
+     "Set what is given, at once. What the system remembers of steps before is forgotten."},
+    {"pose", ONE_ARGUMENT(system_pose),
+     "pose($self, body, /)\n--\n\nWhere a body is, by name or id: Pose(position, orientation)."},
+    {"velocity", ONE_ARGUMENT(system_velocity),
+     "velocity($self, body, /)\n--\n\nHow a body moves, by name or id: Velocity(linear, spin)."},
+    {"poses", NO_ARGUMENTS(system_poses),
+     "poses($self, /)\n--\n\nOf all bodies: an Array, n x 7, position and orientation w x y z."},
+    {"velocities", NO_ARGUMENTS(system_velocities),
+     "velocities($self, /)\n--\n\nOf all bodies: an Array, n x 6, linear in world axes and spin in body axes."},
+    {"set_motor", (PyCFunction)system_set_motor, METH_VARARGS,
+     "set_motor($self, joint, wanted, /)\n--\n\n"
+     "What the motor of a joint wants from now on: speed, position or force. None: what the scene says."},
+    {"set_force", WITH_KEYWORDS(system_set_force),
+     "set_force($self, /, force, value=None, torque=None)\n--\n\n"
+     "What an applied force of the scene is from now on, in its axes. Both None: what the scene says."},
+    {"asleep", ONE_ARGUMENT(system_asleep), "asleep($self, body, /)\n--\n\nDoes a body sleep (setting sleep)?"},
+    {"wake", ONE_ARGUMENT(system_wake), "wake($self, body, /)\n--\n\nWake a body and its island."},
+    {"energy", NO_ARGUMENTS(system_energy),
+     "energy($self, /)\n--\n\nOf the system as it stands [J]: Energy(kinetic, potential)."},
+    {"momentum", NO_ARGUMENTS(system_momentum),
+     "momentum($self, /)\n--\n\nOf all bodies: Momentum(linear, angular), about the origin."},
+    {"contacts", NO_ARGUMENTS(system_contacts),
+     "contacts($self, /)\n--\n\nOf the last step problem: a Table of Contact."},
+    {"contact_force", ONE_ARGUMENT(system_contact_force),
+     "contact_force($self, body, /)\n--\n\nWhat all contacts of a body do to it: Force(force, torque)."},
+    {"joint", WITH_KEYWORDS(system_joint),
+     "joint($self, /, joint, frame='world')\n--\n\n"
+     "A joint, by name or id: coordinate, speed, what it transmits. frame: axes of forces, 'world' or 'a'."},
+    {"joints", WITH_KEYWORDS(system_joints),
+     "joints($self, /, frame='world')\n--\n\nAll joints: a Table of Joint, in the order of the scene."},
+    {"events", NO_ARGUMENTS(system_events),
+     "events($self, /)\n--\n\nWhat happened within the last step, in order of time: a Table of Event."},
+    {"islands", NO_ARGUMENTS(system_islands),
+     "islands($self, /)\n--\n\nParts of the last step problem that were solved apart: a Table of Island."},
+    {"profile", NO_ARGUMENTS(system_profile),
+     "profile($self, /)\n--\n\nWhere the time went, summed over all steps: a dict of seconds by stage."},
+    {"problem", WITH_KEYWORDS(system_problem),
+     "problem($self, /, local=False)\n--\n\n"
+     "The step problem that was solved last, as a FrictionProblem: global where nothing but rigid joints stands\n"
+     "beside the contacts; else, or when asked, local."},
+    {"ray", WITH_KEYWORDS(system_ray),
+     "ray($self, /, origin, direction, length=None, groups=None)\n--\n\n"
+     "The first surface that a ray enters within length [m]: a RayHit, or None. groups: bits of the shapes to see;\n"
+     "None: all."},
+    {"rays", WITH_KEYWORDS(system_rays),
+     "rays($self, /, origins, directions, length=None, groups=None)\n--\n\n"
+     "Many rays at once, n x 3 numbers each: a Table of RayHit; where nothing was hit, shape is 0."},
+    {"overlaps", WITH_KEYWORDS(system_overlaps),
+     "overlaps($self, /, shape, groups=None)\n--\n\n"
+     "Ids of the shapes that overlap a shape given as in scenes, in world axes:\n"
+     "{\"type\": \"sphere\", \"radius\": 0.1, \"position\": [0, 0, 1]}."},
+    {"closest", WITH_KEYWORDS(system_closest),
+     "closest($self, /, shape, within=None, groups=None)\n--\n\n"
+     "The shape of the system that is closest to one given as in scenes: Closest; None: none is within that distance "
+     "[m]."},
+    {"distance", (PyCFunction)system_distance, METH_VARARGS,
+     "distance($self, a, b, /)\n--\n\nSigned distance of two shapes of the system, by \"BODY/SHAPE\" or id: Closest."},
+    {"record", WITH_KEYWORDS(system_record),
+     "record($self, /, path, rate=60.0, checkpoint=0.0, flush=1.0)\n--\n\n"
+     "Record every step from now on to an HDF5 file, until the Recorder is closed; best used in `with`.\n\n"
+     "rate: frames a simulated second, 0: every step. checkpoint: simulated time between states to go on\n"
+     "from, 0: first and last only. flush: what a killed run may lose [s of wall time]."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef system_getters[] = {
+    {"scene", (getter)scene_getter, NULL, "The Scene it was made of.", NULL},
+    {"settings", (getter)settings_getter, NULL, "Every setting, a dict.", NULL},
+    {"time", (getter)time_getter, (setter)time_setter, "Reached [s]; may be set.", NULL},
+    {"q", (getter)q_getter, (setter)q_setter,
+     "Coordinates, a copy as an Array: seven a body, position and orientation w x y z, then the angles of hinges.\n"
+     "Set them all at once: system.q = numbers.",
+     NULL},
+    {"v", (getter)v_getter, (setter)v_setter,
+     "Velocities of the free degrees of freedom, a copy as an Array: linear in world axes, spin in body axes.\n"
+     "Set them all at once: system.v = numbers.",
+     NULL},
+    {"initial_change", (getter)initial_change_getter, NULL,
+     "How far coordinates and velocities were moved to make the initial state consistent (setting initial).", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static const char system_doc[] =
+    "System(scene, /, **settings)\n--\n\n"
+    "A scene that moves. settings override those of the scene, by name: System(scene, preset=\"accurate\", h=1e-3);\n"
+    "stiction.settings() lists them. A preset sets all choices, the settings beside it override it.\n\n"
+    "What is handed out is a copy and stays as it is. A system is used by one thread at a time: while it steps, other\n"
+    "threads run, and those that touch it get a RuntimeError.";
+
+static PyType_Slot system_slots[] = {
+    {Py_tp_doc, (void *)system_doc},
+    {Py_tp_new, (void *)system_new},
+    {Py_tp_dealloc, (void *)system_dealloc},
+    {Py_tp_repr, (void *)system_repr},
+    {Py_tp_methods, system_methods},
+    {Py_tp_getset, system_getters},
+    {0, NULL},
+};
+
+static PyType_Spec system_spec = {"stiction.System", sizeof(SystemObject), 0, Py_TPFLAGS_DEFAULT, system_slots};
+
+bool add_system_type(PyObject *module, State *state)
+{
+    state->system = (PyTypeObject *)PyType_FromModuleAndSpec(module, &system_spec, NULL);
+    return state->system != NULL && PyModule_AddType(module, state->system) == 0;
+}

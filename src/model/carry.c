@@ -1,0 +1,155 @@
+/* model/carry.c -- from a world to the one that follows it when its scene is changed between two steps.
+ *
+ * Objects are known again by their names. The frames of joints and springs were fixed in the bodies when they were
+ * described, with the bodies as they stood then: of those that stay they are copied and not made anew, and so are the
+ * zeros of angles, the turns counted, and what gears hold.
+ */
+#include "model/world.h"
+
+static int find_before(const sti_World *world, const sti_Before *before, sti_ObjectKind kind, int index)
+{
+    return sti_names_find(&before->world->scene->names[kind], 0, world->scene->names[kind].name[index]);
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+/* All six velocities of a body, without those that are locked now. */
+static void full_velocity(const st_BodyDef *def, const sti_Body *body, const double *v, double full[6])
+{
+    memset(full, 0, 6 * sizeof *full);
+    for (int k = 0; k < body->n_dofs; k++)
+        if (!def->fixed && (def->locks >> body->dof[k] & 1u) == 0) full[body->dof[k]] = v[body->v_first + k];
+}
+
+void sti_carry_bodies(sti_World *world, const sti_Before *before)
+{
+    for (int b = 1; b < world->n_bodies; b++) {
+        st_BodyDef *def = &world->scene->body[b];
+        const int was = find_before(world, before, STI_BODY, b);
+        double full[6];
+        if (was < 1) continue;
+        full_velocity(def, &before->world->body[was], before->v, full);
+        def->pose = sti_pose(before->q, was);
+        def->velocity = vec3_load(full);
+        def->spin = vec3_load(full + 3);
+    }
+}
+
+void sti_world_body_defs(const sti_World *world, const double *q, const double *v, st_BodyDef *out)
+{
+    for (int b = 0; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        double full[6];
+        out[b] = st_body_def();
+        out[b].name = world->scene->names[STI_BODY].name[b];
+        out[b].pose = sti_pose(q, b);
+        out[b].fixed = body->n_dofs == 0;
+        if (out[b].fixed) continue;
+        full_velocity(&out[b], body, v, full);
+        out[b].velocity = vec3_load(full);
+        out[b].spin = vec3_load(full + 3);
+        out[b].mass = body->mass;
+        out[b].inertia = sti_inertia(body);
+        out[b].locks = ST_LOCK_ALL;
+        for (int k = 0; k < body->n_dofs; k++)
+            out[b].locks &= ~(1u << body->dof[k]);
+    }
+}
+
+/* ---- joints and springs ----------------------------------------------------------------------- */
+
+/* Every copy of a scene makes directions unit vectors once more: the last digits may differ. */
+static bool same_number(double a, double b)
+{
+    return a == b || fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)) || (isnan(a) && isnan(b));
+}
+
+static bool same_vector(st_Vec3 a, st_Vec3 b)
+{
+    return norm(sub(a, b)) <= 1e-12 * fmax(norm(a), norm(b));
+}
+
+static bool same_body(const sti_World *world, int now, const sti_Before *before, int was)
+{
+    return (now == 0) == (was == 0) && (now == 0 || find_before(world, before, STI_BODY, now) == was);
+}
+
+static bool joint_stays(const sti_World *world, int now, const sti_Before *before, int was)
+{
+    const st_JointDef *a = &world->scene->joint[now], *b = &before->world->scene->joint[was];
+    return a->type == b->type && same_body(world, a->a.index1, before, b->a.index1) &&
+           same_body(world, a->b.index1, before, b->b.index1) && same_vector(a->point, b->point) &&
+           same_vector(a->point_b, b->point_b) && same_vector(a->axis, b->axis) && same_vector(a->axis_b, b->axis_b) &&
+           same_number(a->length, b->length);
+}
+
+static bool spring_stays(const sti_World *world, int now, const sti_Before *before, int was)
+{
+    const st_SpringDef *a = &world->scene->spring[now], *b = &before->world->scene->spring[was];
+    const st_Quat p = a->frame, r = b->frame;
+    return a->type == b->type && same_body(world, a->a.index1, before, b->a.index1) &&
+           same_body(world, a->b.index1, before, b->b.index1) && same_vector(a->point_a, b->point_a) &&
+           same_vector(a->point_b, b->point_b) && same_vector(a->axis, b->axis) &&
+           fabs(p.w - r.w) + norm(sub(vec3(p.x, p.y, p.z), vec3(r.x, r.y, r.z))) <= 1e-12;
+}
+
+/* An angle of the new world goes on from one of the old; either may be -1. */
+static void carry_angle(sti_World *world, int now, const sti_Before *before, int was)
+{
+    if (now < 0 || was < 0) return;
+    sti_Angle *angle = &world->angle[now];
+    const sti_Angle place = *angle;
+    *angle = before->world->angle[was];
+    angle->a = place.a, angle->b = place.b, angle->q = place.q;
+    world->q0[angle->q] = before->q[before->world->angle[was].q];
+}
+
+static void carry_joint(sti_World *world, int now, const sti_Before *before, int was)
+{
+    sti_Joint *joint = &world->joint[now];
+    const sti_Joint *old = &before->world->joint[was];
+    joint->anchor_a = old->anchor_a;
+    joint->anchor_b = old->anchor_b;
+    joint->length = old->length;
+    memcpy(joint->frame_a, old->frame_a, sizeof joint->frame_a);
+    memcpy(joint->frame_b, old->frame_b, sizeof joint->frame_b);
+    for (int k = 0; k < ST_N_COORDINATES; k++)
+        carry_angle(world, joint->angle[k], before, old->angle[k]);
+}
+
+static void carry_spring(sti_World *world, int now, const sti_Before *before, int was)
+{
+    sti_Spring *spring = &world->spring[now];
+    const sti_Spring *old = &before->world->spring[was];
+    spring->anchor_a = old->anchor_a;
+    spring->anchor_b = old->anchor_b;
+    spring->relative = old->relative;
+    memcpy(spring->frame_a, old->frame_a, sizeof spring->frame_a);
+    carry_angle(world, spring->angle, before, old->angle);
+}
+
+void sti_carry_attachments(sti_World *world, sti_Before *before)
+{
+    for (int k = 0; k < world->n_joints; k++) {
+        const int was = find_before(world, before, STI_JOINT, k);
+        before->joint[k] = was >= 0 && joint_stays(world, k, before, was) ? was : -1;
+        if (before->joint[k] >= 0) carry_joint(world, k, before, was);
+    }
+    for (int k = 0; k < world->n_springs; k++) {
+        const int was = find_before(world, before, STI_SPRING, k);
+        if (was >= 0 && spring_stays(world, k, before, was)) carry_spring(world, k, before, was);
+    }
+}
+
+/* A gear holds what it held, if it is the same and on the same joints. */
+void sti_carry_gears(sti_World *world, const sti_Before *before)
+{
+    for (int k = 0; k < world->n_joints; k++) {
+        sti_Joint *gear = &world->joint[k];
+        if (gear->type != ST_JOINT_GEAR || before->joint[k] < 0) continue;
+        const sti_Joint *was = &before->world->joint[before->joint[k]];
+        if (before->joint[gear->geared[0]] == was->geared[0] && before->joint[gear->geared[1]] == was->geared[1] &&
+            gear->ratio == was->ratio)
+            gear->offset = was->offset;
+    }
+}

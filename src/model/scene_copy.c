@@ -1,0 +1,224 @@
+/* model/scene_copy.c -- scenes copied, whole or without some of their objects.
+ *
+ * What refers to something that is taken out goes with it. The others are added anew in the order they had, so that
+ * every check and every settled number is that of a scene that never had what is gone.
+ */
+#include "model/scene.h"
+
+/* Where the objects of each kind are in the copy, by their index; -1: taken out. */
+typedef struct Map {
+    int *to[STI_N_KINDS];
+    int count[STI_N_KINDS];
+} Map;
+
+static int mapped(const Map *map, sti_ObjectKind kind, int index)
+{
+    return map == NULL || index < 0 ? index : map->to[kind][index];
+}
+
+static st_BodyId mapped_body(const Map *map, st_BodyId id)
+{
+    return (st_BodyId){mapped(map, STI_BODY, id.index1)};
+}
+
+static st_JointId mapped_joint(const Map *map, st_JointId id)
+{
+    return (st_JointId){mapped(map, STI_JOINT, id.index1 - 1) + 1};
+}
+
+/* ---- copying ---------------------------------------------------------------------------------- */
+
+static st_Status copy_bodies(const st_Scene *scene, const st_BodyDef *body, const Map *map, st_Scene *copy,
+                             st_Error *err)
+{
+    for (int k = 1; k < scene->n_bodies; k++)
+        if (mapped(map, STI_BODY, k) >= 0) STI_TRY(st_scene_add_body(copy, &body[k], NULL, err));
+    for (int k = 0; k < scene->n_materials; k++)
+        STI_TRY(st_scene_add_material(copy, &scene->material[k], NULL, err));
+    for (int k = 0; k < scene->n_material_pairs; k++)
+        STI_TRY(st_scene_add_material_pair(copy, &scene->material_pair[k], err));
+    for (int k = 0; k < scene->n_shapes; k++) {
+        st_ShapeDef shape;
+        st_BodyId owner;
+        if (mapped(map, STI_SHAPE, k) < 0) continue;
+        st_scene_shape(scene, (st_ShapeId){k + 1}, &shape, &owner);
+        STI_TRY(st_scene_add_shape(copy, mapped_body(map, owner), &shape, NULL, err));
+    }
+    for (int k = 0; k < scene->n_excluded; k++) {
+        const int a = mapped(map, STI_BODY, scene->excluded[k].a), b = mapped(map, STI_BODY, scene->excluded[k].b);
+        if (a >= 0 && b >= 0) STI_TRY(st_scene_exclude(copy, (st_BodyId){a}, (st_BodyId){b}, err));
+    }
+    return ST_OK;
+}
+
+static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scene *copy, st_Error *err)
+{
+    for (int k = 0; k < scene->n_joints; k++) {
+        st_JointDef joint = scene->joint[k];
+        if (mapped(map, STI_JOINT, k) < 0) continue;
+        joint.a = mapped_body(map, joint.a), joint.b = mapped_body(map, joint.b);
+        joint.joint_a = mapped_joint(map, joint.joint_a), joint.joint_b = mapped_joint(map, joint.joint_b);
+        STI_TRY(st_scene_add_joint(copy, &joint, NULL, err));
+    }
+    for (int k = 0; k < scene->n_springs; k++) {
+        st_SpringDef spring = scene->spring[k];
+        if (mapped(map, STI_SPRING, k) < 0) continue;
+        spring.a = mapped_body(map, spring.a), spring.b = mapped_body(map, spring.b);
+        STI_TRY(st_scene_add_spring(copy, &spring, NULL, err));
+    }
+    for (int k = 0; k < scene->n_forces; k++) {
+        st_ForceDef force = scene->force[k];
+        if (mapped(map, STI_FORCE, k) < 0) continue;
+        force.body = mapped_body(map, force.body);
+        STI_TRY(st_scene_add_force(copy, &force, NULL, err));
+    }
+    return ST_OK;
+}
+
+static st_Status copy_mapped(const st_Scene *scene, const st_BodyDef *body, const Map *map,
+                             const st_Allocator *allocator, st_Scene **out, st_Error *err)
+{
+    STI_TRY(st_scene_create_with(allocator, out, err));
+    st_Status status = copy_bodies(scene, body, map, *out, err);
+    if (status == ST_OK) status = copy_connections(scene, map, *out, err);
+    if (status != ST_OK) {
+        st_scene_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+st_Status sti_scene_copy(const st_Scene *scene, const st_BodyDef *body, const st_Allocator *allocator, st_Scene **out,
+                         st_Error *err)
+{
+    return copy_mapped(scene, body != NULL ? body : scene->body, NULL, allocator, out, err);
+}
+
+st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err)
+{
+    if (scene == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_copy: scene and out must be given");
+    *out = NULL;
+    return sti_scene_copy(scene, NULL, &scene->allocator, out, err);
+}
+
+/* ---- taking out ------------------------------------------------------------------------------- */
+
+static void free_map(const st_Scene *scene, Map *map)
+{
+    for (int kind = 0; kind < STI_N_KINDS; kind++)
+        sti_free(&scene->allocator, map->to[kind], map->count[kind], sizeof *map->to[kind]);
+}
+
+/* All of them stay. */
+static st_Status make_map(const st_Scene *scene, Map *map, st_Error *err)
+{
+    *map = (Map){.count = {[STI_BODY] = scene->n_bodies,
+                           [STI_SHAPE] = scene->n_shapes,
+                           [STI_JOINT] = scene->n_joints,
+                           [STI_SPRING] = scene->n_springs,
+                           [STI_FORCE] = scene->n_forces}};
+    for (int kind = 0; kind < STI_N_KINDS; kind++) {
+        if (map->count[kind] == 0) continue;
+        map->to[kind] = sti_alloc(&scene->allocator, map->count[kind], sizeof *map->to[kind]);
+        if (map->to[kind] != NULL) continue;
+        free_map(scene, map);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
+    }
+    return ST_OK;
+}
+
+/* With a body goes what is fixed to it, with a joint the gears on it, which were added behind it. */
+static void take_along(const st_Scene *scene, Map *map)
+{
+    const int *body = map->to[STI_BODY];
+    int *joint = map->to[STI_JOINT];
+    for (int k = 0; k < scene->n_shapes; k++)
+        if (body[scene->shape_body[k]] < 0) map->to[STI_SHAPE][k] = -1;
+    for (int k = 0; k < scene->n_joints; k++) {
+        const st_JointDef *def = &scene->joint[k];
+        const bool gear = def->type == ST_JOINT_GEAR;
+        if (body[def->a.index1] < 0 || body[def->b.index1] < 0) joint[k] = -1;
+        if (gear && (joint[def->joint_a.index1 - 1] < 0 || joint[def->joint_b.index1 - 1] < 0)) joint[k] = -1;
+    }
+    for (int k = 0; k < scene->n_springs; k++)
+        if (body[scene->spring[k].a.index1] < 0 || body[scene->spring[k].b.index1] < 0) map->to[STI_SPRING][k] = -1;
+    for (int k = 0; k < scene->n_forces; k++)
+        if (body[scene->force[k].body.index1] < 0) map->to[STI_FORCE][k] = -1;
+}
+
+static void number(Map *map)
+{
+    for (int kind = 0; kind < STI_N_KINDS; kind++)
+        for (int k = 0, next = 0; k < map->count[kind]; k++)
+            if (map->to[kind][k] >= 0) map->to[kind][k] = next++;
+}
+
+/* The scene without what the map takes out. */
+static st_Status rebuild(st_Scene *scene, Map *map, st_Error *err)
+{
+    st_Scene *copy;
+    take_along(scene, map);
+    number(map);
+    STI_TRY(copy_mapped(scene, scene->body, map, &scene->allocator, &copy, err));
+    st_Scene old = *scene;
+    *scene = *copy;
+    *copy = old;
+    st_scene_destroy(copy);
+    return ST_OK;
+}
+
+/* ids: n numbers, counted from 1. */
+static st_Status remove_objects(st_Scene *scene, sti_ObjectKind kind, const int32_t *ids, int n, st_Error *err)
+{
+    Map map;
+    st_Status status = ST_OK;
+    const int first = kind == STI_BODY ? 1 : 0; /* the ground stays */
+    if (scene == NULL || n < 0 || (n > 0 && ids == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "nothing to remove from: scene and ids must be given");
+    STI_TRY(make_map(scene, &map, err));
+    for (int k = 0; k < n && status == ST_OK; k++) {
+        const int at = ids[k] - 1 + first;
+        if (ids[k] < 1 || at >= map.count[kind])
+            status = sti_fail(err, ST_ERR_ARGUMENT, "%s number %d cannot be removed, there are %d", sti_kind_name(kind),
+                              ids[k], map.count[kind] - first);
+        else
+            map.to[kind][at] = -1;
+    }
+    if (status == ST_OK && n > 0) status = rebuild(scene, &map, err);
+    free_map(scene, &map);
+    return status;
+}
+
+/* An id is its number and nothing else, so that a list of ids is a list of numbers. */
+#define ASSERT_PLAIN(Id) _Static_assert(sizeof(Id) == sizeof(int32_t), "ids are numbers")
+ASSERT_PLAIN(st_BodyId);
+ASSERT_PLAIN(st_ShapeId);
+ASSERT_PLAIN(st_JointId);
+ASSERT_PLAIN(st_SpringId);
+ASSERT_PLAIN(st_ForceId);
+
+st_Status st_scene_remove_bodies(st_Scene *scene, const st_BodyId *ids, int n, st_Error *err)
+{
+    return remove_objects(scene, STI_BODY, ids != NULL ? &ids->index1 : NULL, n, err);
+}
+
+st_Status st_scene_remove_shapes(st_Scene *scene, const st_ShapeId *ids, int n, st_Error *err)
+{
+    return remove_objects(scene, STI_SHAPE, ids != NULL ? &ids->index1 : NULL, n, err);
+}
+
+st_Status st_scene_remove_joints(st_Scene *scene, const st_JointId *ids, int n, st_Error *err)
+{
+    return remove_objects(scene, STI_JOINT, ids != NULL ? &ids->index1 : NULL, n, err);
+}
+
+st_Status st_scene_remove_springs(st_Scene *scene, const st_SpringId *ids, int n, st_Error *err)
+{
+    return remove_objects(scene, STI_SPRING, ids != NULL ? &ids->index1 : NULL, n, err);
+}
+
+st_Status st_scene_remove_forces(st_Scene *scene, const st_ForceId *ids, int n, st_Error *err)
+{
+    return remove_objects(scene, STI_FORCE, ids != NULL ? &ids->index1 : NULL, n, err);
+}

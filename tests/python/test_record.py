@@ -1,0 +1,174 @@
+"""Recordings: what was stepped is what is read back, however the run ends."""
+import os
+import tempfile
+import unittest
+
+import stiction
+import support
+
+
+class Recordings(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(folder.name, "run.h5")
+
+    def test_what_is_stepped_is_read_back(self):
+        system = support.system(support.drop(), h=1e-3)
+        poses, times = [system.poses().tolist()], [0.0]
+        with system.record(self.path, rate=0) as recorder:
+            for _ in range(60):
+                info = system.step()
+                poses.append(system.poses().tolist())
+                times.append(info.time)
+            self.assertGreater(recorder.size, 0)
+            self.assertFalse(recorder.closed)
+            self.assertEqual(recorder.path, self.path)
+        self.assertTrue(recorder.closed)
+        with stiction.Recording(self.path) as recording:
+            self.assertEqual(recording.poses().tolist(), poses)  # bit for bit
+            self.assertEqual(recording.poses(7).tolist(), poses[7])
+            self.assertEqual(recording.poses(-1).tolist(), system.poses().tolist())
+            self.assertEqual(recording.velocities(-1).tolist(), system.velocities().tolist())
+            self.assertEqual(recording.frames()["time"].tolist(), times)
+            self.assertEqual(recording.steps()[-1].residual, info.residual)
+            self.assertEqual(recording.steps()["solver"][-1], info.solver or "")
+            self.assertEqual(recording.info.outcome, "finished")
+            self.assertEqual(recording.info.n_steps, 61)
+            self.assertEqual(recording.settings["h"], 1e-3)
+            self.assertEqual([b["name"] for b in recording.model["bodies"]][-4:], list(system.scene.bodies))
+            steps = recording.steps()
+        self.assertEqual(len(steps), 61)  # what was read stays
+        for call in (recording.steps, recording.poses, lambda: recording.info, recording.scene, recording.curves):
+            self.assertRaises(ValueError, call)
+
+    def test_contacts_joints_and_events(self):
+        description = support.pendulum()
+        description["ground"] = [{"type": "plane", "position": [0, 0, -3]}]
+        description["bodies"].append({"name": "ball", "position": [2, 0, -2.85], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]})
+        system = support.system(description, preset="accurate")
+        with system.record(self.path, rate=0):
+            system.run(until=0.2)
+        recording = stiction.Recording(self.path)
+        self.assertEqual(recording.contacts()["b"].tolist(), [2])
+        self.assertEqual(len(recording.contacts(0)), 0)
+        self.assertAlmostEqual(recording.joints()[0].force[2], 9.81, 6)
+        self.assertEqual([e.kind for e in recording.events()][0], "collision")
+        self.assertAlmostEqual(recording.events()[0].time, (2 * 0.05 / 9.81) ** 0.5, 6)  # order two, located
+        for wrong in (10**6, -(10**6)):
+            with self.assertRaises(IndexError):
+                recording.poses(wrong)
+        with self.assertRaises(TypeError):
+            recording.contacts("x")
+
+    def test_going_on_bit_for_bit_with_changed_settings(self):
+        system = stiction.Scene.from_dict(support.drop(), {"bodies/ball 0/velocity": [0.1, 0, 0]}).system(
+            preset="negrut-2017", solver="apgd", tolerance=1e-6
+        )
+        system.step(steps=50)
+        with system.record(self.path, checkpoint=0.05):
+            system.step(steps=100)
+        system.step(steps=50)
+        recording = stiction.Recording(self.path)
+        scene = recording.scene()
+        self.assertEqual(scene.settings, system.settings)
+        again = scene.system()
+        recording.restore(again)
+        again.step(steps=50)
+        self.assertEqual(again.hash(), system.hash())
+        self.assertGreater(len(recording.checkpoints()), 2)
+        recording.restore(again, 0)
+        self.assertEqual(again.hash(), recording.checkpoints()[0].hash)
+        with self.assertRaises(IndexError):
+            recording.restore(again, 1000)
+        with self.assertRaises(stiction.Error):
+            recording.restore(support.system(support.box()))
+
+    def test_outcomes(self):
+        def run(end):
+            system = support.system(support.box(), speed_limit=2.5, gravity=(100, 0, 9.81))
+            try:
+                with system.record(self.path):
+                    system.step()
+                    end(system)
+            except (stiction.Error, KeyboardInterrupt, ZeroDivisionError):
+                pass
+            with stiction.Recording(self.path) as recording:
+                return recording.info.outcome, recording.info.message
+
+        def interrupt(_):
+            raise KeyboardInterrupt
+
+        self.assertEqual(run(lambda s: None), ("finished", ""))
+        self.assertEqual(run(interrupt)[0], "interrupted")
+        self.assertEqual(run(lambda s: 1 / 0), ("failed", "division by zero"))
+        outcome, message = run(lambda s: s.step(steps=1000))
+        self.assertEqual(outcome, "diverged")
+        self.assertIn("box", message)
+
+    def test_dropped_recorder_leaves_a_file_that_says_so(self):
+        system = support.system(support.box())
+        recorder = system.record(self.path)
+        with self.assertRaises(ValueError):
+            system.record(os.path.join(self.folder, "second.h5"))
+        system.step(steps=10)
+        del recorder
+        with stiction.Recording(self.path) as recording:
+            self.assertEqual(recording.info.outcome, "interrupted")
+            self.assertEqual(recording.info.n_steps, 11)
+        system.step()  # and is no longer recorded
+        system.record(self.path).close("failed", "as a test")
+        self.assertEqual(stiction.Recording(self.path).info.message, "as a test")
+
+    def test_time_does_not_jump_while_recorded(self):
+        system = support.system(support.box())
+        saved = system.save()
+        with system.record(self.path):
+            with self.assertRaises(ValueError):
+                system.time = 3
+            with self.assertRaises(ValueError):
+                system.restore(saved)
+            system.q = system.q
+            system.step()
+        system.restore(saved)
+
+    def test_exports(self):
+        system = support.system(support.drop())
+        with system.record(self.path):
+            system.step(steps=50)
+        recording = stiction.Recording(self.path)
+        recording.write_csv(os.path.join(self.folder, "t.csv"))
+        recording.write_vtk(os.path.join(self.folder, "vtk"))
+        recording.plot(os.path.join(self.folder, "p.svg"), ["kinetic", "ball 0.z"])
+        recording.plot(os.path.join(self.folder, "o.svg"), "kinetic", over="potential")
+        with open(os.path.join(self.folder, "t.csv")) as table:
+            self.assertEqual(len(table.readlines()), recording.info.n_frames + 1)
+        with open(os.path.join(self.folder, "p.svg")) as picture:
+            self.assertIn("<svg", picture.read())
+        self.assertIn("kinetic", recording.curves())
+        with self.assertRaises(stiction.Error):
+            recording.plot(os.path.join(self.folder, "x.svg"), ["nothing of that name"])
+        with self.assertRaises(TypeError):
+            recording.plot(os.path.join(self.folder, "x.svg"), [3])
+
+    def test_wrong_files(self):
+        system = support.system(support.box())
+        with self.assertRaises(stiction.Error):
+            system.record(os.path.join(self.folder, "no", "such", "folder.h5"))
+        with self.assertRaises(TypeError):
+            system.record(3)
+        for bad in ({"rate": -1}, {"checkpoint": float("nan")}):
+            with self.assertRaises(stiction.Error):
+                system.record(self.path, **bad)
+        with self.assertRaises(stiction.Error):
+            stiction.Recording(os.path.join(self.folder, "none.h5"))
+        with open(self.path, "wb") as file:
+            file.write(b"not HDF5" * 100)
+        with self.assertRaises(stiction.Error):
+            stiction.Recording(self.path)
+        system.step()
+
+
+if __name__ == "__main__":
+    unittest.main()
