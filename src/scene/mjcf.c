@@ -415,6 +415,11 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
                   .contype = {1},
                   .conaffinity = {1}};
     int left = 100;
+    sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index}, fixed = {&place, "fixed", 0};
+    if (json_object_get(robot->entry, "fixed") != NULL)
+        return sti_report(robot->reader, &fixed, ST_ERR_FORMAT,
+                          "robot \"%.80s\": fixed is for URDF, must be left out: MJCF says so by a free joint, or none",
+                          robot->file);
     STI_TRY(expand_includes(&m, root, &left));
     STI_TRY(check_sections(&m));
     STI_TRY(read_settings(&m));

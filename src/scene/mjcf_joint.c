@@ -105,13 +105,6 @@ static bool across(st_Vec3 a, st_Vec3 b)
     return fabs(dot(a, b)) <= 1e-9 * norm(a) * norm(b);
 }
 
-/* Do two axes have this point in common? */
-static bool same_line(const sti_RobotJoint *a, const sti_RobotJoint *b)
-{
-    st_Vec3 d = sub(b->point, a->point);
-    return norm(cross(d, a->axis)) <= 1e-9 * norm(a->axis) * (1 + norm(d));
-}
-
 static bool only_limits(const sti_RobotJoint *j)
 {
     return j->stiffness == 0 && j->damping == 0 && j->friction == 0 && isinf(j->effort);
@@ -178,8 +171,5 @@ st_Status sti_mjcf_joints(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *b
             n);
     if (link->joint.floating && link->parent > 0)
         return sti_element_fail(m->robot->err, link->joint.at, "is free, its body must be one of the worldbody");
-    if (n == 2 && link->joint.type == ST_JOINT_CYLINDRICAL && !same_line(&link->joint, &joints[1]) &&
-        joints[1].type == ST_JOINT_REVOLUTE)
-        link->joint.point = joints[1].point;
     return ST_OK;
 }

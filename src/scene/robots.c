@@ -15,7 +15,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define PATH_SIZE 4096
+#define PATH_SIZE    4096
+#define LONGEST_NAME 60 /* of a robot: names of its parts begin with it */
 
 /* ---- the robot as it grows ----------------------------------------------------------------------- */
 
@@ -330,13 +331,28 @@ static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
     return status;
 }
 
+/* What the tables cannot say of it. */
+static st_Status check_robot(const sti_Object *object)
+{
+    const sti_RobotDef *def = &object->def.robot;
+    double length = quat_norm(def->orientation);
+    sti_Place turn = {object->place, "orientation", 0}, name = {object->place, "name", 0};
+    if (!(fabs(length - 1) < 1e-3)) /* as bodies have it */
+        return sti_report(object->reader, &turn, ST_ERR_FORMAT,
+                          "%s: orientation has length %g, must be a unit quaternion", object->who, length);
+    if (def->name != NULL && strlen(def->name) > LONGEST_NAME)
+        return sti_wrong(object, &name, "name", json_object_get(object->json, "name"), "at most 60 bytes");
+    return ST_OK;
+}
+
 static st_Status read_robot(sti_Reader *reader, const json_t *entry, size_t index)
 {
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, index};
     sti_Object object = {.reader = reader, .kind = &sti_robot_kind, .place = &place, .json = entry};
     st_Status status = sti_object_read(&object, "");
-    const sti_RobotDef *def = &object.def.robot;
+    if (status == ST_OK) status = check_robot(&object);
     if (status == ST_OK) {
+        const sti_RobotDef *def = &object.def.robot;
         sti_Robot robot = {.reader = reader,
                            .files = &reader->files,
                            .err = reader->err,
@@ -344,18 +360,9 @@ static st_Status read_robot(sti_Reader *reader, const json_t *entry, size_t inde
                            .entry = entry,
                            .index = index,
                            .def = *def,
-                           .root = {def->position, def->orientation}};
-        double length = quat_norm(def->orientation);
-        if (def->name != NULL)
-            snprintf(robot.prefix, sizeof robot.prefix, "%.*s.", (int)sizeof robot.prefix - 2, def->name);
-        if (!(fabs(length - 1) < 1e-3)) { /* as bodies have it */
-            sti_Place at = {&place, "orientation", 0};
-            status = sti_report(reader, &at, ST_ERR_FORMAT, "%s: orientation has length %g, must be a unit quaternion",
-                                object.who, length);
-        } else {
-            robot.root.q = quat_unit(def->orientation);
-            status = open_robot(&robot, &object);
-        }
+                           .root = {def->position, quat_unit(def->orientation)}};
+        if (def->name != NULL) snprintf(robot.prefix, sizeof robot.prefix, "%s.", def->name);
+        status = open_robot(&robot, &object);
         sti_robot_free(&robot);
     }
     sti_object_free(&object);

@@ -221,6 +221,9 @@ static void mjcf_files_name_others(void **state)
     json_decref(root);
     RUN(p, "run", "ragdoll.xml", "--set", "simulation/end=0.01");
     check_status(p, 0);
+    RUN(p, "run", "ragdoll.xml", "--set", "robots/0/fixed=true");
+    check_status(p, 2);
+    check_contains(p->err, "fixed is for URDF");
 }
 
 /* Nested beyond what anyone writes, and longer than anyone reads: an answer, not a crash. */
@@ -261,6 +264,8 @@ static void bad_robots_in_scenes(void **state)
         {"{\"file\": \"arm.urdf\", \"positions\": {\"elbo\": 1}}",
          {"scene.json:2:", "\"elbo\", which is none; did you mean"}},
         {"{\"file\": \"arm.urdf\", \"positions\": {\"elbow\": 9}}", {"scene.json:2:", "is 9, must be from -1 to 1"}},
+        {"{\"file\": \"arm.urdf\", \"name\": \"a23456789012345678901234567890123456789012345678901234567890x\"}",
+         {"scene.json:2:", "at most 60 bytes"}},
         {"{\"file\": \"arm.urdf\", \"orientation\": [2, 0, 0, 0]}", {"scene.json:2:", "unit quaternion"}},
         {"{\"file\": \"arm.urdf\", \"motor\": {\"type\": \"position\", \"target\": 0}}",
          {"scene.json:2:", "stiffness"}},
