@@ -10,6 +10,13 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction FILES_MATC
 set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PC_PREFIX ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH PC_INCLUDEDIR ${pkgconfig_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+# Of qhull Debian has the archive under another name; with it, `pkg-config --static` serves `cc -static`, too.
+find_library(QHULL_ARCHIVE NAMES libqhullstatic_r.a libqhull_r.a)
+get_filename_component(PC_QHULL "${QHULL_ARCHIVE}" NAME_WE)
+string(REGEX REPLACE "^lib" "" PC_QHULL "${PC_QHULL}")
+if(NOT QHULL_ARCHIVE)
+  set(PC_QHULL qhull_r)
+endif()
 foreach(name stiction stiction-io)
   configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/cmake/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/cmake/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

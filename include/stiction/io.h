@@ -150,6 +150,7 @@ typedef struct st_RecordedContact {
 typedef struct st_RecordedJoint {
     double force[3], torque[3]; /* at the joint's point, world axes [N, N m]            */
     double coordinate, speed;   /* [m or rad] and per second; 0: it has none            */
+    double other, other_speed;  /* the other coordinate: angle_b, twist, ...; likewise  */
     double motor;               /* on the coordinate [N or N m]                         */
     double error;               /* largest joint value [m or rad]                       */
 } st_RecordedJoint;

@@ -110,11 +110,6 @@ static int count_rows(const Recipe *recipe)
            (recipe->screw ? 1 : 0) + (recipe->gear ? 1 : 0);
 }
 
-static bool is_limited(double lower, double upper)
-{
-    return isfinite(lower) || isfinite(upper);
-}
-
 /* Coordinates that count whole turns stand in q. Those of a universal joint: b's axis turns about a's, and seen from
  * b a's axis turns back about b's.                                                                */
 static void compile_angle(sti_World *world, const st_JointDef *def, sti_Joint *out, st_Coordinate coordinate)
@@ -157,8 +152,7 @@ void sti_joint_compile(sti_World *world, int index)
     set_frame(a.q, z, out->frame_a);
     bool two_axes = def->type == ST_JOINT_UNIVERSAL || def->type == ST_JOINT_BALL;
     set_frame(b.q, two_axes ? def->axis_b : z, out->frame_b);
-    if (is_limited(def->other_lower, def->other_upper))
-        out->coordinate[1] = sti_joint_other(def->type, def->coordinate);
+    out->coordinate[1] = sti_joint_other(def->type, def->coordinate);
     for (int k = 0; k < ST_N_COORDINATES; k++)
         out->angle[k] = -1;
     if (recipe->screw) compile_angle(world, def, out, ST_COORDINATE_ANGLE);

@@ -62,7 +62,7 @@ typedef struct sti_Joint {
     st_Vec3 frame_a[3], frame_b[3];
     double length;
     double lead;                 /* screw: pitch per radian                                                        */
-    st_Coordinate coordinate[2]; /* the one that all acts on; the other, where it is limited        */
+    st_Coordinate coordinate[2]; /* the one that all acts on; the other, where there is one         */
     double lower[2], upper[2];   /* their limits; infinite: none                                    */
     int angle[ST_N_COORDINATES]; /* of each: in the world's angles; -1: none there                  */
     int geared[2];               /* gear: its two joints                                            */

@@ -31,8 +31,9 @@ static const char *const step_columns[] = {"t",          "h",         "contacts"
                                            "iterations", "residual",  "penetration", "joint_error",
                                            "kinetic",    "potential", "total"};
 static const char *const body_columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
-static const char *const joint_columns[] = {"coordinate", "speed", "fx",       "fy",    "fz",     "tx",   "ty",
-                                            "tz",         "motor", "friction", "limit", "spring", "error"};
+static const char *const joint_columns[] = {"coordinate", "speed",  "fx",    "fy",    "fz",
+                                            "tx",         "ty",     "tz",    "motor", "friction",
+                                            "limit",      "spring", "error", "other", "other_speed"};
 #define N_STEP_COLUMNS  (int)(sizeof step_columns / sizeof step_columns[0])
 #define N_BODY_COLUMNS  (int)(sizeof body_columns / sizeof body_columns[0])
 #define N_JOINT_COLUMNS (int)(sizeof joint_columns / sizeof joint_columns[0])
@@ -145,8 +146,8 @@ static st_Status write_joint(FILE *file, const st_System *system, st_JointId joi
     if (st_system_joint(system, joint, ST_FRAME_WORLD, &r) != ST_OK)
         return sti_fail(err, ST_ERR_ARGUMENT, "the system has no joint number %d: not the one the table was opened for",
                         joint.index1);
-    double values[] = {r.coordinate, r.speed, r.force.x,  r.force.y, r.force.z, r.torque.x, r.torque.y,
-                       r.torque.z,   r.motor, r.friction, r.limit,   r.spring,  r.error};
+    double values[] = {r.coordinate, r.speed,    r.force.x, r.force.y, r.force.z, r.torque.x, r.torque.y,   r.torque.z,
+                       r.motor,      r.friction, r.limit,   r.spring,  r.error,   r.other,    r.other_speed};
     write_numbers(file, values, N_JOINT_COLUMNS);
     return ST_OK;
 }

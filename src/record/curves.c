@@ -28,9 +28,10 @@ static const Field body_field[] = {FORCE_FIELDS,    {"x", "m"},      {"y", "m"},
                                    {"vx", "m/s"},   {"vy", "m/s"},   {"vz", "m/s"},    {"wx", "rad/s"},
                                    {"wy", "rad/s"}, {"wz", "rad/s"}, {"speed", "m/s"}, {NULL, NULL}};
 static const Field pair_field[] = {FORCE_FIELDS, {NULL, NULL}};
-static const Field joint_field[] = {
-    FORCE_FIELDS,     {"tx", "N m"},       {"ty", "N m"},  {"tz", "N m"}, {"torque", "N m"}, {"coordinate", "m or rad"},
-    {"speed", "1/s"}, {"motor", "N, N m"}, {"error", "m"}, {NULL, NULL}};
+static const Field joint_field[] = {FORCE_FIELDS,        {"tx", "N m"},         {"ty", "N m"},
+                                    {"tz", "N m"},       {"torque", "N m"},     {"coordinate", "m or rad"},
+                                    {"speed", "1/s"},    {"other", "m or rad"}, {"other_speed", "1/s"},
+                                    {"motor", "N, N m"}, {"error", "m"},        {NULL, NULL}};
 #define N_FORCE_FIELDS 4
 
 /* ---- names -------------------------------------------------------------------------------------- */
@@ -180,9 +181,9 @@ static double force_value(const double *force, int field)
 
 static double joint_value(const st_RecordedJoint *j, int field)
 {
-    const double value[] = {j->force[0],   j->force[1],  j->force[2],  size_of(j->force),
-                            j->torque[0],  j->torque[1], j->torque[2], size_of(j->torque),
-                            j->coordinate, j->speed,     j->motor,     j->error};
+    const double value[] = {j->force[0],  j->force[1],    j->force[2],        size_of(j->force), j->torque[0],
+                            j->torque[1], j->torque[2],   size_of(j->torque), j->coordinate,     j->speed,
+                            j->other,     j->other_speed, j->motor,           j->error};
     return value[field];
 }
 

@@ -110,6 +110,8 @@ static const Field joint_fields[] = {
     FIELD(st_RecordedJoint, torque, 'D', 3),
     FIELD(st_RecordedJoint, coordinate, 'D', 0),
     FIELD(st_RecordedJoint, speed, 'D', 0),
+    FIELD(st_RecordedJoint, other, 'D', 0),
+    FIELD(st_RecordedJoint, other_speed, 'D', 0),
     FIELD(st_RecordedJoint, motor, 'D', 0),
     FIELD(st_RecordedJoint, error, 'D', 0),
     {0},

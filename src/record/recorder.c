@@ -53,11 +53,9 @@ st_RecorderDef st_recorder_def(void)
     return (st_RecorderDef){.rate = 60, .flush = 1, .cookie = STI_COOKIE};
 }
 
-/* All that is known so far, safely. */
-static st_Status commit(st_Recorder *recorder, st_Error *err)
+static st_Status flush(st_Recorder *recorder, st_Error *err)
 {
     int64_t counts[STI_N_COUNTS];
-    double now = seconds_now(); /* what happens from now on is not in it */
     STI_TRY(sti_tables_write(&recorder->tables, err));
     if (H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0) return sti_tables_fail(&recorder->tables, "flushing", err);
     for (int k = 0; k < STI_N_COUNTS; k++)
@@ -65,8 +63,18 @@ static st_Status commit(st_Recorder *recorder, st_Error *err)
     if (H5Dwrite(recorder->committed, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, counts) < 0 ||
         H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0)
         return sti_tables_fail(&recorder->tables, "flushing", err);
-    recorder->flushed = now;
     return ST_OK;
+}
+
+/* All that is known so far, safely. */
+static st_Status commit(st_Recorder *recorder, st_Error *err)
+{
+    double now = seconds_now(); /* what happens from now on is not in it */
+    sti_Quiet quiet = sti_quiet_begin();
+    st_Status status = flush(recorder, err);
+    sti_quiet_end(quiet);
+    if (status == ST_OK) recorder->flushed = now;
+    return status;
 }
 
 /* ---- the file ----------------------------------------------------------------------------------- */
@@ -292,6 +300,8 @@ static st_Status add_joints(st_Recorder *recorder, const st_System *system, st_E
                                                 .torque = {r.torque.x, r.torque.y, r.torque.z},
                                                 .coordinate = r.coordinate,
                                                 .speed = r.speed,
+                                                .other = r.other,
+                                                .other_speed = r.other_speed,
                                                 .motor = r.motor,
                                                 .error = r.error};
     }
@@ -415,10 +425,8 @@ st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const 
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "%s: the scene was changed while it ran, a recording holds one scene: begin another",
                         recorder->path);
-    sti_Quiet quiet = sti_quiet_begin();
     st_Status status = add_all(recorder, system, info, err);
     if (status != ST_OK) recorder->tables.failed = true;
-    sti_quiet_end(quiet);
     return status;
 }
 

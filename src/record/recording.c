@@ -407,7 +407,10 @@ st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *p
 
 st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err)
 {
-    return recording->info.n_joints > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
+    int n = recording->info.n_joints;
+    for (int k = 0; k < n; k++)
+        out[k] = (st_RecordedJoint){0}; /* older files have fewer fields */
+    return n > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
 }
 
 /* ---- the run again ------------------------------------------------------------------------------ */

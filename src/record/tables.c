@@ -63,11 +63,13 @@ static st_Status write_chunk(sti_Tables *tables, sti_Stream *s, st_Error *err)
     memset(s->buffer + filled, 0, (size_t)s->buffer_bytes - filled);
     sti_Chunker *chunker = &tables->chunker;
     STI_TRY(sti_chunk_pack(chunker, s->buffer, (size_t)s->buffer_bytes / s->element, s->element, period, err));
-    if (H5Dset_extent(s->set, extent) < 0 ||
-        H5Dwrite_chunk(s->set, H5P_DEFAULT, chunker->skipped, start, chunker->size, chunker->bytes) < 0)
-        return sti_tables_fail(tables, "writing", err);
-    s->written = s->rows;
-    return ST_OK;
+    sti_Quiet quiet = sti_quiet_begin(); /* here, since most steps write nothing, and HDF5 is slow to be asked */
+    bool ok = H5Dset_extent(s->set, extent) >= 0 &&
+              H5Dwrite_chunk(s->set, H5P_DEFAULT, chunker->skipped, start, chunker->size, chunker->bytes) >= 0;
+    st_Status status = ok ? ST_OK : sti_tables_fail(tables, "writing", err);
+    sti_quiet_end(quiet);
+    if (ok) s->written = s->rows;
+    return status;
 }
 
 st_Status sti_table_take(sti_Tables *tables, sti_Table table, size_t rows, st_Error *err)

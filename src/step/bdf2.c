@@ -27,7 +27,9 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
                        .q_star = system->q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->q_base};
+                       .q_base = system->q_base,
+                       .way = way,
+                       .length = h};
     sti_difference(system, system->q, history->q, way);
     for (int i = 0; i < system->model.n_v; i++) {
         way[i] *= -back;

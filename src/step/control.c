@@ -38,7 +38,10 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
         return sti_fail(err, ST_ERR_ARGUMENT, "joint \"%s\": its motor is told %g, must be from %g to %g", def->name,
                         wanted, -STI_LARGEST, STI_LARGEST);
     if (control.is_set) control.value[0] = wanted;
-    return say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err);
+    STI_TRY(say(system, joint, control, world->joint[joint].a, world->joint[joint].b, err));
+    if (!world->joint[joint].held) return ST_OK;
+    STI_TRY(sti_refresh_rows(system, err));
+    return sti_meet_motors(system, err);
 }
 
 st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,

@@ -3,6 +3,12 @@
  * Projected means the nearest in M: positions as after a step (project.c), with joints and the overlapping
  * contacts closed; then velocities, M (v+ - v) = G l with G' v+ + d theta/dt = 0: the problem of an impact
  * without contacts. A contact that touches and approaches is no contradiction but an impact to come.
+ *
+ * A motor that holds a speed whatever the force is a joint whose velocity may be violated, kept or not: it starts from
+ * rest, or is told another speed. Integrators whose laws speak of the new velocity have it after one step. Form II of
+ * the trapezoid speaks of the mean, reflects the violation at every step, v+ = 2 vm - v, and would alternate between 0
+ * and twice the speed for ever. What the motor does there is an impact, and it is solved as one at the start and when
+ * it is told.
  */
 #include "base/tolerance.h"
 #include "step/system.h"
@@ -68,7 +74,8 @@ static st_Status project_position(st_System *system, st_Error *err)
     return st_system_set_state(system, system->t, system->q_target, system->v, err);
 }
 
-static st_Status project_velocity(st_System *system, st_Error *err)
+/* The nearest velocity that joints and motors allow, in v_new; how far it is. */
+static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
 {
     int n = system->model.n_v;
     st_StepInfo info = st_step_info();
@@ -82,7 +89,13 @@ static st_Status project_velocity(st_System *system, st_Error *err)
     STI_TRY(sti_solve_stage(system, &stage, system->v_new, &info, err));
     for (int i = 0; i < n; i++)
         system->work_v[i] = system->v_new[i] - system->v[i];
-    system->initial_velocity = largest(system->work_v, n);
+    *moved = largest(system->work_v, n);
+    return ST_OK;
+}
+
+static st_Status project_velocity(st_System *system, st_Error *err)
+{
+    STI_TRY(find_velocity(system, &system->initial_velocity, err));
     memcpy(system->q_target, system->q, (size_t)system->model.n_q * sizeof *system->q);
     return st_system_set_state(system, system->t, system->q_target, system->v_new, err);
 }
@@ -96,10 +109,11 @@ static st_Status check_lengths(const st_System *system, st_Error *err)
         const st_JointDef *def = &scene->joint[k];
         double apart = norm(sub(def->point_b, def->point));
         if (def->type != ST_JOINT_DISTANCE || !(def->length > 0) || fabs(def->length - apart) <= 1e-3 * apart) continue;
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "joint \"%s\": length is %g, but point and point_b are %g apart at the start; initial \"project\" "
-                        "would close it",
-                        def->name, def->length, apart);
+        return sti_fail(
+            err, ST_ERR_ARGUMENT,
+            "joint \"%s\": length is %g, but point and point_b are %g apart at the start; initial \"project\" "
+            "would close it",
+            def->name, def->length, apart);
     }
     return ST_OK;
 }
@@ -115,4 +129,31 @@ st_Status sti_check_initial(st_System *system, st_Error *err)
     STI_TRY(project_velocity(system, err));
     flaws = look_for_flaws(system);
     return has_flaws(&flaws) ? refuse(system, &flaws, "cannot be made consistent", err) : ST_OK;
+}
+
+/* By how much the speeds differ that motors hold whatever the force. */
+static double motor_flaw(const st_System *system)
+{
+    const sti_World *world = system->world;
+    const st_Sink *here = &system->here;
+    double worst = 0;
+    for (int k = 0; world != NULL && k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        int row = joint->first_row + joint->n_rows - 1;
+        if (!joint->held || world->scene->joint[k].motor.type != ST_MOTOR_SPEED || row >= here->joint_rows.n_rows)
+            continue;
+        worst = fmax(worst, fabs(sti_row_dot(&here->joint_rows, row, system->v) + here->joint[row].rate));
+    }
+    return worst;
+}
+
+st_Status sti_meet_motors(st_System *system, st_Error *err)
+{
+    double moved;
+    if (system->def.integrator != ST_INTEGRATOR_TRAPEZOID || system->def.form != ST_FORM_II) return ST_OK;
+    if (motor_flaw(system) <= STI_CONSISTENT) return ST_OK;
+    STI_TRY(find_velocity(system, &moved, err));
+    memcpy(system->v, system->v_new, (size_t)system->model.n_v * sizeof *system->v);
+    system->history.known = false;
+    return ST_OK;
 }

@@ -406,6 +406,7 @@ st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_Ste
 {
     Work work = {.system = s, .stage = stage, .v = v, .h = stage->reach, .err = err};
     double before = 0, moved, left;
+    bool closed = false;
     stage->constraints = &s->middle;
     stage->A = s->mean.A, stage->D = s->mean.D, stage->v_near = s->mean.v_near;
     if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
@@ -418,12 +419,14 @@ st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_Ste
         double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
         STI_TRY(look(&work, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / work.h;
-        if (left <= tolerance) break;
+        closed = left <= tolerance;
+        if (closed) break;
         stage->again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
                        (round == 0 || left < 0.1 * before);
         if (!stage->again) note_tension(&work);
         before = left;
     }
     note_tension(&work);
+    if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
     return ST_OK;
 }

@@ -4,9 +4,9 @@
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
-/* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean. In an impact the
- * velocity at the contact changes under the impulse, and the work is that of the mean. Of bounded rows those that drive
- * nothing are friction. */
+/* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean, in bdf2 that of the
+ * whole step, since its stage begins behind the state. In an impact the velocity at the contact changes under the
+ * impulse, and the work is that of the mean. Of bounded rows those that drive nothing are friction. */
 typedef struct Sliding {
     const sti_Stage *stage;
     const sti_Assembly *out;
@@ -26,7 +26,10 @@ static double work_of_range(void *ctx, int64_t first, int64_t end)
         }
         for (int k = bounded ? 0 : 1; k < law->dim; k++) {
             double u = out->u[law->first + k];
-            if (stage->eta == 0 || stage->mean) u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
+            if (stage->way != NULL)
+                u = (stage->eta * u + sti_row_dot(&out->H, law->first + k, stage->way)) / stage->length;
+            else if (stage->eta == 0 || stage->mean)
+                u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
             sum += out->r[law->first + k] * u;
         }
     }

@@ -277,6 +277,9 @@ typedef struct sti_Stage {
     const st_Sink *drift_from;    /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
     const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces (mean.c); or NULL */
     const double *push;           /* an impulse, or NULL                                                     */
+    const double *way;            /* from the state to q_base, where that is not the state: friction works along all of
+                                   * way + eta v in the time `length`; or NULL                       */
+    double length;
 } sti_Stage;
 
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
@@ -398,6 +401,8 @@ void sti_forget_step(st_System *system);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);
+/* Where the trapezoid cannot start a motor's speed by itself: the velocity that has it. */
+st_Status sti_meet_motors(st_System *system, st_Error *err);
 /* A system at time t and the initial state of `world`, which is its own from then on; not where it fails. */
 st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, st_System **out, st_Error *err);
 

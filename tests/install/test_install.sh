@@ -83,6 +83,23 @@ linked_as shared use_stiction-io-shared
 linked_as static use_stiction-static
 linked_as static use_stiction-io-static
 
+echo "* a program without any shared library"
+export PKG_CONFIG_PATH="$static/$libdir/pkgconfig"
+archives=yes # of what the core needs
+for name in m amd suitesparseconfig gomp; do
+    [ -f "$("$CC" -print-file-name=lib$name.a)" ] || archives="no lib$name.a"
+done
+[ -f "$("$CC" -print-file-name=libqhullstatic_r.a)" ] || [ -f "$("$CC" -print-file-name=libqhull_r.a)" ] ||
+    archives="no archive of qhull"
+if [ "$archives" = yes ]; then
+    eval "$CC -std=c17 -static '$here/use_stiction.c' -o use_stiction-alone $(pkg-config --static --cflags --libs stiction)" ||
+        fail "stiction, -static, with pkg-config"
+    ! readelf -d use_stiction-alone | grep -q NEEDED || fail "use_stiction-alone needs shared libraries"
+    ./use_stiction-alone "$version" || fail "the program without shared libraries"
+else
+    echo "  (not here: $archives)"
+fi
+
 echo "* programs built with the CMake package"
 "$CMAKE" -S "$here" -B outside -DCMAKE_PREFIX_PATH="$shared" -DCMAKE_C_COMPILER="$CC" -DVERSION="$version" \
     >cmake.log 2>&1 || { cat cmake.log && fail "find_package(stiction)"; }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define PATH_SIZE 64
-#define N_COLUMNS (11 + 2 * 13 + 13)
+#define N_COLUMNS (11 + 2 * 13 + 15)
 
 typedef struct Fixture {
     st_Scene *scene;
@@ -34,8 +34,8 @@ static int setup(void **state)
     check_ok(st_scene_create(&f->scene, &err), err);
     check_ok(st_scene_add_body(f->scene, &body, NULL, &err), err);
     body.name = "a \"b\", c";
-    body.pose.p.x = 10, body.spin.z = -1;
-    st_JointDef hinge = st_joint_def(ST_JOINT_REVOLUTE);
+    body.pose.p.x = 10, body.spin.z = -1, body.velocity.z = 3;
+    st_JointDef hinge = st_joint_def(ST_JOINT_CYLINDRICAL);
     check_ok(st_scene_add_body(f->scene, &body, &hinge.b, &err), err);
     hinge.a.index1 = 1, hinge.name = "hinge", hinge.point.x = 5;
     hinge.stiffness = 3, hinge.friction = 0.1;
@@ -109,10 +109,12 @@ static void numbers_come_back(void **state)
         }
         st_JointReport r;
         assert_int_equal(st_system_joint(f->system, (st_JointId){1}, ST_FRAME_WORLD, &r), ST_OK);
-        double numbers[] = {r.coordinate, r.speed, r.force.x,  r.force.y, r.force.z, r.torque.x, r.torque.y,
-                            r.torque.z,   r.motor, r.friction, r.limit,   r.spring,  r.error};
+        double numbers[] = {r.coordinate, r.speed,    r.force.x,  r.force.y, r.force.z,
+                            r.torque.x,   r.torque.y, r.torque.z, r.motor,   r.friction,
+                            r.limit,      r.spring,   r.error,    r.other,   r.other_speed};
         memcpy(&expected[k][11 + 26], numbers, sizeof numbers);
         if (k > 0) assert_true(r.force.y != 0 && r.spring != 0 && r.coordinate != 0);
+        if (k > 0) assert_true(r.other > 0 && r.other_speed > 0); /* b slides along the axis */
     }
     check_ok(st_csv_close(csv, &err), err);
 
@@ -128,6 +130,7 @@ static void numbers_come_back(void **state)
     assert_string_equal(field[24], "a \"b\", c.x");
     assert_string_equal(field[37], "hinge.coordinate");
     assert_string_equal(field[39], "hinge.fx");
+    assert_string_equal(field[50], "hinge.other");
     for (int k = 0; k < 4; k++) {
         assert_non_null(fgets(line, sizeof line, file));
         assert_int_equal(split(line, field, N_COLUMNS + 1), N_COLUMNS);

@@ -1,5 +1,5 @@
 /* Curves of a recording by name: a lamp of 2 kg hangs welded to the ground, a block of 3 kg rests on a table, another
- * of 1 kg on it. What the joint and the contacts carry is known.
+ * of 1 kg on it. What the joint and the contacts carry is known. A fan and a top turn where they are.
  */
 #include "record/curves.h"
 
@@ -19,8 +19,17 @@ static const char scene_text[] =
     "\"size\": [1, 1, 1] }] },\n"
     "  { \"name\": \"upper\", \"position\": [0, 0, 1.5], \"mass\": 1, \"inertia\": 0.2, \"shapes\": [{ \"type\": "
     "\"box\", "
-    "\"size\": [1, 1, 1] }] } ],\n"
-    "  \"joints\": [{ \"name\": \"weld\", \"type\": \"fixed\", \"b\": \"lamp\", \"point\": [5.5, 0, 3] }] }";
+    "\"size\": [1, 1, 1] }] },\n"
+    "  { \"name\": \"fan\", \"mass\": 1, \"inertia\": 0.1, \"position\": [9, 0, 0], \"angular_velocity\": [0, 0, 2] "
+    "},\n"
+    "  { \"name\": \"top\", \"mass\": 1, \"inertia\": 0.1, \"position\": [8, 0, 0], \"angular_velocity\": [0, 0, -3] } "
+    "],\n"
+    "  \"joints\": [{ \"name\": \"cross\", \"type\": \"universal\", \"b\": \"fan\", \"point\": [9, 0, 0], \"axis\": "
+    "[0, 1, 0], "
+    "\"axis_b\": [0, 0, 1] },\n"
+    "    { \"name\": \"socket\", \"type\": \"ball\", \"b\": \"top\", \"point\": [8, 0, 0], \"coordinate\": \"swing\" "
+    "},\n"
+    "    { \"name\": \"weld\", \"type\": \"fixed\", \"b\": \"lamp\", \"point\": [5.5, 0, 3] }] }";
 
 static void record(const char *path)
 {
@@ -62,6 +71,10 @@ static void curves_have_the_forces(void **state)
                     {"upper/ground.force", "N", 0},
                     {"lamp.x", "m", 5},
                     {"upper.speed", "m/s", 0},
+                    {"cross.coordinate", "m or rad", 0},
+                    {"cross.other", "m or rad", 2 * 0.2}, /* turns about its own axis of the cross */
+                    {"cross.other_speed", "1/s", 2},
+                    {"socket.other", "m or rad", -3 * 0.2}, /* twists */
                     {"potential", "J", G * (6 + 1.5 + 1.5)}};
     const int n = (int)(sizeof expected / sizeof expected[0]);
     char path[] = "/tmp/stiction-curves-XXXXXX";
@@ -71,8 +84,8 @@ static void curves_have_the_forces(void **state)
     record(path);
     st_Error err = {0};
     st_Recording *recording = NULL;
-    sti_Curve curve[13];
-    double value[13][N_STEPS + 1], steps[N_STEPS + 1], frames[N_STEPS + 1];
+    sti_Curve curve[17];
+    double value[17][N_STEPS + 1], steps[N_STEPS + 1], frames[N_STEPS + 1];
     check_ok(st_recording_open(path, &recording, &err), err);
     const st_RecordingInfo *info = st_recording_info(recording);
     assert_int_equal(info->n_frames, N_STEPS + 1);

@@ -187,6 +187,32 @@ await t.close();
   await phone.close();
   console.log("ok: fits a phone");
 }
+{ // a closed box that turns is seen through, and what it holds is seen; two blocks of one size are not
+  const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [k & 1, k >> 1 & 1, k >> 2].map((b) => b - 0.5));
+  const out = [[0, 2, 3], [0, 3, 1], [4, 5, 7], [4, 7, 6], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5]];
+  const shell = { type: "mesh", points: [...corners, ...corners.map((p) => p.map((x) => 0.9 * x))], triangles: [...out, ...out.map(([a, b, c]) => [a + 8, c + 8, b + 8])] };
+  const block = { type: "mesh", points: corners, triangles: out };
+  const turning = (more) => ({ simulation: { h: 0.01, end: 0.1, gravity: [0, 0, 0] }, bodies: [{ name: "box", mass: 1, inertia: 1, angular_velocity: [0, 0, 1], shapes: [shell] }, ...more] });
+  writeScene("vessel.json", turning([{ name: "ball", shapes: [{ type: "sphere", radius: 0.2 }] }]));
+  writeScene("blocks.json", { ...turning([]), bodies: [0, 0.8].map((x) => ({ position: [x, 0, 2 * x], mass: 1, inertia: 1, shapes: [block] })) });
+  const glass = [];
+  for (const name of ["vessel", "blocks"]) {
+    stiction(program, "run", file(`${name}.json`), "-o", file(`${name}.h5`), "-q");
+    stiction(program, "report", file(`${name}.h5`), "-o", file(`${name}.html`));
+    const opened = await open(browser, url(`${name}.html`)), { page } = opened;
+    await page.evaluate(() => { stiction.setPlaying(false); stiction.setTime(0.05); for (const what of ["contacts", "forces"]) stiction.picture.show[what] && stiction.toggle(what); });
+    glass.push(await page.evaluate(() => stiction.picture.groups.filter((g) => g.material.transparent).length));
+    if (name === "vessel") {
+      await keep(page, "with");
+      await page.evaluate(() => { stiction.picture.groups.find((g) => !g.material.transparent).visible = false; });
+      await keep(page, "without");
+      assert.ok((await differing(page, "with", "without")) > 0.002, "what is in a vessel is seen");
+    }
+    await opened.close();
+  }
+  assert.deepEqual(glass, [1, 0]);
+  console.log("ok: sees into what turns");
+}
 { // joints: Newton's cradle has ten strings, and two of them carry a ball that hangs still
   stiction(program, "run", new URL("../../examples/toys/newtons-cradle.json", import.meta.url).pathname, "-o", file("cradle.h5"), "-q", "--set", "simulation/end=0.2");
   stiction(program, "report", file("cradle.h5"), "-o", file("cradle.html"));

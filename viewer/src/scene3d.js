@@ -452,16 +452,26 @@ export class Picture {
     }
   }
 
-  // A wall of the ground that reaches above the middle of the scene, or a vessel: it would hide what it holds, so it is glass.
+  // Size of what a body is made of: the diagonal of its largest shape.
+  sizeOf(body) {
+    this.sizes ??= this.model.shapes.reduce((map, s) => (s.type === "plane" ? map : map.set(s.body, Math.max(map.get(s.body) ?? 0, this.outline(s).getSize(new THREE.Vector3()).length()))), new Map());
+    return this.sizes.get(body) ?? 0;
+  }
+
+  // A vessel holds more than half of the other bodies; things of its own size, like the links of a chain, it does not hold.
+  holds(s) {
+    const box = this.outline(s), size = box.getSize(new THREE.Vector3()).length();
+    const into = new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one).premultiply(this.bodyMatrix(s.body, this.m0)).invert();
+    let inside = 0;
+    for (let body = 1; body <= this.n; body++) if (body !== s.body && this.sizeOf(body) < 0.5 * size) inside += box.containsPoint(this.bodyPosition(body).applyMatrix4(into));
+    return 2 * inside > this.n - (s.body > 0);
+  }
+
+  // A wall of the ground that reaches above the middle of the scene, or a vessel, which may move: it would hide what is behind
+  // or in it, so it is glass.
   hides(s) {
-    if (s.body !== 0) return false;
-    if (s.type === "mesh") {
-      const box = this.outline(s).applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one));
-      let inside = 0;
-      for (let k = 0; k < this.n; k++) inside += box.containsPoint(this.bodyPosition(k + 1));
-      return 2 * inside > this.n;
-    }
-    if (s.type !== "box") return false;
+    if (s.type === "mesh") return this.holds(s);
+    if (s.body !== 0 || s.type !== "box") return false;
     const sides = [...s.half].sort((a, b) => a - b);
     if (sides[0] > 0.3 * sides[1]) return false; // a block or a post, not a wall
     const q = quat(s.q), axes = [0, 1, 2].map((i) => new THREE.Vector3().setComponent(i, s.half[i]).applyQuaternion(q));
