@@ -1,4 +1,5 @@
 """Recordings: what was stepped is what is read back, however the run ends."""
+import inspect
 import os
 import tempfile
 import unittest
@@ -46,7 +47,9 @@ class Recordings(unittest.TestCase):
     def test_contacts_joints_and_events(self):
         description = support.pendulum()
         description["ground"] = [{"type": "plane", "position": [0, 0, -3]}]
-        description["bodies"].append({"name": "ball", "position": [2, 0, -2.85], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]})
+        description["bodies"].append(
+            {"name": "ball", "position": [2, 0, -2.85], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]}
+        )
         system = support.system(description, preset="accurate")
         with system.record(self.path, rate=0):
             system.run(until=0.2)
@@ -138,6 +141,8 @@ class Recordings(unittest.TestCase):
         with system.record(self.path):
             system.step(steps=50)
         recording = stiction.Recording(self.path)
+        # the default that is shown is the library's
+        self.assertEqual(inspect.signature(stiction.System.record).parameters["rate"].default, recording.info.rate)
         recording.write_csv(os.path.join(self.folder, "t.csv"))
         recording.write_vtk(os.path.join(self.folder, "vtk"))
         recording.plot(os.path.join(self.folder, "p.svg"), ["kinetic", "ball 0.z"])

@@ -2,6 +2,8 @@
 import array
 import copy
 import math
+import os
+import tempfile
 import unittest
 
 import stiction
@@ -158,6 +160,51 @@ class State(unittest.TestCase):
         system.step(steps=10)
 
 
+class Changing(unittest.TestCase):
+    def test_bodies_come_and_go(self):
+        description = support.drop(2)
+        system = support.system(description)
+        system.step(steps=100)
+        before = system.pose("ball 1"), system.velocity("ball 1"), system.time
+        new = {**description["bodies"][0], "name": "another", "position": [1, 0, 3]}
+        description["bodies"] = [description["bodies"][1], new]
+        system.change(stiction.Scene.from_dict(description))
+        self.assertEqual((system.pose("ball 1"), system.velocity("ball 1"), system.time), before)
+        self.assertEqual(system.pose("another").position, (1, 0, 3))
+        self.assertEqual(dict(system.scene.bodies), {"ball 1": 1, "another": 2})
+        with self.assertRaises(KeyError):
+            system.pose("ball 0")
+        twin = system.clone()
+        system.step(steps=50)
+        twin.step(steps=50)
+        self.assertEqual(system.hash(), twin.hash())
+        self.assertEqual(len(system.q), 14)
+
+    def test_wrong_changes(self):
+        system = support.system(support.drop(2))
+        with self.assertRaises(TypeError):
+            system.change(support.drop(1))
+        before = system.hash()
+        with tempfile.TemporaryDirectory() as folder:
+            with system.record(os.path.join(folder, "r.h5")):
+                with self.assertRaises(ValueError):
+                    system.change(system.scene)
+        system.change(system.scene)
+        self.assertEqual(system.hash(), before)
+
+    def test_change_while_a_state_is_read(self):
+        small, system = stiction.Scene.from_dict(support.drop(1)), support.system(support.drop(6))
+
+        class Sly:
+            def __float__(self):
+                system.change(small)
+                return 0.0
+
+        with self.assertRaises(ValueError):
+            system.q = [Sly()] + [0.0] * 41
+        self.assertEqual(len(system.q), 7)
+
+
 class Control(unittest.TestCase):
     def test_motor_gives_the_torque_it_is_told(self):
         system = support.system(support.pendulum(), gravity=(0, 0, 0), h=1e-4)
@@ -199,7 +246,12 @@ class Control(unittest.TestCase):
             lambda: system.set_force("none", (0, 0, 0)),
         ):
             self.assertRaises(KeyError, call)
-        for call in (lambda: system.pose(0), lambda: system.pose(2), lambda: system.velocity(-1), lambda: system.pose(10**30)):
+        for call in (
+            lambda: system.pose(0),
+            lambda: system.pose(2),
+            lambda: system.velocity(-1),
+            lambda: system.pose(10**30),
+        ):
             self.assertRaises(IndexError, call)
         for call in (lambda: system.pose(None), lambda: system.pose(1.5), lambda: system.set_motor("hinge", "x")):
             self.assertRaises(TypeError, call)
@@ -300,8 +352,12 @@ class Queries(unittest.TestCase):
         self.assertEqual(near.body, 1)
         self.assertIsNone(self.system.closest(ball, within=0.1))
         self.assertEqual(self.system.overlaps(ball), [])
-        self.assertEqual(self.system.overlaps({**ball, "position": [0, 0, 0.2]}), [self.system.scene.shapes["box/cube"]])
-        self.assertEqual(self.system.overlaps({**ball, "position": [5, 0, 0]}), [self.system.scene.shapes["ground/floor"]])
+        self.assertEqual(
+            self.system.overlaps({**ball, "position": [0, 0, 0.2]}), [self.system.scene.shapes["box/cube"]]
+        )
+        self.assertEqual(
+            self.system.overlaps({**ball, "position": [5, 0, 0]}), [self.system.scene.shapes["ground/floor"]]
+        )
 
     def test_distance(self):
         self.system.q = [0, 0, 0.6, 1, 0, 0, 0]
