@@ -286,7 +286,7 @@ static PyType_Slot array_slots[] = {
 };
 
 static PyType_Spec array_spec = {"stiction.Array", sizeof(ArrayObject), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, array_slots};
+                                 TYPE_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION, array_slots};
 
 bool add_array_type(PyObject *module, State *state)
 {

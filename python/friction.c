@@ -505,8 +505,7 @@ static PyType_Slot friction_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec friction_spec = {"stiction.FrictionProblem", sizeof(FrictionObject), 0, Py_TPFLAGS_DEFAULT,
-                                    friction_slots};
+static PyType_Spec friction_spec = {"stiction.FrictionProblem", sizeof(FrictionObject), 0, TYPE_FLAGS, friction_slots};
 
 bool add_friction_type(PyObject *module, State *state)
 {

@@ -172,7 +172,7 @@ static PyType_Slot lcp_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec lcp_spec = {"stiction.LcpProblem", sizeof(LcpObject), 0, Py_TPFLAGS_DEFAULT, lcp_slots};
+static PyType_Spec lcp_spec = {"stiction.LcpProblem", sizeof(LcpObject), 0, TYPE_FLAGS, lcp_slots};
 
 bool add_lcp_type(PyObject *module, State *state)
 {

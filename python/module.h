@@ -30,6 +30,9 @@ typedef struct State {
     PyTypeObject *row[N_ROWS];
 } State;
 
+/* No type can be derived from, changed, or put in the place of another: objects are what their C says. */
+#define TYPE_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
+
 State *state_of(PyObject *object); /* of an object of one of our types */
 State *state_of_module(PyObject *module);
 

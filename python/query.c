@@ -159,13 +159,13 @@ PyObject *system_overlaps(SystemObject *self, PyObject *args, PyObject *keywords
     static char *names[] = {"shape", "groups", NULL};
     const State *state = state_of((PyObject *)self);
     PyObject *shape, *bits = NULL, *list = NULL;
-    const int room = st_scene_shape_count(self->scene->scene);
     uint32_t groups;
     Probe probe;
     st_Error err = {0};
     int n = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:overlaps", names, &shape, &bits)) return NULL;
     if (!read_groups(bits, &groups) || !read_probe(state, shape, &probe)) return NULL;
+    const int room = st_scene_shape_count(self->scene->scene);
     st_ShapeId *ids = PyMem_Calloc((size_t)room + 1, sizeof *ids);
     if (ids == NULL) {
         PyErr_NoMemory();
@@ -176,7 +176,7 @@ PyObject *system_overlaps(SystemObject *self, PyObject *args, PyObject *keywords
         else
             raise_error(state, status, &err);
     }
-    for (int k = 0; list != NULL && k < n; k++)
+    for (int k = 0; list != NULL && k < n; k++) /* n <= room: each shape once */
         PyList_SetItem(list, k, PyLong_FromLong(ids[k].index1));
     PyMem_Free(ids);
     Py_DECREF(probe.scene);

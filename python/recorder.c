@@ -201,7 +201,7 @@ static PyType_Slot recorder_slots[] = {
 };
 
 static PyType_Spec recorder_spec = {"stiction.Recorder", sizeof(RecorderObject), 0,
-                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, recorder_slots};
+                                    TYPE_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION, recorder_slots};
 
 bool add_recorder_type(PyObject *module, State *state)
 {

@@ -422,8 +422,7 @@ static PyType_Slot recording_slots[] = {
     {Py_tp_methods, recording_methods}, {Py_tp_getset, recording_getters},  {0, NULL},
 };
 
-static PyType_Spec recording_spec = {"stiction.Recording", sizeof(RecordingObject), 0, Py_TPFLAGS_DEFAULT,
-                                     recording_slots};
+static PyType_Spec recording_spec = {"stiction.Recording", sizeof(RecordingObject), 0, TYPE_FLAGS, recording_slots};
 
 bool add_recording_type(PyObject *module, State *state)
 {

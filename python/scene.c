@@ -423,7 +423,7 @@ static PyType_Slot scene_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec scene_spec = {"stiction.Scene", sizeof(SceneObject), 0, Py_TPFLAGS_DEFAULT, scene_slots};
+static PyType_Spec scene_spec = {"stiction.Scene", sizeof(SceneObject), 0, TYPE_FLAGS, scene_slots};
 
 bool add_scene_type(PyObject *module, State *state)
 {

@@ -81,35 +81,51 @@ PyObject *v_getter(SystemObject *self, void *Py_UNUSED(unused))
     return array;
 }
 
-/* NULL or None: as it is. */
-static bool set_state(SystemObject *self, PyObject *time, PyObject *q, PyObject *v)
+static bool is_given(PyObject *object)
+{
+    return object != NULL && object != Py_None;
+}
+
+static bool has_length(const char *what, const double *numbers, Py_ssize_t n, int expected)
+{
+    if (numbers == NULL || n == expected) return true;
+    PyErr_Format(PyExc_ValueError, "%s has %zd numbers, must have %d", what, n, expected);
+    return false;
+}
+
+/* What is not given (NULL) stays as it is. No code of Python's runs from here on. */
+static bool put_state(SystemObject *self, double t, const double *q, const double *v)
 {
     st_Error err = {0};
-    const int n_q = st_system_n_q(self->system), n_v = st_system_n_v(self->system);
-    const bool new_q = q != NULL && q != Py_None, new_v = v != NULL && v != Py_None;
-    double *now = PyMem_Malloc(((size_t)n_q + (size_t)n_v) * sizeof *now), *q_new = NULL, *v_new = NULL;
-    double t = NAN;
-    if (now == NULL) PyErr_NoMemory();
-    bool ok = now != NULL && (!new_q || read_doubles(q, "q", n_q, &q_new, NULL)) &&
-              (!new_v || read_doubles(v, "v", n_v, &v_new, NULL));
-    if (ok && time != NULL && time != Py_None)
-        ok = read_optional(time, "time", &t);
-    else if (ok)
-        t = st_system_time(self->system);
-    ok = ok && system_free(self);
+    const size_t n_q = (size_t)st_system_n_q(self->system), n_v = (size_t)st_system_n_v(self->system);
+    double *now = PyMem_Malloc((n_q + n_v) * sizeof *now + 1);
+    if (now == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    st_system_state(self->system, now, now + n_q);
+    st_Status status = st_system_set_state(self->system, t, q != NULL ? q : now, v != NULL ? v : now + n_q, &err);
+    if (status != ST_OK) raise_error(state_of((PyObject *)self), status, &err);
+    PyMem_Free(now);
+    return status == ST_OK;
+}
+
+static bool set_state(SystemObject *self, PyObject *time, PyObject *q, PyObject *v)
+{
+    double *q_new = NULL, *v_new = NULL, t = NAN;
+    Py_ssize_t n_q = 0, n_v = 0;
+    bool ok = (!is_given(q) || read_doubles(q, "q", -1, &q_new, &n_q)) &&
+              (!is_given(v) || read_doubles(v, "v", -1, &v_new, &n_v)) && read_optional(time, "time", &t);
+    ok = ok && system_free(self) && has_length("q", q_new, n_q, st_system_n_q(self->system)) &&
+         has_length("v", v_new, n_v, st_system_n_v(self->system));
+    if (ok && !is_given(time)) t = st_system_time(self->system);
     if (ok && self->recorder != NULL && t != st_system_time(self->system)) {
         PyErr_SetString(PyExc_ValueError, "the time of a system cannot be set while it is recorded");
         ok = false;
     }
-    if (ok) {
-        st_system_state(self->system, now, now + n_q);
-        st_Status status = st_system_set_state(self->system, t, new_q ? q_new : now, new_v ? v_new : now + n_q, &err);
-        ok = status == ST_OK;
-        if (!ok) raise_error(state_of((PyObject *)self), status, &err);
-    }
+    ok = ok && put_state(self, t, q_new, v_new);
     PyMem_Free(q_new);
     PyMem_Free(v_new);
-    PyMem_Free(now);
     return ok;
 }
 

@@ -9,30 +9,34 @@ bool system_free(const SystemObject *self)
     return false;
 }
 
-static SystemObject *make(const State *state, SceneObject *scene, const st_SystemDef *def)
+/* Takes the system. */
+static PyObject *make(const State *state, SceneObject *scene, const st_SystemDef *def, st_System *system)
 {
-    st_Error err = {0};
     SystemObject *self = PyObject_New(SystemObject, state->system);
-    if (self == NULL) return NULL;
+    if (self == NULL) {
+        st_system_destroy(system);
+        return NULL;
+    }
     self->scene = (SceneObject *)Py_NewRef((PyObject *)scene);
-    self->system = NULL;
+    self->system = system;
     self->def = *def;
     self->busy = false;
     self->recorder = NULL;
-    st_Status status = st_system_create(scene->scene, def, &self->system, &err);
-    if (status == ST_OK) return self;
-    Py_DECREF((PyObject *)self);
-    return raise_error(state, status, &err);
+    return (PyObject *)self;
 }
 
 static PyObject *system_new(PyTypeObject *type, PyObject *args, PyObject *settings)
 {
     const State *state = PyType_GetModuleState(type);
-    PyObject *scene;
-    if (!PyArg_ParseTuple(args, "O!:System", state->scene, &scene)) return NULL;
-    st_SystemDef def = ((SceneObject *)scene)->def;
+    PyObject *object;
+    st_System *system;
+    st_Error err = {0};
+    if (!PyArg_ParseTuple(args, "O!:System", state->scene, &object)) return NULL;
+    SceneObject *scene = (SceneObject *)object;
+    st_SystemDef def = scene->def;
     if (!settings_apply(state, settings, &def)) return NULL;
-    return (PyObject *)make(state, (SceneObject *)scene, &def);
+    st_Status status = st_system_create(scene->scene, &def, &system, &err);
+    return status == ST_OK ? make(state, scene, &def, system) : raise_error(state, status, &err);
 }
 
 static void system_dealloc(SystemObject *self)
@@ -44,16 +48,31 @@ static void system_dealloc(SystemObject *self)
     Py_DECREF((PyObject *)type);
 }
 
-/* Another system of the same scene, put into the same state. */
 static PyObject *system_clone(SystemObject *self, PyObject *Py_UNUSED(unused))
 {
-    PyObject *state = system_save(self, NULL), *restored = NULL;
-    SystemObject *other = state != NULL ? make(state_of((PyObject *)self), self->scene, &self->def) : NULL;
-    if (other != NULL) restored = system_restore(other, state);
-    if (restored == NULL) Py_CLEAR(other);
-    Py_XDECREF(restored);
-    Py_XDECREF(state);
-    return (PyObject *)other;
+    const State *state = state_of((PyObject *)self);
+    st_System *system;
+    st_Error err = {0};
+    if (!system_free(self)) return NULL;
+    st_Status status = st_system_clone(self->system, &system, &err);
+    return status == ST_OK ? make(state, self->scene, &self->def, system) : raise_error(state, status, &err);
+}
+
+static PyObject *system_change(SystemObject *self, PyObject *scene)
+{
+    const State *state = state_of((PyObject *)self);
+    st_Error err = {0};
+    if (!Py_IS_TYPE(scene, state->scene))
+        return PyErr_Format(PyExc_TypeError, "the scene must be a stiction.Scene, not %R", Py_TYPE(scene));
+    if (!system_free(self)) return NULL;
+    if (self->recorder != NULL)
+        return PyErr_Format(PyExc_ValueError, "a recording holds one scene: close the recorder first");
+    st_Status status = st_system_change(self->system, ((SceneObject *)scene)->scene, &err);
+    if (status != ST_OK) return raise_error(state, status, &err);
+    PyObject *before = (PyObject *)self->scene;
+    self->scene = (SceneObject *)Py_NewRef(scene);
+    Py_DECREF(before);
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *system_deepcopy(SystemObject *self, PyObject *Py_UNUSED(memo))
@@ -109,6 +128,11 @@ static PyMethodDef system_methods[] = {
      "too."},
     {"__copy__", NO_ARGUMENTS(system_clone), "__copy__($self, /)\n--\n\nclone()"},
     {"__deepcopy__", ONE_ARGUMENT(system_deepcopy), "__deepcopy__($self, memo, /)\n--\n\nclone()"},
+    {"change", ONE_ARGUMENT(system_change),
+     "change($self, scene, /)\n--\n\n"
+     "Go on with another scene: bodies, shapes, joints, springs and forces may be new, gone or different.\n\n"
+     "Names say who is who: a body whose name was there goes on from where it is. What is new is described as the\n"
+     "bodies stand now. Ids are those of the new scene, settings stay those of the system."},
     {"save", NO_ARGUMENTS(system_save),
      "save($self, /)\n--\n\n"
      "The state with its history, as bytes: a system of the same scene and settings that is restored to it\n"
@@ -183,7 +207,7 @@ static PyMethodDef system_methods[] = {
 };
 
 static PyGetSetDef system_getters[] = {
-    {"scene", (getter)scene_getter, NULL, "The Scene it was made of.", NULL},
+    {"scene", (getter)scene_getter, NULL, "The Scene it was made of, or changed to.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting, a dict.", NULL},
     {"time", (getter)time_getter, (setter)time_setter, "Reached [s]; may be set.", NULL},
     {"q", (getter)q_getter, (setter)q_setter,
@@ -216,7 +240,7 @@ static PyType_Slot system_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec system_spec = {"stiction.System", sizeof(SystemObject), 0, Py_TPFLAGS_DEFAULT, system_slots};
+static PyType_Spec system_spec = {"stiction.System", sizeof(SystemObject), 0, TYPE_FLAGS, system_slots};
 
 bool add_system_type(PyObject *module, State *state)
 {

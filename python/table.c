@@ -277,7 +277,7 @@ static PyType_Slot table_slots[] = {
 };
 
 static PyType_Spec table_spec = {"stiction.Table", sizeof(TableObject), 0,
-                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, table_slots};
+                                 TYPE_FLAGS | Py_TPFLAGS_DISALLOW_INSTANTIATION, table_slots};
 
 /* ---- types of rows ----------------------------------------------------------------------------------- */
 

@@ -230,7 +230,8 @@ ST_API st_Status st_system_set_force(st_System *system, st_ForceId id, const st_
  * spring whose name was there, between the same bodies and described at the same points, stays attached where it is and
  * goes on counting; its limits, motor and stiffness are those of the new scene. What is new is described in the world
  * as the bodies stand now. Contacts keep the forces that the next step begins with, motors and forces what they were
- * told. All wake; reports of the last step go. Ids are those of the new scene. On an error nothing has changed. */
+ * told. All wake; reports of the last step go. Ids are those of the new scene. States saved before are no longer its own.
+ * On an error nothing has changed.                                                                */
 ST_API st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *err);
 ST_API int st_system_changes(const st_System *system); /* how often that was done */
 /* Another system that goes on from the same state, bit for bit; not of a model of the user's. */

@@ -1,6 +1,6 @@
 /* step/save.c -- the state of a system with its history, as bytes.
  *
- *     head:      magic, version, n_q, n_v
+ *     head:      magic, version, n_q, n_v, changes
  *     sections:  tag[8], bytes of an element, elements, the elements themselves; to the end
  *
  * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
@@ -14,7 +14,8 @@
 
 typedef struct Head {
     uint64_t magic;
-    int32_t version, n_q, n_v, unused;
+    int32_t version, n_q, n_v;
+    int32_t changes; /* of its scene, while it ran (change.c): joints are where they were made then */
 } Head;
 
 typedef struct Section {
@@ -128,7 +129,7 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
         needed += sizeof(Section) + (size_t)part[k].count * sections[k].size;
     if (buffer == NULL || size < needed) return needed;
 
-    Head head = {MAGIC, VERSION, system->model.n_q, system->model.n_v, 0};
+    Head head = {MAGIC, VERSION, system->model.n_q, system->model.n_v, system->n_changes};
     char *out = buffer;
     memcpy(out, &head, sizeof head);
     out += sizeof head;
@@ -163,6 +164,11 @@ static st_Status read_head(const st_System *system, const void *buffer, size_t s
             err, ST_ERR_ARGUMENT,
             "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
             head.n_v, system->model.n_q, system->model.n_v);
+    if (head.changes != system->n_changes)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the saved state is of a system whose scene was changed %d times while it ran, this one's %d "
+                        "times: not the same scene",
+                        head.changes, system->n_changes);
     return ST_OK;
 }
 

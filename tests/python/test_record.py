@@ -1,4 +1,5 @@
 """Recordings: what was stepped is what is read back, however the run ends."""
+import inspect
 import os
 import tempfile
 import unittest
@@ -138,6 +139,8 @@ class Recordings(unittest.TestCase):
         with system.record(self.path):
             system.step(steps=50)
         recording = stiction.Recording(self.path)
+        # the default that is shown is the library's
+        self.assertEqual(inspect.signature(stiction.System.record).parameters["rate"].default, recording.info.rate)
         recording.write_csv(os.path.join(self.folder, "t.csv"))
         recording.write_vtk(os.path.join(self.folder, "vtk"))
         recording.plot(os.path.join(self.folder, "p.svg"), ["kinetic", "ball 0.z"])

@@ -2,6 +2,8 @@
 import array
 import copy
 import math
+import os
+import tempfile
 import unittest
 
 import stiction
@@ -156,6 +158,51 @@ class State(unittest.TestCase):
         with self.assertRaises(TypeError):
             system.restore(3)
         system.step(steps=10)
+
+
+class Changing(unittest.TestCase):
+    def test_bodies_come_and_go(self):
+        description = support.drop(2)
+        system = support.system(description)
+        system.step(steps=100)
+        before = system.pose("ball 1"), system.velocity("ball 1"), system.time
+        new = {**description["bodies"][0], "name": "another", "position": [1, 0, 3]}
+        description["bodies"] = [description["bodies"][1], new]
+        system.change(stiction.Scene.from_dict(description))
+        self.assertEqual((system.pose("ball 1"), system.velocity("ball 1"), system.time), before)
+        self.assertEqual(system.pose("another").position, (1, 0, 3))
+        self.assertEqual(dict(system.scene.bodies), {"ball 1": 1, "another": 2})
+        with self.assertRaises(KeyError):
+            system.pose("ball 0")
+        twin = system.clone()
+        system.step(steps=50)
+        twin.step(steps=50)
+        self.assertEqual(system.hash(), twin.hash())
+        self.assertEqual(len(system.q), 14)
+
+    def test_wrong_changes(self):
+        system = support.system(support.drop(2))
+        with self.assertRaises(TypeError):
+            system.change(support.drop(1))
+        before = system.hash()
+        with tempfile.TemporaryDirectory() as folder:
+            with system.record(os.path.join(folder, "r.h5")):
+                with self.assertRaises(ValueError):
+                    system.change(system.scene)
+        system.change(system.scene)
+        self.assertEqual(system.hash(), before)
+
+    def test_change_while_a_state_is_read(self):
+        small, system = stiction.Scene.from_dict(support.drop(1)), support.system(support.drop(6))
+
+        class Sly:
+            def __float__(self):
+                system.change(small)
+                return 0.0
+
+        with self.assertRaises(ValueError):
+            system.q = [Sly()] + [0.0] * 41
+        self.assertEqual(len(system.q), 7)
 
 
 class Control(unittest.TestCase):

@@ -160,6 +160,23 @@ class Signals(unittest.TestCase):
         system.step()
 
 
+    def test_a_solver_is_stopped_between_two_iterations(self):
+        # Dense and far from diagonal: Gauss-Seidel does not get to 1e-16, and would go on for weeks
+        n = 30
+        W = [[1.0 + (i == j) * 1e-3 + 0.5 * ((i * j) % 7 == 0) * (i == j) for j in range(3 * n)] for i in range(3 * n)]
+        problem = stiction.FrictionProblem([0.7] * n, W=W, q=[-1.0 + 0.37 * (k % 5) for k in range(3 * n)])
+
+        def stop(*_):
+            raise InterruptedError
+
+        before = signal.signal(signal.SIGALRM, stop)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with self.assertRaises(InterruptedError):
+            problem.solve(solver="nsgs", tolerance=1e-16, max_iterations=10**9)
+        self.assertGreater(problem.error([0.0] * (3 * n)).error, 0)  # and it can be used again
+
+
 @unittest.skipIf(support.SANITIZED, "AddressSanitizer keeps what is freed for a while")
 @unittest.skipUnless(os.path.exists("/proc/self/statm"), "needs /proc")
 class Memory(unittest.TestCase):
