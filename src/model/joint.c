@@ -481,15 +481,21 @@ static st_Status push_gear(const sti_World *world, const sti_Joint *gear, const 
     return st_push_joint(sink, &row, err);
 }
 
+/* Rows of a joint that sleeps are what they were; a motor's may change with time. */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
+    const bool known = world->still > 0 && sink->still == world->still;
+    sink->still = 0;
     for (int index = 0; index < world->n_joints; index++) {
         const sti_Joint *joint = &world->joint[index];
         if (recipes[joint->type].gear)
             STI_TRY(push_gear(world, joint, q, sink, err));
+        else if (known && !joint->held && sti_both_stay(world, joint->a, joint->b))
+            sink->joint_rows.n_rows += joint->n_rows;
         else
             STI_TRY(push_joint(world, index, t, q, sink, err));
     }
     sink->laid_out = true;
+    sink->still = world->still;
     return ST_OK;
 }

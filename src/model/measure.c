@@ -107,11 +107,12 @@ int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 han
     return world->n_angles++;
 }
 
-/* Steps turn less than half a turn. */
+/* Steps turn less than half a turn. Angles between those who stay were copied with the rest of q. */
 static void update_angles(const sti_World *world, double *q)
 {
     for (int k = 0; k < world->n_angles; k++)
-        q[world->angle[k].q] = angle_value(world, k, q);
+        if (!sti_both_stay(world, world->angle[k].a, world->angle[k].b))
+            q[world->angle[k].q] = angle_value(world, k, q);
 }
 
 bool sti_angles_idle(const sti_World *world)

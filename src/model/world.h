@@ -193,6 +193,7 @@ typedef struct sti_World {
     const int *awake;         /* n_awake bodies that move, ascending; NULL: nobody sleeps. sleep.c's       */
     const int *awake_shape;   /* their n_awake_shapes shapes                                               */
     int n_awake, n_awake_shapes;
+    int64_t still; /* another number whenever others sleep, or elsewhere; 0: nobody's rows may be taken as they were  */
     sti_Control *control;    /* n_joints, then the scene's n_forces                                       */
     int64_t n_controls;      /* that are set                                                              */
     double asleep_potential; /* of those who sleep [J]                                                    */
@@ -327,6 +328,13 @@ static inline int sti_awake_body(const sti_World *world, int e)
 static inline bool sti_sleeps(const sti_World *world, int body)
 {
     return world->awake != NULL && world->asleep[body];
+}
+
+/* Neither can move in this step, and not because neither ever can. */
+static inline bool sti_both_stay(const sti_World *world, int a, int b)
+{
+    return (sti_sleeps(world, a) && (sti_sleeps(world, b) || world->body[b].n_dofs == 0)) ||
+           (sti_sleeps(world, b) && world->body[a].n_dofs == 0);
 }
 
 /* Ids of the step problem's contacts come in ranges, so that a list of all of them stands by id:

@@ -122,6 +122,7 @@ static void flags_changed(st_System *system)
     list_awake(system);
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
+    world->still = system->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* mean.c writes over rows */
     world->collider.live_serial = -1;
     s->penetration = 0;
     for (int k = 0; k < s->n_contacts; k++)
@@ -143,6 +144,7 @@ void sti_sleep_rouse(st_System *system)
     if (!system->sleep.on) return;
     system->sleep.n_asleep = 0;
     system->world->awake = system->world->awake_shape = NULL;
+    system->world->still = 0;
     system->world->collider.placed = false;
 }
 

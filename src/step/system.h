@@ -114,6 +114,7 @@ typedef struct sti_Sleep {
     bool on;
     int n_bodies;
     int n_asleep;
+    int64_t serial;       /* times that it changed who sleeps, or where                                 */
     int n_ready;          /* awake, and at rest for long enough                                          */
     int *ring;            /* the next of those that fell asleep together                                 */
     unsigned char *due;   /* wakes before the next step                                                  */

@@ -300,6 +300,66 @@ static void joints_report_while_asleep(void **state)
 
 /* ---- the state ------------------------------------------------------------------------------------ */
 
+/* Rows of joints that sleep are not made again. Mechanisms of all kinds that sleep, are pushed, and sleep again
+ * elsewhere, step by step beside a system that was restored a moment ago and so has made all of its rows: the same
+ * bits.  */
+static void mechanisms_sleep_to_the_bit(void **state)
+{
+    (void)state;
+    static const st_JointType types[] = {ST_JOINT_REVOLUTE,  ST_JOINT_BALL,     ST_JOINT_UNIVERSAL,
+                                         ST_JOINT_PRISMATIC, ST_JOINT_DISTANCE, ST_JOINT_CYLINDRICAL};
+    enum { N = sizeof types / sizeof types[0] };
+    World w;
+    st_ForceId push[N];
+    begin(&w);
+    for (int k = 0; k < N; k++) {
+        st_JointDef joint = st_joint_def(types[k]);
+        st_SpringDef brake = st_spring_def(ST_SPRING_BUSHING);
+        st_ForceDef force = st_force_def();
+        joint.b = add_box(&w, 2 * k, 1);
+        joint.point = (st_Vec3){2 * k, 0, 1.5}, joint.point_b = (st_Vec3){2 * k, 0, 1.1};
+        joint.axis = (st_Vec3){0, 1, 0}, joint.axis_b = (st_Vec3){1, 0, 0};
+        check_ok(st_scene_add_joint(w.scene, &joint, NULL, &w.err), w.err);
+        brake.b = joint.b, brake.point_a = (st_Vec3){2 * k, 0, 1};
+        brake.stiffness_along = brake.stiffness_about = (st_Vec3){50, 50, 50};
+        brake.damping_along = brake.damping_about = (st_Vec3){40, 40, 40};
+        check_ok(st_scene_add_spring(w.scene, &brake, NULL, &w.err), w.err);
+        force.body = joint.b;
+        check_ok(st_scene_add_force(w.scene, &force, &push[k], &w.err), w.err);
+    }
+    for (int k = 0; k < N; k++) /* they wake some on touch: without a word, and so with the rows that they slept with */
+        add(&w, st_sphere_def(0.03), (st_Vec3){2 * k + 0.05, 0, 2 + 1.5 * k}, (st_Vec3){0, 0, 0});
+    w.def.sleep_time = 0.05, w.def.sleep_speed = 1e-2;
+    start(&w, true);
+    unsigned char *bytes = NULL;
+    int most = 0, changes = 0, before = 0;
+    for (int k = 0; k < 900; k++) {
+        if (k % 150 == 100) { /* two of them, each time others */
+            st_Vec3 force = {5 + 0.01 * k, 1, 2};
+            check_ok(st_system_set_force(w.sys, push[k / 150 % N], &force, NULL, &w.err), w.err);
+            check_ok(st_system_set_force(w.sys, push[(k / 150 + 2) % N], &force, NULL, &w.err), w.err);
+        }
+        size_t size = st_system_save(w.sys, NULL, 0);
+        bytes = realloc(bytes, size);
+        assert_non_null(bytes);
+        st_system_save(w.sys, bytes, size);
+        st_System *other;
+        check_ok(st_system_create(w.scene, &w.def, &other, &w.err), w.err);
+        check_ok(st_system_restore(other, bytes, size, &w.err), w.err);
+        step(&w);
+        check_ok(st_system_step(other, w.def.h, NULL, &w.err), w.err);
+        assert_true(st_system_hash(w.sys) == st_system_hash(other));
+        st_system_destroy(other);
+        changes += w.info.asleep != before;
+        before = w.info.asleep;
+        most = w.info.asleep > most ? w.info.asleep : most;
+    }
+    assert_true(most >= N);
+    assert_true(changes > 20);
+    free(bytes);
+    end(&w);
+}
+
 /* Saved while some sleep, some wake: the same bits in the end. */
 static void a_restart_knows_who_sleeps(void **state)
 {
@@ -409,15 +469,12 @@ static void questions_leave_no_trace(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_stack_sleeps_and_reports),
-                                       cmocka_unit_test(sleep_is_a_choice),
-                                       cmocka_unit_test(dominoes_wake_in_order),
-                                       cmocka_unit_test(a_bullet_wakes_what_it_hits),
-                                       cmocka_unit_test(what_loses_its_support_falls),
-                                       cmocka_unit_test(changes_wake),
-                                       cmocka_unit_test(joints_report_while_asleep),
-                                       cmocka_unit_test(a_restart_knows_who_sleeps),
-                                       cmocka_unit_test(a_new_state_wakes),
-                                       cmocka_unit_test(questions_leave_no_trace)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stack_sleeps_and_reports),   cmocka_unit_test(sleep_is_a_choice),
+        cmocka_unit_test(dominoes_wake_in_order),       cmocka_unit_test(a_bullet_wakes_what_it_hits),
+        cmocka_unit_test(what_loses_its_support_falls), cmocka_unit_test(changes_wake),
+        cmocka_unit_test(mechanisms_sleep_to_the_bit),  cmocka_unit_test(joints_report_while_asleep),
+        cmocka_unit_test(a_restart_knows_who_sleeps),   cmocka_unit_test(a_new_state_wakes),
+        cmocka_unit_test(questions_leave_no_trace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
