@@ -399,8 +399,9 @@ static PyMethodDef scene_methods[] = {
      "mass($self, body, /)\n--\n\nMass [kg] and inertia [kg m^2, three rows, body axes] of a body, given or from its "
      "shapes."},
     {"to_dict", (PyCFunction)scene_to_dict, METH_NOARGS,
-     "to_dict($self, /)\n--\n\nThe scene as it was written, without overrides: a dict to change and give to "
-     "from_dict."},
+     "to_dict($self, /)\n--\n\n"
+     "The scene as it was written, without overrides: a dict to change and give to from_dict. Of a robot's file, the\n"
+     "scene that it means, with them."},
     {"model", (PyCFunction)scene_model, METH_NOARGS,
      "model($self, /)\n--\n\nBodies, shapes, joints and springs as they were understood, for viewers: a dict."},
     {"__reduce__", (PyCFunction)scene_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nFor pickle."},

@@ -36,7 +36,8 @@ class Reading(unittest.TestCase):
         self.assertGreater(len(paths), 1)
         for path in paths:
             scene = stiction.Scene(path)
-            plain = stiction.Scene.from_dict(scene.to_dict(), label=str(path))  # what it means, without the robot
+            # what it means, without the robot; its meshes lie beside
+            plain = stiction.Scene.from_dict(scene.to_dict(), label=str(path.with_suffix(".json")))
             self.assertEqual((scene.name, dict(scene.joints)), (plain.name, dict(plain.joints)))
             first, second = scene.system(), plain.system()
             first.step(steps=5)
