@@ -3,6 +3,7 @@
 #include "load.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct CheckOptions {
     TextList sets;
@@ -77,7 +78,32 @@ static const char *joint_name(int type)
     return st_joint_type_name((st_JointType)type);
 }
 
-static void print_text(const Loaded *loaded, const Contents *contents)
+/* What reading robots left out, a line each. */
+static void print_remarks(const char *remarks)
+{
+    while (remarks != NULL && *remarks != '\0') {
+        char line[1024];
+        size_t n = strcspn(remarks, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, remarks);
+        print_wrapped(stdout, line, 2);
+        remarks += n + (remarks[n] == '\n');
+    }
+}
+
+static void put_remarks(Json *json, const char *remarks)
+{
+    put_open_array(json, "remarks");
+    while (remarks != NULL && *remarks != '\0') {
+        char line[1024];
+        size_t n = strcspn(remarks, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, remarks);
+        put_text(json, NULL, line);
+        remarks += n + (remarks[n] == '\n');
+    }
+    put_close_array(json);
+}
+
+static void print_text(const Loaded *loaded, const Contents *contents, const char *remarks)
 {
     printf("%s\n", loaded->path);
     if (loaded->description[0] != '\0') print_wrapped(stdout, loaded->description, 2);
@@ -90,10 +116,11 @@ static void print_text(const Loaded *loaded, const Contents *contents)
     }
     printf("  %-10s %s\n", "preset", loaded->def.preset);
     print_choices(stdout, &loaded->def, 4);
+    print_remarks(remarks);
     printf("ok\n");
 }
 
-static void print_document(const Loaded *loaded, const Contents *contents)
+static void print_document(const Loaded *loaded, const Contents *contents, const char *remarks)
 {
     Json json;
     put_document(&json, stdout);
@@ -106,6 +133,7 @@ static void print_document(const Loaded *loaded, const Contents *contents)
         put_integer(&json, contents->kind[k], contents->count[k]);
     put_text(&json, "preset", loaded->def.preset);
     put_choices(&json, "choices", &loaded->def);
+    if (remarks != NULL && remarks[0] != '\0') put_remarks(&json, remarks);
     put_close_object(&json);
     put_document_end(&json);
 }
@@ -136,11 +164,14 @@ static int check_main(int argc, char *const *argv)
         status = complain(STATUS_INPUT, "%s", err.message);
     }
     if (status < 0) {
+        char *remarks = NULL;
         take_stock(&loaded, &contents);
+        st_scene_convert(loaded.path, o.sets.item, o.sets.count, NULL, NULL, &remarks, NULL);
         if (o.json)
-            print_document(&loaded, &contents);
+            print_document(&loaded, &contents, remarks);
         else
-            print_text(&loaded, &contents);
+            print_text(&loaded, &contents, remarks);
+        free(remarks);
         status = STATUS_OK;
     }
     unload(&loaded);

@@ -67,7 +67,7 @@ typedef struct Command {
 extern const Command compare_command, validate_command, bench_command;
 extern const Command run_command, check_command, converge_command, examples_command, settings_command, schema_command;
 extern const Command info_command, export_command, report_command, view_command, plot_command, render_command;
-extern const Command solve_command, extract_command;
+extern const Command solve_command, extract_command, convert_command;
 
 /* The table in main.c, NULL-terminated. */
 extern const Command *const commands[];

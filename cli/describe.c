@@ -1,6 +1,7 @@
 /* Finds a text member of the outermost object of a JSON file. This is a scanner, not a
  * reader: it knows strings and nesting, no more. A file it cannot make sense of has no such
- * member, and the scene reader says why when the scene is run.
+ * member, and the scene reader says why when the scene is run. The description of a robot, an XML
+ * file, is its first comment.
  */
 #include "describe.h"
 
@@ -60,6 +61,23 @@ static void find_member(const char *text, const char *key, char *out, size_t siz
     out[0] = '\0';
 }
 
+/* The first comment, its white space made single spaces; "" if there is none. */
+static void find_comment(const char *text, char *out, size_t size)
+{
+    const char *start = strstr(text, "<!--"), *end = start != NULL ? strstr(start, "-->") : NULL;
+    size_t n = 0;
+    for (const char *c = end != NULL ? start + 4 : ""; *c != '\0' && c < end && n + 1 < size; c++) {
+        bool space = strchr(" \t\r\n", *c) != NULL;
+        if (!space)
+            out[n++] = *c;
+        else if (n > 0 && out[n - 1] != ' ')
+            out[n++] = ' ';
+    }
+    while (n > 0 && out[n - 1] == ' ')
+        n--;
+    out[n] = '\0';
+}
+
 char *scene_member(const char *path, const char *key)
 {
     char *text = malloc(LARGEST), *out = calloc(1, LONGEST);
@@ -72,7 +90,10 @@ char *scene_member(const char *path, const char *key)
     if (file != NULL) {
         size_t length = fread(text, 1, LARGEST - 1, file);
         text[length] = '\0';
-        find_member(text, key, out, LONGEST);
+        if (*skip_space(text) != '<')
+            find_member(text, key, out, LONGEST);
+        else if (strcmp(key, "description") == 0)
+            find_comment(text, out, LONGEST);
         fclose(file);
     }
     free(text);

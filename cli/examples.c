@@ -114,11 +114,12 @@ static int copy_out(const Example *example, const char *target, bool force)
 {
     struct stat info;
     if (stat(target, &info) != 0 || !S_ISDIR(info.st_mode)) return copy_file(example, target, force);
-    size_t size = strlen(target) + strlen(example->name) + sizeof "/.json";
+    const char *base = strrchr(example->path, '/') + 1;
+    size_t size = strlen(target) + strlen(base) + 2;
     char *path = malloc(size);
     if (path == NULL) return complain(STATUS_FAILED, "out of memory");
     const char *slash = target[strlen(target) - 1] == '/' ? "" : "/";
-    snprintf(path, size, "%s%s%s.json", target, slash, example->name);
+    snprintf(path, size, "%s%s%s", target, slash, base);
     int status = copy_file(example, path, force);
     free(path);
     return status;

@@ -56,6 +56,17 @@ static char *find_folder(void)
     return NULL;
 }
 
+static bool ends_in(const char *text, const char *ending)
+{
+    size_t n = strlen(text), e = strlen(ending);
+    return n > e && strcmp(text + n - e, ending) == 0;
+}
+
+size_t scene_stem(const char *path)
+{
+    return strlen(path) - (ends_in(path, ".json") ? strlen(".json") : 0);
+}
+
 static int add_example(Gallery *gallery, const char *path)
 {
     Example *grown = realloc(gallery->example, ((size_t)gallery->count + 1) * sizeof *grown);
@@ -68,7 +79,7 @@ static int add_example(Gallery *gallery, const char *path)
     example->description = scene_member(path, "description");
     gallery->count++;
     if (example->path == NULL || example->name == NULL || example->description == NULL) return -1;
-    example->name[strlen(base) - strlen(".json")] = '\0';
+    example->name[scene_stem(base)] = '\0';
     return 0;
 }
 
@@ -79,14 +90,14 @@ static int scan(Gallery *gallery, const char *folder, int depth)
     DIR *dir = opendir(folder);
     if (dir == NULL) return 0;
     while (status == 0 && gallery->count < MOST && (entry = readdir(dir)) != NULL) {
-        size_t length = strlen(entry->d_name);
-        if (entry->d_name[0] == '.') continue;
+        const char *name = entry->d_name;
+        if (name[0] == '.') continue;
         char *path = join(folder, "/", entry->d_name);
         if (path == NULL) {
             status = -1;
         } else if (is_folder(path)) {
             if (depth < DEEPEST) status = scan(gallery, path, depth + 1);
-        } else if (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0) {
+        } else if (ends_in(name, ".json") || ends_in(name, ".urdf") || ends_in(name, ".xml")) {
             status = add_example(gallery, path);
         }
         free(path);
@@ -126,13 +137,12 @@ void gallery_close(Gallery *gallery)
 /* By name, or by the path below the folder, with or without ".json". */
 const Example *gallery_find(const Gallery *gallery, const char *name)
 {
-    size_t length = strlen(name);
-    if (length > 5 && strcmp(name + length - 5, ".json") == 0) length -= 5;
+    size_t length = scene_stem(name);
     for (int i = 0; i < gallery->count; i++) {
         const Example *example = &gallery->example[i];
         const char *below = example->path + strlen(gallery->folder) + 1;
         if (strlen(example->name) == length && strncmp(example->name, name, length) == 0) return example;
-        if (strlen(below) == length + 5 && strncmp(below, name, length) == 0) return example;
+        if (scene_stem(below) == length && strncmp(below, name, length) == 0) return example;
     }
     return NULL;
 }

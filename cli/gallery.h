@@ -2,8 +2,10 @@
 #ifndef CLI_GALLERY_H
 #define CLI_GALLERY_H
 
+#include <stddef.h>
+
 typedef struct Example {
-    char *name;        /* of the file, without folder and ".json"                       */
+    char *name;        /* of the file, without folder and ".json"; robots keep their ending */
     char *path;        /* to open                                                       */
     char *description; /* of the scene itself; "" where it has none                     */
 } Example;
@@ -18,6 +20,8 @@ typedef struct Gallery {
 int gallery_open(Gallery *gallery);
 void gallery_close(Gallery *gallery);
 const Example *gallery_find(const Gallery *gallery, const char *name); /* NULL: none */
+/* The length of a path without the ending of scenes, ".json"; robots keep theirs. */
+size_t scene_stem(const char *path);
 const char *gallery_suggest(const Gallery *gallery, const char *name); /* NULL: none near */
 
 #endif

@@ -49,8 +49,7 @@ static bool name_scene(Loaded *loaded, st_Error *err)
     if (loaded->name != NULL && loaded->name[0] == '\0') {
         free(loaded->name);
         loaded->name = strdup(slash != NULL ? slash + 1 : loaded->path);
-        size_t length = loaded->name != NULL ? strlen(loaded->name) : 0;
-        if (length > 5 && strcmp(loaded->name + length - 5, ".json") == 0) loaded->name[length - 5] = '\0';
+        if (loaded->name != NULL) loaded->name[scene_stem(loaded->name)] = '\0';
     }
     if (loaded->name == NULL || loaded->description == NULL) return fail(err, ST_ERR_MEMORY, "out of memory");
     return true;

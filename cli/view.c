@@ -19,7 +19,8 @@ typedef struct ViewOptions {
 
 static const Option options[] = {
     {"live", 0, OPTION_FLAG, NULL,
-     "the word is a scene: step it while you look; pause, change h,\ngravity and friction, drag bodies",
+     "the word is a scene: step it while you look; pause, change h,\ngravity and friction, drag bodies; robots (.urdf, "
+     ".xml) need\nnot be told so",
      offsetof(ViewOptions, live)},
     {"set", 0, OPTION_LIST, "PATH=VALUE", "with --live: override a value of the scene", offsetof(ViewOptions, sets)},
     {"threads", 0, OPTION_COUNT, "N", "with --live: " THREADS_HELP, offsetof(ViewOptions, threads)},
@@ -31,7 +32,7 @@ static int view_main(int argc, char *const *argv);
 
 const Command view_command = {
     .name = "view",
-    .words = "FILE.h5",
+    .words = "FILE",
     .min_words = 1,
     .max_words = 1,
     .summary = "look at a recording, or at a scene while it runs, in the browser",
@@ -108,6 +109,16 @@ static int serve(Server *server, View *view, const ViewOptions *o)
     return STATUS_OK;
 }
 
+/* A robot says by its ending that there is something to step. */
+static bool is_robot(const char *path)
+{
+    static const char *const endings[] = {".urdf", ".xml", ".mjcf"};
+    const char *dot = strrchr(path, '.');
+    for (size_t k = 0; dot != NULL && k < sizeof endings / sizeof endings[0]; k++)
+        if (strcmp(dot, endings[k]) == 0) return true;
+    return false;
+}
+
 static int view_main(int argc, char *const *argv)
 {
     ViewOptions o = {0};
@@ -117,6 +128,7 @@ static int view_main(int argc, char *const *argv)
     Loaded loaded = {0};
     Server *server = calloc(1, sizeof *server);
     int status = command_read(&view_command, argc, argv, &o, words);
+    if (status < 0) o.live = o.live || is_robot(words[0]);
     if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
     if (status < 0 && o.port > 65535)
         status = complain(STATUS_INPUT, "view: --port is %ld, must be at most 65535", o.port);

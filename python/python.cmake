@@ -5,7 +5,7 @@ if(ST_TOP_LEVEL)
 else()
   set(python_default OFF)
 endif()
-set(ST_PYTHON ${python_default} CACHE STRING "build the Python module: ON, OFF or AUTO (where Python's headers are found)")
+set(ST_PYTHON ${python_default} CACHE STRING "build the Python module: ON, OFF or AUTO (where Python's headers are)")
 
 set(PYTHON_MODULE OFF)
 if(ST_PYTHON STREQUAL "AUTO" OR ST_PYTHON)
@@ -27,14 +27,13 @@ file(GLOB PYTHON_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c)
 add_library(st_python MODULE ${PYTHON_SOURCES})
 set_target_properties(st_python PROPERTIES OUTPUT_NAME stiction PREFIX "" SUFFIX ".abi3.so"
                                            LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python)
-target_include_directories(st_python SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
 # Python's tables of slots hold functions in pointers to data, as POSIX allows and ISO C does not.
 set_source_files_properties(${PYTHON_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-pedantic)
-target_link_libraries(st_python PRIVATE st_flags stiction_io_static)
-target_link_options(st_python PRIVATE -Wl,--exclude-libs,ALL)
-add_custom_command(TARGET st_python POST_BUILD
-                   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${CMAKE_CURRENT_LIST_DIR}/stiction.pyi
-                           ${PROJECT_BINARY_DIR}/python/stiction.pyi VERBATIM)
+target_link_libraries(st_python PRIVATE st_flags stiction_io_static Python3::Module)
+if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+  target_link_options(st_python PRIVATE -Wl,--exclude-libs,ALL)
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/stiction.pyi ${PROJECT_BINARY_DIR}/python/stiction.pyi COPYONLY)
 
 # Where the Python of the prefix /usr/local looks: Debian has a name of its own for that place.
 set(ST_PYTHON_DIR "" CACHE STRING "where the Python module is installed, below the prefix; empty: where Python looks")

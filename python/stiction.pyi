@@ -1,9 +1,11 @@
 # stiction.pyi -- names and types for editors and type checkers; help(stiction) has the words. tests/python compares
 # this file with the module, name by name and argument by argument.
-from collections.abc import Buffer, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType, TracebackType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, final, overload
+
+from typing_extensions import Buffer
 
 __version__: str
 

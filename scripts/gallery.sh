@@ -24,6 +24,9 @@ view() {
     chain-on-peg) echo "--at 0.5 --look 0.3,-1,0.1" ;;
     card-house) echo "--at 1 --look 0.45,-1,0.4" ;;
     dominoes) echo "--at 0.36 --look 0.5,-1,0.35" ;;
+    arm.urdf) echo "--at 0.3 --look 0.6,-1,0.3" ;;
+    dog-stands) echo "--at 0.12 --look 0.6,-1,0.35" ;;
+    ragdoll.xml) echo "--at 0.4 --look 0.4,-1,0.25" ;;
     wall) echo "--at 0.42" ;;
     poured) echo "--at 0.95" ;;
     terrain) echo "--at 0.8" ;;
@@ -35,7 +38,7 @@ view() {
     esac
 }
 
-for scene in $(find examples -name '*.json' | sort); do
+for scene in $(find examples -name '*.json' -o -name '*.urdf' -o -name '*.xml' | sort); do
     name=$(basename "$scene" .json)
     wanted=no
     [ $# -gt 0 ] || wanted=yes
@@ -49,15 +52,17 @@ for scene in $(find examples -name '*.json' | sort); do
     rm -f "$folder/run.h5"
 done
 
-python3 - >"$folder/gallery.md" <<'PYTHON'
-import glob
+STICTION_EXAMPLES=examples "$program" examples --json >"$folder/list.json"
+python3 - "$folder/list.json" >"$folder/gallery.md" <<'PYTHON'
 import json
 import os
+import sys
 
 THEMES = [
     ("Toys", ["toys"], "What each is known for is a test: `tests/scene/test_toys.c`, `tests/scene/test_held.c`."),
     ("Piles, walls, terrain", ["world"], "Many shapes, many contacts."),
     ("Mechanisms", ["mechanisms"], "Joints, motors, limits, gears, springs; benchmarks of the multibody community among them ([joints.md](joints.md))."),
+    ("Robots", ["robots"], "URDF and MJCF files, run as they are or taken into a scene ([robots.md](robots.md))."),
     ("Known answers, second order", ["accuracy", "potra-2006"], "For `stiction converge`: errors and orders ([methods.md](methods.md))."),
     ("Stiff springs and dampers", ["anitescu-potra-2002"], "The experiments of Anitescu & Potra (2002), sections 3.2 and 3.3."),
     ("Contact laws", ["negrut-2017", "song-2004", "preclik-2011"], "Convex cones, patches of compliant elements, regularised contact and its limit."),
@@ -69,8 +74,9 @@ def anchor(title):
 
 
 scenes = {}
-for path in sorted(glob.glob("examples/*/*.json")):
-    scenes.setdefault(path.split("/")[1], []).append(path)
+with open(sys.argv[1], encoding="utf-8") as file:
+    for example in json.load(file)["examples"]:
+        scenes.setdefault(os.path.basename(os.path.dirname(example["file"])), []).append(example)
 known = [folder for _, folders, _ in THEMES for folder in folders]
 THEMES.append(("Others", sorted(set(scenes) - set(known)), ""))
 
@@ -82,14 +88,13 @@ NAME.mp4`. Orange arrows are contact forces. This page and its pictures are made
 """)
 shown = [(title, folders, text) for title, folders, text in THEMES if any(f in scenes for f in folders)]
 for title, folders, _ in shown:
-    names = [os.path.basename(p)[:-5] for f in folders for p in scenes.get(f, [])]
+    names = [example["name"] for f in folders for example in scenes.get(f, [])]
     print(f"- [{title}](#{anchor(title)}): {', '.join(names)}")
 for title, folders, text in shown:
     print(f"\n## {title}\n\n{text}\n\n| | |\n|---|---|")
-    for path in (p for f in folders for p in scenes.get(f, [])):
-        name = os.path.basename(path)[:-5]
-        with open(path, encoding="utf-8") as file:
-            about = json.load(file).get("description", "").replace("|", "\\|").replace("Look for: ", "<br>**Look for** ")
+    for example in (e for f in folders for e in scenes.get(f, [])):
+        name = example["name"]
+        about = example["description"].replace("|", "\\|").replace("Look for: ", "<br>**Look for** ")
         picture = f"![{name}](gallery/{name}.jpg)" if os.path.exists(f"docs/gallery/{name}.jpg") else ""
         print(f"| {picture} | **{name}**<br>{about} |")
 PYTHON

@@ -11,7 +11,7 @@ solve: base math
 collide: base math
 model: base math collide
 step: base math collide model solve
-scene: base
+scene: base math
 record: base math
 '
 

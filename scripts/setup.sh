@@ -16,6 +16,7 @@ build|libsuitesparse-dev|AMD, which orders sparse factorisations|header suitespa
 build|libqhull-dev|convex hulls|header libqhull_r/qhull_ra.h qhull_r
 build|libjansson-dev|reads and writes JSON|header jansson.h jansson
 build|libhdf5-dev|recordings of runs, problem files|header hdf5.h hdf5
+build|libexpat1-dev|reads robots: URDF, MJCF|header expat.h expat
 build|zlib1g-dev|reports with the run inside|header zlib.h z
 python|python3-dev|the Python module|command python3-config
 test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka

@@ -11,8 +11,15 @@ scene = stiction.Scene.from_dict(
             {"name": "pole", "mass": 0.2, "inertia": [1 / 60, 1 / 60, 1e-4], "position": [0, 0, 0.5]},
         ],
         "joints": [
-            {"name": "rail", "type": "prismatic", "a": "ground", "b": "cart", "axis": [1, 0, 0], "point": [0, 0, 0],
-             "motor": {"type": "force", "target": 0, "max_force": 20}},
+            {
+                "name": "rail",
+                "type": "prismatic",
+                "a": "ground",
+                "b": "cart",
+                "axis": [1, 0, 0],
+                "point": [0, 0, 0],
+                "motor": {"type": "force", "target": 0, "max_force": 20},
+            },
             {"name": "hinge", "type": "revolute", "a": "cart", "b": "pole", "axis": [0, 1, 0], "point": [0, 0, 0]},
         ],
         "forces": [{"name": "gust", "body": "pole", "force": [0, 0, 0]}],

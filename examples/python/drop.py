@@ -6,4 +6,4 @@ box = {"name": "box", "position": [0, 0, 1], "shapes": [{"type": "box", "size": 
 system = stiction.Scene.from_dict({"ground": [floor], "bodies": [box]}).system()
 info = system.step(steps=1000)
 print(f"after {info.time:.3f} s it is at z = {system.pose('box').position[2]:.6f} m")
-print(f"residual {info.residual:.1e} by {info.solver}, {info.contacts} contacts carry {system.contact_force('box').force[2]:.2f} N")
+print(f"residual {info.residual:.1e} by {info.solver}, {info.contacts} contacts")

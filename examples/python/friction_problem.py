@@ -25,8 +25,10 @@ for solver in stiction.solvers():
     if not problem.accepts(solver):
         continue
     s = problem.solve(solver=solver, tolerance=1e-10)
-    print(f"{solver:9} {'solved' if s.converged else 'not solved'}, error {s.error:.1e}, {s.iterations} iterations, "
-          f"carried {sum(s.r[::3]) / h:.4f} N, held {-sum(s.r[1::3]) / h:.4f} N")
+    print(
+        f"{solver:9} {'solved' if s.converged else 'not solved'}, error {s.error:.1e}, {s.iterations} iterations, "
+        f"carried {sum(s.r[::3]) / h:.4f} N, held {-sum(s.r[1::3]) / h:.4f} N"
+    )
     assert s.converged and abs(sum(s.r[::3]) / h - g) < 1e-6 and abs(sum(s.r[1::3]) / h + push) < 1e-6
 
 wall = stiction.Scene(pathlib.Path(__file__).parents[1] / "world/wall.json").system()

@@ -1,16 +1,18 @@
-"""A scene that changes while it runs: balls are poured on a trapdoor, after two seconds its latch is taken out, and balls that
-have fallen far enough are taken out, too. The same as examples/pouring.c."""
+"""A scene that changes while it runs: balls are poured on a trapdoor, after two seconds its latch is taken out, and balls
+that have fallen far enough are taken out, too. The same as examples/pouring.c."""
 import sys
 
 import stiction
 
-description = {
+description: dict = {
     "simulation": {"h": 1 / 400},
     "bodies": [
         {
             "name": "door",
             "position": [0, 0, 0],
-            "shapes": [{"type": "box", "size": [1, 1, 0.04], "density": 500, "friction": 0.5, "rolling_friction": 0.01}],
+            "shapes": [
+                {"type": "box", "size": [1, 1, 0.04], "density": 500, "friction": 0.5, "rolling_friction": 0.01}
+            ],
         }
     ],
     "joints": [

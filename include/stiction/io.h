@@ -19,6 +19,13 @@ ST_API st_Status st_scene_read(const char *path, const char *const *sets, int n_
 /* The same from memory; `label` stands for the file in messages. */
 ST_API st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                                 st_Scene **scene, st_SystemDef *def, st_Error *err);
+/* A file may also be a robot, URDF or MJCF, known by its text: it is then read as a scene of nothing else, and
+ * "robots/0/fixed=true" speaks of it. A scene takes robots in by its key `robots`. This is the scene with that done and
+ * the overrides applied, as the text of a plain scene; `prefix` (may be NULL) goes before relative paths of its meshes.
+ * `remarks`: what was decided and not carried over in reading robots, a line each. Both malloc'd, either may be NULL.
+ */
+ST_API st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets, const char *prefix,
+                                  char **text, char **remarks, st_Error *err);
 /* The JSON Schema of scene files, from the reader's own tables: malloc'd, free() it. NULL: no memory. */
 ST_API char *st_scene_schema(void);
 /* The tables of every key as Markdown, from the same tables; as above. */

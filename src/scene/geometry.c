@@ -136,9 +136,16 @@ st_Status sti_geometry_finish(sti_Object *object)
     if (mesh && model->n_triangles == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
                           "%s: \"triangles\" is missing, a mesh of points needs it: a list of [i, j, k]", object->who);
-    for (int k = 0; k < model->n_points && object->scale > 0; k++) {
+    st_Vec3 s = object->scale;
+    bool scaled = sti_object_has(object, "scale"), mirrored = s.x * s.y * s.z < 0;
+    for (int k = 0; k < model->n_points && scaled; k++) {
         st_Vec3 *p = &model->points[k];
-        *p = (st_Vec3){object->scale * p->x, object->scale * p->y, object->scale * p->z};
+        *p = (st_Vec3){s.x * p->x, s.y * p->y, s.z * p->z};
+    }
+    for (int k = 0; k < model->n_triangles && mirrored; k++) { /* what was outside stays outside */
+        int corner = model->triangles[3 * k];
+        model->triangles[3 * k] = model->triangles[3 * k + 1];
+        model->triangles[3 * k + 1] = corner;
     }
     def->points = model->points, def->n_points = model->n_points;
     if (mesh) def->triangles = model->triangles, def->n_triangles = model->n_triangles;

@@ -52,7 +52,8 @@ static const sti_Key shape_keys[] = {
      "none", NULL},
     {"file", STI_VALUE_FILE, HULL | MESH, 0, STI_FINITE, 0, "",
      "an OBJ or STL file, relative to the scene, in place of points and triangles", "none", NULL},
-    {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "", "all points are multiplied by it", "1", NULL},
+    {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "",
+     "points are multiplied by it: one number > 0, or three for x, y, z, where a negative one mirrors", "1", NULL},
     {"heights", STI_VALUE_HEIGHTS, HEIGHTS, HEIGHTS, STI_FINITE, 0, "m",
      "rows along x, one after another along y; the grid's middle is the shape's", NULL, NULL},
     {"spacing", STI_VALUE_NUMBER, HEIGHTS, HEIGHTS, STI_POSITIVE, FIELD(Shape, spacing), "m", "between samples", NULL,
@@ -529,6 +530,65 @@ const sti_Kind sti_material_pair_kind = {
     material_pair_defaults,
 };
 
+/* ---- robots ----------------------------------------------------------------------------------- */
+
+static const char *mesh_word(int variant)
+{
+    return variant == STI_MESH_HULL ? "hull" : variant == STI_MESH_MESH ? "mesh" : NULL;
+}
+
+static const sti_Kind mesh_words = {.variant_name = mesh_word};
+
+#define ROBOT(of) offsetof(sti_RobotDef, of)
+
+static const sti_Key robot_keys[] = {
+    {"file", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, ROBOT(file), "",
+     "a URDF or MJCF file, relative to the scene; see robots.md", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(name), "",
+     "stands, with a dot, before the names of its bodies, joints and forces: `a.hand`", "names as they are in the file",
+     NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, ROBOT(position), "m", "of its root frame, in the world",
+     NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, ROBOT(orientation), "", "likewise", NULL, NULL},
+    {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(fixed), "", "URDF: does its root link stand still?",
+     "true where it is called world or has no mass, else false", NULL},
+    {"positions", STI_VALUE_POSITIONS, STI_ANY, 0, STI_FINITE, 0, "rad or m",
+     "where joints stand at the start, by their names in the file: {\"knee\": 0.5}",
+     "0 (MJCF: ref), or the nearest limit where that is outside", NULL},
+    {"motor", STI_VALUE_MOTOR, STI_ANY, 0, STI_FINITE, ROBOT(motor), "",
+     "for every joint with limits of effort or actuators, in place of what the file says; targets count from the start",
+     "none that pushes", &sti_motor_kind},
+    {"material", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(material), "", "one of `materials`, for all its shapes",
+     "the file's friction, or that of shapes", NULL},
+    {"meshes", STI_VALUE_CHOICE, STI_ANY, 0, STI_FINITE, ROBOT(meshes), "",
+     "mesh files touch as their convex hull, or as the mesh itself", NULL, &mesh_words},
+    {"self_collision", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(self_collision), "",
+     "do its own bodies touch one another? Those that a joint connects never do", NULL, NULL},
+    {"merge", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(merge), "",
+     "links held by fixed joints become one body; false: those with mass stay, with a joint that tells its force", NULL,
+     NULL},
+    {"ignore", STI_VALUE_WORDS, STI_ANY, 0, STI_FINITE, 0, "",
+     "MJCF attributes and elements to do without that change the motion, by name: [\"armature\"]", "none: an error",
+     NULL},
+};
+
+static void robot_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->robot = (sti_RobotDef){.orientation = {1, 0, 0, 0}, .self_collision = true, .merge = true};
+}
+
+const sti_Kind sti_robot_kind = {
+    "robot",
+    "Robots",
+    "Taken in from files of their own, URDF or MJCF: what they hold joins `bodies`, `joints` and the rest. "
+    "`stiction convert` writes the scene with that done.",
+    robot_keys,
+    COUNT(robot_keys),
+    NULL,
+    robot_defaults,
+};
+
 /* ---- the scene -------------------------------------------------------------------------------- */
 
 static const sti_Key scene_keys[] = {
@@ -539,8 +599,10 @@ static const sti_Key scene_keys[] = {
      NULL},
     {"ground", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "shapes that do not move, in the world", "none",
      &sti_shape_kind},
-    {"bodies", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "", "the rigid bodies, at least one", NULL,
-     &sti_body_kind},
+    {"bodies", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "",
+     "the rigid bodies, at least one; robots bring theirs", NULL, &sti_body_kind},
+    {"robots", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "mechanisms from files of their own", "none",
+     &sti_robot_kind},
     {"materials", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what shapes are made of", "none", &sti_material_kind},
     {"material_pairs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what two materials do together", "none",
      &sti_material_pair_kind},
@@ -624,7 +686,11 @@ const char *sti_expected(const sti_Key *key)
     case STI_VALUE_FILE:
         return "the path of a file .obj or .stl";
     case STI_VALUE_SCALE:
-        return "a number > 0";
+        return "a number > 0, or three that are not 0";
+    case STI_VALUE_POSITIONS:
+        return "an object of numbers {\"joint\": number, ...}";
+    case STI_VALUE_WORDS:
+        return "a list of words";
     case STI_VALUE_HEIGHTS:
         return "at least two rows of at least two numbers";
     case STI_VALUE_BITS:

@@ -67,20 +67,67 @@ static st_Status read_tree(sti_Reader *reader)
     return reader->root != NULL ? ST_OK : report_syntax(reader, &error);
 }
 
-/* ---- doors ------------------------------------------------------------------------------------ */
+/* ---- text to tree ----------------------------------------------------------------------------- */
 
-static st_Status read_all(sti_Reader *reader, const char *const *sets, int n_sets)
+static bool ends_in(const char *text, const char *ending)
 {
-    STI_TRY(read_tree(reader));
+    size_t n = strlen(text), e = strlen(ending);
+    return n >= e && strcmp(text + n - e, ending) == 0;
+}
+
+/* XML begins with '<', after a byte order mark and blanks; a robot's file that does not is a broken one. */
+static bool is_xml(const sti_Reader *reader)
+{
+    const unsigned char *text = (const unsigned char *)reader->text;
+    size_t length = reader->length, at = 0;
+    bool wide = length >= 2 && ((text[0] == 0xff && text[1] == 0xfe) || (text[0] == 0xfe && text[1] == 0xff));
+    if (wide) at = 2;
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) at = 3;
+    while (at < length && (text[at] == '\0' ? wide : strchr(" \t\r\n", text[at]) != NULL))
+        at++;
+    if (at < length && text[at] == '<') return true;
+    return ends_in(reader->label, ".urdf") || ends_in(reader->label, ".xml") || ends_in(reader->label, ".mjcf");
+}
+
+/* Those of `robots` must be said before robots are read, all others can speak of what they brought. */
+static bool speaks_of_robots(const char *set)
+{
+    return set != NULL && strncmp(set, "robots", 6) == 0 && (set[6] == '/' || set[6] == '=');
+}
+
+st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets)
+{
+    reader->xml = is_xml(reader);
+    if (reader->xml) {
+        reader->root = sti_robot_scene(reader->label);
+        if (reader->root == NULL) return sti_report_line(reader, 1, ST_ERR_MEMORY, "out of memory");
+    } else {
+        STI_TRY(read_tree(reader));
+    }
     if (n_sets > 0) {
         reader->sets = calloc((size_t)n_sets, sizeof *reader->sets);
         if (reader->sets == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
     }
     for (int k = 0; k < n_sets; k++)
-        STI_TRY(sti_set_apply(reader, sets[k]));
-    STI_TRY(st_scene_create(&reader->scene, reader->err));
-    return sti_build(reader);
+        if (speaks_of_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
+    STI_TRY(sti_robots_read(reader));
+    for (int k = 0; k < n_sets; k++)
+        if (!speaks_of_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
+    return ST_OK;
 }
+
+void sti_reader_free(sti_Reader *reader)
+{
+    for (int k = 0; k < reader->n_sets; k++)
+        free(reader->sets[k].path);
+    free(reader->sets);
+    free(reader->origins);
+    free(reader->remarks);
+    json_decref(reader->root);
+    sti_xml_free(&reader->files);
+}
+
+/* ---- doors ------------------------------------------------------------------------------------ */
 
 st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                          st_Scene **scene, st_SystemDef *def, st_Error *err)
@@ -90,22 +137,21 @@ st_Status st_scene_parse(const char *text, size_t length, const char *label, con
         return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_parse: text, scene, def or sets is NULL");
     *scene = NULL;
     reader.def = st_system_def();
-    st_Status status = read_all(&reader, sets, n_sets);
+    st_Status status = sti_tree_read(&reader, sets, n_sets);
+    if (status == ST_OK) status = st_scene_create(&reader.scene, err);
+    if (status == ST_OK) status = sti_build(&reader);
     if (status == ST_OK) {
         *scene = reader.scene;
         *def = reader.def;
     } else {
         st_scene_destroy(reader.scene);
     }
-    for (int k = 0; k < reader.n_sets; k++)
-        free(reader.sets[k].path);
-    free(reader.sets);
-    json_decref(reader.root);
+    sti_reader_free(&reader);
     return status;
 }
 
-/* The whole file in one malloc'd block. Read to its end rather than by its size: a pipe has none. */
-static st_Status read_file(const sti_Reader *reader, FILE *file, char **text, size_t *length)
+/* Read to its end rather than by its size: a pipe has none. */
+static st_Status read_stream(const sti_Reader *reader, FILE *file, char **text, size_t *length)
 {
     size_t capacity = 0;
     for (*length = 0;;) {
@@ -125,25 +171,35 @@ static st_Status read_file(const sti_Reader *reader, FILE *file, char **text, si
     }
 }
 
+st_Status sti_text_read(const char *path, char **text, size_t *length, st_Error *err)
+{
+    const sti_Reader reader = {.label = path, .err = err};
+    struct stat about;
+    st_Status status;
+    *text = NULL;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return sti_report_line(&reader, 0, ST_ERR_FILE, "cannot be opened: %s", strerror(errno));
+    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode))
+        status = sti_report_line(&reader, 0, ST_ERR_FILE, "is a directory, must be a scene file");
+    else
+        status = read_stream(&reader, file, text, length);
+    fclose(file);
+    if (status == ST_OK) return ST_OK;
+    free(*text);
+    *text = NULL;
+    return status;
+}
+
 st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, st_Scene **scene, st_SystemDef *def,
                         st_Error *err)
 {
-    sti_Reader reader = {.label = path != NULL ? path : "(no path)", .err = err};
-    struct stat about;
+    const sti_Reader reader = {.label = "(no path)", .err = err};
     char *text = NULL;
     size_t length = 0;
     if (path == NULL) return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_read: path is NULL");
     if (scene != NULL) *scene = NULL;
-
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return sti_report_line(&reader, 0, ST_ERR_FILE, "cannot be opened: %s", strerror(errno));
-    st_Status status;
-    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode))
-        status = sti_report_line(&reader, 0, ST_ERR_FILE, "is a directory, must be a scene file");
-    else
-        status = read_file(&reader, file, &text, &length);
-    fclose(file);
-    if (status == ST_OK) status = st_scene_parse(text, length, path, sets, n_sets, scene, def, err);
+    STI_TRY(sti_text_read(path, &text, &length, err));
+    st_Status status = st_scene_parse(text, length, path, sets, n_sets, scene, def, err);
     free(text);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "scene/locate.h"
 #include "scene/model_file.h"
+#include "scene/xml.h"
 
 #include <jansson.h>
 #include <stiction/scene.h>
@@ -49,6 +50,8 @@ typedef enum sti_ValueKind {
     STI_VALUE_BITS,      /* list of numbers 0 .. 31 -> uint32_t                                    */
     STI_VALUE_FLAG,      /* true, false: only checked, build.c acts on it                          */
     STI_VALUE_PAIRS,     /* [[body, body], ...]: only checked, build.c acts on it                  */
+    STI_VALUE_POSITIONS, /* {"joint": number, ...}: only checked, assemble.c acts on it            */
+    STI_VALUE_WORDS,     /* ["word", ...]: only checked, mjcf.c acts on it                         */
     STI_VALUE_LIST,      /* list of objects of the kind `member`, built by build.c                 */
     STI_VALUE_SIMULATION /* the object of the settings table in system.h                           */
 } sti_ValueKind;
@@ -72,6 +75,17 @@ typedef struct sti_Key {
 } sti_Key;
 #define STI_ANY 0xffffffffu
 
+/* A member of `robots`: a description in a file of its own, taken in by robots.c. */
+typedef struct sti_RobotDef {
+    const char *file, *name, *material; /* NULL: left out                                          */
+    st_Vec3 position;                   /* of its root, in the world                               */
+    st_Quat orientation;
+    bool fixed, self_collision, merge;
+    int meshes; /* sti_MeshForm */
+    st_MotorDef motor;
+} sti_RobotDef;
+typedef enum sti_MeshForm { STI_MESH_HULL, STI_MESH_MESH } sti_MeshForm;
+
 typedef union sti_Def {
     st_BodyDef body;
     st_ShapeDef shape;
@@ -81,6 +95,7 @@ typedef union sti_Def {
     st_MotorDef motor;
     st_MaterialDef material;
     st_MaterialPairDef material_pair;
+    sti_RobotDef robot;
 } sti_Def;
 
 typedef struct sti_Kind {
@@ -94,7 +109,7 @@ typedef struct sti_Kind {
 } sti_Kind;
 
 extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_motor_kind, sti_spring_kind,
-    sti_force_kind, sti_material_kind, sti_material_pair_kind;
+    sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
@@ -112,11 +127,22 @@ typedef struct sti_Set {
     char *path;       /* malloc'd                                                                  */
 } sti_Set;
 
+/* A part of the tree that was made from an element of an XML file. */
+typedef struct sti_Origin {
+    const json_t *made;
+    const sti_Element *from;
+} sti_Origin;
+
 typedef struct sti_Reader {
     const char *label; /* stands for the file in messages                                          */
     const char *text;
     size_t length;
+    bool xml; /* the text is a robot's own: the tree was made around it                   */
     json_t *root;
+    sti_Xml files; /* the robots' elements                                                     */
+    sti_Origin *origins;
+    size_t n_origins, origins_room;
+    char *remarks; /* what was not carried over from robots, one a line; NULL: nothing             */
     sti_Set *sets; /* those applied so far                                                         */
     int n_sets;
     st_Scene *scene;
@@ -135,7 +161,7 @@ typedef struct sti_Object {
     sti_Def def;
     double *table;   /* of a force, motor or height field: owned, free with sti_object_free            */
     sti_Model model; /* of a hull or mesh: owned likewise                                       */
-    double scale;    /* of the model; 0: as it is                                               */
+    st_Vec3 scale;   /* of the model along its x, y, z; 0: as it is                             */
 } sti_Object;
 
 /* Fail with "LABEL:LINE: message", or "LABEL: --set ...: message" where the place came from a set. */
@@ -144,6 +170,8 @@ st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status
 /* The same where there is no tree to find a place in; line 0: "LABEL: message". */
 st_Status sti_report_line(const sti_Reader *reader, int line, st_Status status, const char *format, ...)
     STI_PRINTF(4, 5);
+/* The line where a part of the tree stands, and the file: the scene's own text, or that of a robot. */
+int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label);
 /* An override that could not be applied at all: ST_ERR_ARGUMENT. */
 st_Status sti_report_set(const sti_Reader *reader, const char *set, const char *format, ...) STI_PRINTF(3, 4);
 /* Pass on what the core said of an object; a failure, which is in `reader->err`, is completed: who, file,
@@ -166,6 +194,18 @@ st_Status sti_vector_read(const sti_Object *object, const char *what, const json
 /* "PATH=VALUE" applied to the tree, and noted in `sets`, which has room for it. */
 st_Status sti_set_apply(sti_Reader *reader, const char *text);
 
+/* Text to tree, with overrides applied and robots taken in; reader->label, text, length and err are given.
+ * Whether it succeeds or not, sti_reader_free().                                                   */
+st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets);
+void sti_reader_free(sti_Reader *reader);
+/* A whole file in one malloc'd block; 1 GiB at most. On failure *text is NULL. */
+st_Status sti_text_read(const char *path, char **text, size_t *length, st_Error *err);
+
+/* Take in every member of `robots`: its bodies, joints and the rest join those of the scene. */
+st_Status sti_robots_read(sti_Reader *reader);
+/* The tree of a scene that is nothing but the robot whose text this is. */
+json_t *sti_robot_scene(const char *label);
+
 /* Tree to scene and system def. */
 st_Status sti_build(sti_Reader *reader);
 
@@ -173,6 +213,8 @@ st_Status sti_build(sti_Reader *reader);
 
 /* Append to a text of `size` bytes; what does not fit is cut. */
 void sti_append(char *out, size_t size, const char *format, ...) STI_PRINTF(3, 4);
+/* The shortest decimal that reads back as x. */
+void sti_number_text(double x, char out[32]);
 /* `"heavy"`, `-1`, `a list of 2`, `an object`: a value as a message shows it. */
 void sti_found_text(const json_t *value, char *out, size_t size);
 

@@ -20,6 +20,33 @@ static const sti_Set *set_behind(const sti_Reader *reader, const sti_Place *plac
     return NULL;
 }
 
+/* The element that the part at `place`, or the nearest part around it, was made from; NULL: none. */
+static const sti_Element *origin_of(const sti_Reader *reader, const sti_Place *place)
+{
+    const sti_Place *chain[STI_MAX_DEPTH];
+    const json_t *part = reader->root;
+    const sti_Element *found = NULL;
+    int depth = 0;
+    for (const sti_Place *p = place; p != NULL && depth < STI_MAX_DEPTH; p = p->up)
+        chain[depth++] = p;
+    while (part != NULL) {
+        for (size_t k = 0; k < reader->n_origins; k++)
+            if (reader->origins[k].made == part) found = reader->origins[k].from;
+        if (depth == 0) break;
+        const sti_Place *p = chain[--depth];
+        part = p->key != NULL ? json_object_get(part, p->key) : json_array_get(part, p->index);
+    }
+    return found;
+}
+
+int sti_place_line(const sti_Reader *reader, const sti_Place *place, const char **label)
+{
+    const sti_Element *from = origin_of(reader, place);
+    *label = from != NULL ? from->file : reader->label;
+    if (from != NULL) return from->line;
+    return reader->xml ? 1 : sti_locate(reader->text, reader->length, place);
+}
+
 /* One line whatever a file's keys and names hold; "..." where it was cut. */
 static void tidy(char *message, size_t size, bool cut)
 {
@@ -33,11 +60,10 @@ static void tidy(char *message, size_t size, bool cut)
 }
 
 /* "LABEL: --set SET: message", or "LABEL:LINE: message", or "LABEL: message" where line is 0. */
-static st_Status report(const sti_Reader *reader, const char *set, int line, st_Status status, const char *format,
-                        va_list args)
+static st_Status report(const sti_Reader *reader, const char *label, const char *set, int line, st_Status status,
+                        const char *format, va_list args)
 {
     st_Error *err = reader->err;
-    const char *label = reader->label;
     size_t length = strlen(label), size = sizeof err->message;
     const char *dots = length > LABEL_MAX ? "..." : "";
     if (length > LABEL_MAX) label += length - LABEL_MAX;
@@ -62,10 +88,11 @@ st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status
 {
     if (reader->err == NULL) return status;
     const sti_Set *set = set_behind(reader, place);
+    const char *label = reader->label;
+    int line = set != NULL ? 0 : sti_place_line(reader, place, &label);
     va_list args;
     va_start(args, format);
-    report(reader, set != NULL ? set->text : NULL, set != NULL ? 0 : sti_locate(reader->text, reader->length, place),
-           status, format, args);
+    report(reader, label, set != NULL ? set->text : NULL, line, status, format, args);
     va_end(args);
     return status;
 }
@@ -75,7 +102,7 @@ st_Status sti_report_line(const sti_Reader *reader, int line, st_Status status, 
     if (reader->err == NULL) return status;
     va_list args;
     va_start(args, format);
-    report(reader, NULL, line, status, format, args);
+    report(reader, reader->label, NULL, line, status, format, args);
     va_end(args);
     return status;
 }
@@ -85,7 +112,7 @@ st_Status sti_report_set(const sti_Reader *reader, const char *set, const char *
     if (reader->err == NULL) return ST_ERR_ARGUMENT;
     va_list args;
     va_start(args, format);
-    report(reader, set, 0, ST_ERR_ARGUMENT, format, args);
+    report(reader, reader->label, set, 0, ST_ERR_ARGUMENT, format, args);
     va_end(args);
     return ST_ERR_ARGUMENT;
 }
@@ -129,8 +156,8 @@ static const char *blamed_key(const sti_Object *object, const char *message)
     return blamed;
 }
 
-/* The line of an earlier member of the same top-level list with the same name; 0: there is none. */
-static int line_of_namesake(const sti_Object *object)
+/* The line of an earlier member of the same top-level list with the same name, in `label`; 0: there is none. */
+static int line_of_namesake(const sti_Object *object, const char **label)
 {
     const sti_Place *place = object->place;
     const char *name = json_string_value(json_object_get(object->json, "name"));
@@ -139,7 +166,7 @@ static int line_of_namesake(const sti_Object *object)
     for (size_t i = 0; i < place->index; i++) {
         const char *other = json_string_value(json_object_get(json_array_get(list, i), "name"));
         if (other != NULL && strcmp(other, name) == 0)
-            return sti_locate(object->reader->text, object->reader->length, &(sti_Place){place->up, NULL, i});
+            return sti_place_line(object->reader, &(sti_Place){place->up, NULL, i}, label);
     }
     return 0;
 }
@@ -149,12 +176,16 @@ st_Status sti_complete(const sti_Object *object, st_Status status)
     const st_Error *err = object->reader->err;
     if (status == ST_OK || status == ST_ERR_MEMORY || err == NULL) return status;
 
-    int line = line_of_namesake(object);
     sti_Place name_place = {object->place, "name", 0};
-    if (line > 0)
+    const char *here = NULL, *first = NULL;
+    int line = line_of_namesake(object, &first);
+    if (line > 0) {
+        sti_place_line(object->reader, &name_place, &here);
+        bool elsewhere = strcmp(here, first) != 0;
         return sti_report(object->reader, &name_place, ST_ERR_FORMAT,
-                          "%s: its name is used twice, first at line %d; names of one kind must differ", object->who,
-                          line);
+                          "%s: its name is used twice, first at line %d%s%s; names of one kind must differ",
+                          object->who, line, elsewhere ? " of " : "", elsewhere ? first : "");
+    }
 
     /* The core opens with the thing's name as well: ours also knows things without one. */
     char message[sizeof err->message];

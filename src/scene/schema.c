@@ -131,7 +131,11 @@ static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int varian
     case STI_VALUE_FILE:
         return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
     case STI_VALUE_SCALE:
-        return number_schema(STI_POSITIVE, key->unit);
+        return json_pack("{s:[o, o]}", "anyOf", number_schema(STI_POSITIVE, ""), numbers_schema(3, STI_FINITE, ""));
+    case STI_VALUE_POSITIONS:
+        return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", number_schema(STI_FINITE, "rad"));
+    case STI_VALUE_WORDS:
+        return list_schema(json_pack("{s:s}", "type", "string"), 0, 0);
     case STI_VALUE_HEIGHTS:
         return list_schema(list_schema(number_schema(STI_FINITE, key->unit), 2, 0), 2, 0);
     case STI_VALUE_BITS:
@@ -239,7 +243,7 @@ static json_t *whole_schema(void)
 {
     static const sti_Kind *const kinds[] = {&sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,
                                             &sti_body_kind,     &sti_joint_kind,         &sti_motor_kind,
-                                            &sti_spring_kind,   &sti_force_kind};
+                                            &sti_spring_kind,   &sti_force_kind,         &sti_robot_kind};
     json_t *defs = sti_with(json_object(), "simulation", simulation_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
@@ -247,6 +251,9 @@ static json_t *whole_schema(void)
     json_t *document = json_pack("{s:s, s:s, s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                                  "stiction scene", "description", "A scene of stiction; SI units and radians");
     json_t *scene = object_schema(&sti_scene_kind, 0);
+    json_object_del(scene, "required"); /* the reader asks for bodies once robots have brought theirs */
+    json_t *some = json_pack("{s:[s], s:{s:{s:i}}}", "required", "robots", "properties", "robots", "minItems", 1);
+    scene = sti_with(scene, "anyOf", json_pack("[{s:[s]}, o]", "required", "bodies", some));
     bool failed = scene == NULL || json_object_update(document, scene) != 0;
     json_decref(scene);
     document = sti_with(document, "$defs", defs);

@@ -104,12 +104,23 @@ static st_Status out_of_range(const Value *v, const sti_Place *place, const char
                       what, x, smallest, largest);
 }
 
-/* A factor of the reader's own: the core never sees it. */
-static st_Status read_scale(const Value *v, double *out)
+/* Factors of the reader's own, which the core never sees: one number > 0, or three that are not 0, of which a negative
+ * one mirrors. */
+static st_Status read_scale(const Value *v, st_Vec3 *out)
 {
-    STI_TRY(read_number(v, out));
-    if (sti_between(*out, STI_SMALLEST, STI_LARGEST)) return ST_OK;
-    return out_of_range(v, v->place, v->key->key, *out, STI_SMALLEST, STI_LARGEST);
+    double x[3] = {json_number_value(v->json)};
+    x[1] = x[2] = x[0];
+    if (json_is_array(v->json))
+        STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
+    else if (!(x[0] > 0))
+        return wrong(v);
+    *out = (st_Vec3){x[0], x[1], x[2]};
+    for (int k = 0; k < 3; k++) {
+        if (x[k] == 0) return wrong(v);
+        if (!sti_between(fabs(x[k]), STI_SMALLEST, STI_LARGEST))
+            return out_of_range(v, v->place, v->key->key, x[k], STI_SMALLEST, STI_LARGEST);
+    }
+    return ST_OK;
 }
 
 static st_Status read_extents(const Value *v, st_Vec3 *half)
@@ -349,6 +360,29 @@ static st_Status read_table(sti_Object *object, const Value *v, st_Profile *out)
     return ST_OK;
 }
 
+static st_Status read_positions(const Value *v)
+{
+    const char *joint;
+    json_t *number;
+    if (!json_is_object(v->json)) return wrong(v);
+    json_object_foreach((json_t *)v->json, joint, number)
+    {
+        sti_Place at = {v->place, joint, 0};
+        char name[96];
+        snprintf(name, sizeof name, "%s/%.60s", v->key->key, joint);
+        if (!json_is_number(number)) return sti_wrong(v->object, &at, name, number, "a number");
+    }
+    return ST_OK;
+}
+
+static st_Status read_words(const Value *v)
+{
+    bool all = json_is_array(v->json);
+    for (size_t i = 0; all && i < json_array_size(v->json); i++)
+        all = json_is_string(json_array_get(v->json, i));
+    return all ? ST_OK : wrong(v);
+}
+
 static st_Status read_turned(const Value *v, st_Quat (*turn)(st_Vec3), st_Quat *out)
 {
     st_Vec3 direction;
@@ -419,6 +453,10 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
         return json_is_array(value) && (key->needed == 0 || json_array_size(value) > 0) ? ST_OK : wrong(&v);
     case STI_VALUE_SIMULATION:
         return json_is_object(value) ? ST_OK : wrong(&v);
+    case STI_VALUE_POSITIONS:
+        return read_positions(&v);
+    case STI_VALUE_WORDS:
+        return read_words(&v);
     case STI_VALUE_VARIANT:
         return ST_OK; /* read before everything else */
     }

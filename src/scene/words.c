@@ -15,8 +15,7 @@ void sti_append(char *out, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* The shortest decimal that reads back as x. */
-static void number_text(double x, char out[32])
+void sti_number_text(double x, char out[32])
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, 32, "%.*g", digits, x);
@@ -47,7 +46,7 @@ void sti_found_text(const json_t *value, char *out, size_t size)
         break;
     case JSON_INTEGER:
     case JSON_REAL:
-        number_text(json_number_value(value), number);
+        sti_number_text(json_number_value(value), number);
         sti_append(out, size, "%s", number);
         break;
     case JSON_ARRAY:

@@ -9,10 +9,46 @@ import unittest
 import stiction
 import support
 
-JUNK = [None, True, 0, -1, 3, 2**31, -(2**70), 0.5, -1.5, math.nan, math.inf, "", "x", "box", "a\0b", b"", b"\xff", [], [1],
-        [math.nan] * 3, [1, 2, 3], [[1, 2], [3]], ["a"] * 7, {}, {"type": "sphere"}, {"h": 1}, (), ([1.0], ([0], [0])),
-        ([1.0], [0], [0, 1]), object(), int, len, memoryview(b"12345678"), memoryview(b"1" * 56).cast("d"), range(7), "\ud800",
-        slice(None, None, 0), slice(5, -9, -3)]
+JUNK = [
+    None,
+    True,
+    0,
+    -1,
+    3,
+    2**31,
+    -(2**70),
+    0.5,
+    -1.5,
+    math.nan,
+    math.inf,
+    "",
+    "x",
+    "box",
+    "a\0b",
+    b"",
+    b"\xff",
+    [],
+    [1],
+    [math.nan] * 3,
+    [1, 2, 3],
+    [[1, 2], [3]],
+    ["a"] * 7,
+    {},
+    {"type": "sphere"},
+    {"h": 1},
+    (),
+    ([1.0], ([0], [0])),
+    ([1.0], [0], [0, 1]),
+    object(),
+    int,
+    len,
+    memoryview(b"12345678"),
+    memoryview(b"1" * 56).cast("d"),
+    range(7),
+    "\ud800",
+    slice(None, None, 0),
+    slice(5, -9, -3),
+]
 LONG = {"step", "run"}  # these are told a number of steps: a large one is not junk but patience
 
 
@@ -28,8 +64,18 @@ class Junk(unittest.TestCase):
         with system.record("run.h5"):
             system.step(steps=5)
         problem = system.problem(local=True)
-        yield from (stiction, stiction.Scene, stiction.Scene.from_dict(support.box()), system, system.q, system.contacts(),
-                    stiction.Recording("run.h5"), problem, stiction.LcpProblem([[1.0]], [1.0]), stiction.Error)
+        yield from (
+            stiction,
+            stiction.Scene,
+            stiction.Scene.from_dict(support.box()),
+            system,
+            system.q,
+            system.contacts(),
+            stiction.Recording("run.h5"),
+            problem,
+            stiction.LcpProblem([[1.0]], [1.0]),
+            stiction.Error,
+        )
 
     def call(self, thing, arguments, keywords=()):
         try:
@@ -49,7 +95,11 @@ class Junk(unittest.TestCase):
                     self.call(value, rng.choices(JUNK, k=rng.randrange(4)))
                     count += 1
                 try:
-                    names = [p.name for p in inspect.signature(value).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
+                    names = [
+                        p.name
+                        for p in inspect.signature(value).parameters.values()
+                        if p.kind == p.POSITIONAL_OR_KEYWORD
+                    ]
                 except (TypeError, ValueError):
                     continue
                 for _ in range(20):

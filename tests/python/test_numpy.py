@@ -1,4 +1,4 @@
-"""With numpy: arrays without copies in both directions, structured tables. Ends with 77 (skipped) where there is none."""
+"""With numpy: arrays without copies in both directions, structured tables. Ends with 77 (skipped) without."""
 import os
 import sys
 import tempfile
@@ -63,7 +63,9 @@ class Numpy(unittest.TestCase):
     def test_every_kind_of_table(self):
         description = support.pendulum()
         description["ground"] = [{"type": "plane", "position": [0, 0, -1.2]}]
-        description["bodies"].append({"name": "ball", "position": [2, 0, -1], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]})
+        description["bodies"].append(
+            {"name": "ball", "position": [2, 0, -1], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]}
+        )
         system = support.system(description, preset="accurate")
         tables = []
         with tempfile.TemporaryDirectory() as folder:
@@ -74,8 +76,14 @@ class Numpy(unittest.TestCase):
                 tables += [system.events(), system.islands(), system.contacts(), system.joints()]
                 tables += [system.rays([(0, 0, 9)], [(0, 0, -1)])]
             with stiction.Recording(path) as recording:
-                tables += [recording.steps(), recording.frames(), recording.contacts(), recording.joints(), recording.events(),
-                           recording.checkpoints()]
+                tables += [
+                    recording.steps(),
+                    recording.frames(),
+                    recording.contacts(),
+                    recording.joints(),
+                    recording.events(),
+                    recording.checkpoints(),
+                ]
         for table in tables:
             array = numpy.asarray(table)
             self.assertEqual(len(array), len(table))
@@ -110,7 +118,9 @@ class Numpy(unittest.TestCase):
         description["bodies"][0]["position"] = numpy.array([0, 0, 0.1])
         description["simulation"]["h"] = numpy.float64(0.002)
         self.assertEqual(stiction.Scene.from_dict(description).settings["h"], 0.002)
-        self.assertEqual(support.system(support.box(), h=numpy.float32(0.5), facets=numpy.int64(6)).settings["facets"], 6)
+        self.assertEqual(
+            support.system(support.box(), h=numpy.float32(0.5), facets=numpy.int64(6)).settings["facets"], 6
+        )
 
 
 if __name__ == "__main__":

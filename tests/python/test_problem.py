@@ -55,7 +55,9 @@ class Friction(unittest.TestCase):
         rng = random.Random(7)
         n = 4
         root = [[rng.uniform(-1, 1) for _ in range(3 * n)] for _ in range(3 * n)]
-        W = [[sum(root[k][i] * root[k][j] for k in range(3 * n)) + (i == j) for j in range(3 * n)] for i in range(3 * n)]
+        W = [
+            [sum(root[k][i] * root[k][j] for k in range(3 * n)) + (i == j) for j in range(3 * n)] for i in range(3 * n)
+        ]
         W[0][5] = W[5][0] = 0.0
         q = [rng.uniform(-1, 1) for _ in range(3 * n)]
         triplets = [(x, i, j) for i, row in enumerate(W) for j, x in enumerate(row)]
@@ -113,12 +115,15 @@ class Friction(unittest.TestCase):
 
     def test_errors_are_honest(self):
         problem = stiction.FrictionProblem([0.5], W=IDENTITY, q=[-1, 3, 4])
-        # r = 0: u = q, and P(r - u^) of the cone is not 0. By hand: shifted u_n = -1 + 0.5*5 = 1.5, -u^ = (-1.5, -3, -4),
-        # |(-3, -4)| = 5, mu 5 = 2.5 > 1.5, so P lies on the cone: r_n = (-1.5 + 0.5*5)/(1.25) = 0.8, r_T = 0.4 towards it
+        # r = 0: u = q, and P(r - u^) of the cone is not 0. By hand: shifted u_n = -1 + 0.5*5 = 1.5 and
+        # -u^ = (-1.5, -3, -4); |(-3, -4)| = 5, mu 5 = 2.5 > 1.5, so P lies on the cone:
+        # r_n = (-1.5 + 0.5*5)/1.25 = 0.8, r_T = 0.4 towards it
         error = problem.error([0, 0, 0])
         self.assertAlmostEqual(error.error, math.hypot(0.8, 0.4) / math.sqrt(26), 12)
         self.assertAlmostEqual(error.penetration, 1, 12)
-        self.assertAlmostEqual(problem.error([1, 2, 0]).cone_violation, 1.5 / math.sqrt(1.25), 12)  # from (1, 2) to the line of slope 1/2
+        self.assertAlmostEqual(
+            problem.error([1, 2, 0]).cone_violation, 1.5 / math.sqrt(1.25), 12
+        )  # from (1, 2) to the line of slope 1/2
         stopped = stiction.read_problem(support.ROOT / "examples/problems/box-on-slope.hdf5").solve(
             solver="nsgs", tolerance=1e-15, max_iterations=1
         )

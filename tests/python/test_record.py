@@ -47,7 +47,9 @@ class Recordings(unittest.TestCase):
     def test_contacts_joints_and_events(self):
         description = support.pendulum()
         description["ground"] = [{"type": "plane", "position": [0, 0, -3]}]
-        description["bodies"].append({"name": "ball", "position": [2, 0, -2.85], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]})
+        description["bodies"].append(
+            {"name": "ball", "position": [2, 0, -2.85], "shapes": [{"type": "sphere", "radius": 0.1, "density": 500}]}
+        )
         system = support.system(description, preset="accurate")
         with system.record(self.path, rate=0):
             system.run(until=0.2)

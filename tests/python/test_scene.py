@@ -27,7 +27,9 @@ class Reading(unittest.TestCase):
 
     def test_files_beside_the_scene(self):
         path = support.ROOT / "examples/world/bracket.json"  # names an OBJ file
-        self.assertEqual(len(stiction.Scene(path).bodies), len(stiction.Scene.from_json(path.read_text(), label=str(path)).bodies))
+        self.assertEqual(
+            len(stiction.Scene(path).bodies), len(stiction.Scene.from_json(path.read_text(), label=str(path)).bodies)
+        )
 
     def test_every_example_is_read(self):
         paths = sorted(support.ROOT.glob("examples/*/*.json"))

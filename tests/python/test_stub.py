@@ -23,7 +23,10 @@ def stub_signature(node):
         (a.arg, KINDS.POSITIONAL_OR_KEYWORD) for a in args.args
     ]
     defaults = [None] * (len(positional) - len(args.defaults)) + args.defaults
-    result = [(name, kind, ast.literal_eval(d) if d is not None else KINDS.empty) for (name, kind), d in zip(positional, defaults)]
+    result = [
+        (name, kind, ast.literal_eval(d) if d is not None else KINDS.empty)
+        for (name, kind), d in zip(positional, defaults)
+    ]
     for a, d in zip(args.kwonlyargs, args.kw_defaults):
         result.append((a.arg, KINDS.KEYWORD_ONLY, ast.literal_eval(d) if d is not None else KINDS.empty))
     if args.kwarg:
@@ -85,7 +88,11 @@ class Stub(unittest.TestCase):
         self.assertEqual(setters, {("System", "time"), ("System", "q"), ("System", "v")})
 
     def test_fields_of_reports(self):
-        tuples = {n for n in dir(stiction) if isinstance(getattr(stiction, n), type) and issubclass(getattr(stiction, n), tuple)}
+        tuples = {
+            n
+            for n in dir(stiction)
+            if isinstance(getattr(stiction, n), type) and issubclass(getattr(stiction, n), tuple)
+        }
         self.assertEqual(set(NAMED_TUPLES), tuples)
         for name, node in NAMED_TUPLES.items():
             fields = tuple(m.target.id for m in node.body if isinstance(m, ast.AnnAssign))
@@ -97,8 +104,17 @@ class Stub(unittest.TestCase):
             system.step()
         problem = system.problem(local=True)
         solution = problem.solve()
-        samples = [system.step(), system.contacts()[0], system.pose(1), system.energy(), solution, problem.error(solution.r),
-                   system.ray((0, 0, 9), (0, 0, -1)), stiction.settings()[0], stiction.LcpProblem([[1.0]], [-1.0]).solve()]
+        samples = [
+            system.step(),
+            system.contacts()[0],
+            system.pose(1),
+            system.energy(),
+            solution,
+            problem.error(solution.r),
+            system.ray((0, 0, 9), (0, 0, -1)),
+            stiction.settings()[0],
+            stiction.LcpProblem([[1.0]], [-1.0]).solve(),
+        ]
         plain = {"int": int, "float": float, "bool": bool, "str": str, "Array": stiction.Array, "Vector": tuple}
         for sample in samples:
             node = NAMED_TUPLES[type(sample).__name__]

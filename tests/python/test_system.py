@@ -246,7 +246,12 @@ class Control(unittest.TestCase):
             lambda: system.set_force("none", (0, 0, 0)),
         ):
             self.assertRaises(KeyError, call)
-        for call in (lambda: system.pose(0), lambda: system.pose(2), lambda: system.velocity(-1), lambda: system.pose(10**30)):
+        for call in (
+            lambda: system.pose(0),
+            lambda: system.pose(2),
+            lambda: system.velocity(-1),
+            lambda: system.pose(10**30),
+        ):
             self.assertRaises(IndexError, call)
         for call in (lambda: system.pose(None), lambda: system.pose(1.5), lambda: system.set_motor("hinge", "x")):
             self.assertRaises(TypeError, call)
@@ -347,8 +352,12 @@ class Queries(unittest.TestCase):
         self.assertEqual(near.body, 1)
         self.assertIsNone(self.system.closest(ball, within=0.1))
         self.assertEqual(self.system.overlaps(ball), [])
-        self.assertEqual(self.system.overlaps({**ball, "position": [0, 0, 0.2]}), [self.system.scene.shapes["box/cube"]])
-        self.assertEqual(self.system.overlaps({**ball, "position": [5, 0, 0]}), [self.system.scene.shapes["ground/floor"]])
+        self.assertEqual(
+            self.system.overlaps({**ball, "position": [0, 0, 0.2]}), [self.system.scene.shapes["box/cube"]]
+        )
+        self.assertEqual(
+            self.system.overlaps({**ball, "position": [5, 0, 0]}), [self.system.scene.shapes["ground/floor"]]
+        )
 
     def test_distance(self):
         self.system.q = [0, 0, 0.6, 1, 0, 0, 0]

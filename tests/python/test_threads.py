@@ -30,8 +30,17 @@ class Threads(unittest.TestCase):
         system = support.system(support.drop(12))
         thread = threading.Thread(target=system.step, kwargs={"steps": 20000})
         thread.start()
-        refused, calls = 0, (lambda: system.q, system.step, system.contacts, system.clone, system.save, system.energy,
-                             lambda: system.ray((0, 0, 9), (0, 0, -1)), lambda: system.set_state(time=0), repr)
+        refused, calls = 0, (
+            lambda: system.q,
+            system.step,
+            system.contacts,
+            system.clone,
+            system.save,
+            system.energy,
+            lambda: system.ray((0, 0, 9), (0, 0, -1)),
+            lambda: system.set_state(time=0),
+            repr,
+        )
         while thread.is_alive() and refused < 2000:
             for call in calls:
                 try:
@@ -159,7 +168,6 @@ class Signals(unittest.TestCase):
         self.assertEqual(len(seen), 1)
         system.step()
 
-
     def test_a_solver_is_stopped_between_two_iterations(self):
         # Dense and far from diagonal: Gauss-Seidel does not get to 1e-16, and would go on for weeks
         n = 30
@@ -186,8 +194,9 @@ class Memory(unittest.TestCase):
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def flat(self, work, repeats):
-        """A cache fills up, a leak goes on: one block lost in every call would be `repeats` blocks in every batch of calls. Of
-        pages, the library's memory, a quarter of a megabyte is left for chance: a system takes more than 50 kB."""
+        """A cache fills up, a leak goes on: one block lost in every call would be `repeats` blocks in every batch of
+        calls. Of pages, the library's memory, a quarter of a megabyte is left for chance: a system takes more than
+        50 kB."""
         least_pages = least_blocks = float("inf")
         for _ in range(6):
             pages, blocks = self.resident(), sys.getallocatedblocks()

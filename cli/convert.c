@@ -1,0 +1,119 @@
+/* stiction convert: a robot, or a scene with robots in it, as one plain scene file. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "load.h"
+#include "outputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH_SIZE 4096
+
+typedef struct ConvertOptions {
+    const char *output;
+    TextList sets;
+    bool force;
+} ConvertOptions;
+
+static const Option options[] = {
+    {"output", 'o', OPTION_TEXT, "FILE", "write there; else to the standard output", offsetof(ConvertOptions, output)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value first, as in robots/0/fixed=true",
+     offsetof(ConvertOptions, sets)},
+    {"force", 'f', OPTION_FLAG, NULL, "overwrite a file that is there", offsetof(ConvertOptions, force)},
+};
+
+static int convert_main(int argc, char *const *argv);
+
+const Command convert_command = {
+    .name = "convert",
+    .words = "FILE",
+    .min_words = 1,
+    .max_words = 1,
+    .summary = "write a robot (URDF, MJCF) as a scene to edit",
+    .details =
+        "FILE is a robot's description, or a scene with a key `robots`, which is then taken in. What was decided "
+        "and what was not carried over is said on the standard error.",
+    .options = options,
+    .n_options = (int)(sizeof options / sizeof options[0]),
+    .main = convert_main,
+};
+
+/* Where the folder of the file is, seen from that of the output: "", or a path with its slash. Absolute where the two
+ * have nothing in common, false where one of them is not there. */
+static bool find_prefix(const char *input, const char *output, char *out, size_t size)
+{
+    char from[PATH_SIZE], *there, *here;
+    const char *slash = strrchr(input, '/');
+    snprintf(from, sizeof from, "%.*s.", slash != NULL ? (int)(slash - input) + 1 : 0, input);
+    there = realpath(from, NULL);
+    slash = output != NULL ? strrchr(output, '/') : NULL;
+    snprintf(from, sizeof from, "%.*s.", slash != NULL ? (int)(slash - output) + 1 : 0, slash != NULL ? output : "");
+    here = realpath(from, NULL);
+    bool ok = here != NULL && there != NULL;
+    if (ok) {
+        size_t n = 0, same = 0; /* whole names that both begin with */
+        for (; here[n] == there[n] && here[n] != '\0'; n++)
+            if (here[n] == '/') same = n;
+        if ((here[n] == '\0' || here[n] == '/') && (there[n] == '\0' || there[n] == '/')) same = n;
+        out[0] = '\0';
+        for (const char *up = strchr(here + same, '/'); up != NULL && up[1] != '\0'; up = strchr(up + 1, '/'))
+            if (strlen(out) + 4 < size) strcat(out, "../");
+        const char *down = there[same] == '/' ? there + same + 1 : there + same;
+        size_t used = strlen(out);
+        if (down[0] != '\0') ok = snprintf(out + used, size - used, "%s/", down) < (int)(size - used);
+    }
+    free(here);
+    free(there);
+    return ok;
+}
+
+static int write_to(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "wb");
+    int reason = file == NULL ? errno : 0;
+    if (file != NULL && fputs(text, file) == EOF) reason = errno;
+    if (file != NULL && fclose(file) != 0 && reason == 0) reason = errno;
+    if (reason != 0) return complain(STATUS_FAILED, "%s: writing failed: %s", path, strerror(reason));
+    printf("%s\n", path);
+    return STATUS_OK;
+}
+
+static int convert(const char *input, const ConvertOptions *o)
+{
+    char prefix[PATH_SIZE], *text = NULL, *remarks = NULL;
+    struct stat info;
+    st_Error err = {0};
+    if (o->output != NULL && !o->force && stat(o->output, &info) == 0)
+        return complain(STATUS_INPUT, "convert: %s exists already, --force overwrites it", o->output);
+    if (o->output != NULL && same_file(o->output, input))
+        return complain(STATUS_INPUT, "convert: %s is the file itself", o->output);
+    if (o->output != NULL && !output_possible(o->output)) return STATUS_INPUT;
+    if (!find_prefix(input, o->output, prefix, sizeof prefix))
+        return complain(STATUS_INPUT, "%s: cannot be opened: %s", input, strerror(errno));
+    if (st_scene_convert(input, o->sets.item, o->sets.count, prefix, &text, &remarks, &err) != ST_OK)
+        return complain(STATUS_INPUT, "%s", err.message);
+    int status = STATUS_OK;
+    if (o->output != NULL)
+        status = write_to(o->output, text);
+    else
+        fputs(text, stdout);
+    if (remarks != NULL) fputs(remarks, stderr);
+    free(text);
+    free(remarks);
+    return status;
+}
+
+static int convert_main(int argc, char *const *argv)
+{
+    ConvertOptions o = {0};
+    const char *words[MAX_WORDS];
+    int status = command_read(&convert_command, argc, argv, &o, words);
+    Loaded loaded = {0};
+    st_Error err = {0};
+    if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0) status = convert(loaded.path, &o);
+    unload(&loaded);
+    free((void *)o.sets.item);
+    return status;
+}

@@ -1,0 +1,430 @@
+/* Robots from MJCF: frames, default classes, masses of geoms, joints, filters of contact, actuators and equalities,
+ * each against what can be computed without the importer.
+ */
+#include "math/quat.h"
+#include "scene_check.h"
+
+#define ROUNDING 1e-14 /* a few roundings of numbers of order one */
+
+typedef struct Robot {
+    st_Scene *scene;
+    st_SystemDef def;
+} Robot;
+
+static Robot robot_of(const char *text, const char *const *sets)
+{
+    Robot robot = {0};
+    st_Error err = {0};
+    int n = 0;
+    while (sets != NULL && sets[n] != NULL)
+        n++;
+    if (st_scene_parse(text, strlen(text), "test.xml", sets, n, &robot.scene, &robot.def, &err) != ST_OK)
+        fail_msg("%s", err.message);
+    return robot;
+}
+
+/* Inside a <mujoco>, in radians unless `compiler` says otherwise. */
+static Robot model(const char *compiler, const char *inside, const char *const *sets)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "<mujoco model='m'><compiler %s/>%s</mujoco>",
+             compiler != NULL ? compiler : "angle='radian'", inside);
+    return robot_of(text, sets);
+}
+
+static st_BodyDef body(const Robot *robot, const char *name)
+{
+    st_BodyDef def = {0};
+    st_BodyId id = st_scene_find_body(robot->scene, name);
+    if (id.index1 == 0) fail_msg("no body \"%s\"", name);
+    assert_int_equal(st_scene_body(robot->scene, id, &def), ST_OK);
+    return def;
+}
+
+static st_JointDef joint(const Robot *robot, const char *name)
+{
+    st_JointDef def = {0};
+    st_JointId id = st_scene_find_joint(robot->scene, name);
+    if (id.index1 == 0) fail_msg("no joint \"%s\"", name);
+    assert_int_equal(st_scene_joint(robot->scene, id, &def), ST_OK);
+    return def;
+}
+
+static void check_vector(st_Vec3 got, st_Vec3 expected, double tolerance)
+{
+    check_close(got.x, expected.x, tolerance);
+    check_close(got.y, expected.y, tolerance);
+    check_close(got.z, expected.z, tolerance);
+}
+
+#define INERTIAL                     "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"
+#define WORLD(more)                  "<worldbody>" more "</worldbody>"
+#define BODY(name, attributes, more) "<body name='" name "' " attributes ">" more "</body>"
+#define FREE(attributes)             WORLD(BODY("b", attributes, "<freejoint/>" INERTIAL))
+
+/* ---- units ---- */
+
+/* Where the axes of the body point, by hand. */
+static void orientations_of_five_kinds(void **state)
+{
+    (void)state;
+    const double s = sqrt(0.5);
+    static const struct {
+        const char *compiler, *inside;
+    } forms[] = {
+        {NULL, FREE("quat='2 0 0 2'")}, /* of any length */
+        {NULL, FREE("axisangle='0 0 3 1.5707963267948966'")},
+        {"angle='degree'", FREE("axisangle='0 0 3 90'")},
+        {NULL, FREE("xyaxes='0 2 0 -1 0.3 0'")}, /* y made orthogonal */
+        {"", FREE("euler='0 0 90'")},            /* degrees are what is left out */
+    };
+    for (size_t k = 0; k < sizeof forms / sizeof forms[0]; k++) {
+        Robot robot = model(forms[k].compiler, forms[k].inside, NULL);
+        st_Quat q = body(&robot, "b").pose.q;
+        check_vector(rotate(q, vec3(1, 0, 0)), vec3(0, 1, 0), ROUNDING);
+        check_vector(rotate(q, vec3(0, 1, 0)), vec3(-1, 0, 0), ROUNDING);
+        st_scene_destroy(robot.scene);
+    }
+    Robot robot = model(NULL, FREE("zaxis='1 0 1'"), NULL);
+    check_vector(rotate(body(&robot, "b").pose.q, vec3(0, 0, 1)), vec3(s, 0, s), ROUNDING);
+    st_scene_destroy(robot.scene);
+}
+
+/* Turns about axes that move along are turns about fixed ones in the opposite order. */
+static void euler_sequences(void **state)
+{
+    (void)state;
+    st_Quat x = quat_exp(vec3(0.3, 0, 0)), y = quat_exp(vec3(0, -0.5, 0)), z = quat_exp(vec3(0, 0, 1.1));
+    const struct {
+        const char *compiler, *angles;
+        st_Quat expected;
+    } cases[] = {
+        {"angle='radian'", FREE("euler='0.3 -0.5 1.1'"), quat_product(x, quat_product(y, z))},
+        {"angle='radian' eulerseq='XYZ'", FREE("euler='0.3 -0.5 1.1'"), quat_product(z, quat_product(y, x))},
+        {"angle='radian' eulerseq='zyx'", FREE("euler='1.1 -0.5 0.3'"), quat_product(z, quat_product(y, x))},
+        {"angle='radian' eulerseq='zXy'", FREE("euler='1.1 0.3 -0.5'"), quat_product(quat_product(x, z), y)},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        Robot robot = model(cases[k].compiler, cases[k].angles, NULL);
+        st_Quat q = body(&robot, "b").pose.q, p = cases[k].expected;
+        check_close(fabs(q.w * p.w + q.x * p.x + q.y * p.y + q.z * p.z), 1, ROUNDING);
+        st_scene_destroy(robot.scene);
+    }
+}
+
+/* Own attribute, own class, the class around it, the body's childclass, the outermost default. */
+static void default_classes(void **state)
+{
+    (void)state;
+    Robot robot =
+        model(NULL,
+              "<default><joint damping='1' stiffness='10'/><default class='a'><joint damping='2'/>"
+              "<default class='aa'><joint frictionloss='3'/></default></default><default class='b'><joint damping='5'/>"
+              "</default></default>" WORLD(BODY("one", "", INERTIAL "<joint name='j1'/>") BODY(
+                  "two", "childclass='a'",
+                  INERTIAL
+                  "<joint name='j2'/>" BODY("three", "",
+                                            INERTIAL "<joint name='j3' class='aa'/>" BODY(
+                                                "four", "childclass='b'", INERTIAL "<joint name='j4' damping='7'/>")))),
+              NULL);
+    static const struct {
+        const char *name;
+        double damping, stiffness, friction;
+    } expected[] = {{"j1", 1, 10, 0}, {"j2", 2, 10, 0}, {"j3", 2, 10, 3}, {"j4", 7, 10, 0}};
+    for (int k = 0; k < 4; k++) {
+        st_JointDef def = joint(&robot, expected[k].name);
+        check_close(def.damping, expected[k].damping, 0);
+        check_close(def.stiffness, expected[k].stiffness, 0);
+        check_close(def.friction, expected[k].friction, 0);
+    }
+    st_scene_destroy(robot.scene);
+}
+
+/* Closed forms: (4/3) pi a b c, a b c, pi r^2 l + (4/3) pi r^3; moments of a box and a cylinder about their middle. */
+static void masses_of_geoms(void **state)
+{
+    (void)state;
+    const double pi = acos(-1), r = 0.1, l = 0.6;
+    static const struct {
+        const char *geom;
+        double mass;
+    } cases[] = {
+        {"<geom type='sphere' size='0.1'/>", 4.0 / 3 * 1e-3 * 1000},
+        {"<geom type='ellipsoid' size='0.1 0.2 0.3' density='500'/>", 4.0 / 3 * 6e-3 * 500},
+        {"<geom type='box' size='0.1 0.2 0.3' mass='5'/>", 0},
+        {"<geom type='cylinder' size='0.1 0.3'/>", 0.01 * 0.6 * 1000},
+        {"<geom type='capsule' size='0.1' fromto='0 0 0 0.6 0 0'/>", (0.01 * 0.6 + 4.0 / 3 * 1e-3) * 1000},
+    };
+    for (int k = 0; k < 5; k++) {
+        char inside[400];
+        snprintf(inside, sizeof inside, "<worldbody><body name='b'><freejoint/>%s</body></worldbody>", cases[k].geom);
+        Robot robot = model(NULL, inside, NULL);
+        double mass;
+        st_Mat3 I;
+        st_Error err = {0};
+        check_ok(st_scene_body_mass(robot.scene, (st_BodyId){1}, &mass, &I, &err), err);
+        check_close(mass, k == 2 ? 5 : pi * cases[k].mass, 1e-12);
+        if (k == 2) check_close(I.m[0], 5.0 / 12 * (0.4 * 0.4 + 0.6 * 0.6), 1e-12);
+        if (k == 3) check_close(I.m[8], mass * r * r / 2, 1e-12);
+        if (k == 3) check_close(I.m[0], mass * (3 * r * r + l * l) / 12, 1e-12);
+        if (k == 4) check_vector(body(&robot, "b").pose.p, vec3(0.3, 0, 0), 1e-12);
+        st_scene_destroy(robot.scene);
+    }
+}
+
+/* Two boxes by hand: Steiner; an <inertial> goes before geoms unless the compiler says otherwise. */
+static void masses_add(void **state)
+{
+    (void)state;
+    const char *inside = WORLD(BODY("b", "",
+                                    "<freejoint/>" INERTIAL "<geom type='box' size='1 1 1' mass='2' pos='3 0 0'/>"
+                                    "<geom type='box' size='1 1 1' mass='1' contype='0' conaffinity='0'/>"));
+    Robot robot = model("inertiafromgeom='true'", inside, NULL);
+    st_BodyDef def = body(&robot, "b");
+    check_close(def.mass, 3, ROUNDING);
+    check_vector(def.pose.p, vec3(2, 0, 0), ROUNDING);
+    check_close(def.inertia.m[0], 3 * 8.0 / 12, 1e-12);
+    check_close(def.inertia.m[4], 3 * 8.0 / 12 + 2 * 1 + 1 * 4, 1e-12);
+    assert_int_equal(st_scene_shape_count(robot.scene), 1); /* the other touches nothing */
+    st_scene_destroy(robot.scene);
+    robot = model(NULL, inside, NULL);
+    check_close(body(&robot, "b").mass, 1, 0);
+    st_scene_destroy(robot.scene);
+}
+
+/* ---- joints ---- */
+
+static void one_joint_of_several(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *joints;
+        st_JointType type;
+    } cases[] = {
+        {"<joint name='j' axis='0 1 0'/>", ST_JOINT_REVOLUTE},
+        {"<joint name='j' type='slide' axis='0 1 0'/>", ST_JOINT_PRISMATIC},
+        {"<joint name='j' type='ball'/>", ST_JOINT_BALL},
+        {"<joint name='j' axis='1 0 0'/><joint axis='0 1 0' range='-1 1'/>", ST_JOINT_UNIVERSAL},
+        {"<joint name='j' axis='1 0 0'/><joint type='slide' axis='1 0 0' range='-1 1'/>", ST_JOINT_CYLINDRICAL},
+        {"<joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 0 1'/><joint name='j' axis='0 1 0'/>",
+         ST_JOINT_PLANAR},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char inside[600];
+        snprintf(inside, sizeof inside, "<worldbody><body name='b'>%s" INERTIAL "</body></worldbody>", cases[k].joints);
+        Robot robot = model(NULL, inside, NULL);
+        st_JointDef def = joint(&robot, "j");
+        assert_int_equal(def.type, cases[k].type);
+        if (k == 3 || k == 4) check_close(def.other_upper, 1, 0);
+        st_Error err = {0};
+        st_System *system = NULL;
+        check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+        check_ok(st_system_step(system, 1e-3, NULL, &err), err);
+        st_system_destroy(system);
+        st_scene_destroy(robot.scene);
+    }
+}
+
+/* Degrees, ref and springref; a range limits where autolimits or `limited` says so. */
+static void ranges_and_references(void **state)
+{
+    (void)state;
+    const double degree = acos(-1) / 180;
+    Robot robot =
+        model("angle='degree'",
+              WORLD(BODY("a", "", INERTIAL "<joint name='j' range='-30 90' ref='45' springref='60' stiffness='2'/>")
+                        BODY("b", "pos='3 0 0'", INERTIAL "<joint name='k' range='-30 90' limited='false'/>")),
+              NULL);
+    st_JointDef def = joint(&robot, "j");
+    check_close(def.lower, -75 * degree, ROUNDING); /* all from the start, which is ref */
+    check_close(def.upper, 45 * degree, ROUNDING);
+    check_close(def.rest, 15 * degree, ROUNDING);
+    assert_true(isinf(joint(&robot, "k").upper));
+    check_close(body(&robot, "a").pose.q.w, 1, 0);
+    st_scene_destroy(robot.scene);
+    robot = model("autolimits='false'", WORLD(BODY("a", "", INERTIAL "<joint name='j' range='-30 90'/>")), NULL);
+    assert_true(isinf(joint(&robot, "j").upper));
+    st_scene_destroy(robot.scene);
+}
+
+static void actuators(void **state)
+{
+    (void)state;
+    Robot robot = model(
+        NULL,
+        "<default><position kp='50'/></default>" WORLD(
+            BODY("a", "", INERTIAL "<joint name='m' ref='0.5'/>") BODY("b", "", INERTIAL "<joint name='p' ref='0.5'/>")
+                BODY("c", "",
+                     INERTIAL
+                     "<joint name='v' damping='1'/>")) "<actuator><motor joint='m' gear='20' ctrlrange='-1 "
+                                                       "1'/><position joint='p' kv='3' gear='2' forcerange='-4 4'/>"
+                                                       "<velocity joint='v' kv='6'/></actuator>",
+        NULL);
+    st_MotorDef m = joint(&robot, "m").motor, p = joint(&robot, "p").motor;
+    assert_int_equal(m.type, ST_MOTOR_FORCE);
+    check_close(m.max_force, 20, 0);
+    assert_int_equal(p.type, ST_MOTOR_POSITION);
+    check_close(p.stiffness, 50 * 4, 0); /* kp gear^2 */
+    check_close(p.damping, 3 * 4, 0);
+    check_close(p.max_force, 4 * 2, 0);
+    check_close(p.target, -0.5, 0); /* a control of 0, seen from ref */
+    check_close(joint(&robot, "v").damping, 7, 0);
+    st_scene_destroy(robot.scene);
+}
+
+static void equalities(void **state)
+{
+    (void)state;
+    Robot robot = model(
+        NULL,
+        WORLD(BODY("a", "pos='0 0 1'", INERTIAL "<joint name='ja'/>") BODY(
+            "b", "pos='1 0 1'", INERTIAL "<joint name='jb'/>") BODY("c", "pos='5 0 0'", "<freejoint/>" INERTIAL)
+                  BODY("d", "pos='6 0 0'",
+                       "<freejoint/>" INERTIAL)) "<equality><joint joint1='ja' joint2='jb' polycoef='0 -3'/><connect "
+                                                 "name='ball' body1='a' body2='c' anchor='0.5 0 0'/>"
+                                                 "<weld name='weld' body1='c' body2='d'/><weld active='false' "
+                                                 "body1='a' body2='b'/></equality>",
+        NULL);
+    st_JointDef gear = joint(&robot, "ja.mimic"), ball = joint(&robot, "ball");
+    check_close(gear.ratio, -3, 0);
+    check_vector(ball.point, vec3(0.5, 0, 1), ROUNDING);
+    assert_int_equal(joint(&robot, "weld").type, ST_JOINT_FIXED);
+    assert_int_equal(st_scene_joint_count(robot.scene), 5);
+    st_scene_destroy(robot.scene);
+}
+
+/* ---- contact ---- */
+
+/* Every pair of eight kinds of spheres against MuJoCo's rule, by whether a step finds a contact. */
+static void filters(void **state)
+{
+    (void)state;
+    static const int bits[][2] = {{1, 1}, {0, 1}, {1, 0}, {2, 1}, {1, 2}, {2, 2}, {4, 6}, {0, 4}};
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
+            char inside[800];
+            snprintf(inside, sizeof inside,
+                     "<worldbody><body name='a'><freejoint/>" INERTIAL
+                     "<geom size='1' contype='%d' conaffinity='%d'/></body><body name='b' pos='1.9 0 "
+                     "0'><freejoint/>" INERTIAL "<geom size='1' contype='%d' conaffinity='%d'/></body></worldbody>",
+                     bits[i][0], bits[i][1], bits[j][0], bits[j][1]);
+            Robot robot = model(NULL, inside, NULL);
+            st_Error err = {0};
+            st_System *system = NULL;
+            st_StepInfo info = st_step_info();
+            check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+            check_ok(st_system_step(system, 1e-5, &info, &err), err);
+            bool touch = (bits[i][0] & bits[j][1]) != 0 || (bits[j][0] & bits[i][1]) != 0;
+            assert_int_equal(info.contacts > 0, touch);
+            st_system_destroy(system);
+            st_scene_destroy(robot.scene);
+        }
+}
+
+/* A static body is part of the ground, and the ground's shapes touch what hangs on it. */
+static void worldbody_is_the_ground(void **state)
+{
+    (void)state;
+    Robot robot = model(NULL,
+                        WORLD("<geom name='floor' type='plane' pos='0 0 -2'/>" BODY(
+                            "pole", "pos='0 0 1'",
+                            "<geom type='box' size='0.1 0.1 1'/>" BODY(
+                                "arm", "pos='0 0 1'", "<joint axis='0 1 0'/><geom size='0.2' pos='1 0 0'/>"))),
+                        WORDS("simulation/end=1"));
+    st_ShapeDef shape;
+    st_BodyId owner;
+    assert_int_equal(st_scene_body_count(robot.scene), 1);
+    assert_int_equal(st_scene_shape_count(robot.scene), 3);
+    assert_int_equal(st_scene_shape(robot.scene, (st_ShapeId){2}, &shape, &owner), ST_OK);
+    assert_int_equal(owner.index1, 0);
+    check_vector(shape.pose.p, vec3(0, 0, 1), ROUNDING);
+    check_close(robot.def.h, 0.002, 0); /* MuJoCo's own */
+    st_scene_destroy(robot.scene);
+}
+
+/* ---- whole ---- */
+
+/* The same double pendulum as URDF and as MJCF: the same bodies and joints, and the same motion. */
+static void two_formats_one_motion(void **state)
+{
+    (void)state;
+    static const char urdf[] =
+        "<robot name='d'><link name='world'/>"
+        "<link name='u'><inertial><origin xyz='0 0 -0.5' rpy='0.1 0.2 0.3'/><mass value='2'/><inertia ixx='0.17' "
+        "iyy='0.15' izz='0.05'/></inertial></link><link name='l'><inertial><origin xyz='0.1 0 -0.4'/><mass value='1'/>"
+        "<inertia ixx='0.06' iyy='0.06' izz='0.02'/></inertial></link>"
+        "<joint name='one' type='continuous'><parent link='world'/><child link='u'/><axis xyz='0 1 0'/></joint>"
+        "<joint name='two' type='continuous'><parent link='u'/><child link='l'/><origin xyz='0 0 -1' rpy='0 0 0.4'/>"
+        "<axis xyz='1 1 0'/><dynamics damping='0.05'/></joint></robot>";
+    static const char mjcf[] =
+        "<mujoco><compiler angle='radian' eulerseq='XYZ'/><worldbody><body name='u'><joint name='one' axis='0 1 0'/>"
+        "<inertial pos='0 0 -0.5' euler='0.1 0.2 0.3' mass='2' diaginertia='0.17 0.15 0.05'/>"
+        "<body name='l' pos='0 0 -1' euler='0 0 0.4'><joint name='two' axis='1 1 0' damping='0.05'/>"
+        "<inertial pos='0.1 0 -0.4' mass='1' diaginertia='0.06 0.06 0.02'/></body></body></worldbody></mujoco>";
+    const char *const sets[] = {"robots/0/positions={\"one\": 1.1, \"two\": 0.4}", "simulation/h=0.001", NULL};
+    st_Vec3 end[2];
+    for (int k = 0; k < 2; k++) {
+        Robot robot = robot_of(k == 0 ? urdf : mjcf, sets);
+        st_Error err = {0};
+        st_System *system = NULL;
+        check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+        for (int i = 0; i < 500; i++)
+            check_ok(st_system_step(system, 1e-3, NULL, &err), err);
+        st_Pose pose;
+        st_system_pose(system, st_scene_find_body(robot.scene, "l"), &pose);
+        end[k] = pose.p;
+        st_system_destroy(system);
+        st_scene_destroy(robot.scene);
+    }
+    check_vector(end[0], end[1], 1e-10); /* rounding, grown over 500 steps */
+    assert_true(fabs(end[0].x) > 0.05);
+}
+
+static void the_ragdoll_comes_to_rest(void **state)
+{
+    (void)state;
+    st_Error err = {0};
+    st_Scene *scene = NULL;
+    st_System *system = NULL;
+    st_SystemDef def;
+    check_ok(st_scene_read("examples/robots/ragdoll.xml", NULL, 0, &scene, &def, &err), err);
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    st_StepInfo info = st_step_info();
+    double first = NAN;
+    for (int k = 0; k < 1000; k++) {
+        check_ok(st_system_step(system, def.h, &info, &err), err);
+        if (k == 0) first = info.kinetic + info.potential;
+    }
+    check_below(info.kinetic, 0.5);
+    check_below(info.kinetic + info.potential, 0.2 * first);
+    for (int k = 1; k <= st_scene_joint_count(scene); k++) {
+        st_JointDef one;
+        st_JointReport report;
+        st_scene_joint(scene, (st_JointId){k}, &one);
+        st_system_joint(system, (st_JointId){k}, ST_FRAME_WORLD, &report);
+        if (one.type != ST_JOINT_REVOLUTE) continue;
+        assert_true(report.coordinate > one.lower - 1e-2 && report.coordinate < one.upper + 1e-2);
+    }
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orientations_of_five_kinds),
+        cmocka_unit_test(euler_sequences),
+        cmocka_unit_test(default_classes),
+        cmocka_unit_test(masses_of_geoms),
+        cmocka_unit_test(masses_add),
+        cmocka_unit_test(one_joint_of_several),
+        cmocka_unit_test(ranges_and_references),
+        cmocka_unit_test(actuators),
+        cmocka_unit_test(equalities),
+        cmocka_unit_test(filters),
+        cmocka_unit_test(worldbody_is_the_ground),
+        cmocka_unit_test(two_formats_one_motion),
+        cmocka_unit_test(the_ragdoll_comes_to_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
