@@ -288,12 +288,33 @@ static PyObject *scene_mass(SceneObject *self, PyObject *which)
                          i.m[8]);
 }
 
+/* A robot's file is not JSON: what the library makes of it is. */
+static PyObject *converted(SceneObject *self)
+{
+    int n;
+    char *text = NULL;
+    st_Error err = {0};
+    PyObject *value = NULL;
+    const char **sets = sets_array(self->sets, &n);
+    if (sets == NULL) return NULL;
+    st_Status status = st_scene_convert(PyBytes_AsString(self->label), sets, n, NULL, &text, NULL, &err);
+    if (status == ST_OK)
+        value = json_value(text);
+    else
+        raise_error(state_of((PyObject *)self), status, &err);
+    free(text);
+    PyMem_Free(sets);
+    return value;
+}
+
 static PyObject *scene_to_dict(SceneObject *self, PyObject *Py_UNUSED(unused))
 {
     PyObject *json = PyImport_ImportModule("json");
     PyObject *value = json != NULL ? PyObject_CallMethod(json, "loads", "O", self->text) : NULL;
     Py_XDECREF(json);
-    return value;
+    if (value != NULL || !PyErr_ExceptionMatches(PyExc_ValueError)) return value;
+    PyErr_Clear();
+    return converted(self);
 }
 
 static PyObject *scene_model(SceneObject *self, PyObject *Py_UNUSED(unused))
@@ -378,8 +399,9 @@ static PyMethodDef scene_methods[] = {
      "mass($self, body, /)\n--\n\nMass [kg] and inertia [kg m^2, three rows, body axes] of a body, given or from its "
      "shapes."},
     {"to_dict", (PyCFunction)scene_to_dict, METH_NOARGS,
-     "to_dict($self, /)\n--\n\nThe scene as it was written, without overrides: a dict to change and give to "
-     "from_dict."},
+     "to_dict($self, /)\n--\n\n"
+     "The scene as it was written, without overrides: a dict to change and give to from_dict. Of a robot's file, the\n"
+     "scene that it means, with them."},
     {"model", (PyCFunction)scene_model, METH_NOARGS,
      "model($self, /)\n--\n\nBodies, shapes, joints and springs as they were understood, for viewers: a dict."},
     {"__reduce__", (PyCFunction)scene_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nFor pickle."},
@@ -395,7 +417,7 @@ static PyGetSetDef scene_getters[] = {
     {"name", (getter)member_getter, NULL, "What the scene calls itself, or an empty text.", "name"},
     {"description", (getter)member_getter, NULL, "What the scene says of itself.", "description"},
     {"label", (getter)label_getter, NULL, "Where it came from.", NULL},
-    {"text", (getter)text_getter, NULL, "The scene as it was read, JSON.", NULL},
+    {"text", (getter)text_getter, NULL, "The scene as it was read: JSON, or the XML of a robot.", NULL},
     {"settings", (getter)settings_getter, NULL, "Every setting of its simulation, a dict.", NULL},
     {"bodies", (getter)names_getter, NULL, "Ids by name, in order: 1, 2, ... The ground, 0, is not among them.",
      NAMES(bodies)},
@@ -408,7 +430,9 @@ static PyGetSetDef scene_getters[] = {
 
 static const char scene_doc[] =
     "Scene(path, overrides=None)\n--\n\n"
-    "A scene file, read and checked: bodies, shapes, joints, springs, forces and settings (docs/scene.md).\n\n"
+    "A scene file, read and checked: bodies, shapes, joints, springs, forces and settings (docs/scene.md); or a "
+    "robot,\n"
+    "URDF or MJCF.\n\n"
     "overrides change values before anything is checked, by path, list members by name or number:\n"
     "{\"bodies/left/mass\": 2, \"simulation/h\": 1e-3}, or texts [\"bodies/left/mass=2\"].\n\n"
     "A scene does not change and may be shared by any number of systems and threads. It can be pickled.";

@@ -265,7 +265,19 @@ static void solve_small(int n, double A[3][3], double *y)
     }
 }
 
-/* (J - h [J w]x) w* = J w on the free rotations: |w*|_J <= |w|_J for any h (METHODS section 0). */
+/* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (METHODS section 0). In space w* = w + x with
+ * (J - [a]x) x = a x w, and J being symmetric
+ *
+ *     inv(J - [a]x) = (adj J + a a' + [J a]x) / (det J + a . J a),          a . (a x w) = 0.     */
+static st_Vec3 gyroscopic_spin(const st_Mat3 *J, double h, st_Vec3 w)
+{
+    const st_Vec3 x = vec3_load(J->m), y = vec3_load(J->m + 3), z = vec3_load(J->m + 6); /* rows, and columns */
+    const st_Vec3 a = scale(h, mat3_mul(J, w)), Ja = mat3_mul(J, a), t = cross(a, w);
+    const st_Vec3 yz = cross(y, z), adjoint = vec3(dot(yz, t), dot(cross(z, x), t), dot(cross(x, y), t));
+    return add(w, scale(1 / (dot(x, yz) + dot(a, Ja)), add(adjoint, cross(Ja, t))));
+}
+
+/* The same on the free rotations. */
 static void gyroscopic_body(const sti_Body *body, double h, double *v)
 {
     int axis[3], n = 0, start = 0;
@@ -277,6 +289,10 @@ static void gyroscopic_body(const sti_Body *body, double h, double *v)
     st_Vec3 linear, w;
     sti_body_velocity(body, v, &linear, &w);
     const st_Mat3 J = sti_inertia(body);
+    if (n == 3) {
+        vec3_store(v + body->v_first + start, gyroscopic_spin(&J, h, w));
+        return;
+    }
     st_Vec3 momentum = mat3_mul(&J, w);
     double L[3], A[3][3], y[3];
     vec3_store(L, momentum);

@@ -302,11 +302,12 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     return ST_OK;
 }
 
-/* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. */
+/* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. Twice what the terms of velocities
+ * are at most: w may be as large, and cancel them.                                                     */
 static double residual_scale(const st_Problem *p, const double sum[STI_SUMS])
 {
     const double least = sum[2] * p->u_scale * p->u_scale;
-    return sqrt(fmax(least, sqrt(sum[0]) > STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
+    return sqrt(fmax(least, sqrt(sum[0]) > 2 * STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
 }
 
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Net *net, const double *v_free,

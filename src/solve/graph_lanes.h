@@ -408,45 +408,35 @@ static void fill_points(sti_PointLanes *to, const sti_LaneFrames *frames)
 
 static const int row_of[6] = {0, 0, 0, 1, 1, 2}, column_of[6] = {0, 1, 2, 1, 2, 2};
 
-/* W_cc by its upper triangle, b, and the sum of the sizes of the terms that b is the sum of. */
-static inline void measure_rows(const sti_RowLanes *rows, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3], Lanes term[3])
+/* W_cc by its upper triangle, and b. */
+static inline void measure_rows(const sti_RowLanes *rows, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3])
 {
     for (int e = 0; e < 6; e++)
         W[e] = row_of[e] == column_of[e] ? load(rows->C[row_of[e]]) : (Lanes){0};
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < 3; d++)
         b[d] = load(rows->w[d]);
-        term[d] = size_of(b[d]);
-    }
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 6; k++) {
-            for (int d = 0; d < 3; d++) {
-                const Lanes part = load(rows->H[side][k][d]) * x[side][k];
-                b[d] += part;
-                term[d] += size_of(part);
-            }
+            for (int d = 0; d < 3; d++)
+                b[d] += load(rows->H[side][k][d]) * x[side][k];
             for (int e = 0; e < 6; e++)
                 W[e] += load(rows->H[side][k][row_of[e]]) * load(rows->H[side][k][column_of[e]]);
         }
 }
 
-static inline void measure_points(const sti_PointLanes *points, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3],
-                                  Lanes term[3])
+static inline void measure_points(const sti_PointLanes *points, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3])
 {
     const Lanes zero[3] = {0}, mass[2] = {load(points->mass[0]), load(points->mass[1])};
     Lanes d[3][3];
     load_frame(points->normal, points->tangent, d);
     velocity_of_points(points, zero, x, b);
-    term[0] = size_of(load(points->w));
-    term[1] = term[2] = zero[0];
     for (int e = 0; e < 6; e++)
         W[e] = (mass[0] * mass[0] + mass[1] * mass[1]) * dot_lanes(d[row_of[e]], d[column_of[e]]);
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < 3; k++) {
             Lanes turn[3];
-            for (int e = 0; e < 3; e++) {
+            for (int e = 0; e < 3; e++)
                 turn[e] = load(points->turn[side][e][k]);
-                term[e] += size_of(d[e][k] * mass[side] * x[side][k]) + size_of(turn[e] * x[side][3 + k]);
-            }
             for (int e = 0; e < 6; e++)
                 W[e] += turn[row_of[e]] * turn[column_of[e]];
         }
@@ -454,25 +444,18 @@ static inline void measure_points(const sti_PointLanes *points, Lanes x[2][STI_N
 }
 
 /* With (l x d).(l x e) = (l.l)(d.e) - (l.d)(l.e). */
-static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3],
-                                 Lanes term[3])
+static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE], Lanes W[6], Lanes b[3])
 {
     const Lanes zero[3] = {0};
-    Lanes d[3][3], lever[3], part[3], along[2][3], all = {0};
+    Lanes d[3][3], lever[3], along[2][3], all = {0};
     load_frame(balls->normal, balls->tangent, d);
     velocity_of_balls(balls, zero, x, b);
-    term[0] = size_of(load(balls->w));
-    term[1] = term[2] = zero[0];
     for (int side = 0; side < 2; side++) {
         const Lanes mass = load(balls->mass[side]);
         load_three(balls->lever[side], lever);
         all += mass * mass + dot_lanes(lever, lever);
-        point_velocity(balls, side, x[side], part);
-        for (int e = 0; e < 3; e++) {
+        for (int e = 0; e < 3; e++)
             along[side][e] = dot_lanes(lever, d[e]);
-            for (int k = 0; k < 3; k++)
-                term[e] += size_of(d[e][k] * part[k]);
-        }
     }
     for (int e = 0; e < 6; e++) {
         const int i = row_of[e], j = column_of[e];
@@ -481,28 +464,31 @@ static inline void measure_balls(const sti_BallLanes *balls, Lanes x[2][STI_NODE
     W[0] += load(balls->C);
 }
 
-/* W_cc, b and the weights of r. To the sums are added, over all rows, the squares of rho b, of rho times the terms that
- * b is the sum of, and of rho itself; and how many contacts there are whose normals move nothing.       */
+/* W_cc, b and the weights of r. To the sums are added, over all rows, the squares of rho b, of rho times what the terms
+ * of b are at most, | h~ | | v~ | with | h~_d |^2 = W_dd, and of rho itself; and how many contacts there are whose
+ * normals move nothing.                                                                           */
 static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b_batch, double *weight,
                     double sum[STI_SUMS])
 {
     const Lanes zero = {0};
-    Lanes x[2][STI_NODE], W[6], *b = (Lanes *)b_batch, term[3], dim = {0};
+    Lanes x[2][STI_NODE], W[6], *b = (Lanes *)b_batch, dim = {0}, speed = {0};
     gather(v_free, batch->body[0], x[0]);
     gather(v_free, batch->body[1], x[1]);
     if (map.balls != NULL)
-        measure_balls(map.balls, x, W, b, term);
+        measure_balls(map.balls, x, W, b);
     else if (map.points != NULL)
-        measure_points(map.points, x, W, b, term);
+        measure_points(map.points, x, W, b);
     else
-        measure_rows(map.rows, x, W, b, term);
+        measure_rows(map.rows, x, W, b);
+    for (int k = 0; k < 6; k++)
+        speed += x[0][k] * x[0][k] + x[1][k] * x[1][k];
     for (int l = 0; l < STI_LANES; l++)
         dim[l] = batch->dim[l];
-    const Lanes mean = (W[0] + W[3] + W[5]) * inverse(dim), rho = inverse(mean), square = rho * rho;
+    const Lanes trace = W[0] + W[3] + W[5], mean = trace * inverse(dim), rho = inverse(mean), square = rho * rho;
     for (int d = 0; d < 3; d++)
         *(Lanes *)(weight + (ptrdiff_t)d * STI_LANES) = mean;
     sum[0] += sum_of_lanes(square * (b[0] * b[0] + b[1] * b[1] + b[2] * b[2]));
-    sum[1] += sum_of_lanes(square * (term[0] * term[0] + term[1] * term[1] + term[2] * term[2]));
+    sum[1] += sum_of_lanes(square * trace * speed);
     sum[2] += sum_of_lanes(square * dim);
     const Mask moves = (W[0] > zero) & (mean * zero == zero); /* finite */
     sum[3] += sum_of_lanes(choose(moves | (dim == zero), zero, zero + 1.0));

@@ -31,6 +31,19 @@ class Reading(unittest.TestCase):
             len(stiction.Scene(path).bodies), len(stiction.Scene.from_json(path.read_text(), label=str(path)).bodies)
         )
 
+    def test_robots(self):
+        paths = sorted(p for p in support.ROOT.glob("examples/robots/*") if p.suffix in (".urdf", ".xml"))
+        self.assertGreater(len(paths), 1)
+        for path in paths:
+            scene = stiction.Scene(path)
+            # what it means, without the robot; its meshes lie beside
+            plain = stiction.Scene.from_dict(scene.to_dict(), label=str(path.with_suffix(".json")))
+            self.assertEqual((scene.name, dict(scene.joints)), (plain.name, dict(plain.joints)))
+            first, second = scene.system(), plain.system()
+            first.step(steps=5)
+            second.step(steps=5)
+            self.assertEqual(first.hash(), second.hash(), path)
+
     def test_every_example_is_read(self):
         paths = sorted(support.ROOT.glob("examples/*/*.json"))
         self.assertGreater(len(paths), 50)
