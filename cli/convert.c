@@ -52,15 +52,14 @@ static bool find_prefix(const char *input, const char *output, char *out, size_t
     here = realpath(from, NULL);
     bool ok = here != NULL && there != NULL;
     if (ok) {
-        size_t n = 0, same = 0; /* whole names that both begin with */
+        size_t n = 0, used = 0, same = 0; /* whole names that both begin with */
         for (; here[n] == there[n] && here[n] != '\0'; n++)
             if (here[n] == '/') same = n;
         if ((here[n] == '\0' || here[n] == '/') && (there[n] == '\0' || there[n] == '/')) same = n;
         out[0] = '\0';
         for (const char *up = strchr(here + same, '/'); up != NULL && up[1] != '\0'; up = strchr(up + 1, '/'))
-            if (strlen(out) + 4 < size) strcat(out, "../");
+            if (used + 4 < size) used += (size_t)snprintf(out + used, size - used, "../");
         const char *down = there[same] == '/' ? there + same + 1 : there + same;
-        size_t used = strlen(out);
         if (down[0] != '\0') ok = snprintf(out + used, size - used, "%s/", down) < (int)(size - used);
     }
     free(here);
@@ -70,11 +69,8 @@ static bool find_prefix(const char *input, const char *output, char *out, size_t
 
 static int write_to(const char *path, const char *text)
 {
-    FILE *file = fopen(path, "wb");
-    int reason = file == NULL ? errno : 0;
-    if (file != NULL && fputs(text, file) == EOF) reason = errno;
-    if (file != NULL && fclose(file) != 0 && reason == 0) reason = errno;
-    if (reason != 0) return complain(STATUS_FAILED, "%s: writing failed: %s", path, strerror(reason));
+    st_Error err = {0};
+    if (st_file_write(path, text, strlen(text), &err) != ST_OK) return complain(STATUS_FAILED, "%s", err.message);
     printf("%s\n", path);
     return STATUS_OK;
 }

@@ -272,7 +272,7 @@ static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
 /* joint1 - ref1 = c0 + c1 (joint2 - ref2): a mimic. */
 static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
 {
-    sti_RobotJoint *one, *two;
+    sti_RobotJoint *one = NULL, *two = NULL;
     double c[5] = {0, 1, 0, 0, 0};
     int n = 0;
     STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
@@ -309,7 +309,7 @@ static st_Status read_force_range(const sti_Mjcf *m, const sti_Element *at, doub
 /* With controls of 0: a motor does nothing, a position servo pulls to 0, a velocity servo damps. */
 static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
 {
-    sti_RobotJoint *joint;
+    sti_RobotJoint *joint = NULL;
     bool position = sti_element_is(at, "position"), velocity = sti_element_is(at, "velocity");
     double gear[6] = {1}, kp = 1, kv = velocity ? 1 : 0;
     int n = 0;

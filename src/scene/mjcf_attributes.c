@@ -32,13 +32,14 @@ bool sti_mjcf_word(const char *words, const char *word)
 
 /* ---- classes ------------------------------------------------------------------------------------- */
 
-/* The <default> of that class in or below `element`; NULL: none. */
-static const sti_Element *find_class(const sti_Element *element, const char *name)
+/* The <default> of that class inside `around`; NULL: none. */
+static const sti_Element *find_class(const sti_Element *around, const char *name)
 {
-    const char *own = sti_attribute(element, "class");
-    if (sti_element_is(element, "default") && own != NULL && strcmp(own, name) == 0) return element;
-    for (const sti_Element *child = element->first; child != NULL; child = child->next) {
-        const sti_Element *found = sti_element_is(child, "default") ? find_class(child, name) : NULL;
+    for (const sti_Element *child = around->first; child != NULL; child = child->next) {
+        if (!sti_element_is(child, "default")) continue;
+        const char *own = sti_attribute(child, "class");
+        if (own != NULL && strcmp(own, name) == 0) return child;
+        const sti_Element *found = find_class(child, name);
         if (found != NULL) return found;
     }
     return NULL;

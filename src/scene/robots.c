@@ -137,7 +137,7 @@ st_Status sti_remark(sti_Robot *robot, const char *format, ...)
     char *grown = realloc(*all, used + strlen(line) + 1);
     if (grown == NULL) return sti_robot_memory(robot);
     *all = grown;
-    strcpy(grown + used, line);
+    memcpy(grown + used, line, strlen(line) + 1);
     return ST_OK;
 }
 
@@ -199,7 +199,7 @@ static bool find_package(const sti_Robot *robot, const char *name, const char *r
     for (int up = 0; up < 8; up++) {
         if (in_package(robot, folder, name, rest, out)) return true;
         if (strlen(folder) + 4 > sizeof folder) break;
-        strcat(folder, "../");
+        sti_append(folder, sizeof folder, "../");
     }
     const char *paths = getenv("ROS_PACKAGE_PATH");
     while (paths != NULL && *paths != '\0') {

@@ -441,8 +441,8 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     STI_TRY(check_children(robot, root, known, passed));
     Graph graph = {0};
     room++; /* never nothing */
-    graph.links = sti_xml_keep(robot->files, room * sizeof *graph.links);
-    graph.joints = sti_xml_keep(robot->files, room * sizeof *graph.joints);
+    graph.links = sti_xml_keep(robot->files, room * sizeof(void *));
+    graph.joints = sti_xml_keep(robot->files, room * sizeof(void *));
     int *numbers = sti_xml_keep(robot->files, 5 * room * sizeof *numbers);
     if (graph.links == NULL || graph.joints == NULL || numbers == NULL) return sti_robot_memory(robot);
     graph.parents = numbers;

@@ -210,7 +210,7 @@ void sti_element_text(const sti_Element *element, char *out, size_t size)
     }
 }
 
-st_Status sti_element_fail(st_Error *err, const sti_Element *element, const char *format, ...)
+st_Status(sti_element_fail)(st_Error *err, const sti_Element *element, const char *format, ...)
 {
     char who[200], what[300];
     va_list args;

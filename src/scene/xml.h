@@ -43,6 +43,10 @@ const sti_Element *sti_child(const sti_Element *element, const char *name);
 void sti_element_text(const sti_Element *element, char *out, size_t size);
 /* Fail with "FILE:LINE: <limit> of <joint "elbow">: message". */
 st_Status sti_element_fail(st_Error *err, const sti_Element *element, const char *format, ...) STI_PRINTF(3, 4);
+#ifdef __clang_analyzer__ /* as base.h has it for sti_fail */
+#define sti_element_fail(err, element, ...)                                                                            \
+    (__extension__({ (sti_element_fail)((err), (element), __VA_ARGS__), ST_ERR_FORMAT; }))
+#endif
 
 /* `count` numbers of an attribute, which must be there unless `needed` is false: then out stays as it is. */
 st_Status sti_numbers(st_Error *err, const sti_Element *element, const char *name, int count, bool needed, double *out);
