@@ -69,11 +69,8 @@ static bool find_prefix(const char *input, const char *output, char *out, size_t
 
 static int write_to(const char *path, const char *text)
 {
-    FILE *file = fopen(path, "wb");
-    int reason = file == NULL ? errno : 0;
-    if (file != NULL && fputs(text, file) == EOF) reason = errno;
-    if (file != NULL && fclose(file) != 0 && reason == 0) reason = errno;
-    if (reason != 0) return complain(STATUS_FAILED, "%s: writing failed: %s", path, strerror(reason));
+    st_Error err = {0};
+    if (st_file_write(path, text, strlen(text), &err) != ST_OK) return complain(STATUS_FAILED, "%s", err.message);
     printf("%s\n", path);
     return STATUS_OK;
 }

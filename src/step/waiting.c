@@ -41,7 +41,7 @@ static const double *frame(const void *ctx, int c, const double *centre[2])
     const st_Pose *pose = system->world->collider.body_pose;
     centre[0] = &pose[entry->a].p.x;
     centre[1] = &pose[entry->b].p.x;
-    return (const double *)((const char *)entry + offsetof(sti_ContactEntry, point));
+    return &entry->point.x; /* and on */
 }
 
 /* The last body whose velocities begin at `first` or before, where nobody fixed stands among the bodies at once. */

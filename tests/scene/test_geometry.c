@@ -2,6 +2,9 @@
 #include "check.h"
 #include "scene/model_file.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <stiction/io.h>
 #include <string.h>
 
@@ -133,12 +136,37 @@ static void models_are_read(void **state)
     }
 }
 
+/* A path that begins at the root is taken as it is, another from the scene's folder. */
+static void paths_of_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/stiction-model-XXXXXX", model[64], label[64], text[400];
+    assert_non_null(mkdtemp(folder));
+    snprintf(model, sizeof model, "%s/solid.obj", folder);
+    FILE *file = fopen(model, "w");
+    assert_non_null(file);
+    fputs("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", file);
+    fclose(file);
+    for (int k = 0; k < 2; k++) {
+        st_Error err = {0};
+        st_Scene *scene = NULL;
+        st_SystemDef def;
+        snprintf(label, sizeof label, "%s/scene.json", k == 0 ? "/tmp" : folder);
+        snprintf(text, sizeof text,
+                 "{\"bodies\": [{\"mass\": 1, \"inertia\": 1, \"shapes\": [{\"type\": \"mesh\", \"file\": \"%s\"}]}]}",
+                 k == 0 ? model : "solid.obj");
+        check_ok(st_scene_parse(text, strlen(text), label, NULL, 0, &scene, &def, &err), err);
+        st_scene_destroy(scene);
+    }
+    unlink(model);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_is_read),
-        cmocka_unit_test(bad_geometry_is_refused),
-        cmocka_unit_test(recentre_and_exclude),
+        cmocka_unit_test(every_shape_is_read),  cmocka_unit_test(bad_geometry_is_refused),
+        cmocka_unit_test(recentre_and_exclude), cmocka_unit_test(paths_of_files),
         cmocka_unit_test(models_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

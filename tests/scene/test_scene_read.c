@@ -634,6 +634,15 @@ static void test_names_and_references(void **state)
                   ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1],\n\"lower\": 1, \"upper\": 0}]}",
                   3, "joint \"j\": lower is 1 and upper 0 (angle), lower must be below upper");
+    check_refused(
+        "{" BODIES /* of two keys in a message the line is that of the one it names first, wherever it stands */
+        ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
+        "\"axis\": [0, 0, 1],\n\"upper\": 0,\n\"lower\": 1}]}",
+        4, "lower is 1 and upper 0");
+    check_refused("{" BODIES ", \"joints\": [{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", "
+                  "\"point\": [0, 0, 0], \"axis\": [0, 0, 1]},\n{\"type\": \"gear\", \"joint_a\": \"j\", "
+                  "\"joint_b\": \"j\", \"ratio\": 2}]}",
+                  2, "couples \"j\" to itself, must couple two joints");
     check_refused("{" BODIES
                   ", \"joints\": [\n{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"a\", \"point\": [0, 0, 0], "
                   "\"axis\": [0, 0, 1],\n\"motor\": {\n\"type\": \"speed\", \"gain\": 0}}]}",

@@ -61,6 +61,17 @@ static void check_set_(st_Status status, const char *set, const char *const *par
 }
 #define check_set(status, set, ...) check_set_((status), (set), WORDS(__VA_ARGS__), __LINE__)
 
+/* An override is to blame for what it gave: `point` not for `point_b`. */
+static void test_others_are_not_blamed(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1}],\n\"joints\": [{\"name\": "
+        "\"j\", \"type\": \"distance\", \"a\": \"a\", \"point\": [0, 0, 0],\n\"point_b\": [1, 2]}]}";
+    check_refused_(text, WORDS("joints/j/point=[0, 0, 1]"), ST_ERR_FORMAT, 3, WORDS("point_b is a list of 2"), __FILE__,
+                   __LINE__);
+}
+
 static void test_bad_values_name_the_override(void **state)
 {
     (void)state;
@@ -135,9 +146,9 @@ static void test_long_resolved_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_are_reached),           cmocka_unit_test(test_bad_values_name_the_override),
-        cmocka_unit_test(test_other_values_keep_their_line), cmocka_unit_test(test_paths_that_lead_nowhere),
-        cmocka_unit_test(test_long_resolved_paths),
+        cmocka_unit_test(test_values_are_reached),           cmocka_unit_test(test_others_are_not_blamed),
+        cmocka_unit_test(test_bad_values_name_the_override), cmocka_unit_test(test_other_values_keep_their_line),
+        cmocka_unit_test(test_paths_that_lead_nowhere),      cmocka_unit_test(test_long_resolved_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,26 @@ static void an_impact_takes_the_energy_of_sliding(void **state)
     end(&m);
 }
 
+/* A located collision ends its step early, and friction has worked as far as that. Euler's step moves by h v+. */
+static void a_collision_ends_the_work(void **state)
+{
+    (void)state;
+    Machine m;
+    begin(&m);
+    m.def.events = ST_EVENTS_COLLISIONS, m.def.drift = ST_DRIFT_VELOCITY;
+    m.def.gravity = vec3(0, 0, -9.81);
+    m.def.h = 0.02;
+    add_floor(&m, 0.3);
+    st_ShapeDef wall = st_plane_def();
+    wall.pose.p = vec3(0.1, 0, 0), wall.pose.q = st_quat_from_z((st_Vec3){-1, 0, 0}), wall.mu = 0;
+    check_ok(st_scene_add_shape(m.scene, ST_GROUND, &wall, NULL, &m.err), m.err);
+    st_BodyId id = add_point(&m, 2, vec3(0, 0, 0), vec3(1, 0, 0), 0.3);
+    run(&m, 0.3);
+    check_close(x_of(&m, id), 0.1, 1e-9); /* it stands at the wall */
+    check_close(m.info.friction, -0.3 * 2 * 9.81 * 0.1, 1e-8);
+    end(&m);
+}
+
 /* A block that slides under a slanted pull, and a rod that swings on a hinge with friction: energy at the end is energy
  * at the start and the work of friction, to the accuracy of the integrator, which is of order two.          */
 static double lost_energy(st_Integrator integrator, double h, bool swinging)
@@ -136,6 +156,7 @@ int main(void)
         cmocka_unit_test(sliding_takes_force_times_way),
         cmocka_unit_test(a_joint_loses_its_friction),
         cmocka_unit_test(an_impact_takes_the_energy_of_sliding),
+        cmocka_unit_test(a_collision_ends_the_work),
         cmocka_unit_test(the_balance_closes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

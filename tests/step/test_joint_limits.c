@@ -357,6 +357,33 @@ static void bad_limits_are_refused(void **state)
     end(&m);
 }
 
+/* A limit is reported as a contact of its joint, whose normal is the way it pushes b: back from the limit. */
+static void limits_report_their_push(void **state)
+{
+    (void)state;
+    for (int side = -1; side <= 1; side += 2) {
+        Machine m;
+        begin(&m);
+        m.def.gravity = vec3(side * 9.81, 0, 0);
+        st_JointDef joint = st_joint_def(ST_JOINT_PRISMATIC);
+        joint.b = add_body(&m, 2, 1, vec3(0, 0, 0)), joint.axis = vec3(1, 0, 0);
+        joint.lower = -0.01, joint.upper = 0.01;
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 0.3);
+        st_ContactReport contact = {0};
+        int n = 0;
+        for (int c = 0; c < st_system_contact_count(m.system); c++) {
+            assert_int_equal(st_system_contact(m.system, c, &contact), ST_OK);
+            if (contact.joint.index1 != id.index1 || !(contact.impulse[0] > 0)) continue;
+            n++;
+            check_close(contact.normal.x, -side, 1e-12);
+        }
+        assert_int_equal(n, 1);
+        check_close(report(&m, id).limit, -side * 2 * 9.81, 1e-5);
+        end(&m);
+    }
+}
+
 /* A state in the middle of a twist of several turns is complete: a copy goes on bit for bit. */
 static void limits_are_restored(void **state)
 {
@@ -424,6 +451,7 @@ int main(void)
         cmocka_unit_test(cylindrical_joint_has_two_limits),
         cmocka_unit_test(bad_limits_are_refused),
         cmocka_unit_test(limits_are_restored),
+        cmocka_unit_test(limits_report_their_push),
         cmocka_unit_test(a_fast_slider_stops_at_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

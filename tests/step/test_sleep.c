@@ -278,6 +278,42 @@ static void changes_wake(void **state)
     end(&w);
 }
 
+/* A force that was told stands in place of its profile, which no longer wakes. A motor whose force begins to change
+ * wakes, and one that begins to hold a motion.                                                      */
+static void drives_wake(void **state)
+{
+    (void)state;
+    World w;
+    const double times[2][2] = {{1, 1.05}, {0.8, 0.85}}, values[2] = {0, 1};
+    begin(&w);
+    st_BodyId pushed = add_box(&w, 0, 0.1), arm[2];
+    st_ForceDef force = st_force_def();
+    st_ForceId told;
+    force.body = pushed, force.force = (st_Vec3){0, 1, 0};
+    force.profile.type = ST_PROFILE_HARMONIC, force.profile.frequency = 1;
+    check_ok(st_scene_add_force(w.scene, &force, &told, &w.err), w.err);
+    for (int k = 0; k < 2; k++) {
+        st_BodyId post = add_box(&w, 2 + 2 * k, 0.1);
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        arm[k] = add_box(&w, 2 + 2 * k, 0.5);
+        joint.a = post, joint.b = arm[k], joint.point = (st_Vec3){2 + 2 * k, 0, 0.3}, joint.axis = (st_Vec3){0, 0, 1};
+        joint.motor.type = k == 0 ? ST_MOTOR_FORCE : ST_MOTOR_MOTION, joint.motor.target = 1;
+        joint.motor.profile = (st_Profile){.type = ST_PROFILE_TABLE, .n_table = 2, .times = times[k], .values = values};
+        check_ok(st_scene_add_joint(w.scene, &joint, NULL, &w.err), w.err);
+    }
+    start(&w, true);
+    check_ok(st_system_set_force(w.sys, told, &(st_Vec3){0, 1, 0}, NULL, &w.err), w.err);
+    run_to(&w, 0.79);
+    assert_int_equal(w.info.asleep, 5);
+    run_to(&w, 0.83);
+    assert_int_equal(w.info.asleep, 3);
+    assert_false(st_system_asleep(w.sys, arm[1]));
+    run_to(&w, 1.03);
+    assert_true(st_system_asleep(w.sys, pushed));
+    assert_false(st_system_asleep(w.sys, arm[0]));
+    end(&w);
+}
+
 /* Forces of joints while asleep: a body hung on a hinge from another that stands. */
 static void joints_report_while_asleep(void **state)
 {
@@ -469,12 +505,17 @@ static void questions_leave_no_trace(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stack_sleeps_and_reports),   cmocka_unit_test(sleep_is_a_choice),
-        cmocka_unit_test(dominoes_wake_in_order),       cmocka_unit_test(a_bullet_wakes_what_it_hits),
-        cmocka_unit_test(what_loses_its_support_falls), cmocka_unit_test(changes_wake),
-        cmocka_unit_test(mechanisms_sleep_to_the_bit),  cmocka_unit_test(joints_report_while_asleep),
-        cmocka_unit_test(a_restart_knows_who_sleeps),   cmocka_unit_test(a_new_state_wakes),
-        cmocka_unit_test(questions_leave_no_trace)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_stack_sleeps_and_reports),
+                                       cmocka_unit_test(sleep_is_a_choice),
+                                       cmocka_unit_test(dominoes_wake_in_order),
+                                       cmocka_unit_test(a_bullet_wakes_what_it_hits),
+                                       cmocka_unit_test(what_loses_its_support_falls),
+                                       cmocka_unit_test(changes_wake),
+                                       cmocka_unit_test(drives_wake),
+                                       cmocka_unit_test(mechanisms_sleep_to_the_bit),
+                                       cmocka_unit_test(joints_report_while_asleep),
+                                       cmocka_unit_test(a_restart_knows_who_sleeps),
+                                       cmocka_unit_test(a_new_state_wakes),
+                                       cmocka_unit_test(questions_leave_no_trace)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

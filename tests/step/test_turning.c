@@ -277,6 +277,45 @@ static void restart_is_exact(void **state)
     end(&c);
 }
 
+/* What a contact does to b beside its force: spinning friction alone is a torque about the normal. */
+static void torque_is_reported(void **state)
+{
+    (void)state;
+    Bench b;
+    st_ContactReport contact;
+    start(&b, "default", "", ball_at_rest, spinning_skin);
+    run(&b, 10);
+    assert_int_equal(st_system_contact_count(b.sys), 1);
+    assert_int_equal(st_system_contact(b.sys, 0, &contact), ST_OK);
+    assert_int_equal(contact.dim, 4);
+    check_close(contact.torque.z, -0.002 * 2 * 9.81, 1e-9); /* against the spin */
+    end(&b);
+}
+
+/* Two shapes have the larger of their rolling frictions, whichever has it: w falls at r g m / (J + m R^2). */
+static void the_larger_rolling_friction(void **state)
+{
+    (void)state;
+    static const double pair[3][2] = {{0.01, 0}, {0.002, 0.01}, {0.01, 0.01}};
+    for (int k = 0; k < 3; k++) {
+        Bench b = {0};
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "{ \"simulation\": { \"h\": 0.001, \"end\": 1, \"tolerance\": 1e-12 }, \"ground\": [ { \"type\": "
+            "\"plane\", \"friction\": 0.3, \"rolling_friction\": %g } ], \"bodies\": [ { \"name\": \"body\", "
+            "\"mass\": 2, \"inertia\": 0.008, \"position\": [0, 0, 0.1], \"velocity\": [0.5, 0, 0], "
+            "\"angular_velocity\": [0, 5, 0], \"shapes\": [ { \"type\": \"sphere\", \"radius\": 0.1, \"friction\": "
+            "0.3, \"rolling_friction\": %g } ] } ] }",
+            pair[k][0], pair[k][1]);
+        check_ok(st_scene_parse(text, strlen(text), "rolling", NULL, 0, &b.scene, &b.def, &b.err), b.err);
+        check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+        run(&b, 100);
+        check_close(motion(&b).w.y, 5 - 0.1 * 0.01 * 2 * 9.81 / (0.008 + 2 * 0.1 * 0.1), 1e-6);
+        end(&b);
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -313,11 +352,12 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spin_stops),       cmocka_unit_test(work_is_torque_times_angle),
-        cmocka_unit_test(slides_and_spins), cmocka_unit_test(rolls_and_spins),
-        cmocka_unit_test(disc_spins_down),  cmocka_unit_test(held_top_spins_down),
-        cmocka_unit_test(cone_law_rides),   cmocka_unit_test(pairs_of_materials),
-        cmocka_unit_test(restart_is_exact), cmocka_unit_test(refusals),
+        cmocka_unit_test(spin_stops),         cmocka_unit_test(work_is_torque_times_angle),
+        cmocka_unit_test(slides_and_spins),   cmocka_unit_test(rolls_and_spins),
+        cmocka_unit_test(disc_spins_down),    cmocka_unit_test(held_top_spins_down),
+        cmocka_unit_test(cone_law_rides),     cmocka_unit_test(pairs_of_materials),
+        cmocka_unit_test(torque_is_reported), cmocka_unit_test(the_larger_rolling_friction),
+        cmocka_unit_test(restart_is_exact),   cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
