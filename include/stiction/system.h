@@ -225,13 +225,13 @@ ST_API st_Status st_system_set_motor(st_System *system, st_JointId joint, double
 ST_API st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
                                      st_Error *err);
 
-/* Go on with another scene, between two steps: bodies, shapes, joints, springs and forces may be new, gone or different.
- * Names say who is who. A body whose name was there goes on from where it is, whatever pose its def has. A joint or
- * spring whose name was there, between the same bodies and described at the same points, stays attached where it is and
- * goes on counting; its limits, motor and stiffness are those of the new scene. What is new is described in the world
- * as the bodies stand now. Contacts keep the forces that the next step begins with, motors and forces what they were
- * told. All wake; reports of the last step go. Ids are those of the new scene. States saved before are no longer its own.
- * On an error nothing has changed.                                                                */
+/* Go on with another scene, between two steps: bodies, shapes, joints, springs and forces may be new, gone or
+ * different. Names say who is who. A body whose name was there goes on from where it is, whatever pose its def has. A
+ * joint or spring whose name was there, between the same bodies and described at the same points, stays attached where
+ * it is and goes on counting; its limits, motor and stiffness are those of the new scene. What is new is described in
+ * the world as the bodies stand now. Contacts keep the forces that the next step begins with, motors and forces what
+ * they were told. All wake; reports of the last step go. Ids are those of the new scene. States saved before are no
+ * longer its own. On an error nothing has changed.                                                                */
 ST_API st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *err);
 ST_API int st_system_changes(const st_System *system); /* how often that was done */
 /* Another system that goes on from the same state, bit for bit; not of a model of the user's. */
