@@ -85,7 +85,7 @@ setup-tests: setup
 
 # Configured once; after that cmake itself sees when it must look again.
 $(BUILD)/.configured: Makefile | setup
-	@$(CONFIGURE) -B $(BUILD) -DST_TESTS=OFF >/dev/null
+	@$(CONFIGURE) -B $(BUILD) $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DST_TESTS=OFF) >/dev/null
 	@touch $@
 
 $(BUILD)/.configured-tests: Makefile | setup-tests

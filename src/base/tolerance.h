@@ -82,4 +82,7 @@
  * write seven digits.                                                                               */
 #define STI_CONSISTENT 1e-6
 
+/* How far a quaternion's length may be from 1, and still be taken for an orientation: people write rounded digits. */
+#define STI_UNIT 1e-3
+
 #endif

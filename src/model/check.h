@@ -3,6 +3,7 @@
 #define STI_MODEL_CHECK_H
 
 #include "base/range.h"
+#include "base/tolerance.h"
 #include "math/quat.h"
 #include "model/scene.h"
 
@@ -89,7 +90,7 @@ static inline st_Status check_direction(Subject s, const char *what, st_Vec3 *v)
 static inline st_Status check_orientation(Subject s, const char *what, st_Quat *q)
 {
     double length = quat_norm(*q);
-    if (!(fabs(length - 1.0) <= 1e-3))
+    if (!(fabs(length - 1.0) <= STI_UNIT))
         return BAD(s, "%s is (%g, %g, %g, %g), must be a unit quaternion", what, q->w, q->x, q->y, q->z);
     *q = quat_unit(*q);
     return ST_OK;
