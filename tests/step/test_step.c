@@ -462,6 +462,11 @@ static void bad_steps_are_refused(void **state)
     double q[32], v[32]; /* two bodies, an angle of the spring and of each hinge */
     assert_true(st_system_n_q(b.sys) <= 32 && st_system_n_v(b.sys) <= 32);
     st_system_state(b.sys, q, v);
+    const double turned = q[3];
+    q[3] += 0.1; /* no rotation any more */
+    assert_int_equal(st_system_set_state(b.sys, 0, q, v, &b.err), ST_ERR_ARGUMENT);
+    assert_non_null(strstr(b.err.message, "its orientation has length"));
+    q[3] = turned;
     v[3] = NAN;
     assert_int_equal(st_system_set_state(b.sys, 0, q, v, &b.err), ST_ERR_ARGUMENT);
     assert_true(hash == st_system_hash(b.sys));
