@@ -148,11 +148,12 @@ void sti_sleep_rouse(st_System *system)
     system->world->collider.placed = false;
 }
 
-/* Shapes and boxes may be where a state that was refused had them. */
+/* Shapes and boxes may be where a state that was refused had them, those around sleepers, too. */
 void sti_sleep_resume(st_System *system)
 {
     if (!system->sleep.on) return;
     flags_changed(system);
+    lie_down(system);
     system->world->collider.placed = system->world->collider.pairs.started = false;
 }
 
