@@ -421,8 +421,9 @@ static void forward_kinematics_of_six_axes(void **state)
             snprintf(positions + n, sizeof positions - n, "%s\"j%d\": %.17g", k > 1 ? ", " : "", k, x);
             expected[k] = product(product(expected[k - 1], placed(xyz, rpy)), turned(axis, x));
         }
-        strcat(text, "</robot>");
-        strcat(positions, "}");
+        const size_t n_text = strlen(text), n_positions = strlen(positions);
+        snprintf(text + n_text, sizeof text - n_text, "</robot>");
+        snprintf(positions + n_positions, sizeof positions - n_positions, "}");
         Robot robot = robot_of(text, WORDS("robots/0/position=[0.5, -1, 2]", positions));
         for (int k = 1; k <= 6; k++) {
             char name[16];

@@ -178,7 +178,7 @@ static void others_do_not_notice(void **state)
         for (int k = 0; k < 12; k++) {
             char name[24];
             snprintf(name, sizeof name, "brick%d", k);
-            double row = k / 4;
+            const int row = k / 4;
             st_BodyId id = add_body(&run[r], name, (st_Vec3){k % 4 * 0.4 + row * 0.2, 0, 0.1 + 0.2 * row},
                                     (st_Vec3){0, 0.3 * row, 0});
             add_shape(&run[r], id, st_box_def(0.2, 0.1, 0.1));

@@ -64,11 +64,12 @@ static void add_grains(Drum *d, int n, double density)
     check_Random random = {5};
     const double apart = 2.05 * grain;
     for (int k = 0; k < n; k++) {
+        const int layer = k / 24;
         st_BodyDef def = st_body_def();
         st_ShapeDef ball = st_sphere_def(grain);
         st_BodyId id;
         def.pose.p = (st_Vec3){apart * (k % 6 - 2.5) + check_random(&random, -1e-4, 1e-4), apart * (k / 6 % 4 - 1.5),
-                               -0.75 * radius + apart * (double)(k / 24)};
+                               -0.75 * radius + apart * layer};
         ball.mu = 0.5;
         ball.density = density;
         check_ok(st_scene_add_body(d->scene, &def, &id, &d->err), d->err);
