@@ -21,10 +21,13 @@ static bool find_file(const char *word, Loaded *loaded, st_Error *err)
 {
     struct stat info;
     Gallery gallery = {0};
-    bool missing = stat(word, &info) != 0 && errno == ENOENT;
+    const bool found = stat(word, &info) == 0;
+    bool missing =
+        found ? S_ISDIR(info.st_mode) : errno == ENOENT; /* a folder of an example's name is not in its way */
     bool ok = true;
     if (missing && gallery_open(&gallery) != 0) ok = fail(err, ST_ERR_MEMORY, "out of memory");
     const Example *example = missing && ok ? gallery_find(&gallery, word) : NULL;
+    if (found && missing && example == NULL) missing = false; /* the reader says what is wrong with a folder */
     if (missing && ok && example == NULL) {
         const char *near = gallery_suggest(&gallery, word);
         fail(err, ST_ERR_FILE, "");

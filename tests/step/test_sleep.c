@@ -367,7 +367,6 @@ static void mechanisms_sleep_to_the_bit(void **state)
         add(&w, st_sphere_def(0.03), (st_Vec3){2 * k + 0.05, 0, 2 + 1.5 * k}, (st_Vec3){0, 0, 0});
     w.def.sleep_time = 0.05, w.def.sleep_speed = 1e-2;
     start(&w, true);
-    unsigned char *bytes = NULL;
     int most = 0, changes = 0, before = 0;
     for (int k = 0; k < 900; k++) {
         if (k % 150 == 100) { /* two of them, each time others */
@@ -376,12 +375,13 @@ static void mechanisms_sleep_to_the_bit(void **state)
             check_ok(st_system_set_force(w.sys, push[(k / 150 + 2) % N], &force, NULL, &w.err), w.err);
         }
         size_t size = st_system_save(w.sys, NULL, 0);
-        bytes = realloc(bytes, size);
+        unsigned char *bytes = malloc(size);
         assert_non_null(bytes);
         st_system_save(w.sys, bytes, size);
         st_System *other;
         check_ok(st_system_create(w.scene, &w.def, &other, &w.err), w.err);
         check_ok(st_system_restore(other, bytes, size, &w.err), w.err);
+        free(bytes);
         step(&w);
         check_ok(st_system_step(other, w.def.h, NULL, &w.err), w.err);
         assert_true(st_system_hash(w.sys) == st_system_hash(other));
@@ -392,7 +392,6 @@ static void mechanisms_sleep_to_the_bit(void **state)
     }
     assert_true(most >= N);
     assert_true(changes > 20);
-    free(bytes);
     end(&w);
 }
 

@@ -458,20 +458,36 @@ export class Picture {
     return this.sizes.get(body) ?? 0;
   }
 
-  // A vessel holds more than half of the other bodies; things of its own size, like the links of a chain, it does not hold.
-  holds(s) {
-    const box = this.outline(s), size = box.getSize(new THREE.Vector3()).length();
-    const into = new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one).premultiply(this.bodyMatrix(s.body, this.m0)).invert();
+  // Does a box, fixed in a frame of a body, hold more than half of the other bodies? Things of its own size, like the links of
+  // a chain, it does not hold.
+  holdsOthers(box, frame, owner) {
+    const size = box.getSize(new THREE.Vector3()).length(), into = frame.premultiply(this.bodyMatrix(owner, this.m0)).invert();
     let inside = 0;
-    for (let body = 1; body <= this.n; body++) if (body !== s.body && this.sizeOf(body) < 0.5 * size) inside += box.containsPoint(this.bodyPosition(body).applyMatrix4(into));
-    return 2 * inside > this.n - (s.body > 0);
+    for (let body = 1; body <= this.n; body++) if (body !== owner && this.sizeOf(body) < 0.5 * size) inside += box.containsPoint(this.bodyPosition(body).applyMatrix4(into));
+    return 2 * inside > this.n - (owner > 0) && inside;
+  }
+
+  holds(s) {
+    return this.holdsOthers(this.outline(s), new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one), s.body) > 0;
+  }
+
+  // A vessel made of several shapes: a drum of staves. Few things inside may as well be held by a hand.
+  isVessel(body) {
+    this.vessels ??= new Map();
+    if (!this.vessels.has(body)) {
+      const box = new THREE.Box3(), parts = this.model.shapes.filter((s) => s.body === body && s.type !== "plane");
+      for (const s of parts) box.union(this.outline(s).clone().applyMatrix4(new THREE.Matrix4().compose(v(s.p), quat(s.q), this.one)));
+      this.vessels.set(body, parts.length > 2 && this.holdsOthers(box, new THREE.Matrix4(), body) >= 8);
+    }
+    return this.vessels.get(body);
   }
 
   // A wall of the ground that reaches above the middle of the scene, or a vessel, which may move: it would hide what is behind
   // or in it, so it is glass.
   hides(s) {
-    if (s.type === "mesh") return this.holds(s);
-    if (s.body !== 0 || s.type !== "box") return false;
+    if (s.type === "mesh" && this.holds(s)) return true;
+    if (s.body !== 0) return this.isVessel(s.body);
+    if (s.type !== "box") return false;
     const sides = [...s.half].sort((a, b) => a - b);
     if (sides[0] > 0.3 * sides[1]) return false; // a block or a post, not a wall
     const q = quat(s.q), axes = [0, 1, 2].map((i) => new THREE.Vector3().setComponent(i, s.half[i]).applyQuaternion(q));
