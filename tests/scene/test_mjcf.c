@@ -1,27 +1,7 @@
 /* Robots from MJCF: frames, default classes, masses of geoms, joints, filters of contact, actuators and equalities,
  * each against what can be computed without the importer.
  */
-#include "math/quat.h"
-#include "scene_check.h"
-
-#define ROUNDING 1e-14 /* a few roundings of numbers of order one */
-
-typedef struct Robot {
-    st_Scene *scene;
-    st_SystemDef def;
-} Robot;
-
-static Robot robot_of(const char *text, const char *const *sets)
-{
-    Robot robot = {0};
-    st_Error err = {0};
-    int n = 0;
-    while (sets != NULL && sets[n] != NULL)
-        n++;
-    if (st_scene_parse(text, strlen(text), "test.xml", sets, n, &robot.scene, &robot.def, &err) != ST_OK)
-        fail_msg("%s", err.message);
-    return robot;
-}
+#include "robot_check.h"
 
 /* Inside a <mujoco>, in radians unless `compiler` says otherwise. */
 static Robot model(const char *compiler, const char *inside, const char *const *sets)
@@ -30,31 +10,6 @@ static Robot model(const char *compiler, const char *inside, const char *const *
     snprintf(text, sizeof text, "<mujoco model='m'><compiler %s/>%s</mujoco>",
              compiler != NULL ? compiler : "angle='radian'", inside);
     return robot_of(text, sets);
-}
-
-static st_BodyDef body(const Robot *robot, const char *name)
-{
-    st_BodyDef def = {0};
-    st_BodyId id = st_scene_find_body(robot->scene, name);
-    if (id.index1 == 0) fail_msg("no body \"%s\"", name);
-    assert_int_equal(st_scene_body(robot->scene, id, &def), ST_OK);
-    return def;
-}
-
-static st_JointDef joint(const Robot *robot, const char *name)
-{
-    st_JointDef def = {0};
-    st_JointId id = st_scene_find_joint(robot->scene, name);
-    if (id.index1 == 0) fail_msg("no joint \"%s\"", name);
-    assert_int_equal(st_scene_joint(robot->scene, id, &def), ST_OK);
-    return def;
-}
-
-static void check_vector(st_Vec3 got, st_Vec3 expected, double tolerance)
-{
-    check_close(got.x, expected.x, tolerance);
-    check_close(got.y, expected.y, tolerance);
-    check_close(got.z, expected.z, tolerance);
 }
 
 #define INERTIAL                     "<inertial pos='0 0 0' mass='1' diaginertia='1 1 1'/>"

@@ -1,7 +1,7 @@
 /* Seeded mutations of good robots: whatever comes out is read, or refused in one line that names file and line; and
  * nothing is read beyond the text or leaks (the sanitizer build watches). Likewise with memory that runs out.
  */
-#include "scene_check.h"
+#include "mutate.h"
 
 #include <jansson.h>
 
@@ -15,87 +15,18 @@ static const char *const tokens[] = {"<",      ">",     "/>",           "</",   
                                      "&lt;",   "&#0;",  "&x;",          "-1",        "0",     "nan",        "1e308",
                                      "1e-320", "1e999", "<!--",         "<![CDATA[", "<?x?>", " ",          "\n",
                                      "\xff",   "\xc3",  "\xef\xbb\xbf", "name",      "fixed", "continuous", "joint"};
-#define N_TOKENS ((int)(sizeof tokens / sizeof tokens[0]))
-
-/* Bytes flipped, pieces cut, doubled, moved or replaced by tokens. `text` has room for 400 bytes more. */
-static size_t mutate(char *text, size_t length, check_Random *random)
-{
-    int changes = check_random_int(random, 1, 4);
-    for (int k = 0; k < changes && length > 1; k++) {
-        size_t at = (size_t)check_random_int(random, 0, (int)length - 1);
-        size_t piece = (size_t)check_random_int(random, 1, 60);
-        if (piece > length - at) piece = length - at;
-        const char *token = tokens[check_random_int(random, 0, N_TOKENS - 1)];
-        switch (check_random_int(random, 0, 5)) {
-        case 0:
-            text[at] = (char)(text[at] ^ (1 << check_random_int(random, 0, 7)));
-            break;
-        case 1:
-            if (check_random_int(random, 0, 9) == 0) length = at; /* truncated */
-            break;
-        case 2:
-            memmove(text + at, text + at + piece, length - at - piece);
-            length -= piece;
-            break;
-        case 3:
-            memmove(text + at + piece, text + at, length - at);
-            length += piece;
-            break;
-        case 4: /* numbers most of all: another digit */
-            if (text[at] >= '0' && text[at] <= '9') text[at] = (char)check_random_int(random, '0', '9');
-            break;
-        default:
-            memmove(text + at + strlen(token), text + at, length - at);
-            for (size_t i = 0; token[i] != '\0'; i++)
-                text[at + i] = token[i];
-            length += strlen(token);
-            break;
-        }
-    }
-    return length;
-}
-
-static void fuzz(const char *path, uint64_t seed, int *read, int *refused)
-{
-    check_Random random = {seed};
-    size_t length;
-    char *text = file_text(path, &length);
-    for (int i = 0; i < n_mutations(); i++) {
-        char *copy = malloc(length + 400);
-        assert_non_null(copy);
-        memcpy(copy, text, length);
-        size_t n = mutate(copy, length, &random);
-        char *exact = malloc(n + 1); /* of its size, so that one byte too far is seen */
-        assert_non_null(exact);
-        memcpy(exact, copy, n);
-        free(copy);
-
-        st_Error err = {0};
-        st_Scene *scene = NULL;
-        st_SystemDef def;
-        if (st_scene_parse(exact, n, "fuzz.xml", NULL, 0, &scene, &def, &err) == ST_OK) {
-            assert_non_null(scene);
-            ++*read;
-        } else {
-            assert_null(scene);
-            if (strncmp(err.message, "fuzz.xml:", 9) != 0 || err.line < 1) fail_msg("no line: %s", err.message);
-            assert_null(strchr(err.message, '\n'));
-            ++*refused;
-        }
-        st_scene_destroy(scene);
-        free(exact);
-    }
-    free(text);
-}
-
 static void mutated_robots(void **state)
 {
     (void)state;
     static const char *const robots[] = {"examples/robots/arm.urdf", "examples/robots/dog.urdf",
                                          "examples/robots/ragdoll.xml"};
+    const Mutator mutator = {"fuzz.xml", tokens, (int)(sizeof tokens / sizeof tokens[0]), 60, 10, n_mutations()};
     for (size_t k = 0; k < sizeof robots / sizeof robots[0]; k++) {
         int read = 0, refused = 0;
-        fuzz(robots[k], k + 1, &read, &refused);
+        size_t length;
+        char *text = file_text(robots[k], &length);
+        fuzz(&mutator, text, length, k + 1, &read, &refused);
+        free(text);
         /* both ways must have been gone */
         assert_true(read > 50);
         assert_true(refused > 200);

@@ -1,63 +1,16 @@
 /* Robots from URDF: frames, inertias, joints and what becomes of links without mass, each against what can be computed
  * without the importer; and robots in motion against other scenes and their energy.
  */
-#include "math/quat.h"
+#include "robot_check.h"
 #include "scene/robot.h"
-#include "scene_check.h"
 
 #include <stdarg.h>
-
-typedef struct Robot {
-    st_Scene *scene;
-    st_SystemDef def;
-} Robot;
-
-/* A robot's text that must be fine, with overrides up to a NULL. */
-static Robot robot_of(const char *text, const char *const *sets)
-{
-    Robot robot = {0};
-    st_Error err = {0};
-    int n = 0;
-    while (sets != NULL && sets[n] != NULL)
-        n++;
-    if (st_scene_parse(text, strlen(text), "test.urdf", sets, n, &robot.scene, &robot.def, &err) != ST_OK)
-        fail_msg("%s", err.message);
-    return robot;
-}
-
-static st_BodyDef body(const Robot *robot, const char *name)
-{
-    st_BodyDef def = {0};
-    st_BodyId id = st_scene_find_body(robot->scene, name);
-    if (id.index1 == 0) fail_msg("no body \"%s\"", name);
-    assert_int_equal(st_scene_body(robot->scene, id, &def), ST_OK);
-    return def;
-}
-
-static st_JointDef joint(const Robot *robot, const char *name)
-{
-    st_JointDef def = {0};
-    st_JointId id = st_scene_find_joint(robot->scene, name);
-    if (id.index1 == 0) fail_msg("no joint \"%s\"", name);
-    assert_int_equal(st_scene_joint(robot->scene, id, &def), ST_OK);
-    return def;
-}
-
-static void check_vector(st_Vec3 got, st_Vec3 expected, double tolerance)
-{
-    check_close(got.x, expected.x, tolerance);
-    check_close(got.y, expected.y, tolerance);
-    check_close(got.z, expected.z, tolerance);
-}
 
 static void check_matrix(const st_Mat3 *got, const st_Mat3 *expected, double tolerance)
 {
     for (int k = 0; k < 9; k++)
         check_close(got->m[k], expected->m[k], tolerance);
 }
-
-/* A few roundings of numbers of order one. */
-#define ROUNDING 1e-14
 
 /* ---- matrices of the test's own: 4 x 4, from the definitions ---- */
 
