@@ -200,31 +200,36 @@ static int by_shapes(const void *x, const void *y)
     return a->j < b->j ? -1 : a->j > b->j;
 }
 
-/* Without those of shapes that moved; what is known of them goes to the fresh ones. Returns how many stay. */
-static int64_t drop_moved(sti_Pairs *p)
+/* Old pairs of shapes that moved stay if they were found again, with what is known of them, and of the fresh ones those
+ * stay that are new: mostly none goes and none comes. Returns how many old ones there are now.       */
+static int64_t sift(sti_Pairs *p)
 {
-    int64_t n = 0, f = 0;
+    int64_t n = 0, f = 0, new = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
-        const sti_Pair old = p->pair[k];
-        if (!p->moved[old.i] && !p->moved[old.j]) {
-            p->pair[n++] = old;
-            continue;
-        }
-        while (f < p->n_fresh && by_shapes(&p->fresh[f], &old) < 0)
+        const sti_Pair *old = &p->pair[k];
+        if (p->moved[old->i] || p->moved[old->j]) {
+            for (; f < p->n_fresh && by_shapes(&p->fresh[f], old) < 0; f++)
+                p->fresh[new ++] = p->fresh[f];
+            if (f == p->n_fresh || by_shapes(&p->fresh[f], old) != 0) continue;
             f++;
-        if (f < p->n_fresh && by_shapes(&p->fresh[f], &old) == 0)
-            p->fresh[f].hint = old.hint, p->fresh[f].clear = old.clear, p->fresh[f].kept = old.kept;
+        }
+        if (n < k) p->pair[n] = *old;
+        n++;
     }
+    while (f < p->n_fresh)
+        p->fresh[new ++] = p->fresh[f++];
+    p->n_fresh = new;
     return n;
 }
 
-/* Old pairs without those of shapes that moved, and the fresh ones, in order: from the back, where there is room. */
+/* Old pairs and new ones, in order: from the back, where there is room. */
 static st_Status merge(sti_Pairs *p, st_Error *err)
 {
     if (p->n_fresh > 1) qsort(p->fresh, (size_t)p->n_fresh, sizeof *p->fresh, by_shapes);
-    STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, p->n_pairs + p->n_fresh, err));
-    int64_t old = drop_moved(p), fresh = p->n_fresh, at = old + fresh;
-    p->serial++;
+    int64_t old = sift(p), fresh = p->n_fresh, at = old + fresh;
+    p->serial += fresh > 0 || old < p->n_pairs;
+    p->n_pairs = old; /* while there may be no room */
+    STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, at, err));
     p->n_pairs = at;
     while (fresh > 0)
         if (old > 0 && by_shapes(&p->fresh[fresh - 1], &p->pair[old - 1]) < 0)
@@ -232,6 +237,12 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
         else
             p->pair[--at] = p->fresh[--fresh];
     return ST_OK;
+}
+
+static void drop_all(sti_Pairs *p)
+{
+    p->n_pairs = p->n_fresh = 0;
+    p->serial++;
 }
 
 static st_Status find_again(sti_Pairs *p, st_Error *err)
@@ -301,7 +312,7 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
     }
     sti_tree_build(&p->tree);
     p->moves = 0;
-    p->n_pairs = 0;
+    drop_all(p);
     STI_TRY(find_again(p, err));
     p->started = true;
     return ST_OK;
@@ -310,7 +321,7 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
 static st_Status all_pairs(sti_Pairs *p, st_Error *err)
 {
     struct sti_PairSearch all;
-    p->n_pairs = p->n_fresh = 0;
+    drop_all(p);
     p->started = false; /* the next finite margin starts anew */
     lend_fresh(p, &all);
     for (int i = 0; i < p->n_shapes; i++) {
