@@ -49,6 +49,52 @@ void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *
     sti_team_run(threads, run_range, &loop);
 }
 
+/* ---- hands ------------------------------------------------------------------------------------ */
+
+static int first_of(uint64_t left)
+{
+    return (int)(uint32_t)left;
+}
+static int end_of(uint64_t left)
+{
+    return (int)(left >> 32);
+}
+
+void sti_hand_fill(sti_Hand *hand, int first, int end)
+{
+    atomic_store_explicit(&hand->left, (uint64_t)end << 32 | (uint64_t)first, memory_order_relaxed);
+}
+
+/* Items are all there before the wait, and what was done with them is seen behind the next: no order is needed here. */
+static int take_front(sti_Hand *hand)
+{
+    uint64_t left = atomic_load_explicit(&hand->left, memory_order_relaxed);
+    while (first_of(left) < end_of(left))
+        if (atomic_compare_exchange_weak_explicit(&hand->left, &left, left + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return first_of(left);
+    return -1;
+}
+
+static int take_back(sti_Hand *hand)
+{
+    const uint64_t one = (uint64_t)1 << 32;
+    uint64_t left = atomic_load_explicit(&hand->left, memory_order_relaxed);
+    while (first_of(left) < end_of(left))
+        if (atomic_compare_exchange_weak_explicit(&hand->left, &left, left - one, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return end_of(left) - 1;
+    return -1;
+}
+
+int sti_hand_take(sti_Hand *hands, int thread, int n_threads)
+{
+    int item = take_front(&hands[thread]);
+    for (int k = 1; k < n_threads && item < 0; k++)
+        item = take_back(&hands[(thread + k) % n_threads]);
+    return item;
+}
+
 /* ---- parts ------------------------------------------------------------------------------------ */
 
 enum { LEAST_PART = 256, PARTS_A_THREAD = 4, LEAST_COPIED = 16384 };

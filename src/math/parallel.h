@@ -8,6 +8,8 @@
 
 #include "base/base.h"
 
+#include <stdatomic.h>
+
 /* Called by every member, thread = 0 .. n_threads - 1. */
 typedef void sti_Team(void *ctx, int thread, int n_threads);
 void sti_team_run(int threads, sti_Team *work, void *ctx);
@@ -37,6 +39,15 @@ static inline int64_t sti_places_before(const sti_Places *places, int thread)
         sum += places->count[k];
     return sum;
 }
+
+/* Work in hands: every member has one, with the items first .. end - 1. It takes from the front of its own, and when
+ * that is empty from the back of the others', so that nobody waits for the slowest. Filled by its owner, before a wait;
+ * an item taken is never given twice. -1: nothing is left.                                            */
+typedef struct sti_Hand {
+    _Alignas(64) _Atomic(uint64_t) left; /* end, first: 32 bits each                                    */
+} sti_Hand;
+void sti_hand_fill(sti_Hand *hand, int first, int end);
+int sti_hand_take(sti_Hand *hands, int thread, int n_threads);
 
 /* 0 .. n - 1 in parts, at most STI_PARTS, whose borders depend on n alone; returns how many there are. */
 enum { STI_PARTS = 128 };

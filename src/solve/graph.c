@@ -12,6 +12,8 @@ enum { LATE = STI_COLOURS };
 
 void sti_graph_release(sti_Graph *graph)
 {
+    RELEASE(stretch);
+    RELEASE(run_first);
     RELEASE(batch);
     RELEASE(rows);
     RELEASE(points);
@@ -231,44 +233,72 @@ static int lowest_free(uint64_t taken)
     return ~taken != 0 ? __builtin_ctzll(~taken) : LATE;
 }
 
-/* Each contact takes the first colour that is free at both its bodies. */
-static void choose_colours(sti_Graph *graph, int count[STI_COLOURS + 1])
+/* Each contact takes the first colour that is free at both its bodies. run_first becomes how many there are of each
+ * colour in each zone, and behind all of them how many have none.                                   */
+static void choose_colours(sti_Graph *graph)
 {
     memset(graph->taken, 0, (size_t)(graph->n_nodes + 1) * sizeof *graph->taken);
+    memset(graph->run_first, 0, (size_t)(STI_COLOURS * graph->n_zones + 1) * sizeof *graph->run_first);
     for (int c = 0; c < graph->problem->n_contacts; c++) {
         const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
         if (graph->whole[c] == STI_ALONE) continue;
         const int colour = lowest_free(graph->taken[legs[0]] | graph->taken[legs[1]]);
         graph->colour[c] = (uint8_t)colour;
-        count[colour]++;
+        graph->run_first[colour < LATE ? STI_COLOURS * (c / STI_ZONE) + colour : STI_COLOURS * graph->n_zones]++;
         for (int side = 0; side < 2 && colour < LATE; side++)
             if (legs[side] != graph->n_nodes) graph->taken[legs[side]] |= (uint64_t)1 << colour;
     }
 }
 
-/* Batches of each colour, and the place of every contact in them. */
-static void place_contacts(sti_Graph *graph, const int count[STI_COLOURS + 1])
+/* How many there are becomes where they begin. */
+static void place_runs(sti_Graph *graph)
 {
-    int next[STI_COLOURS + 1], end = 0; /* the next free lane of each colour */
-    for (int k = 0; k < STI_COLOURS; k++) {
-        graph->colour_first[k] = end;
-        next[k] = STI_LANES * end;
-        end += (count[k] + STI_LANES - 1) / STI_LANES;
+    int end = 0, *late = graph->run_first + STI_COLOURS * graph->n_zones;
+    for (int *run = graph->run_first; run < late; run++) {
+        const int batches = (*run + STI_LANES - 1) / STI_LANES;
+        *run = end;
+        end += batches;
     }
-    graph->colour_first[STI_COLOURS] = end;
-    next[LATE] = STI_LANES * end;
-    graph->n_batches = end + count[LATE];
-    int alone = STI_LANES * graph->n_batches; /* behind all of them */
+    graph->n_coloured = end;
+    graph->n_batches = end + *late;
+    *late = end;
+}
+
+/* The place of every contact. */
+static void place_contacts(sti_Graph *graph)
+{
+    int next[STI_COLOURS], late = STI_LANES * graph->n_coloured, alone = STI_LANES * graph->n_batches;
     for (int c = 0; c < graph->problem->n_contacts; c++) {
+        const int *run = graph->run_first + (ptrdiff_t)STI_COLOURS * (c / STI_ZONE);
+        for (int k = 0; k < STI_COLOURS && c % STI_ZONE == 0; k++)
+            next[k] = STI_LANES * run[k];
         if (graph->whole[c] == STI_ALONE) {
             graph->place[c] = alone++;
-            continue;
+        } else if (graph->colour[c] == LATE) {
+            graph->place[c] = late;
+            late += STI_LANES;
+        } else {
+            graph->place[c] = next[graph->colour[c]]++;
         }
-        const int colour = graph->colour[c];
-        graph->place[c] = next[colour];
-        next[colour] += colour == LATE ? STI_LANES : 1;
     }
     graph->n_rooms = (alone + STI_LANES - 1) / STI_LANES;
+}
+
+/* Colour after colour, each in the order of memory. */
+static st_Status list_stretches(sti_Graph *graph, st_Error *err)
+{
+    int n = 0;
+    GROW(stretch, sti_chunks_of(graph->n_coloured) + (int64_t)STI_COLOURS * graph->n_zones);
+    for (int k = 0; k < STI_COLOURS; k++) {
+        graph->colour_first[k] = n;
+        for (int z = 0; z < graph->n_zones; z++) {
+            const int *run = graph->run_first + STI_COLOURS * (ptrdiff_t)z + k;
+            for (int first = run[0]; first < run[1]; first += STI_CHUNK)
+                graph->stretch[n++] = (sti_Stretch){first, run[1] - first < STI_CHUNK ? run[1] - first : STI_CHUNK};
+        }
+    }
+    graph->colour_first[STI_COLOURS] = n;
+    return ST_OK;
 }
 
 /* Who stands in which lane. */
@@ -310,25 +340,21 @@ static st_Status make_room(sti_Graph *graph, st_Error *err)
     return ST_OK;
 }
 
-/* Chunks do not cross colours. */
-static int count_chunks(const sti_Graph *graph)
+static st_Status find_places(sti_Graph *graph, st_Error *err)
 {
-    int n = sti_chunks_of(graph->n_batches); /* where colours do not matter */
-    int by_colour = 1;                       /* those without one */
-    for (int k = 0; k < STI_COLOURS; k++)
-        by_colour += sti_chunks_of(graph->colour_first[k + 1] - graph->colour_first[k]);
-    return n > by_colour ? n : by_colour;
+    graph->n_zones = (graph->problem->n_contacts + STI_ZONE - 1) / STI_ZONE;
+    GROW(run_first, (int64_t)STI_COLOURS * graph->n_zones + 1);
+    choose_colours(graph);
+    place_runs(graph);
+    place_contacts(graph);
+    return list_stretches(graph, err);
 }
 
 static st_Status make_batches(sti_Graph *graph, st_Error *err)
 {
-    int count[STI_COLOURS + 1] = {0};
     const bool anew = graph->n_placed == 0;
     graph->n_placed = 0; /* while there may be no room */
-    if (anew) {
-        choose_colours(graph, count);
-        place_contacts(graph, count);
-    }
+    if (anew) STI_TRY(find_places(graph, err));
     GROW(batch, graph->n_batches);
     if (graph->round)
         GROW(balls, graph->n_batches);
@@ -339,7 +365,8 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     GROW(r, 3 * STI_LANES * (int64_t)graph->n_rooms);
     GROW(weight, 3 * STI_LANES * (int64_t)graph->n_rooms);
     GROW(judged, 3 * STI_LANES * (int64_t)graph->n_rooms);
-    GROW(part, count_chunks(graph));
+    const int chunks = sti_chunks_of(graph->n_batches), stretches = graph->colour_first[STI_COLOURS] + 1;
+    GROW(part, chunks > stretches ? chunks : stretches);
     if (anew) list_lanes(graph);
     graph->n_placed = graph->problem->n_contacts;
     graph->placed_nodes = graph->n_nodes;

@@ -19,52 +19,74 @@ typedef struct Pass {
     sti_Graph *graph;
     double *r, *v;
     sti_Pass which;
+    sti_Hand hand[2][STI_MOST_THREADS]; /* of stretches: of this colour, and of the next               */
 } Pass;
 
-/* Batches first .. end - 1, of one colour, by a team: chunk by chunk, so that sums do not depend on it. */
-static void pass_colour(const Pass *pass, int first, int end, int chunk, int thread, int n_threads)
+static double pass_batches(const Pass *pass, int first, int count)
 {
-    sti_Graph *graph = pass->graph;
-    const int n = sti_chunks_of(end - first);
-    const int from = (int)sti_share(n, thread, n_threads), to = (int)sti_share(n, thread + 1, n_threads);
-    for (int k = from; k < to; k++) {
-        const int begin = first + k * STI_CHUNK, count = end - begin < STI_CHUNK ? end - begin : STI_CHUNK;
-        graph->part[chunk + k].moved =
-            graph->code->pass(graph->batch + begin, sti_graph_map(graph, begin),
-                              pass->r + 3 * STI_LANES * (ptrdiff_t)begin, pass->v, graph->n_nodes, count, pass->which);
-    }
+    const sti_Graph *graph = pass->graph;
+    return graph->code->pass(graph->batch + first, sti_graph_map(graph, first),
+                             pass->r + 3 * STI_LANES * (ptrdiff_t)first, pass->v, graph->n_nodes, count, pass->which);
 }
 
+/* The first stretch of a colour in the share of a thread, which is one of memory. */
+static int first_in_share(const sti_Graph *graph, int colour, int thread, int n_threads)
+{
+    const int64_t border = sti_share(graph->n_coloured, thread, n_threads);
+    int low = graph->colour_first[colour], high = graph->colour_first[colour + 1];
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (graph->stretch[middle].first < border)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void deal(Pass *pass, int colour, int thread, int n_threads)
+{
+    if (colour < STI_COLOURS)
+        sti_hand_fill(&pass->hand[colour % 2][thread], first_in_share(pass->graph, colour, thread, n_threads),
+                      first_in_share(pass->graph, colour, thread + 1, n_threads));
+}
+
+static int count_colours(const sti_Graph *graph)
+{
+    int n = STI_COLOURS;
+    while (n > 0 && graph->colour_first[n - 1] == graph->colour_first[n])
+        n--;
+    return n;
+}
+
+/* By stretches, each with a sum of its own, so that nothing depends on who took which. */
 static void pass_colours(void *ctx, int thread, int n_threads)
 {
-    const Pass *pass = ctx;
+    Pass *pass = ctx;
     const sti_Graph *graph = pass->graph;
-    int chunk = 0;
-    for (int k = 0; k < STI_COLOURS; k++) {
-        const int first = graph->colour_first[k], end = graph->colour_first[k + 1];
-        if (first == end) continue;
-        pass_colour(pass, first, end, chunk, thread, n_threads);
-        chunk += sti_chunks_of(end - first);
+    const int n_colours = count_colours(graph), n_stretches = graph->colour_first[STI_COLOURS];
+    deal(pass, 0, thread, n_threads);
+    for (int colour = 0; colour < n_colours; colour++) {
         sti_team_wait(n_threads);
+        deal(pass, colour + 1, thread, n_threads);
+        for (int k; (k = sti_hand_take(pass->hand[colour % 2], thread, n_threads)) >= 0;)
+            graph->part[k].moved = pass_batches(pass, graph->stretch[k].first, graph->stretch[k].count);
     }
+    sti_team_wait(n_threads);
     if (thread > 0) return;
-    const int late = graph->colour_first[STI_COLOURS]; /* one after another: they share bodies */
-    graph->part[chunk].moved =
-        graph->code->pass(graph->batch + late, sti_graph_map(graph, late), pass->r + 3 * STI_LANES * (ptrdiff_t)late,
-                          pass->v, graph->n_nodes, graph->n_batches - late, pass->which);
-    if (graph->n_alone > 0) graph->part[chunk].moved += sti_alone_pass(graph, pass->r, pass->v, pass->which);
+    const int late = graph->n_coloured; /* one after another: they share bodies */
+    graph->part[n_stretches].moved = pass_batches(pass, late, graph->n_batches - late);
+    if (graph->n_alone > 0) graph->part[n_stretches].moved += sti_alone_pass(graph, pass->r, pass->v, pass->which);
 }
 
 /* Returns | change of r |^2. */
 static double pass_over(sti_Graph *graph, double *r, double *v, sti_Pass which)
 {
-    Pass pass = {graph, r, v, which};
-    int n_chunks = 1;
+    Pass pass;
     double moved = 0.0;
+    pass.graph = graph, pass.r = r, pass.v = v, pass.which = which;
     sti_team_run(graph->n_batches * STI_LANES >= TEAM ? graph->threads : 1, pass_colours, &pass);
-    for (int k = 0; k < STI_COLOURS; k++)
-        n_chunks += sti_chunks_of(graph->colour_first[k + 1] - graph->colour_first[k]);
-    for (int k = 0; k < n_chunks; k++)
+    for (int k = 0; k <= graph->colour_first[STI_COLOURS]; k++)
         moved += graph->part[k].moved;
     return moved;
 }

@@ -147,9 +147,45 @@ static void places_put_lists_together(void **state)
     free(list.to);
 }
 
+/* 0 .. n - 1 dealt out unevenly, in two rounds: everything in the first hand, then everything in the last. */
+typedef struct Deal {
+    int n;
+    sti_Hand hand[2][STI_MOST_THREADS];
+    unsigned char *times;
+} Deal;
+
+static void play(void *ctx, int thread, int n_threads)
+{
+    Deal *deal = ctx;
+    const int last = n_threads - 1;
+    sti_hand_fill(&deal->hand[0][thread], 0, thread == 0 ? deal->n : 0);
+    sti_hand_fill(&deal->hand[1][thread], 0, thread == last ? deal->n : 0);
+    sti_team_wait(n_threads);
+    for (int round = 0; round < 2; round++)
+        for (int k; (k = sti_hand_take(deal->hand[round], thread, n_threads)) >= 0;)
+            deal->times[2 * (ptrdiff_t)k + round]++;
+}
+
+static void hands_give_everything_once(void **state)
+{
+    (void)state;
+    for (int s = 0; s < N_SIZES; s++)
+        for (int threads = 1; threads <= 4; threads++) {
+            Deal deal;
+            deal.n = sizes[s];
+            deal.times = calloc(2 * (size_t)deal.n + 1, 1);
+            assert_non_null(deal.times);
+            sti_team_run(threads, play, &deal);
+            for (int k = 0; k < 2 * deal.n; k++)
+                assert_int_equal(deal.times[k], 1);
+            free(deal.times);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parts_cover_all_once),
+                                       cmocka_unit_test(hands_give_everything_once),
                                        cmocka_unit_test(sums_have_the_same_bits), cmocka_unit_test(copies_and_bounds),
                                        cmocka_unit_test(places_put_lists_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,17 +43,18 @@ static void test_colours_share_no_body(void **state)
         last_in[k] = -1;
     assert_true(graph->n_nodes < 64);
     for (int colour = 0; colour < 64; colour++)
-        for (int b = graph->colour_first[colour]; b < graph->colour_first[colour + 1]; b++)
-            for (int lane = 0; lane < STI_LANES; lane++) {
-                if (graph->batch[b].contact[lane] < 0) continue;
-                seen++;
-                for (int side = 0; side < 2; side++) {
-                    const int node = graph->batch[b].body[side][lane];
-                    if (node == graph->n_nodes) continue;
-                    assert_true(last_in[node] < colour);
-                    last_in[node] = colour;
+        for (int s = graph->colour_first[colour]; s < graph->colour_first[colour + 1]; s++)
+            for (int b = graph->stretch[s].first; b < graph->stretch[s].first + graph->stretch[s].count; b++)
+                for (int lane = 0; lane < STI_LANES; lane++) {
+                    if (graph->batch[b].contact[lane] < 0) continue;
+                    seen++;
+                    for (int side = 0; side < 2; side++) {
+                        const int node = graph->batch[b].body[side][lane];
+                        if (node == graph->n_nodes) continue;
+                        assert_true(last_in[node] < colour);
+                        last_in[node] = colour;
+                    }
                 }
-            }
     assert_int_equal(seen, wall.problem.n_contacts);
     free_wall(&wall);
 }
