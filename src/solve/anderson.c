@@ -34,7 +34,7 @@ static float *difference_g(const sti_Anderson *a, int k)
 {
     return a->difference + (int64_t)(WINDOW + k) * a->n;
 }
-enum { F, F_LAST, G_LAST, G_BEST, N_KEPT }; /* the first two change places */
+enum { F, F_LAST, G, N_KEPT = G + 2 }; /* the first two change places */
 static double *kept(const sti_Anderson *a, int which)
 {
     if (which <= F_LAST) which ^= a->exchanged;
@@ -83,7 +83,6 @@ typedef struct Pass {
     const double *x;
     double *g;
     const double *theta; /* of the second pass; NULL: nothing to combine                               */
-    bool best;           /* likewise: this g is to be kept                                             */
 } Pass;
 
 /* x'y in eight sums side by side, which is as exact as one and lets them run at once; the order is fixed. */
@@ -128,7 +127,7 @@ STI_INLINE void take_differences(const Pass *pass, int64_t first, int n, double 
 {
     const sti_Anderson *a = pass->a;
     const double *restrict weight = a->weight + first, *restrict f = kept(a, F) + first, *g = pass->g + first;
-    const double *restrict f_last = kept(a, F_LAST) + first, *restrict g_last = kept(a, G_LAST) + first;
+    const double *restrict f_last = kept(a, F_LAST) + first, *restrict g_last = kept(a, G + a->g_last) + first;
     float *restrict df = difference_f(a, a->newest) + first, *restrict dg = difference_g(a, a->newest) + first;
     for (int i = 0; i < n; i++) {
         df[i] = single(f[i] - f_last[i]);
@@ -169,8 +168,7 @@ STI_CLONES static void combine_chunks(void *ctx, int64_t first, int64_t end)
     for (int64_t at = first * CHUNK; at < stop; at += BLOCK) {
         const int n = stop - at < BLOCK ? (int)(stop - at) : BLOCK;
         double *restrict g = pass->g + at;
-        memcpy(kept(a, G_LAST) + at, g, (size_t)n * sizeof *g);
-        if (pass->best) memcpy(kept(a, G_BEST) + at, g, (size_t)n * sizeof *g);
+        memcpy(kept(a, G + a->g_last) + at, g, (size_t)n * sizeof *g);
         for (int k = 0; pass->theta != NULL && k < a->count; k++) {
             const float *restrict dg = difference_g(a, k) + at;
             for (int i = 0; i < n; i++)
@@ -255,14 +253,16 @@ void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restri
         return;
     }
     const double size = measure(a, &pass);
-    pass.best = size < a->smallest;
-    if (pass.best) a->smallest = size;
+    const bool best = size < a->smallest;
+    if (best) a->smallest = size;
     if (must_go_back(a, size)) {
-        if (!pass.best) memcpy(g, kept(a, G_BEST), sizeof(double) * (size_t)a->n);
+        if (!best) memcpy(g, kept(a, G + a->g_best), sizeof(double) * (size_t)a->n);
         forget(a);
         return;
     }
     if (a->count > 0 && least_squares(a, theta)) pass.theta = theta;
+    a->g_last = !a->g_best; /* over any that is not the best */
+    if (best) a->g_best = a->g_last;
     sti_team_for(a->threads, count_chunks(a->n), LEAST, combine_chunks, &pass);
     a->exchanged ^= 1;
     a->has_last = true;

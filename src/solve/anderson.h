@@ -35,6 +35,7 @@ typedef struct sti_Anderson {
     int count, newest;    /* differences held, and the place of the last one                      */
     bool has_last;        /* f_last, g_last are of the pair before                                */
     int exchanged;        /* 1: f stands where f_last was, and it where f was                     */
+    int g_last, g_best;   /* which of two places has them, often the same                         */
     double smallest;      /* |f| over the pairs since memory was empty                            */
     double to_halve;      /* the smallest when patience began                                     */
     int points;           /* made since then                                                      */
