@@ -15,7 +15,7 @@
 
 /* What a thread finds, the first one in pairs->fresh itself. */
 struct sti_PairSearch {
-    sti_Pair *found;
+    sti_PairKey *found;
     int64_t n_found, found_capacity;
     st_Status status;
     st_Error err;
@@ -70,11 +70,11 @@ static bool add_fresh(const Search *search, int other)
 {
     const sti_Pairs *p = search->pairs;
     struct sti_PairSearch *of = search->of;
-    sti_Pair pair;
-    if (!p->filter(p->ctx, search->shape, other, &pair)) return true;
+    sti_PairKey key;
+    if (!p->filter(p->ctx, search->shape, other, &key)) return true;
     if (of->n_found == of->found_capacity)
         of->status = STI_GROW(&p->allocator, of->found, of->found_capacity, of->n_found + 1, &of->err);
-    if (of->status == ST_OK) of->found[of->n_found++] = pair;
+    if (of->status == ST_OK) of->found[of->n_found++] = key;
     return of->status == ST_OK;
 }
 
@@ -193,32 +193,42 @@ static st_Status find_fresh(sti_Pairs *p, st_Error *err)
     return take_fresh(p, &team.first, err);
 }
 
-static int by_shapes(const void *x, const void *y)
+/* Below 0: a stands before b. */
+static int compare(sti_PairKey a, sti_PairKey b)
 {
-    const sti_Pair *a = x, *b = y;
-    if (a->i != b->i) return a->i < b->i ? -1 : 1;
-    return a->j < b->j ? -1 : a->j > b->j;
+    if (a.i != b.i) return a.i < b.i ? -1 : 1;
+    return a.j < b.j ? -1 : a.j > b.j;
+}
+
+static int by_shapes(const void *a, const void *b)
+{
+    return compare(*(const sti_PairKey *)a, *(const sti_PairKey *)b);
+}
+
+static sti_PairKey key_of(const sti_Pair *pair)
+{
+    return (sti_PairKey){pair->i, pair->j};
 }
 
 /* Old pairs of shapes that moved stay if they were found again, with what is known of them, and of the fresh ones those
  * stay that are new: mostly none goes and none comes. Returns how many old ones there are now.       */
 static int64_t sift(sti_Pairs *p)
 {
-    int64_t n = 0, f = 0, new = 0;
+    int64_t n = 0, f = 0, n_new = 0;
     for (int64_t k = 0; k < p->n_pairs; k++) {
         const sti_Pair *old = &p->pair[k];
         if (p->moved[old->i] || p->moved[old->j]) {
-            for (; f < p->n_fresh && by_shapes(&p->fresh[f], old) < 0; f++)
-                p->fresh[new ++] = p->fresh[f];
-            if (f == p->n_fresh || by_shapes(&p->fresh[f], old) != 0) continue;
+            for (; f < p->n_fresh && compare(p->fresh[f], key_of(old)) < 0; f++)
+                p->fresh[n_new++] = p->fresh[f];
+            if (f == p->n_fresh || compare(p->fresh[f], key_of(old)) != 0) continue;
             f++;
         }
         if (n < k) p->pair[n] = *old;
         n++;
     }
     while (f < p->n_fresh)
-        p->fresh[new ++] = p->fresh[f++];
-    p->n_fresh = new;
+        p->fresh[n_new++] = p->fresh[f++];
+    p->n_fresh = n_new;
     return n;
 }
 
@@ -231,11 +241,15 @@ static st_Status merge(sti_Pairs *p, st_Error *err)
     p->n_pairs = old; /* while there may be no room */
     STI_TRY(STI_GROW(&p->allocator, p->pair, p->pair_capacity, at, err));
     p->n_pairs = at;
-    while (fresh > 0)
-        if (old > 0 && by_shapes(&p->fresh[fresh - 1], &p->pair[old - 1]) < 0)
+    while (fresh > 0) {
+        const sti_PairKey last = p->fresh[fresh - 1];
+        if (old > 0 && compare(last, key_of(&p->pair[old - 1])) < 0) {
             p->pair[--at] = p->pair[--old];
-        else
-            p->pair[--at] = p->fresh[--fresh];
+            continue;
+        }
+        p->pair[--at] = (sti_Pair){.i = last.i, .j = last.j};
+        fresh--;
+    }
     return ST_OK;
 }
 

@@ -12,15 +12,20 @@
 #include "collide/collide.h"
 #include "math/quat.h"
 
+/* Shapes, in the order of the dispatch matrix. */
+typedef struct sti_PairKey {
+    int i, j;
+} sti_PairKey;
+
 typedef struct sti_Pair {
-    int i, j;      /* shapes, in the order of the dispatch matrix                                  */
+    int i, j;      /* its key                                                                      */
     sti_Hint hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
     double clear;  /* likewise the contact stage's                                                 */
     int kept;      /* and its place for a patch; 0: none                                           */
 } sti_Pair;
 
 /* May shapes i and j touch? Puts them in order. */
-typedef bool sti_PairFilter(const void *ctx, int i, int j, sti_Pair *out);
+typedef bool sti_PairFilter(const void *ctx, int i, int j, sti_PairKey *out);
 
 /* What is known of a shape beforehand. */
 typedef enum sti_Extent {
@@ -55,7 +60,8 @@ typedef struct sti_Pairs {
     const void *ctx;
     int threads; /* of a team, set by its owner: the list does not depend on it                    */
     int64_t n_pairs, n_fresh;
-    sti_Pair *pair, *fresh;
+    sti_Pair *pair;
+    sti_PairKey *fresh; /* found, in a call                                                        */
     int64_t pair_capacity, fresh_capacity;
     struct sti_PairSearch *search; /* of each thread but the first                                  */
     int n_searches;

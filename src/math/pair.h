@@ -8,22 +8,22 @@
 
 #include "math/wide.h"
 
-typedef double sti_Pair __attribute__((vector_size(2 * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef double sti_Two __attribute__((vector_size(2 * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-STI_INLINE sti_Pair pair_load(const double *x)
+STI_INLINE sti_Two pair_load(const double *x)
 {
-    return *(const sti_Pair *)x;
+    return *(const sti_Two *)x;
 }
 
-STI_INLINE void pair_store(double *x, sti_Pair a)
+STI_INLINE void pair_store(double *x, sti_Two a)
 {
-    *(sti_Pair *)x = a;
+    *(sti_Two *)x = a;
 }
 
 /* x . y of n numbers, n known where it is called. */
 STI_INLINE double pair_dot(const double *x, const double *y, int n)
 {
-    sti_Pair sum = {0, 0};
+    sti_Two sum = {0, 0};
     if (n > 1) sum = pair_load(x) * pair_load(y);
     for (int k = 2; k + 1 < n; k += 2)
         sum += pair_load(x + k) * pair_load(y + k);

@@ -17,9 +17,9 @@ STI_INLINE void multiply(double sign, const double *X, int rows, const double *Y
 }
 
 /* Numbers k and k + 1 of a row of n; one that is not there is 0. */
-STI_INLINE sti_Pair two_of(const double *x, int k, int n)
+STI_INLINE sti_Two two_of(const double *x, int k, int n)
 {
-    sti_Pair two = {x[k], 0};
+    sti_Two two = {x[k], 0};
     if (k + 1 < n) two = pair_load(x + k);
     return two;
 }
@@ -30,8 +30,8 @@ STI_INLINE void by_pairs(double sign, const double *X, const double *Y, int size
     sti_Wide y[3][3];
     for (int b = 0; b < size / 2; b++)
         for (int k = 0; k < 3; k++) {
-            const sti_Pair p = two_of(Y + 2 * b * inner, 2 * k, inner),
-                           q = two_of(Y + (2 * b + 1) * inner, 2 * k, inner);
+            const sti_Two p = two_of(Y + 2 * b * inner, 2 * k, inner),
+                          q = two_of(Y + (2 * b + 1) * inner, 2 * k, inner);
             y[b][k] = __builtin_shufflevector(p, q, 0, 1, 2, 3);
         }
     for (int a = 0; a < size; a++) {
@@ -39,7 +39,7 @@ STI_INLINE void by_pairs(double sign, const double *X, const double *Y, int size
         double *out = C + a * stride;
         sti_Wide x[3], sum[3];
         for (int k = 0; k < 3; k++) {
-            const sti_Pair p = two_of(row, 2 * k, inner);
+            const sti_Two p = two_of(row, 2 * k, inner);
             x[k] = __builtin_shufflevector(p, p, 0, 1, 0, 1);
         }
         for (int b = 0; b < size / 2; b++)

@@ -54,7 +54,7 @@ static bool are_to_touch(const sti_World *world, int i, int j)
     return !is_excluded(&world->collider, owner[i], owner[j]);
 }
 
-static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
+static bool may_touch(const void *ctx, int i, int j, sti_PairKey *out)
 {
     const sti_World *world = ctx;
     const st_ShapeType a = sti_shape_def(world->scene, i)->type, b = sti_shape_def(world->scene, j)->type;
@@ -62,7 +62,7 @@ static bool may_touch(const void *ctx, int i, int j, sti_Pair *out)
     bool forth = sti_collide_supports(a, b), back = sti_collide_supports(b, a);
     if (!forth && !back) return false;
     bool keep = forth && (!back || i < j);
-    *out = keep ? (sti_Pair){.i = i, .j = j} : (sti_Pair){.i = j, .j = i};
+    *out = keep ? (sti_PairKey){i, j} : (sti_PairKey){j, i};
     return true;
 }
 

@@ -117,7 +117,7 @@ static st_Status check_patch(const st_SystemDef *def, const sti_World *world, in
     return ST_OK;
 }
 
-static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti_Pair pair, st_Error *err)
+static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti_PairKey pair, st_Error *err)
 {
     STI_TRY(check_patch(def, world, pair.i, err));
     STI_TRY(check_patch(def, world, pair.j, err));
@@ -133,7 +133,7 @@ static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st
     const sti_Pairs *pairs = &world->collider.pairs;
     for (int i = 0; i < world->scene->n_shapes; i++)
         for (int j = 0; j < i; j++) {
-            sti_Pair pair;
+            sti_PairKey pair;
             if (pairs->filter(pairs->ctx, j, i, &pair)) STI_TRY(check_pair(def, world, pair, err));
         }
     return ST_OK;
