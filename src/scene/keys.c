@@ -75,6 +75,12 @@ static const sti_Key shape_keys[] = {
     {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, spinning), "m",
      "torque about the normal over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs",
      NULL, NULL},
+    {"surface_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_velocity), "m/s",
+     "a belt: the surface moves in itself, in the shape's axes, while the shape stays; what is along the contact "
+     "counts",
+     NULL, NULL},
+    {"surface_angular_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_spin), "rad/s",
+     "a turntable: likewise, about the shape's middle, in its axes", NULL, NULL},
     {"stiffness", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, stiffness), "N/m",
      "contact regularized: of the normal spring, in series with the other shape's; left out: the simulation's", NULL,
      NULL},
