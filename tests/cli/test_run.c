@@ -304,7 +304,7 @@ static void belts_run(void **state)
         json_decref(root);
     }
     RUN(p, "check", "examples/world/conveyor.json", "--set", "ground/belt/surface_velocity=[1, 0]");
-    check_status(p, 1);
+    check_status(p, 2);
     check_contains(p->err, "surface_velocity");
 }
 
