@@ -4,9 +4,9 @@
  * The page draws the shapes it knows by their type. Any other it draws from its triangles, which stand in
  * the same object: so a shape of a new kind is seen before the page knows its name.
  */
+#include "base/json.h"
 #include "math/quat.h"
 #include "record/tessellate.h"
-#include "scene/document.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -120,10 +120,12 @@ static json_t *springs(const st_Scene *scene)
     for (int i = 1; i <= st_scene_spring_count(scene); i++) {
         st_SpringDef spring;
         if (st_scene_spring(scene, (st_SpringId){i}, &spring) != ST_OK) continue;
+        /* a bushing has one point, common to both */
+        st_Vec3 second = spring.type == ST_SPRING_BUSHING ? spring.point_a : spring.point_b;
         list = sti_append_to(list, json_pack("{ss ss si si so so}", "name", spring.name, "type",
                                              st_spring_type_name(spring.type), "a", spring.a.index1, "b",
                                              spring.b.index1, "pa", anchor(scene, spring.a, spring.point_a), "pb",
-                                             anchor(scene, spring.b, spring.point_b)));
+                                             anchor(scene, spring.b, second)));
     }
     return list;
 }
