@@ -159,7 +159,7 @@ static st_Status add_point(const Overlap *o, double gap, st_Vec3 on_b, st_Vec3 n
     for (int k = o->first; k < o->out->n; k++)
         if (norm(sub(o->out->point[k].point, at)) <= 1e-7 * o->size && norm(sub(o->out->point[k].normal, n)) <= 1e-6)
             return ST_OK; /* a corner of both, or on an edge of it */
-    return sti_points_add(o->out, (sti_ContactPoint){gap, at, n, feature & ((1u << STI_FEATURE_BITS) - 1)}, o->err);
+    return sti_points_add(o->out, (sti_ContactPoint){gap, at, n, feature % STI_FEATURES}, o->err);
 }
 
 /* A feature of one solid and where it leaves the other. */

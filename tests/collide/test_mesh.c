@@ -4,6 +4,7 @@
 #include "collide/collide.h"
 #include "math/quat.h"
 
+#include <stdlib.h>
 #include <stiction/stiction.h>
 #include <string.h>
 
@@ -277,6 +278,29 @@ static void sheets_have_two_sides(void **state)
     }
 }
 
+/* A cube at the end of more points than there are numbers for features, on a plane: each corner has its own. */
+static void features_are_small_numbers(void **state)
+{
+    (void)state;
+    enum { BEFORE = 1 << STI_FEATURE_BITS };
+    st_Vec3 *points = calloc(BEFORE + 8, sizeof *points);
+    int triangles[36];
+    assert_non_null(points);
+    memcpy(points + BEFORE, cube_points, sizeof cube_points);
+    for (int k = 0; k < 36; k++)
+        triangles[k] = BEFORE + cube_triangles[k];
+    const st_ShapeDef plane = st_plane_def(), cube = st_mesh_def(points, BEFORE + 8, triangles, 12);
+    Touch t;
+    touch(&t, &plane, &cube, (st_Pose){{0, 0, 1}, {1, 0, 0, 0}}, 1e-3);
+    assert_int_equal(t.points.n, 4);
+    for (int k = 0; k < t.points.n; k++) {
+        assert_true(t.points.point[k].feature < 1u << STI_FEATURE_BITS);
+        assert_true(k == 0 || t.points.point[k].feature > t.points.point[k - 1].feature);
+    }
+    let_go(&t);
+    free(points);
+}
+
 /* ---- meshes against meshes ------------------------------------------------------------------------ */
 
 /* Two cubes as meshes against two as boxes: apart, the least gap is their distance, whatever the triangles. */
@@ -407,12 +431,19 @@ static void rooms_are_hollow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mesh_cube_is_a_box),      cmocka_unit_test(overhang_has_no_phantoms),
-        cmocka_unit_test(grooves_and_ridges),      cmocka_unit_test(sheets_have_two_sides),
-        cmocka_unit_test(mesh_cubes_are_boxes),    cmocka_unit_test(mesh_rests_on_mesh),
-        cmocka_unit_test(what_is_inside_is_known), cmocka_unit_test(what_is_inside_comes_out),
-        cmocka_unit_test(rooms_are_hollow),        cmocka_unit_test(box_slides_over_a_triangulated_plane),
-        cmocka_unit_test(box_stops_as_on_a_plane), cmocka_unit_test(ball_rolls_over_flat_cells),
+        cmocka_unit_test(mesh_cube_is_a_box),
+        cmocka_unit_test(overhang_has_no_phantoms),
+        cmocka_unit_test(grooves_and_ridges),
+        cmocka_unit_test(sheets_have_two_sides),
+        cmocka_unit_test(features_are_small_numbers),
+        cmocka_unit_test(mesh_cubes_are_boxes),
+        cmocka_unit_test(mesh_rests_on_mesh),
+        cmocka_unit_test(what_is_inside_is_known),
+        cmocka_unit_test(what_is_inside_comes_out),
+        cmocka_unit_test(rooms_are_hollow),
+        cmocka_unit_test(box_slides_over_a_triangulated_plane),
+        cmocka_unit_test(box_stops_as_on_a_plane),
+        cmocka_unit_test(ball_rolls_over_flat_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
