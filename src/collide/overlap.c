@@ -119,8 +119,7 @@ static Way way_to(const Overlap *o, int other, st_Vec3 p, bool inside, double wi
 static bool is_inside(const Overlap *o, int other, st_Vec3 p)
 {
     st_Vec3 local = in_axes_of(o, other, p);
-    sti_Bounds at = {local, local};
-    return bounds_hold(&o->mesh[other]->tree.node[0].bounds, &at) && sti_mesh_holds(o->mesh[other], local);
+    return sti_mesh_holds(o->mesh[other], local);
 }
 
 /* Is p inside the other solid, and at least g from its surface? */
