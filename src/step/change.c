@@ -182,7 +182,6 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     now->friction_work = was->friction_work;
     now->speed = was->speed;
     now->pull = was->pull;
-    now->left = was->left;
     now->initial_position = was->initial_position;
     now->initial_velocity = was->initial_velocity;
     now->n_changes = was->n_changes;

@@ -310,7 +310,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
     double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
     for (int e = 0; e < system->patch_kind[k].n_elements; e++, ++*n) {
         out->law[*n] = sti_contact_law(&system->def, entry, out->H.n_rows);
-        out->chosen[*n] = (sti_Chosen){.entry = *entry, .first = out->H.n_rows, .element = e};
+        out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
         place(&system->def, system->patch_kind[k].n_elements, e, &a, &b);
         a *= rho, b *= rho;
         STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, dim, c, s, a, b, err));

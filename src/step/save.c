@@ -10,7 +10,7 @@
 #include "step/sleep.h"
 
 #define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
-#define VERSION 2                   /* 1 had no controls */
+#define VERSION 3                   /* 1 had no controls, 2 one residual for all islands */
 
 typedef struct Head {
     uint64_t magic;
@@ -25,7 +25,7 @@ typedef struct Section {
 
 /* What integrators of order two and located events remember of the step before. */
 typedef struct Past {
-    double h, friction_work, speed, pull, left;
+    double h, friction_work, speed, pull;
     int64_t known;
 } Past;
 
@@ -91,7 +91,7 @@ typedef struct Part {
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
-    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->left, s->history.known};
+    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->history.known};
     part[TIME] = (Part){&s->t, 1};
     part[COORDINATES] = (Part){s->q, s->model.n_q};
     part[VELOCITIES] = (Part){s->v, s->model.n_v};
@@ -308,7 +308,6 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     s->friction_work = past.friction_work;
     s->speed = past.speed;
     s->pull = past.pull;
-    s->left = past.left;
     if (!sti_has_stages(s)) return;
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));

@@ -135,12 +135,10 @@ static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, 
 
 /* ------------------------------------------------------------------ one by one */
 
-/* As contact c, its rows from `first` on. */
-static void choose(sti_Assembly *out, int c, int first, const sti_ContactEntry *entry)
+static void choose(sti_Assembly *out, int c, const sti_ContactEntry *entry)
 {
     sti_Chosen *chosen = &out->chosen[c];
     chosen->entry = *entry;
-    chosen->first = first;
     chosen->element = 0;
 }
 
@@ -151,7 +149,7 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
     bool now = work->stage->rows == &system->here;
     int before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
-    choose(out, c, first, entry);
+    choose(out, c, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
@@ -205,7 +203,7 @@ static st_Status bounded_rows(sti_StageWork *work)
         double phi = sti_shifted(work, entry->value, &sink->bounded_rows, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
-        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}, .first = first};
+        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
         STI_TRY(sti_rows_append_rows(work->allocator, &out->H, &sink->bounded_rows, k, 1, work->err));
         out->w[first] = -entry->target;
         if (resistance == 0) continue;
@@ -333,7 +331,7 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
                                   .mu = law->mu,
                                   .mu_roll = law->mu_roll,
                                   .mu_spin = law->mu_spin};
-    choose(out, n, row, entry);
+    choose(out, n, entry);
     out->w[row] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
     for (int k = 1; k < law->dim; k++)
         out->w[row + k] = 0.0;
