@@ -445,6 +445,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->here = s->trial;
     s->trial = sink;
     s->t = t;
+    s->fresh = true;
     sti_sleep_forget(s);
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
     s->patches.n = 0, s->patches.n_delta = 0;

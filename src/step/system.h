@@ -113,7 +113,7 @@ typedef struct sti_Sleeper {
 /* Who sleeps is in the world (world->asleep): sleep.c. By body but for the last ones. */
 typedef struct sti_Sleep {
     bool on;
-    int n_bodies;
+    int n_bodies, n_shapes; /* that there is room for                                                   */
     int n_asleep;
     int64_t serial;       /* times that it changed who sleeps, or where                                 */
     int n_ready;          /* awake, and at rest for long enough                                          */
@@ -159,6 +159,7 @@ struct st_System {
     int whole[2];                /* offsets of the one block of a model that names none                       */
 
     double t;
+    bool fresh;     /* no step yet from a state that was set: motors may be in for a jump (initial.c)        */
     double h_asked; /* length of the whole step under way                                          */
     double *q, *v;
     int64_t n_steps;
@@ -264,7 +265,8 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
  *     M v = M v_base + eta k(t, q_star, v_star) + push + G l + H r,    drift and springs from q_base
  * implicit Euler is (t, q, v, v, q, h). eta = 0 is an impact: no forces, no soft rows, no drift.   */
 typedef struct sti_Stage {
-    double t, t_end; /* k is the mean of its values at both                                    */
+    double t;
+    double ahead; /* k is the mean of its values at t and so much later                              */
     double eta;
     double reach;               /* v moves q_base for this long: where drift wants gaps closed            */
     bool mean;                  /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
