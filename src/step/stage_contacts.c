@@ -42,7 +42,7 @@ st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *e
 {
     const sti_Surface *surface = entry->surface;
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || surface->mu == 0;
-    bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others were refused */
+    bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others are refused */
     bool spins = !slippery && surface->spinning > 0 && entry->dim == 3; /* in the plane nothing spins */
     return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
                            .dim = slippery ? 1 : (rolls ? 5 : entry->dim) + (spins ? 1 : 0),
@@ -408,6 +408,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     st_System *system = work->system;
     const sti_Stage *stage = work->stage;
     work->waiting = sti_rows_may_wait(system, stage);
+    if (system->world == NULL) STI_TRY(sti_check_model_contacts(&system->def, stage->rows, work->err));
     STI_TRY(grow(work));
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, work->err));
