@@ -348,7 +348,7 @@ static void test_free_rows_of_circuits(void **state)
 
 /* Pairs behind many free rows: F z_F + B z_P = -q_F, and w_P = C z_F + D z_P + q_P. What is left of them when z_F is
  * gone is w = S z + s with S = D - C inv(F) B, which is drawn first, so that its answer is known: none for S = -I,
- * s = -1; and 2^12 sets that each eliminate 600 rows anew would take hours.  F is I + a a'/n with inverse
+ * s = -1; and 2^12 sets that each eliminate 400 rows anew would take hours.  F is I + a a'/n with inverse
  * I - a a'/(2 n), a of ones and minus ones.                                                         */
 typedef struct Behind {
     int n, n_free;
@@ -439,13 +439,13 @@ static void free_behind(Behind *b)
 static void test_free_rows_are_eliminated_once(void **state)
 {
     (void)state;
-    double S[144] = {0}, s[12], z[612];
+    double S[144] = {0}, s[12], z[412];
     for (int k = 0; k < 12; k++)
         S[13 * k] = s[k] = -1;
     Behind b;
     st_LcpInfo info;
     st_Error err = {0};
-    make_behind(&b, 600, 12, S, s, false);
+    make_behind(&b, 400, 12, S, s, false);
     check_ok(st_lcp_solve(&b.problem, 1e-9, z, &info, &err), err);
     assert_int_equal(info.outcome, ST_LCP_NO_SOLUTION);
     free_behind(&b);
