@@ -18,53 +18,43 @@
 #include "math/block_ldl.h"
 
 #include "base/tolerance.h"
+#include "math/elimination.h"
 #include "math/pair.h"
 #include "math/product.h"
 
-#include <amd.h>
-#include <limits.h>
-
-#define ARRAY(type, name)                                                                                              \
-    type *name;                                                                                                        \
-    int64_t name##_size
 #define GROW(name, n) STI_TRY(STI_GROW(&ldl->allocator, ldl->name, ldl->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&ldl->allocator, ldl->name, ldl->name##_size)
 
 struct sti_BlockLdl {
     st_Allocator allocator;
-    int n;                       /* blocks; -1: nothing analysed                                    */
-    int n_scalar;                /* unknowns                                                        */
-    ARRAY(int, first);           /* the pattern analysed: first, p, i of sti_BlockPattern           */
-    ARRAY(int64_t, p);           /*                                                                 */
-    ARRAY(int, i);               /*                                                                 */
-    ARRAY(int, order);           /* order[k]: the block eliminated k-th                             */
-    ARRAY(int, rank);            /* its inverse                                                     */
-    ARRAY(int, parent);          /* elimination tree, by rank; -1: a root                           */
-    ARRAY(int, tree);            /* the last rank of each rank's tree ...                           */
-    ARRAY(int, tree_begin);      /* ... and the first                                               */
-    ARRAY(int, at);              /* n + 1: first scalar of each rank                                */
-    ARRAY(int64_t, column);      /* n + 1: column k of L is entries column[k] .. column[k+1]-1      */
-    ARRAY(int, row);             /* rank of each entry's row, sorted, the diagonal first            */
-    ARRAY(int64_t, value_start); /* where its values stand in `value`                               */
-    ARRAY(int64_t, row_first);   /* n + 1: the entries of row k left of the diagonal ...            */
-    ARRAY(int64_t, row_entry);   /* ... as entries of L                                             */
-    ARRAY(int, row_column);      /* ... and the column each stands in                               */
-    ARRAY(int64_t, target);      /* where each entry of S goes in L                                 */
-    ARRAY(double, value);        /* L                                                               */
-    ARRAY(double, pivot);        /* D                                                               */
-    ARRAY(double, inverse);      /* 1/D, 0 where left out                                           */
-    ARRAY(double, product);      /* one block of L_jk D_k                                           */
-    ARRAY(double, work);         /* right-hand sides in the order of elimination                    */
-    ARRAY(int64_t, where);       /* entry of the current column that holds a row                    */
-    ARRAY(int, mark);
-    ARRAY(int, scratch);
+    int n;                           /* blocks; -1: nothing analysed                                    */
+    int n_scalar;                    /* unknowns                                                        */
+    sti_Elimination by;              /* the order, its tree, and the columns of L, their rows sorted            */
+    STI_ARRAY(int, first);           /* the pattern analysed: first, p, i of sti_BlockPattern           */
+    STI_ARRAY(int64_t, p);           /*                                                                 */
+    STI_ARRAY(int, i);               /*                                                                 */
+    STI_ARRAY(int, tree);            /* the last rank of each rank's tree ...                           */
+    STI_ARRAY(int, tree_begin);      /* ... and the first                                               */
+    STI_ARRAY(int, at);              /* n + 1: first scalar of each rank                                */
+    STI_ARRAY(int64_t, value_start); /* where its values stand in `value`                               */
+    STI_ARRAY(int64_t, row_first);   /* n + 1: the entries of row k left of the diagonal ...            */
+    STI_ARRAY(int64_t, row_entry);   /* ... as entries of L                                             */
+    STI_ARRAY(int, row_column);      /* ... and the column each stands in                               */
+    STI_ARRAY(int64_t, target);      /* where each entry of S goes in L                                 */
+    STI_ARRAY(double, value);        /* L                                                               */
+    STI_ARRAY(double, pivot);        /* D                                                               */
+    STI_ARRAY(double, inverse);      /* 1/D, 0 where left out                                           */
+    STI_ARRAY(double, product);      /* one block of L_jk D_k                                           */
+    STI_ARRAY(double, work);         /* right-hand sides in the order of elimination                    */
+    STI_ARRAY(int64_t, where);       /* entry of the current column that holds a row                    */
+    STI_ARRAY(int, scratch);
 };
 
 st_Status sti_block_ldl_create(const st_Allocator *allocator, sti_BlockLdl **out, st_Error *err)
 {
     sti_BlockLdl *ldl = sti_alloc(allocator, 1, sizeof *ldl);
     if (ldl == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a block factorisation");
-    ldl->allocator = *allocator;
+    ldl->allocator = ldl->by.allocator = *allocator;
     ldl->n = -1;
     *out = ldl;
     return ST_OK;
@@ -73,17 +63,13 @@ st_Status sti_block_ldl_create(const st_Allocator *allocator, sti_BlockLdl **out
 void sti_block_ldl_destroy(sti_BlockLdl *ldl)
 {
     if (ldl == NULL) return;
+    sti_elimination_release(&ldl->by);
     RELEASE(first);
     RELEASE(p);
     RELEASE(i);
-    RELEASE(order);
-    RELEASE(rank);
-    RELEASE(parent);
     RELEASE(tree);
     RELEASE(tree_begin);
     RELEASE(at);
-    RELEASE(column);
-    RELEASE(row);
     RELEASE(value_start);
     RELEASE(row_first);
     RELEASE(row_entry);
@@ -95,7 +81,6 @@ void sti_block_ldl_destroy(sti_BlockLdl *ldl)
     RELEASE(product);
     RELEASE(work);
     RELEASE(where);
-    RELEASE(mark);
     RELEASE(scratch);
     st_Allocator allocator = ldl->allocator;
     sti_free(&allocator, ldl, 1, sizeof *ldl);
@@ -128,109 +113,17 @@ static st_Status keep_pattern(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
     return ST_OK;
 }
 
-/* AMD takes one triangle with int offsets. Its own memory is from malloc: this phase only. */
-static st_Status order_blocks(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
-{
-    const int n = s->n_blocks;
-    if (s->p[n] > INT_MAX)
-        return sti_fail(err, ST_ERR_UNSUPPORTED, "joint matrix: %lld blocks, the ordering takes at most %d",
-                        (long long)s->p[n], INT_MAX);
-    GROW(order, n);
-    GROW(rank, n);
-    GROW(scratch, n + 1);
-    for (int j = 0; j <= n; j++)
-        ldl->scratch[j] = (int)s->p[j];
-    const int status = amd_order(n, ldl->scratch, s->i, ldl->order, NULL, NULL);
-    if (status == AMD_OUT_OF_MEMORY) return sti_fail(err, ST_ERR_MEMORY, "out of memory: ordering %d joint blocks", n);
-    if (status != AMD_OK)
-        return sti_fail(err, ST_ERR_ARGUMENT, "joint matrix: the ordering refused a pattern of %d blocks", n);
-    for (int k = 0; k < n; k++)
-        ldl->rank[ldl->order[k]] = k;
-    return ST_OK;
-}
-
-/* Entries of S by the rank they are eliminated at: list k holds the rows below k in column k of PSP'. */
-static st_Status list_columns(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error *err)
-{
-    const int n = s->n_blocks;
-    GROW(row_first, n + 1);
-    GROW(row_column, s->p[n]);
-    memset(ldl->row_first, 0, (size_t)(n + 1) * sizeof *ldl->row_first);
-    for (int pass = 0; pass < 2; pass++) { /* count, then fill */
-        for (int j = 0; j < n; j++)
-            for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
-                const int a = ldl->rank[j], b = ldl->rank[s->i[e]];
-                if (a == b) continue;
-                const int low = a < b ? a : b, high = a < b ? b : a;
-                if (pass == 0)
-                    ldl->row_first[low + 1]++;
-                else
-                    ldl->row_column[ldl->row_first[low]++] = high;
-            }
-        for (int k = 0; k < n && pass == 0; k++)
-            ldl->row_first[k + 1] += ldl->row_first[k];
-    }
-    for (int k = n; k > 0; k--) /* filling moved every start to its end */
-        ldl->row_first[k] = ldl->row_first[k - 1];
-    ldl->row_first[0] = 0;
-    return ST_OK;
-}
-
-/* Structure of column k of L: S's own entries and what the children in the tree bring. Rows are marked
- * with k + 1; the parent is the smallest row.                                                      */
-static st_Status merge_columns(sti_BlockLdl *ldl, int n, st_Error *err)
-{
-    GROW(parent, n);
-    GROW(mark, n);
-    GROW(scratch, n + 1); /* first child of a rank, then the next sibling through tree[] */
-    GROW(tree, n);
-    GROW(tree_begin, n);
-    GROW(column, n + 1);
-    for (int k = 0; k < n; k++)
-        ldl->mark[k] = ldl->scratch[k] = 0;
-    ldl->column[0] = 0;
-    for (int k = 0; k < n; k++) {
-        int64_t end = ldl->column[k];
-        int64_t room = 1 + ldl->row_first[k + 1] - ldl->row_first[k];
-        for (int child = ldl->scratch[k]; child > 0; child = ldl->tree[child - 1])
-            room += ldl->column[child] - ldl->column[child - 1];
-        GROW(row, end + room);
-        ldl->row[end++] = k;
-        ldl->mark[k] = k + 1;
-        int lowest = n;
-        for (int64_t e = ldl->row_first[k]; e < ldl->row_first[k + 1]; e++) {
-            const int i = ldl->row_column[e];
-            if (ldl->mark[i] == k + 1) continue;
-            ldl->mark[i] = k + 1;
-            ldl->row[end++] = i;
-            lowest = i < lowest ? i : lowest;
-        }
-        for (int child = ldl->scratch[k]; child > 0; child = ldl->tree[child - 1])
-            for (int64_t e = ldl->column[child - 1] + 1; e < ldl->column[child]; e++) {
-                const int i = ldl->row[e];
-                if (ldl->mark[i] == k + 1) continue;
-                ldl->mark[i] = k + 1;
-                ldl->row[end++] = i;
-                lowest = i < lowest ? i : lowest;
-            }
-        ldl->column[k + 1] = end;
-        ldl->parent[k] = lowest < n ? lowest : -1;
-        if (lowest < n) { /* children counted from 1, so that 0 ends the list */
-            ldl->tree[k] = ldl->scratch[lowest];
-            ldl->scratch[lowest] = k + 1;
-        }
-    }
-    return ST_OK;
-}
-
 /* AMD numbers rows with very many neighbours last, away from their tree; component solves want each tree
  * in one piece. Number the trees one after another, each keeping its inner order: no fill changes, since
  * nothing passes between trees. Uses parent of the old numbering; ranks and order are rewritten.   */
-static void gather_trees(sti_BlockLdl *ldl, int n)
+static st_Status gather_trees(sti_BlockLdl *ldl, int n, st_Error *err)
 {
+    GROW(tree, n);
+    GROW(tree_begin, n);
+    GROW(scratch, n);
     int *root = ldl->tree, *next = ldl->tree_begin, *old_order = ldl->scratch;
     for (int k = n - 1; k >= 0; k--)
-        root[k] = ldl->parent[k] < 0 ? k : root[ldl->parent[k]];
+        root[k] = ldl->by.parent[k] < 0 ? k : root[ldl->by.parent[k]];
     for (int k = 0; k < n; k++)
         next[k] = 0;
     for (int k = 0; k < n; k++)
@@ -240,18 +133,18 @@ static void gather_trees(sti_BlockLdl *ldl, int n)
         next[k] = begin;
         begin += size;
     }
-    memcpy(old_order, ldl->order, (size_t)n * sizeof *old_order);
+    if (n > 0) memcpy(old_order, ldl->by.order, (size_t)n * sizeof *old_order);
     for (int k = 0; k < n; k++)
-        ldl->rank[old_order[k]] = next[root[k]]++;
-    for (int block = 0; block < n; block++)
-        ldl->order[ldl->rank[block]] = block;
+        ldl->by.order[next[root[k]]++] = old_order[k];
+    sti_elimination_reordered(&ldl->by, n);
+    return ST_OK;
 }
 
 /* First and last rank of every rank's tree, in the final numbering. */
 static void bound_trees(sti_BlockLdl *ldl, int n)
 {
     for (int k = n - 1; k >= 0; k--) {
-        ldl->tree[k] = ldl->parent[k] < 0 ? k : ldl->tree[ldl->parent[k]];
+        ldl->tree[k] = ldl->by.parent[k] < 0 ? k : ldl->tree[ldl->by.parent[k]];
         ldl->tree_begin[ldl->tree[k]] = k; /* descending: the smallest stays */
     }
     for (int k = 0; k < n; k++)
@@ -261,26 +154,27 @@ static void bound_trees(sti_BlockLdl *ldl, int n)
 /* Rows of L from its columns, then the columns again from the rows: both end up sorted. */
 static st_Status sort_structure(sti_BlockLdl *ldl, int n, st_Error *err)
 {
-    const int64_t size = ldl->column[n];
+    const int64_t size = ldl->by.column[n];
+    GROW(row_first, n + 1);
     GROW(row_entry, size);
     GROW(row_column, size);
     GROW(where, n);
     memset(ldl->row_first, 0, (size_t)(n + 1) * sizeof *ldl->row_first);
     for (int k = 0; k < n; k++)
-        for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++)
-            ldl->row_first[ldl->row[e] + 1]++;
+        for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++)
+            ldl->row_first[ldl->by.row[e] + 1]++;
     for (int k = 0; k < n; k++)
         ldl->row_first[k + 1] += ldl->row_first[k];
     memcpy(ldl->where, ldl->row_first, (size_t)n * sizeof *ldl->where);
     for (int k = 0; k < n; k++)
-        for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++)
-            ldl->row_column[ldl->where[ldl->row[e]]++] = k;
+        for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++)
+            ldl->row_column[ldl->where[ldl->by.row[e]]++] = k;
     for (int k = 0; k < n; k++)
-        ldl->where[k] = ldl->column[k] + 1;
+        ldl->where[k] = ldl->by.column[k] + 1;
     for (int i = 0; i < n; i++)
         for (int64_t t = ldl->row_first[i]; t < ldl->row_first[i + 1]; t++) {
             const int64_t e = ldl->where[ldl->row_column[t]]++;
-            ldl->row[e] = i;
+            ldl->by.row[e] = i;
             ldl->row_entry[t] = e;
         }
     return ST_OK;
@@ -291,16 +185,16 @@ static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
 {
     const int n = s->n_blocks;
     GROW(at, n + 1);
-    GROW(value_start, ldl->column[n] + 1);
+    GROW(value_start, ldl->by.column[n] + 1);
     GROW(target, s->p[n]);
     ldl->at[0] = 0;
     for (int k = 0; k < n; k++)
-        ldl->at[k + 1] = ldl->at[k] + s->first[ldl->order[k] + 1] - s->first[ldl->order[k]];
+        ldl->at[k + 1] = ldl->at[k] + s->first[ldl->by.order[k] + 1] - s->first[ldl->by.order[k]];
     ldl->n_scalar = ldl->at[n];
     int64_t end = 0, largest = 1;
     for (int k = 0; k < n; k++)
-        for (int64_t e = ldl->column[k]; e < ldl->column[k + 1]; e++) {
-            const int64_t size = (int64_t)block_size(ldl, k) * block_size(ldl, ldl->row[e]);
+        for (int64_t e = ldl->by.column[k]; e < ldl->by.column[k + 1]; e++) {
+            const int64_t size = (int64_t)block_size(ldl, k) * block_size(ldl, ldl->by.row[e]);
             ldl->value_start[e] = end;
             end += size;
             largest = size > largest ? size : largest;
@@ -310,14 +204,14 @@ static st_Status place_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_E
     GROW(pivot, ldl->n_scalar);
     GROW(inverse, ldl->n_scalar);
     GROW(work, (int64_t)STI_WIDTH * ldl->n_scalar);
-    ldl->value_start[ldl->column[n]] = end;
+    ldl->value_start[ldl->by.column[n]] = end;
     for (int j = 0; j < n; j++)
         for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
-            const int a = ldl->rank[j], b = ldl->rank[s->i[e]], low = a < b ? a : b, high = a < b ? b : a;
-            int64_t from = ldl->column[low], to = ldl->column[low + 1]; /* sorted: bisect */
+            const int a = ldl->by.rank[j], b = ldl->by.rank[s->i[e]], low = a < b ? a : b, high = a < b ? b : a;
+            int64_t from = ldl->by.column[low], to = ldl->by.column[low + 1]; /* sorted: bisect */
             while (to - from > 1) {
                 const int64_t middle = from + (to - from) / 2;
-                if (ldl->row[middle] <= high)
+                if (ldl->by.row[middle] <= high)
                     from = middle;
                 else
                     to = middle;
@@ -332,12 +226,10 @@ static st_Status analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error 
     const int n = s->n_blocks;
     ldl->n = -1; /* until all of it stands */
     STI_TRY(keep_pattern(ldl, s, err));
-    STI_TRY(order_blocks(ldl, s, err));
-    STI_TRY(list_columns(ldl, s, err));
-    STI_TRY(merge_columns(ldl, n, err)); /* for the trees */
-    gather_trees(ldl, n);
-    STI_TRY(list_columns(ldl, s, err)); /* and again in the final numbering */
-    STI_TRY(merge_columns(ldl, n, err));
+    STI_TRY(sti_elimination_by_amd(&ldl->by, n, s->p, s->i, err));
+    STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* for the trees */
+    STI_TRY(gather_trees(ldl, n, err));
+    STI_TRY(sti_elimination_columns(&ldl->by, n, s->p, s->i, err)); /* and again in the final numbering */
     bound_trees(ldl, n);
     STI_TRY(sort_structure(ldl, n, err));
     STI_TRY(place_values(ldl, s, err));
@@ -350,14 +242,14 @@ static st_Status analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Error 
 /* S into the places of L, entries above the diagonal of P S P' transposed. */
 static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const double *x)
 {
-    if (ldl->column[ldl->n] != s->p[s->n_blocks]) /* what S does not fill in */
-        memset(ldl->value, 0, (size_t)ldl->value_start[ldl->column[ldl->n]] * sizeof *ldl->value);
+    if (ldl->by.column[ldl->n] != s->p[s->n_blocks]) /* what S does not fill in */
+        memset(ldl->value, 0, (size_t)ldl->value_start[ldl->by.column[ldl->n]] * sizeof *ldl->value);
     for (int j = 0; j < s->n_blocks; j++)
         for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
             const int i = s->i[e], rows = s->first[i + 1] - s->first[i], cols = s->first[j + 1] - s->first[j];
             const double *from = x + s->start[e];
             double *to = ldl->value + ldl->value_start[ldl->target[e]];
-            if (ldl->rank[i] >= ldl->rank[j])
+            if (ldl->by.rank[i] >= ldl->by.rank[j])
                 memcpy(to, from, (size_t)rows * (size_t)cols * sizeof *to);
             else
                 for (int a = 0; a < rows; a++)
@@ -370,17 +262,17 @@ static void load_values(sti_BlockLdl *ldl, const sti_BlockPattern *s, const doub
 static void update_column(sti_BlockLdl *ldl, int j)
 {
     const int size = block_size(ldl, j);
-    for (int64_t e = ldl->column[j]; e < ldl->column[j + 1]; e++)
-        ldl->where[ldl->row[e]] = ldl->value_start[e];
+    for (int64_t e = ldl->by.column[j]; e < ldl->by.column[j + 1]; e++)
+        ldl->where[ldl->by.row[e]] = ldl->value_start[e];
     for (int64_t t = ldl->row_first[j]; t < ldl->row_first[j + 1]; t++) {
         const int k = ldl->row_column[t], inner = block_size(ldl, k);
         const double *pivot = ldl->pivot + ldl->at[k], *ljk = ldl->value + ldl->value_start[ldl->row_entry[t]];
         for (int a = 0; a < size; a++)
             for (int b = 0; b < inner; b++)
                 ldl->product[a * inner + b] = ljk[a * inner + b] * pivot[b];
-        for (int64_t e = ldl->row_entry[t]; e < ldl->column[k + 1]; e++)
-            sti_product_add(-1.0, ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), ldl->product, size,
-                            inner, ldl->value + ldl->where[ldl->row[e]], size);
+        for (int64_t e = ldl->row_entry[t]; e < ldl->by.column[k + 1]; e++)
+            sti_product_add(-1.0, ldl->value + ldl->value_start[e], block_size(ldl, ldl->by.row[e]), ldl->product, size,
+                            inner, ldl->value + ldl->where[ldl->by.row[e]], size);
     }
 }
 
@@ -485,7 +377,7 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
     int skipped = 0;
     for (int j = 0; j < ldl->n; j++) {
         const int size = block_size(ldl, j);
-        double *diagonal = ldl->value + ldl->value_start[ldl->column[j]];
+        double *diagonal = ldl->value + ldl->value_start[ldl->by.column[j]];
         double *pivot = ldl->pivot + ldl->at[j], *inverse = ldl->inverse + ldl->at[j], *own = ldl->work + ldl->at[j];
         for (int c = 0; c < size; c++)
             own[c] = diagonal[c * size + c];
@@ -493,12 +385,12 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
         skipped += factor_diagonal(diagonal, size, own, pivot, inverse);
         for (int c = 0; c < size; c++)
             if (!isfinite(pivot[c])) {
-                const int row = pattern->first[ldl->order[j]] + c;
+                const int row = pattern->first[ldl->by.order[j]] + c;
                 return sti_fail(err, ST_ERR_NUMERIC, "joint matrix: pivot of row %d is %g",
                                 pattern->name != NULL ? pattern->name[row] : row, pivot[c]);
             }
-        for (int64_t e = ldl->column[j] + 1; e < ldl->column[j + 1]; e++)
-            divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->row[e]), diagonal, size, inverse);
+        for (int64_t e = ldl->by.column[j] + 1; e < ldl->by.column[j + 1]; e++)
+            divide_block(ldl->value + ldl->value_start[e], block_size(ldl, ldl->by.row[e]), diagonal, size, inverse);
     }
     if (redundant_rows != NULL) *redundant_rows = skipped;
     return ST_OK;
@@ -523,12 +415,12 @@ void sti_block_ldl_solve(const sti_BlockLdl *ldl, double *y)
 
 void sti_block_ldl_solve_component(const sti_BlockLdl *ldl, int block, double *y)
 {
-    const int rank = ldl->rank[block];
+    const int rank = ldl->by.rank[block];
     solve_ranks(ldl, ldl->tree_begin[rank], ldl->tree[rank] + 1, ldl->work, y);
 }
 
 void sti_block_ldl_solve_component_wide(const sti_BlockLdl *ldl, int block, sti_Wide *y)
 {
-    const int rank = ldl->rank[block];
+    const int rank = ldl->by.rank[block];
     solve_ranks_wide(ldl, ldl->tree_begin[rank], ldl->tree[rank] + 1, (sti_Wide *)ldl->work, y);
 }

@@ -5,15 +5,15 @@
 /* One block column of the forward solve: z of rank k, then what it takes from the ranks below. */
 STI_INLINE void NAME(forward_column)(const sti_BlockLdl *ldl, int k, int size, NUMBER *work)
 {
-    const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
+    const double *diagonal = ldl->value + ldl->value_start[ldl->by.column[k]];
     NUMBER *z = work + ldl->at[k];
     for (int c = 1; c < size; c++)
         for (int b = 0; b < c; b++)
             z[c] -= diagonal[c * size + b] * z[b];
-    for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
+    for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++) {
         const double *l = ldl->value + ldl->value_start[e];
-        const int rows = block_size(ldl, ldl->row[e]);
-        NUMBER *below = work + ldl->at[ldl->row[e]];
+        const int rows = block_size(ldl, ldl->by.row[e]);
+        NUMBER *below = work + ldl->at[ldl->by.row[e]];
         for (int a = 0; a < rows; a++) {
             NUMBER sum;
             DOT(l + (ptrdiff_t)a * size, z, size, &sum);
@@ -42,14 +42,14 @@ STI_INLINE void NAME(solve_forward)(const sti_BlockLdl *ldl, int begin, int end,
 
 STI_INLINE void NAME(backward_column)(const sti_BlockLdl *ldl, int k, int size, NUMBER *work)
 {
-    const double *diagonal = ldl->value + ldl->value_start[ldl->column[k]];
+    const double *diagonal = ldl->value + ldl->value_start[ldl->by.column[k]];
     NUMBER *z = work + ldl->at[k];
     for (int c = 0; c < size; c++)
         z[c] *= ldl->inverse[ldl->at[k] + c];
-    for (int64_t e = ldl->column[k] + 1; e < ldl->column[k + 1]; e++) {
+    for (int64_t e = ldl->by.column[k] + 1; e < ldl->by.column[k + 1]; e++) {
         const double *l = ldl->value + ldl->value_start[e];
-        const NUMBER *below = work + ldl->at[ldl->row[e]];
-        const int rows = block_size(ldl, ldl->row[e]);
+        const NUMBER *below = work + ldl->at[ldl->by.row[e]];
+        const int rows = block_size(ldl, ldl->by.row[e]);
         for (int a = 0; a < rows; a++)
             for (int b = 0; b < size; b++)
                 z[b] -= l[a * size + b] * below[a];
@@ -82,12 +82,12 @@ static void NAME(solve_ranks)(const sti_BlockLdl *ldl, int begin, int end, NUMBE
 {
     for (int k = begin; k < end; k++)
         for (int c = 0; c < block_size(ldl, k); c++)
-            work[ldl->at[k] + c] = y[ldl->first[ldl->order[k]] + c];
+            work[ldl->at[k] + c] = y[ldl->first[ldl->by.order[k]] + c];
     NAME(solve_forward)(ldl, begin, end, work);
     NAME(solve_backward)(ldl, begin, end, work);
     for (int k = begin; k < end; k++)
         for (int c = 0; c < block_size(ldl, k); c++)
-            y[ldl->first[ldl->order[k]] + c] = work[ldl->at[k] + c];
+            y[ldl->first[ldl->by.order[k]] + c] = work[ldl->at[k] + c];
 }
 
 #undef NUMBER

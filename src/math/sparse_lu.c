@@ -15,13 +15,8 @@
 #include "math/sparse_lu.h"
 
 #include "math/dense.h"
+#include "math/elimination.h"
 
-#include <amd.h>
-#include <limits.h>
-
-#define ARRAY(type, name)                                                                                              \
-    type *name;                                                                                                        \
-    int64_t name##_size
 #define GROW(name, n) STI_TRY(STI_GROW(&lu->allocator, lu->name, lu->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&lu->allocator, lu->name, lu->name##_size)
 
@@ -35,42 +30,36 @@ enum { MERGE_SMALL = 8 };
 struct sti_SparseLu {
     st_Allocator allocator;
     int n, n_scalar, n_nodes;
-    ARRAY(int, first); /* the pattern analysed                                                     */
-    ARRAY(int64_t, p);
-    ARRAY(int, j);
-    ARRAY(int, order);           /* order[k]: the block eliminated k-th                             */
-    ARRAY(int, rank);            /* its inverse                                                     */
-    ARRAY(int, at);              /* n + 1: first scalar of each rank                                */
-    ARRAY(int, parent);          /* elimination tree, by rank; -1: a root                           */
-    ARRAY(int64_t, above_first); /* n + 1: the neighbours of each rank that come later ...          */
-    ARRAY(int, above);           /* ...                                                            */
-    ARRAY(int64_t, column);      /* n + 1: the structure of each rank's column, itself first        */
-    ARRAY(int, row);             /* ...                                                             */
-    ARRAY(int, node_first);      /* n_nodes + 1: the ranks of each supernode                        */
-    ARRAY(int, node_low);        /* the first supernode of its subtree                              */
-    ARRAY(int64_t, reach_first); /* n_nodes + 1: the ranks it reaches beyond its own, ascending ...  */
-    ARRAY(int, reach);           /* ...                                                             */
-    ARRAY(int, node_reached);    /* scalars in its reach                                            */
-    ARRAY(int64_t, entry_first); /* n_nodes + 1: the entries of A that its front takes ...           */
-    ARRAY(int64_t, entry);       /* ...                                                             */
-    ARRAY(int, entry_row);       /* and their block rows                                            */
-    ARRAY(int64_t, value_first); /* n_nodes + 1: its part of `value`                                */
-    ARRAY(double, value);        /* per node: k rows [L11\\U11 U12] of length k + reached, then L21  */
-    ARRAY(int, pivot);           /* n_scalar                                                        */
-    ARRAY(double, front);
-    ARRAY(double, stack);
-    ARRAY(int64_t, stack_start); /* by node: where its Schur complement stands                      */
-    ARRAY(int, where);           /* by rank: its place in the front being built                     */
-    ARRAY(int, node_of);         /* by rank                                                         */
-    ARRAY(int, scratch);
-    ARRAY(double, work);
+    sti_Elimination by;    /* the order of the blocks, its tree, and the structure of each column   */
+    STI_ARRAY(int, first); /* the pattern analysed                                                     */
+    STI_ARRAY(int64_t, p);
+    STI_ARRAY(int, j);
+    STI_ARRAY(int, at);              /* n + 1: first scalar of each rank                                */
+    STI_ARRAY(int, node_first);      /* n_nodes + 1: the ranks of each supernode                        */
+    STI_ARRAY(int, node_low);        /* the first supernode of its subtree                              */
+    STI_ARRAY(int64_t, reach_first); /* n_nodes + 1: the ranks it reaches beyond its own, ascending ...  */
+    STI_ARRAY(int, reach);           /* ...                                                             */
+    STI_ARRAY(int, node_reached);    /* scalars in its reach                                            */
+    STI_ARRAY(int64_t, entry_first); /* n_nodes + 1: the entries of A that its front takes ...           */
+    STI_ARRAY(int64_t, entry);       /* ...                                                             */
+    STI_ARRAY(int, entry_row);       /* and their block rows                                            */
+    STI_ARRAY(int64_t, value_first); /* n_nodes + 1: its part of `value`                                */
+    STI_ARRAY(double, value);        /* per node: k rows [L11\\U11 U12] of length k + reached, then L21  */
+    STI_ARRAY(int, pivot);           /* n_scalar                                                        */
+    STI_ARRAY(double, front);
+    STI_ARRAY(double, stack);
+    STI_ARRAY(int64_t, stack_start); /* by node: where its Schur complement stands                      */
+    STI_ARRAY(int, where);           /* by rank: its place in the front being built                     */
+    STI_ARRAY(int, node_of);         /* by rank                                                         */
+    STI_ARRAY(int, scratch);
+    STI_ARRAY(double, work);
 };
 
 st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_SparseLu **out, st_Error *err)
 {
     sti_SparseLu *lu = sti_alloc(allocator, 1, sizeof *lu);
     if (lu == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a sparse factorisation");
-    lu->allocator = *allocator;
+    lu->allocator = lu->by.allocator = *allocator;
     lu->n = -1;
     *out = lu;
     return ST_OK;
@@ -79,17 +68,11 @@ st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_SparseLu **out
 void sti_sparse_lu_destroy(sti_SparseLu *lu)
 {
     if (lu == NULL) return;
+    sti_elimination_release(&lu->by);
     RELEASE(first);
     RELEASE(p);
     RELEASE(j);
-    RELEASE(order);
-    RELEASE(rank);
     RELEASE(at);
-    RELEASE(parent);
-    RELEASE(above_first);
-    RELEASE(above);
-    RELEASE(column);
-    RELEASE(row);
     RELEASE(node_first);
     RELEASE(node_low);
     RELEASE(reach_first);
@@ -135,97 +118,13 @@ static st_Status keep_pattern(sti_SparseLu *lu, const sti_BlockRows *a, st_Error
     return ST_OK;
 }
 
-static void invert_order(sti_SparseLu *lu, int n)
-{
-    for (int k = 0; k < n; k++)
-        lu->rank[lu->order[k]] = k;
-}
-
 static st_Status order_blocks(sti_SparseLu *lu, int n, st_Error *err)
 {
-    const int64_t entries = lu->p[n];
-    GROW(order, n);
-    GROW(rank, n);
-    GROW(scratch, 2 * (int64_t)n + 2);
-    for (int k = 0; k < n; k++)
-        lu->order[k] = k;
-    if (n > ONE_FRONT && (double)entries < dense_enough * n * (double)n) {
-        if (entries > INT_MAX)
-            return sti_fail(err, ST_ERR_ARGUMENT, "a matrix of %lld blocks is too large to be ordered",
-                            (long long)entries);
-        for (int k = 0; k <= n; k++)
-            lu->scratch[k] = (int)lu->p[k];
-        const int status = amd_order(n, lu->scratch, lu->j, lu->order, NULL, NULL);
-        if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED)
-            return sti_fail(err, ST_ERR_MEMORY, "out of memory: the ordering of %d blocks", n);
-    }
-    invert_order(lu, n);
-    return ST_OK;
-}
-
-/* For every rank its neighbours of higher rank, from entries on either side of the diagonal; an entry and its
- * mirror come twice, which the marks of the merge take care of.                                    */
-static st_Status list_above(sti_SparseLu *lu, int n, st_Error *err)
-{
-    GROW(above_first, n + 2);
-    GROW(above, lu->p[n]);
-    memset(lu->above_first, 0, (size_t)(n + 2) * sizeof *lu->above_first);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < n; i++)
-            for (int64_t e = lu->p[i]; e < lu->p[i + 1]; e++) {
-                const int a = lu->rank[i], b = lu->rank[lu->j[e]], low = a < b ? a : b, high = a < b ? b : a;
-                if (a == b) continue;
-                if (pass == 0)
-                    lu->above_first[low + 2]++;
-                else
-                    lu->above[lu->above_first[low + 1]++] = high;
-            }
-        for (int k = 0; k < n && pass == 0; k++)
-            lu->above_first[k + 2] += lu->above_first[k + 1];
-    }
-    return ST_OK;
-}
-
-/* The structure of every column: A's own entries and what the children in the elimination tree bring. The
- * parent is the smallest row (Liu 1990).                                                          */
-static st_Status merge_columns(sti_SparseLu *lu, int n, st_Error *err)
-{
-    int *child = lu->scratch, *sibling = lu->scratch + n; /* lists of children, from 1; 0 ends */
-    GROW(parent, n);
+    GROW(scratch, 2 * (int64_t)n);
     GROW(where, n);
-    GROW(column, n + 1);
-    for (int k = 0; k < n; k++)
-        lu->where[k] = child[k] = 0;
-    lu->column[0] = 0;
-    for (int k = 0; k < n; k++) {
-        int64_t end = lu->column[k], room = 1 + lu->above_first[k + 1] - lu->above_first[k];
-        for (int c = child[k]; c > 0; c = sibling[c - 1])
-            room += lu->column[c] - lu->column[c - 1];
-        GROW(row, end + room);
-        lu->row[end++] = k;
-        lu->where[k] = k + 1;
-        int lowest = n;
-        for (int64_t e = lu->above_first[k]; e < lu->above_first[k + 1]; e++)
-            if (lu->where[lu->above[e]] != k + 1) {
-                lu->where[lu->above[e]] = k + 1;
-                lu->row[end++] = lu->above[e];
-                lowest = lu->above[e] < lowest ? lu->above[e] : lowest;
-            }
-        for (int c = child[k]; c > 0; c = sibling[c - 1])
-            for (int64_t e = lu->column[c - 1] + 1; e < lu->column[c]; e++)
-                if (lu->where[lu->row[e]] != k + 1) {
-                    lu->where[lu->row[e]] = k + 1;
-                    lu->row[end++] = lu->row[e];
-                    lowest = lu->row[e] < lowest ? lu->row[e] : lowest;
-                }
-        lu->column[k + 1] = end;
-        lu->parent[k] = lowest < n ? lowest : -1;
-        if (lowest < n) {
-            sibling[k] = child[lowest];
-            child[lowest] = k + 1;
-        }
-    }
-    return ST_OK;
+    if (n <= ONE_FRONT || (double)lu->p[n] >= dense_enough * n * (double)n)
+        return sti_elimination_as_it_is(&lu->by, n, err);
+    return sti_elimination_by_amd(&lu->by, n, lu->p, lu->j, err);
 }
 
 /* Renumber so that subtrees are contiguous. Returns whether anything moved. */
@@ -236,12 +135,12 @@ static bool postorder(sti_SparseLu *lu, int n)
     for (int k = 0; k < n; k++)
         size[k] = 1;
     for (int k = 0; k < n; k++)
-        if (lu->parent[k] >= 0) size[lu->parent[k]] += size[k];
+        if (lu->by.parent[k] >= 0) size[lu->by.parent[k]] += size[k];
     int roots = 0;
     for (int k = n - 1; k >= 0; k--) /* where each subtree begins: parents before children */
         next[k] = -1;
     for (int k = 0; k < n; k++)
-        if (lu->parent[k] < 0) {
+        if (lu->by.parent[k] < 0) {
             next[k] = roots;
             roots += size[k];
         }
@@ -249,18 +148,18 @@ static bool postorder(sti_SparseLu *lu, int n)
     for (int k = 0; k < n; k++)
         lu->where[k] = 0;
     for (int k = n - 1; k >= 0; k--) {
-        const int up = lu->parent[k];
+        const int up = lu->by.parent[k];
         if (up < 0) continue;
         lu->where[up] += size[k];
         next[k] = next[up] + size[up] - 1 - lu->where[up];
     }
     for (int k = 0; k < n; k++)
-        lu->where[next[k] + size[k] - 1] = lu->order[k]; /* a node is last in its subtree */
+        lu->where[next[k] + size[k] - 1] = lu->by.order[k]; /* a node is last in its subtree */
     for (int k = 0; k < n; k++) {
-        moved = moved || lu->order[k] != lu->where[k];
-        lu->order[k] = lu->where[k];
+        moved = moved || lu->by.order[k] != lu->where[k];
+        lu->by.order[k] = lu->where[k];
     }
-    invert_order(lu, n);
+    sti_elimination_reordered(&lu->by, n);
     return moved;
 }
 
@@ -273,8 +172,8 @@ static int span(const sti_SparseLu *lu, int rank_begin, int rank_end)
 static int column_width(const sti_SparseLu *lu, int rank)
 {
     int width = 0;
-    for (int64_t e = lu->column[rank]; e < lu->column[rank + 1]; e++)
-        width += span(lu, lu->row[e], lu->row[e] + 1);
+    for (int64_t e = lu->by.column[rank]; e < lu->by.column[rank + 1]; e++)
+        width += span(lu, lu->by.row[e], lu->by.row[e] + 1);
     return width;
 }
 
@@ -292,7 +191,7 @@ static st_Status find_nodes(sti_SparseLu *lu, int n, st_Error *err)
         int begin = k;
         const int reached = column_width(lu, k) - span(lu, k, k + 1);
         double zeros = 0.0;
-        while (nodes > 0 && lu->parent[begin - 1] >= 0 && lu->parent[begin - 1] <= k) {
+        while (nodes > 0 && lu->by.parent[begin - 1] >= 0 && lu->by.parent[begin - 1] <= k) {
             const int child = lu->node_first[nodes - 1], own = span(lu, child, k + 1);
             const int gap = span(lu, begin, k + 1) + reached - lu->node_reached[nodes - 1];
             const double all = zeros + lu->work[nodes - 1] + (double)span(lu, child, begin) * gap;
@@ -347,13 +246,14 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
         lu->node_low[s] = s;
     for (int s = 0; s < nodes; s++) {
         const int last = lu->node_first[s + 1] - 1;
-        const int64_t count = lu->column[last + 1] - lu->column[last] - 1, begin = lu->reach_first[s];
+        const int64_t count = lu->by.column[last + 1] - lu->by.column[last] - 1, begin = lu->reach_first[s];
         GROW(reach, begin + count);
-        if (count > 0) memcpy(lu->reach + begin, lu->row + lu->column[last] + 1, (size_t)count * sizeof *lu->reach);
+        if (count > 0)
+            memcpy(lu->reach + begin, lu->by.row + lu->by.column[last] + 1, (size_t)count * sizeof *lu->reach);
         sort_ranks(lu->reach + begin, count);
         lu->reach_first[s + 1] = begin + count;
-        if (lu->parent[last] >= 0) { /* children come before: node_low[s] is settled by now */
-            int *low = &lu->node_low[lu->node_of[lu->parent[last]]];
+        if (lu->by.parent[last] >= 0) { /* children come before: node_low[s] is settled by now */
+            int *low = &lu->node_low[lu->node_of[lu->by.parent[last]]];
             *low = lu->node_low[s] < *low ? lu->node_low[s] : *low;
         }
         const int64_t k = span(lu, lu->node_first[s], last + 1), m = k + lu->node_reached[s];
@@ -382,7 +282,7 @@ static st_Status deal_entries(sti_SparseLu *lu, int n, st_Error *err)
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < n; i++)
             for (int64_t e = lu->p[i]; e < lu->p[i + 1]; e++) {
-                const int a = lu->rank[i], b = lu->rank[lu->j[e]], node = lu->node_of[a < b ? a : b];
+                const int a = lu->by.rank[i], b = lu->by.rank[lu->j[e]], node = lu->node_of[a < b ? a : b];
                 if (pass == 0) {
                     lu->entry_first[node + 2]++;
                 } else {
@@ -401,16 +301,12 @@ static st_Status analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err
     const int n = a->n_blocks;
     STI_TRY(keep_pattern(lu, a, err));
     STI_TRY(order_blocks(lu, n, err));
-    STI_TRY(list_above(lu, n, err));
-    STI_TRY(merge_columns(lu, n, err));
-    if (postorder(lu, n)) {
-        STI_TRY(list_above(lu, n, err));
-        STI_TRY(merge_columns(lu, n, err));
-    }
+    STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
+    if (postorder(lu, n)) STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
     GROW(at, n + 1);
     lu->at[0] = 0;
     for (int k = 0; k < n; k++)
-        lu->at[k + 1] = lu->at[k] + a->first[lu->order[k] + 1] - a->first[lu->order[k]];
+        lu->at[k + 1] = lu->at[k] + a->first[lu->by.order[k] + 1] - a->first[lu->by.order[k]];
     lu->n_scalar = lu->at[n];
     STI_TRY(find_nodes(lu, n, err));
     STI_TRY(lay_out_nodes(lu, err));
@@ -442,7 +338,7 @@ static void add_entries(sti_SparseLu *lu, const sti_BlockRows *a, const double *
         const int i = lu->entry_row[t], j = a->j[e], rows = a->first[i + 1] - a->first[i],
                   columns = a->first[j + 1] - a->first[j];
         const double *block = x + a->start[e];
-        double *f = lu->front + lu->where[lu->rank[i]] * stride + lu->where[lu->rank[j]];
+        double *f = lu->front + lu->where[lu->by.rank[i]] * stride + lu->where[lu->by.rank[j]];
         for (int r = 0; r < rows; r++)
             for (int c = 0; c < columns; c++)
                 f[r * stride + c] += block[r * columns + c];
@@ -570,14 +466,14 @@ void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y)
     double *z = lu->work, *t = lu->work + lu->n_scalar;
     for (int k = 0; k < lu->n; k++)
         for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
-            z[q] = y[lu->first[lu->order[k]] + q - lu->at[k]];
+            z[q] = y[lu->first[lu->by.order[k]] + q - lu->at[k]];
     for (int s = 0; s < lu->n_nodes; s++)
         forward(lu, s, z, t);
     for (int s = lu->n_nodes - 1; s >= 0; s--)
         backward(lu, s, z, t);
     for (int k = 0; k < lu->n; k++)
         for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
-            y[lu->first[lu->order[k]] + q - lu->at[k]] = z[q];
+            y[lu->first[lu->by.order[k]] + q - lu->at[k]] = z[q];
 }
 
 int64_t sti_sparse_lu_size(const sti_SparseLu *lu)

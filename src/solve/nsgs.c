@@ -25,9 +25,6 @@
 #include "solve/residual.h"
 #include "solve/solver.h"
 
-#define ARRAY(type, name)                                                                                              \
-    type *name;                                                                                                        \
-    int64_t name##_size
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
@@ -54,15 +51,15 @@ typedef struct ComplianceRow {
 
 typedef struct Nsgs {
     st_Allocator allocator;
-    ARRAY(sti_Local, local);          /* by contact                                            */
-    ARRAY(Polygon, polygon);          /* the kinds seen in this problem                        */
-    ARRAY(double, vertex);            /* two coordinates each                                  */
-    ARRAY(ComplianceRow, compliance); /* by row of r; unused while C is 0                      */
-    ARRAY(double, v);                 /* v_free + Y r                                          */
-    ARRAY(double, u);                 /* of the judge                                          */
-    ARRAY(double, best);              /* the best r judged so far                              */
-    ARRAY(double, last);              /* r before the sweep                                    */
-    ARRAY(double, weight);            /* by row: 1/rho, so that |r| is an energy               */
+    STI_ARRAY(sti_Local, local);          /* by contact                                            */
+    STI_ARRAY(Polygon, polygon);          /* the kinds seen in this problem                        */
+    STI_ARRAY(double, vertex);            /* two coordinates each                                  */
+    STI_ARRAY(ComplianceRow, compliance); /* by row of r; unused while C is 0                      */
+    STI_ARRAY(double, v);                 /* v_free + Y r                                          */
+    STI_ARRAY(double, u);                 /* of the judge                                          */
+    STI_ARRAY(double, best);              /* the best r judged so far                              */
+    STI_ARRAY(double, last);              /* r before the sweep                                    */
+    STI_ARRAY(double, weight);            /* by row: 1/rho, so that |r| is an energy               */
     sti_Anderson anderson;
     int n_polygons;
     int64_t n_vertices;
