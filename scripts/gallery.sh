@@ -28,6 +28,7 @@ view() {
     dog-stands) echo "--at 0.12 --look 0.6,-1,0.35" ;;
     ragdoll.xml) echo "--at 0.4 --look 0.4,-1,0.25" ;;
     wall) echo "--at 0.42" ;;
+    conveyor) echo "--at 4 --look=-0.3,-1,0.7" ;;
     drum) echo "--at 1.9 --look 0.3,-1,0.2" ;;
     poured) echo "--at 0.95" ;;
     terrain) echo "--at 0.8" ;;

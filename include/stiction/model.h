@@ -80,6 +80,7 @@ typedef struct st_ContactRow {
     double stiffness;      /* regularized: normal spring [N/m]; 0: the setting's     */
     double damping;        /* regularized: tangential damper [N s/m]; 0: the setting's */
     st_Elastic elastic[2]; /* compliant: of a and of b; not both rigid               */
+    double slide[2];       /* belts: b's surface against a's along the tangents, beside gradient . v [m/s] */
     int a, b;              /* bodies, by your own numbering; -1: the ground           */
     int shape_a, shape_b;  /* by your own numbering                                    */
     st_Vec3 point, normal; /* in the world; normal from a to b                        */

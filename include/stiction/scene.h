@@ -120,6 +120,10 @@ typedef struct st_ShapeDef {
     double damping;         /* contact regularized: tangential damper [N s/m]; likewise      */
     double young;           /* contact compliant: Young's modulus [Pa]; 0: rigid             */
     double poisson;         /* contact compliant: Poisson's ratio, between -1 and 1/2        */
+    /* A belt or a turntable: the surface moves in itself while the shape stays where it is. At a point x of it, in the
+     * shape's axes: surface_velocity + surface_spin x x, of which what is along the contact's tangents counts.   */
+    st_Vec3 surface_velocity; /* [m/s]                                                       */
+    st_Vec3 surface_spin;     /* about the shape's origin [rad/s]                            */
 
     int n_points;          /* hull, mesh                                                */
     const st_Vec3 *points; /* in the shape's axes [m]                                   */

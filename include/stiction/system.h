@@ -179,10 +179,11 @@ typedef struct st_StepInfo {
     int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: too many to tell */
     double penetration; /* deepest, over all contacts, after the step [m]              */
     double joint_error; /* largest joint value after the step [m or rad]               */
-    double impact_gain; /* kinetic energy that impact laws added [J], 0: none did      */
+    double impact_gain; /* kinetic energy that impact laws added, and no belt did [J], 0: none did */
     double kinetic;     /* [J]                                                         */
     double potential;   /* gravity, springs, and what compliant and regularized contacts store [J] */
-    double friction;    /* work of friction since the start, contacts and joints, <= 0 [J] */
+    double friction;    /* work of friction since the start, contacts and joints, along what slides on what, the
+                         * surface of a belt included: what becomes heat, <= 0 [J]     */
     st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
 } st_StepInfo;
 
@@ -252,7 +253,7 @@ typedef struct st_ContactReport {
     double gap;            /* at the start of the step [m]                              */
     bool asleep;           /* its bodies sleep: not in the step problem, force as it was */
     int dim;
-    double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s] */
+    double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s]; against a belt's surface */
     double impulse[ST_MAX_DIM];  /* r: normal, tangents [N s]; rolling, spinning [N m s] */
     st_Vec3 force, torque;       /* on b, at the point, world axes [N, N m]              */
 } st_ContactReport;

@@ -76,6 +76,8 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
     STI_TRY(check_not_negative(s, "young", def->young));
     if (!(def->poisson > -1 && def->poisson < 0.5))
         return BAD(s, "poisson is %g, must be between -1 and 0.5", def->poisson);
+    STI_TRY(check_vector(s, "surface_velocity", def->surface_velocity));
+    STI_TRY(check_vector(s, "surface_angular_velocity", def->surface_spin));
     STI_TRY(check_not_negative(s, "density", def->density));
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
     drop_unused(def);

@@ -7,14 +7,17 @@
 #include "model/scene.h"
 
 /* All numbers of a def, arrays and the pose apart. */
-enum { N_NUMBERS = 23 };
+enum { N_NUMBERS = 29 };
 
 static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
 {
-    const double all[N_NUMBERS] = {
-        d->type,     d->radius,          d->length,      d->half.x,   d->half.y,    d->half.z,  d->density, d->mu,
-        d->rolling,  d->material.index1, d->restitution, d->spinning, d->stiffness, d->damping, d->young,   d->poisson,
-        d->n_points, d->n_triangles,     d->n_x,         d->n_y,      d->spacing,   d->groups,  d->mask};
+    const st_Vec3 belt = d->surface_velocity, spin = d->surface_spin;
+    const double all[N_NUMBERS] = {d->type,        d->radius,   d->length,      d->half.x,  d->half.y,
+                                   d->half.z,      d->density,  d->mu,          d->rolling, d->material.index1,
+                                   d->restitution, d->spinning, d->stiffness,   d->damping, d->young,
+                                   d->poisson,     d->n_points, d->n_triangles, d->n_x,     d->n_y,
+                                   d->spacing,     d->groups,   d->mask,        belt.x,     belt.y,
+                                   belt.z,         spin.x,      spin.y,         spin.z};
     memcpy(x, all, sizeof all);
 }
 

@@ -207,7 +207,8 @@ static bool same_surface(const sti_Surface *a, const sti_Surface *b)
 {
     bool same = a->mu == b->mu && a->restitution == b->restitution && a->rolling == b->rolling &&
                 a->spinning == b->spinning && a->stiffness == b->stiffness && a->damping == b->damping &&
-                a->turns == b->turns;
+                a->turns == b->turns && a->moves == b->moves && a->belt.slide[0] == b->belt.slide[0] &&
+                a->belt.slide[1] == b->belt.slide[1];
     for (int side = 0; side < 2; side++)
         same = same && a->elastic[side].young == b->elastic[side].young &&
                a->elastic[side].poisson == b->elastic[side].poisson;
@@ -260,6 +261,9 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     if (!(row->restitution >= 0 && row->restitution <= 1))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a restitution of %g, must be from 0 to 1", n,
                         row->restitution);
+    if (!isfinite(row->slide[0]) || !isfinite(row->slide[1]))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d slides at (%g, %g), must be finite", n,
+                        row->slide[0], row->slide[1]);
     STI_TRY(check_turning(row, n, "rolling", row->rolling, err));
     STI_TRY(check_turning(row, n, "spinning", row->spinning, err));
     if (row->turning != NULL) STI_TRY(check_row(sink, "contact", n, 3, row->count, row->index, row->turning, err));
@@ -291,6 +295,8 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                  .stiffness = row->stiffness,
                                  .damping = row->damping,
                                  .elastic = {row->elastic[0], row->elastic[1]},
+                                 .moves = row->slide[0] != 0 || row->slide[1] != 0,
+                                 .belt = {.slide = {row->slide[0], row->slide[1]}},
                                  .turns = row->turning != NULL};
     STI_TRY(sti_sink_keep_surface(sink, entry, &surface, err));
     sti_sink_add_contact(sink, n_rows, row->count, row->index);

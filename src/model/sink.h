@@ -30,11 +30,19 @@ typedef struct sti_BoundedEntry {
     double lo, hi, target, value, stiffness, damping;
 } sti_BoundedEntry;
 
+/* How a surface of b moves against one of a beside their bodies, in the contact's frame (belt.c). */
+typedef struct sti_Belt {
+    double slide[2]; /* along the tangents [m/s]                                                   */
+    double turn[3];  /* about normal and tangents [rad/s]                                          */
+} sti_Belt;
+
 /* What two surfaces do together. */
 typedef struct sti_Surface {
     double mu, restitution, rolling, spinning, stiffness, damping;
     st_Elastic elastic[2];
-    bool turns; /* the rates at which the bodies turn against each other are asked for             */
+    bool moves;    /* one of them is a belt                                                        */
+    sti_Belt belt; /* of a model of the user's; a world's depends on where the point is            */
+    bool turns;    /* the rates at which the bodies turn against each other are asked for             */
 } sti_Surface;
 
 typedef struct sti_ContactEntry {

@@ -5,12 +5,22 @@
  */
 #include "model/world.h"
 
-#define MAX_KINDS 64 /* a table of 64 x 64 is 300 kB */
+#define MAX_KINDS 64 /* a table of 64 x 64 is 560 kB */
 
 /* Two springs one behind the other; 0 stands for a rigid one. */
 static double in_series(double a, double b)
 {
     return a > 0 && b > 0 ? a * b / (a + b) : fmax(a, b);
+}
+
+static bool is_zero(st_Vec3 v)
+{
+    return v.x == 0 && v.y == 0 && v.z == 0;
+}
+
+static bool is_belt(const st_ShapeDef *shape)
+{
+    return !is_zero(shape->surface_velocity) || !is_zero(shape->surface_spin);
 }
 
 static sti_Surface combined(const st_Scene *scene, const st_ShapeDef *a, const st_ShapeDef *b)
@@ -23,6 +33,7 @@ static sti_Surface combined(const st_Scene *scene, const st_ShapeDef *a, const s
                          .stiffness = in_series(a->stiffness, b->stiffness),
                          .damping = in_series(a->damping, b->damping),
                          .elastic = {{a->young, a->poisson}, {b->young, b->poisson}},
+                         .moves = pair.mu > 0 && (is_belt(a) || is_belt(b)),
                          .turns = pair.rolling > 0 || pair.spinning > 0 || a->young > 0 || b->young > 0};
 }
 
@@ -30,7 +41,7 @@ static bool same_surface(const st_ShapeDef *a, const st_ShapeDef *b)
 {
     return a->material.index1 == b->material.index1 && a->mu == b->mu && a->restitution == b->restitution &&
            a->rolling == b->rolling && a->spinning == b->spinning && a->stiffness == b->stiffness &&
-           a->damping == b->damping && a->young == b->young && a->poisson == b->poisson;
+           a->damping == b->damping && a->young == b->young && a->poisson == b->poisson && is_belt(a) == is_belt(b);
 }
 
 /* The kind of each shape, and a shape of each kind; false: there are too many. */

@@ -295,6 +295,8 @@ double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, con
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
 /* The same, at most 3 of them, with body a's and body b's numbers each in a place of its own. */
 void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8]);
+/* belt.c: how the surfaces of a contact that `moves` do so, with the bodies at q; world NULL: a model of the user's. */
+sti_Belt sti_contact_belt(const sti_World *world, const double *q, const sti_ContactEntry *entry);
 void sti_helpers_free(sti_World *world);
 st_Status sti_collider_compile(sti_World *world, st_Error *err);
 void sti_collider_free(sti_World *world);

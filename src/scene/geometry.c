@@ -12,58 +12,61 @@ static st_Status no_memory(const sti_Object *object, const sti_Place *place, siz
     return sti_report(object->reader, place, ST_ERR_MEMORY, "%s: out of memory for %zu entries", object->who, n);
 }
 
-static st_Status wrong(const sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+static st_Status wrong(const sti_Value *v)
 {
-    return sti_wrong(object, place, key->key, value, sti_expected(key));
+    return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
 
 /* The n-th member of a list of lists, as `count` numbers. */
-static st_Status read_row(const sti_Object *object, const sti_Key *key, const json_t *list, const sti_Place *place,
-                          size_t i, size_t count, double *out)
+static st_Status read_row(const sti_Value *v, size_t i, size_t count, double *out)
 {
-    const json_t *row = json_array_get(list, i);
-    sti_Place at = {place, NULL, i};
+    const json_t *row = json_array_get(v->json, i);
+    sti_Place at = {v->place, NULL, i};
     char name[80], expected[80];
-    snprintf(name, sizeof name, "%s[%zu]", key->key, i);
+    snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
     snprintf(expected, sizeof expected, "a list of %zu numbers from %g to %g", count, -STI_LARGEST, STI_LARGEST);
     bool good = json_is_array(row) && json_array_size(row) == count;
     for (size_t k = 0; k < count && good; k++) {
         out[k] = json_number_value(json_array_get(row, k));
         good = json_is_number(json_array_get(row, k)) && sti_within(out[k], STI_LARGEST); /* before a scale acts */
     }
-    return good ? ST_OK : sti_wrong(object, &at, name, row, expected);
+    return good ? ST_OK : sti_wrong(v->object, &at, name, row, expected);
 }
 
-st_Status sti_points_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+st_Status sti_points_read(const sti_Value *v, void *field)
 {
-    size_t n = json_array_size(value);
-    if (n == 0 || n > INT_MAX / 4) return wrong(object, key, value, place);
+    (void)field;
+    sti_Object *object = v->object;
+    size_t n = json_array_size(v->json);
+    if (n == 0 || n > INT_MAX / 4) return wrong(v);
     object->model.points = malloc(n * sizeof *object->model.points);
-    if (object->model.points == NULL) return no_memory(object, place, n);
+    if (object->model.points == NULL) return no_memory(object, v->place, n);
     for (size_t i = 0; i < n; i++) {
         double x[3];
-        STI_TRY(read_row(object, key, value, place, i, 3, x));
+        STI_TRY(read_row(v, i, 3, x));
         object->model.points[i] = (st_Vec3){x[0], x[1], x[2]};
     }
     object->model.n_points = (int)n;
     return ST_OK;
 }
 
-st_Status sti_triangles_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+st_Status sti_triangles_read(const sti_Value *v, void *field)
 {
-    size_t n = json_array_size(value);
-    if (n == 0 || n > INT_MAX / 4) return wrong(object, key, value, place);
+    (void)field;
+    sti_Object *object = v->object;
+    size_t n = json_array_size(v->json);
+    if (n == 0 || n > INT_MAX / 4) return wrong(v);
     object->model.triangles = malloc(3 * n * sizeof *object->model.triangles);
-    if (object->model.triangles == NULL) return no_memory(object, place, n);
+    if (object->model.triangles == NULL) return no_memory(object, v->place, n);
     for (size_t i = 0; i < n; i++) {
         double x[3];
-        STI_TRY(read_row(object, key, value, place, i, 3, x));
+        STI_TRY(read_row(v, i, 3, x));
         for (int k = 0; k < 3; k++) {
-            sti_Place at = {place, NULL, i};
+            sti_Place at = {v->place, NULL, i};
             char name[80];
-            snprintf(name, sizeof name, "%s[%zu]", key->key, i);
+            snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
             if (floor(x[k]) != x[k] || !(x[k] >= 0 && x[k] < INT_MAX))
-                return sti_wrong(object, &at, name, json_array_get(value, i), "three numbers of points, from 0");
+                return sti_wrong(v->object, &at, name, json_array_get(v->json, i), "three numbers of points, from 0");
             object->model.triangles[3 * i + (size_t)k] = (int)x[k];
         }
     }
@@ -72,14 +75,16 @@ st_Status sti_triangles_read(sti_Object *object, const sti_Key *key, const json_
 }
 
 /* Rows along x, one after another along y. */
-st_Status sti_heights_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+st_Status sti_heights_read(const sti_Value *v, void *field)
 {
-    size_t rows = json_array_size(value), columns = json_array_size(json_array_get(value, 0));
-    if (rows < 2 || columns < 2 || rows > 100000 || columns > 100000) return wrong(object, key, value, place);
+    (void)field;
+    sti_Object *object = v->object;
+    size_t rows = json_array_size(v->json), columns = json_array_size(json_array_get(v->json, 0));
+    if (rows < 2 || columns < 2 || rows > 100000 || columns > 100000) return wrong(v);
     object->table = malloc(rows * columns * sizeof *object->table);
-    if (object->table == NULL) return no_memory(object, place, rows * columns);
+    if (object->table == NULL) return no_memory(object, v->place, rows * columns);
     for (size_t i = 0; i < rows; i++)
-        STI_TRY(read_row(object, key, value, place, i, columns, object->table + i * columns));
+        STI_TRY(read_row(v, i, columns, object->table + i * columns));
     object->def.shape.heights = object->table;
     object->def.shape.n_x = (int)columns;
     object->def.shape.n_y = (int)rows;
@@ -87,36 +92,38 @@ st_Status sti_heights_read(sti_Object *object, const sti_Key *key, const json_t 
 }
 
 /* A relative path starts at the scene's own folder. */
-st_Status sti_file_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
+st_Status sti_file_read(const sti_Value *v, void *field)
 {
-    const char *name = json_string_value(value), *label = object->reader->label;
+    (void)field;
+    sti_Object *object = v->object;
+    const char *name = json_string_value(v->json), *label = object->reader->label;
     const char *slash = label != NULL ? strrchr(label, '/') : NULL;
     char path[4096];
-    if (name == NULL || name[0] == '\0') return wrong(object, key, value, place);
+    if (name == NULL || name[0] == '\0') return wrong(v);
     int folder = slash != NULL && name[0] != '/' ? (int)(slash - label) + 1 : 0;
     if (snprintf(path, sizeof path, "%.*s%s", folder, folder > 0 ? label : "", name) >= (int)sizeof path)
-        return sti_wrong(object, place, key->key, value, "a shorter path");
+        return sti_wrong(v->object, v->place, v->key->key, v->json, "a shorter path");
     st_Error why = {0};
     if (sti_object_has(object, "points"))
-        return sti_report(object->reader, place, ST_ERR_FORMAT, "%s: has both \"points\" and \"file\", must have one",
-                          object->who);
+        return sti_report(object->reader, v->place, ST_ERR_FORMAT,
+                          "%s: has both \"points\" and \"file\", must have one", object->who);
     st_Status status = sti_model_read(path, &object->model, &why);
-    return status == ST_OK ? ST_OK : sti_report(object->reader, place, status, "%s: %s", object->who, why.message);
+    return status == ST_OK ? ST_OK : sti_report(object->reader, v->place, status, "%s: %s", object->who, why.message);
 }
 
-st_Status sti_bits_read(const sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place,
-                        uint32_t *out)
+st_Status sti_bits_read(const sti_Value *v, void *field)
 {
-    if (!json_is_array(value)) return wrong(object, key, value, place);
+    uint32_t *out = field;
+    if (!json_is_array(v->json)) return wrong(v);
     *out = 0;
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const json_t *number = json_array_get(value, i);
+    for (size_t i = 0; i < json_array_size(v->json); i++) {
+        const json_t *number = json_array_get(v->json, i);
         double x = json_number_value(number);
-        sti_Place at = {place, NULL, i};
+        sti_Place at = {v->place, NULL, i};
         char name[80];
-        snprintf(name, sizeof name, "%s[%zu]", key->key, i);
+        snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
         if (!json_is_number(number) || floor(x) != x || x < 0 || x > 31)
-            return sti_wrong(object, &at, name, number, "a whole number from 0 to 31");
+            return sti_wrong(v->object, &at, name, number, "a whole number from 0 to 31");
         *out |= 1u << (unsigned)x;
     }
     return ST_OK;

@@ -4,8 +4,8 @@
  *     text --jansson--> tree --sets--> tree --tables--> defs --st_scene_add_*--> scene
  *     read.c            sets.c         object.c, value.c     build.c
  *
- * keys.c holds one table a kind of object. What the reader accepts, what the schema says (schema.c) and
- * what the reference says (reference.c) all come from it, so they cannot disagree.
+ * keys_shape.c, keys_joint.c and keys_scene.c hold one table a kind of object. What the reader accepts, what the
+ * schema says (schema.c) and what the reference says (reference.c) all come from them, so they cannot disagree.
  */
 #ifndef STI_SCENE_READER_H
 #define STI_SCENE_READER_H
@@ -21,40 +21,50 @@
 
 /* ---- the tables ------------------------------------------------------------------------------- */
 
-typedef enum sti_ValueKind {
-    STI_VALUE_TEXT,      /* string, only checked: nothing keeps it                                */
-    STI_VALUE_NAME,      /* string -> const char *, borrowed from the tree                         */
-    STI_VALUE_NUMBER,    /* number -> double                                                       */
-    STI_VALUE_BOOLEAN,   /* true, false -> bool                                                    */
-    STI_VALUE_VECTOR,    /* three numbers -> st_Vec3                                               */
-    STI_VALUE_DIRECTION, /* three numbers, not all 0 -> st_Vec3                                    */
-    STI_VALUE_EXTENTS,   /* three numbers > 0, full extents -> st_Vec3 of half extents             */
-    STI_VALUE_ROTATION,  /* [w, x, y, z] or {axis, angle} -> st_Quat                               */
-    STI_VALUE_NORMAL,    /* direction -> st_Quat that takes z there                                */
-    STI_VALUE_ALONG,     /* direction -> st_Quat that takes x there                                */
-    STI_VALUE_INERTIA,   /* number, three numbers or 3 x 3 rows -> st_Mat3                         */
-    STI_VALUE_LOCKS,     /* word or list of words -> uint32_t                                      */
-    STI_VALUE_AXES,      /* "world", "body" -> bool                                                */
-    STI_VALUE_BODY,      /* name of a body, or "ground" -> st_BodyId                               */
-    STI_VALUE_JOINT,     /* name of a joint before it -> st_JointId                                */
-    STI_VALUE_MATERIAL,  /* name of a material -> st_MaterialId                                    */
-    STI_VALUE_CHOICE,    /* word, one of the `member`'s variants -> its enum                       */
-    STI_VALUE_MOTOR,     /* object of the kind `member` -> st_MotorDef                             */
-    STI_VALUE_VARIANT,   /* word that tells the variants of an object apart; read before the rest  */
-    STI_VALUE_TABLE,     /* [[time, value], ...] -> n_table, times, values of an st_Profile        */
-    STI_VALUE_POINTS,    /* [[x, y, z], ...] -> the object's model                                 */
-    STI_VALUE_TRIANGLES, /* [[i, j, k], ...] -> the object's model                                 */
-    STI_VALUE_FILE,      /* path of an OBJ or STL file -> the object's model                       */
-    STI_VALUE_SCALE,     /* number > 0 -> the object's scale                                       */
-    STI_VALUE_HEIGHTS,   /* rows of numbers -> n_x, n_y, heights of an st_ShapeDef                 */
-    STI_VALUE_BITS,      /* list of numbers 0 .. 31 -> uint32_t                                    */
-    STI_VALUE_FLAG,      /* true, false: only checked, build.c acts on it                          */
-    STI_VALUE_PAIRS,     /* [[body, body], ...]: only checked, build.c acts on it                  */
-    STI_VALUE_POSITIONS, /* {"joint": number, ...}: only checked, assemble.c acts on it            */
-    STI_VALUE_WORDS,     /* ["word", ...]: only checked, mjcf.c acts on it                         */
-    STI_VALUE_LIST,      /* list of objects of the kind `member`, built by build.c                 */
-    STI_VALUE_SIMULATION /* the object of the settings table in system.h                           */
-} sti_ValueKind;
+/* Every kind of value: its name, how value.c reads it (or geometry.c), how schema.c describes it, and what messages and
+ * reference.c call it. In the comments: what it becomes.                                                     */
+/* clang-format off */
+#define STI_VALUES(ROW) \
+    ROW(TEXT,       read_text,          text_schema,       "a string") /* only checked */                              \
+    ROW(NAME,       read_name,          name_schema,       "a string") /* const char *, of the tree */                 \
+    ROW(NUMBER,     read_number,        number_schema,     "a number") /* double */                                    \
+    ROW(BOOLEAN,    read_boolean,       boolean_schema,    "true or false") /* bool */                                 \
+    ROW(VECTOR,     read_vector,        vector_schema,     "three numbers [x, y, z]") /* st_Vec3 */                    \
+    ROW(DIRECTION,  read_direction,     vector_schema,     "three numbers [x, y, z], not all 0") /* st_Vec3 */         \
+    ROW(EXTENTS,    read_extents,       extents_schema,    "three numbers > 0 [x, y, z]") /* half: st_Vec3 */          \
+    ROW(ROTATION,   read_rotation,      rotation_schema,   "a unit quaternion [w, x, y, z]"                            \
+                                                           " or {\"axis\": [x, y, z], \"angle\": rad}") /* st_Quat */  \
+    ROW(NORMAL,     read_normal,        vector_schema,     "three numbers [x, y, z], not all 0") /* st_Quat of z */    \
+    ROW(ALONG,      read_along,         vector_schema,     "three numbers [x, y, z], not all 0") /* st_Quat of x */    \
+    ROW(INERTIA,    read_inertia,       inertia_schema,    "a number > 0, [Ixx, Iyy, Izz]"                             \
+                                                           " or three rows of three numbers") /* st_Mat3 */            \
+    ROW(LOCKS,      read_locks,         locks_schema,      "a list of x, y, z, rx, ry, rz, rotation"                   \
+                                                           ", planar-xy, planar-xz, planar-yz") /* uint32_t */         \
+    ROW(AXES,       read_axes,          axes_schema,       "\"world\" or \"body\"") /* bool */                         \
+    ROW(BODY,       read_body,          name_schema,       "the name of a body, or \"ground\"") /* st_BodyId */        \
+    ROW(JOINT,      read_joint,         name_schema,       "the name of a joint before it") /* st_JointId */           \
+    ROW(MATERIAL,   read_material,      name_schema,       "the name of a material") /* st_MaterialId */               \
+    ROW(CHOICE,     read_choice,        choice_schema,     "a word") /* enum of the `member`'s variants */             \
+    ROW(MOTOR,      read_motor,         member_schema,     "an object, see Motors") /* st_MotorDef */                  \
+    ROW(VARIANT,    read_nothing,       variant_schema,    "a word") /* read before the rest */                        \
+    ROW(TABLE,      read_table,         table_schema,      "a list of [time, value] pairs") /* of an st_Profile */     \
+    ROW(POINTS,     sti_points_read,    points_schema,     "a list of points [x, y, z]") /* the model */               \
+    ROW(TRIANGLES,  sti_triangles_read, triangles_schema,  "a list of [i, j, k], numbers of points from 0") /* model */ \
+    ROW(FILE,       sti_file_read,      name_schema,       "the path of a file .obj or .stl") /* the model */          \
+    ROW(SCALE,      read_scale,         scale_schema,      "a number > 0, or three that are not 0") /* the object's */ \
+    ROW(HEIGHTS,    sti_heights_read,   heights_schema,    "at least two rows of at least two numbers") /* st_ShapeDef */ \
+    ROW(BITS,       sti_bits_read,      bits_schema,       "a list of whole numbers from 0 to 31") /* uint32_t */      \
+    ROW(FLAG,       read_flag,          boolean_schema,    "true or false") /* build.c acts on it */                   \
+    ROW(PAIRS,      read_list,          pairs_schema,      "a list of pairs of bodies [\"a\", \"b\"]") /* build.c acts */ \
+    ROW(POSITIONS,  read_positions,     positions_schema,  "an object of numbers {\"joint\": number, ...}") /* checked */ \
+    ROW(WORDS,      read_words,         words_schema,      "a list of words") /* mjcf.c acts on it */                  \
+    ROW(LIST,       read_list,          list_schema,       "a list of objects") /* build.c acts on it */               \
+    ROW(SIMULATION, read_object,        simulation_schema, "an object") /* build.c acts on it */
+/* clang-format on */
+
+#define STI_VALUE_NAME_OF(kind, read, schema, expected) STI_VALUE_##kind,
+typedef enum sti_ValueKind { STI_VALUES(STI_VALUE_NAME_OF) } sti_ValueKind;
+#undef STI_VALUE_NAME_OF
 
 typedef enum sti_Range { STI_FINITE, STI_NOT_NEGATIVE, STI_POSITIVE, STI_FRACTION } sti_Range; /* 0 to 1 */
 
@@ -163,6 +173,16 @@ typedef struct sti_Object {
     sti_Model model; /* of a hull or mesh: owned likewise                                       */
     st_Vec3 scale;   /* of the model along its x, y, z; 0: as it is                             */
 } sti_Object;
+
+/* A value being read: whose it is, what it is called, where it stands. */
+typedef struct sti_Value {
+    sti_Object *object;
+    const sti_Key *key;
+    const json_t *json;
+    const sti_Place *place;
+} sti_Value;
+/* Into the field that the key names; some put it elsewhere in the object. */
+typedef st_Status sti_ReadValue(const sti_Value *v, void *field);
 
 /* Fail with "LABEL:LINE: message", or "LABEL: --set ...: message" where the place came from a set. */
 st_Status sti_report(const sti_Reader *reader, const sti_Place *place, st_Status status, const char *format, ...)

@@ -10,8 +10,15 @@
 #include <stdlib.h>
 #include <stiction/io.h>
 
+/* A key of an object, in one of its variants. */
+typedef struct Described {
+    const sti_Kind *kind;
+    const sti_Key *key;
+    int variant;
+} Described;
+
 /* Sizes beyond base/range.h are refused; by its unit it is seen what is a length. */
-static json_t *number_schema(sti_Range range, const char *unit)
+static json_t *a_number(sti_Range range, const char *unit)
 {
     const bool length = strcmp(unit, "m") == 0;
     const double largest = length ? STI_LONGEST : STI_LARGEST, smallest = length ? STI_SHORTEST : STI_SMALLEST;
@@ -23,7 +30,7 @@ static json_t *number_schema(sti_Range range, const char *unit)
     return sti_with(schema, "maximum", sti_json_number(range == STI_FRACTION ? 1 : largest));
 }
 
-static json_t *list_schema(json_t *items, int min, int max)
+static json_t *a_list(json_t *items, int min, int max)
 {
     json_t *schema = json_pack("{s:s, s:o}", "type", "array", "items", items);
     if (min > 0) schema = sti_with(schema, "minItems", json_integer(min));
@@ -31,12 +38,12 @@ static json_t *list_schema(json_t *items, int min, int max)
     return schema;
 }
 
-static json_t *numbers_schema(int n, sti_Range range, const char *unit)
+static json_t *some_numbers(int n, sti_Range range, const char *unit)
 {
-    return list_schema(number_schema(range, unit), n, n);
+    return a_list(a_number(range, unit), n, n);
 }
 
-static json_t *words_schema(const char *(*word)(const void *from, int index), const void *from)
+static json_t *one_word_of(const char *(*word)(const void *from, int index), const void *from)
 {
     json_t *words = json_array();
     const char *text;
@@ -61,27 +68,30 @@ static const char *variant_word(const void *kind, int index)
     return ((const sti_Kind *)kind)->variant_name(index);
 }
 
-static json_t *rotation_schema(void)
+static json_t *rotation_schema(const Described *d)
 {
+    (void)d;
     json_t *turn = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object", "properties", "axis",
-                             numbers_schema(3, STI_FINITE, ""), "angle", number_schema(STI_FINITE, "rad"), "required",
-                             "axis", "angle", "additionalProperties", 0);
-    return json_pack("{s:[o, o]}", "anyOf", numbers_schema(4, STI_FINITE, ""), turn);
+                             some_numbers(3, STI_FINITE, ""), "angle", a_number(STI_FINITE, "rad"), "required", "axis",
+                             "angle", "additionalProperties", 0);
+    return json_pack("{s:[o, o]}", "anyOf", some_numbers(4, STI_FINITE, ""), turn);
 }
 
-static json_t *inertia_schema(void)
+static json_t *inertia_schema(const Described *d)
 {
+    (void)d;
     json_t *moment = json_pack("{s:s, s:o, s:o}", "type", "number", "minimum", sti_json_number(-STI_MOST_INERTIA),
                                "maximum", sti_json_number(STI_MOST_INERTIA));
     json_t *alone = sti_with(json_deep_copy(moment), "minimum", sti_json_number(STI_LEAST_INERTIA));
-    json_t *row = list_schema(moment, 3, 3);
-    return json_pack("{s:[o, o, o]}", "anyOf", alone, json_deep_copy(row), list_schema(row, 3, 3));
+    json_t *row = a_list(moment, 3, 3);
+    return json_pack("{s:[o, o, o]}", "anyOf", alone, json_deep_copy(row), a_list(row, 3, 3));
 }
 
-static json_t *locks_schema(void)
+static json_t *locks_schema(const Described *d)
 {
-    json_t *word = words_schema(lock_word, NULL);
-    return json_pack("{s:[o, o]}", "anyOf", word, list_schema(json_deep_copy(word), 0, 0));
+    (void)d;
+    json_t *word = one_word_of(lock_word, NULL);
+    return json_pack("{s:[o, o]}", "anyOf", word, a_list(json_deep_copy(word), 0, 0));
 }
 
 static json_t *reference_to(const char *word)
@@ -91,69 +101,127 @@ static json_t *reference_to(const char *word)
     return json_pack("{s:s}", "$ref", path);
 }
 
+static json_t *text_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s}", "type", "string");
+}
+
+static json_t *name_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
+}
+
+static json_t *number_schema(const Described *d)
+{
+    return a_number(d->key->range, d->key->unit);
+}
+
+static json_t *boolean_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s}", "type", "boolean");
+}
+
+static json_t *vector_schema(const Described *d)
+{
+    return some_numbers(3, d->key->range, d->key->unit);
+}
+
+static json_t *extents_schema(const Described *d)
+{
+    return some_numbers(3, STI_POSITIVE, d->key->unit);
+}
+
+static json_t *axes_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:[s, s]}", "enum", "world", "body");
+}
+
+static json_t *variant_schema(const Described *d)
+{
+    return json_pack("{s:s}", "const", d->kind->variant_name(d->variant));
+}
+
+static json_t *table_schema(const Described *d)
+{
+    return a_list(some_numbers(2, STI_FINITE, d->key->unit), 1, 0);
+}
+
+static json_t *points_schema(const Described *d)
+{
+    return a_list(some_numbers(3, STI_FINITE, d->key->unit), 1, 0);
+}
+
+static json_t *triangles_schema(const Described *d)
+{
+    return a_list(some_numbers(3, STI_NOT_NEGATIVE, d->key->unit), 1, 0);
+}
+
+static json_t *scale_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:[o, o]}", "anyOf", a_number(STI_POSITIVE, ""), some_numbers(3, STI_FINITE, ""));
+}
+
+static json_t *positions_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", a_number(STI_FINITE, "rad"));
+}
+
+static json_t *words_schema(const Described *d)
+{
+    (void)d;
+    return a_list(json_pack("{s:s}", "type", "string"), 0, 0);
+}
+
+static json_t *heights_schema(const Described *d)
+{
+    return a_list(a_list(a_number(STI_FINITE, d->key->unit), 2, 0), 2, 0);
+}
+
+static json_t *bits_schema(const Described *d)
+{
+    (void)d;
+    return a_list(json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", 0, "maximum", 31), 0, 0);
+}
+
+static json_t *pairs_schema(const Described *d)
+{
+    (void)d;
+    return a_list(a_list(json_pack("{s:s}", "type", "string"), 2, 2), 0, 0);
+}
+
+static json_t *list_schema(const Described *d)
+{
+    return a_list(reference_to(d->key->member->word), d->key->needed != 0 ? 1 : 0, 0);
+}
+
+static json_t *choice_schema(const Described *d)
+{
+    return one_word_of(variant_word, d->key->member);
+}
+
+static json_t *member_schema(const Described *d)
+{
+    return reference_to(d->key->member->word);
+}
+
+static json_t *simulation_schema(const Described *d)
+{
+    (void)d;
+    return reference_to("simulation");
+}
+
 static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int variant)
 {
-    switch (key->value) {
-    case STI_VALUE_TEXT:
-        return json_pack("{s:s}", "type", "string");
-    case STI_VALUE_NAME:
-    case STI_VALUE_BODY:
-    case STI_VALUE_JOINT:
-    case STI_VALUE_MATERIAL:
-        return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
-    case STI_VALUE_NUMBER:
-        return number_schema(key->range, key->unit);
-    case STI_VALUE_BOOLEAN:
-        return json_pack("{s:s}", "type", "boolean");
-    case STI_VALUE_VECTOR:
-    case STI_VALUE_DIRECTION:
-    case STI_VALUE_NORMAL:
-    case STI_VALUE_ALONG:
-        return numbers_schema(3, key->range, key->unit);
-    case STI_VALUE_EXTENTS:
-        return numbers_schema(3, STI_POSITIVE, key->unit);
-    case STI_VALUE_ROTATION:
-        return rotation_schema();
-    case STI_VALUE_INERTIA:
-        return inertia_schema();
-    case STI_VALUE_LOCKS:
-        return locks_schema();
-    case STI_VALUE_AXES:
-        return json_pack("{s:[s, s]}", "enum", "world", "body");
-    case STI_VALUE_VARIANT:
-        return json_pack("{s:s}", "const", kind->variant_name(variant));
-    case STI_VALUE_TABLE:
-        return list_schema(numbers_schema(2, STI_FINITE, key->unit), 1, 0);
-    case STI_VALUE_POINTS:
-        return list_schema(numbers_schema(3, STI_FINITE, key->unit), 1, 0);
-    case STI_VALUE_TRIANGLES:
-        return list_schema(numbers_schema(3, STI_NOT_NEGATIVE, key->unit), 1, 0);
-    case STI_VALUE_FILE:
-        return json_pack("{s:s, s:i}", "type", "string", "minLength", 1);
-    case STI_VALUE_SCALE:
-        return json_pack("{s:[o, o]}", "anyOf", number_schema(STI_POSITIVE, ""), numbers_schema(3, STI_FINITE, ""));
-    case STI_VALUE_POSITIONS:
-        return json_pack("{s:s, s:o}", "type", "object", "additionalProperties", number_schema(STI_FINITE, "rad"));
-    case STI_VALUE_WORDS:
-        return list_schema(json_pack("{s:s}", "type", "string"), 0, 0);
-    case STI_VALUE_HEIGHTS:
-        return list_schema(list_schema(number_schema(STI_FINITE, key->unit), 2, 0), 2, 0);
-    case STI_VALUE_BITS:
-        return list_schema(json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", 0, "maximum", 31), 0, 0);
-    case STI_VALUE_FLAG:
-        return json_pack("{s:s}", "type", "boolean");
-    case STI_VALUE_PAIRS:
-        return list_schema(list_schema(json_pack("{s:s}", "type", "string"), 2, 2), 0, 0);
-    case STI_VALUE_LIST:
-        return list_schema(reference_to(key->member->word), key->needed != 0 ? 1 : 0, 0);
-    case STI_VALUE_CHOICE:
-        return words_schema(variant_word, key->member);
-    case STI_VALUE_MOTOR:
-        return reference_to(key->member->word);
-    case STI_VALUE_SIMULATION:
-        return reference_to("simulation");
-    }
-    return json_object();
+#define SCHEMA(kind, read, schema, expected) [STI_VALUE_##kind] = schema,
+    static json_t *(*const schema[])(const Described *) = {STI_VALUES(SCHEMA)};
+#undef SCHEMA
+    return schema[key->value](&(Described){kind, key, variant});
 }
 
 /* Description and default of a property: "[kg] ...; left out: from the shapes". */
@@ -212,7 +280,7 @@ static json_t *setting_schema(const st_Setting *setting)
     json_t *schema = NULL;
     switch (setting->kind) {
     case ST_SETTING_CHOICE:
-        return words_schema(setting_word, setting->words);
+        return one_word_of(setting_word, setting->words);
     case ST_SETTING_NUMBER:
     case ST_SETTING_INTEGER:
         schema = json_pack("{s:s}", "type", setting->kind == ST_SETTING_NUMBER ? "number" : "integer");
@@ -220,12 +288,12 @@ static json_t *setting_schema(const st_Setting *setting)
     case ST_SETTING_BOOLEAN:
         return json_pack("{s:s}", "type", "boolean");
     case ST_SETTING_VECTOR:
-        return list_schema(limited(json_pack("{s:s}", "type", "number"), setting), 3, 3);
+        return a_list(limited(json_pack("{s:s}", "type", "number"), setting), 3, 3);
     }
     return json_object();
 }
 
-static json_t *simulation_schema(void)
+static json_t *settings_schema(void)
 {
     json_t *properties = json_object();
     for (int i = 0; i < st_setting_count(); i++) {
@@ -244,7 +312,7 @@ static json_t *whole_schema(void)
     static const sti_Kind *const kinds[] = {&sti_material_kind, &sti_material_pair_kind, &sti_shape_kind,
                                             &sti_body_kind,     &sti_joint_kind,         &sti_motor_kind,
                                             &sti_spring_kind,   &sti_force_kind,         &sti_robot_kind};
-    json_t *defs = sti_with(json_object(), "simulation", simulation_schema());
+    json_t *defs = sti_with(json_object(), "simulation", settings_schema());
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
 

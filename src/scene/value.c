@@ -7,15 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The three places a value is read with: whose it is, what it is called, where it stands. */
-typedef struct Value {
-    const sti_Object *object;
-    const sti_Key *key;
-    const json_t *json;
-    const sti_Place *place;
-} Value;
-
-static st_Status wrong(const Value *v)
+static st_Status wrong(const sti_Value *v)
 {
     return sti_wrong(v->object, v->place, v->key->key, v->json, sti_expected(v->key));
 }
@@ -45,16 +37,18 @@ st_Status sti_vector_read(const sti_Object *object, const char *what, const json
     return ST_OK;
 }
 
-static st_Status read_vector(const Value *v, st_Vec3 *out)
+static st_Status read_vector(const sti_Value *v, void *field)
 {
+    st_Vec3 *out = field;
     double x[3];
     STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     *out = (st_Vec3){x[0], x[1], x[2]};
     return ST_OK;
 }
 
-static st_Status read_direction(const Value *v, st_Vec3 *out)
+static st_Status read_direction(const sti_Value *v, void *field)
 {
+    st_Vec3 *out = field;
     STI_TRY(read_vector(v, out));
     double length = hypot(hypot(out->x, out->y), out->z);
     if (length == 0)
@@ -66,8 +60,9 @@ static st_Status read_direction(const Value *v, st_Vec3 *out)
                       out->y, out->z, STI_SMALLEST, STI_LARGEST);
 }
 
-static st_Status read_name(const Value *v, const char **out)
+static st_Status read_name(const sti_Value *v, void *field)
 {
+    const char **out = field;
     const char *name = json_string_value(v->json);
     if (name == NULL) return wrong(v);
     bool control = false;
@@ -79,8 +74,9 @@ static st_Status read_name(const Value *v, const char **out)
     return ST_OK;
 }
 
-static st_Status read_number(const Value *v, double *out)
+static st_Status read_number(const sti_Value *v, void *field)
 {
+    double *out = field;
     if (!json_is_number(v->json)) return wrong(v);
     double x = json_number_value(v->json);
     if ((v->key->range == STI_POSITIVE && !(x > 0)) || (v->key->range == STI_NOT_NEGATIVE && !(x >= 0)) ||
@@ -90,14 +86,15 @@ static st_Status read_number(const Value *v, double *out)
     return ST_OK;
 }
 
-static st_Status read_boolean(const Value *v, bool *out)
+static st_Status read_boolean(const sti_Value *v, void *field)
 {
+    bool *out = field;
     if (!json_is_boolean(v->json)) return wrong(v);
     *out = json_is_true(v->json);
     return ST_OK;
 }
 
-static st_Status out_of_range(const Value *v, const sti_Place *place, const char *what, double x, double smallest,
+static st_Status out_of_range(const sti_Value *v, const sti_Place *place, const char *what, double x, double smallest,
                               double largest)
 {
     return sti_report(v->object->reader, place, ST_ERR_FORMAT, "%s: %s is %g, must be from %g to %g", v->object->who,
@@ -106,15 +103,16 @@ static st_Status out_of_range(const Value *v, const sti_Place *place, const char
 
 /* Factors of the reader's own, which the core never sees: one number > 0, or three that are not 0, of which a negative
  * one mirrors. */
-static st_Status read_scale(const Value *v, st_Vec3 *out)
+static st_Status read_scale(const sti_Value *v, void *field)
 {
+    (void)field;
     double x[3] = {json_number_value(v->json)};
     x[1] = x[2] = x[0];
     if (json_is_array(v->json))
         STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     else if (!(x[0] > 0))
         return wrong(v);
-    *out = (st_Vec3){x[0], x[1], x[2]};
+    v->object->scale = (st_Vec3){x[0], x[1], x[2]};
     for (int k = 0; k < 3; k++) {
         if (x[k] == 0) return wrong(v);
         if (!sti_between(fabs(x[k]), STI_SMALLEST, STI_LARGEST))
@@ -123,8 +121,9 @@ static st_Status read_scale(const Value *v, st_Vec3 *out)
     return ST_OK;
 }
 
-static st_Status read_extents(const Value *v, st_Vec3 *half)
+static st_Status read_extents(const sti_Value *v, void *field)
 {
+    st_Vec3 *half = field;
     double x[3];
     STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 3, sti_expected(v->key), x));
     for (size_t i = 0; i < 3; i++) {
@@ -140,7 +139,7 @@ static st_Status read_extents(const Value *v, st_Vec3 *half)
 }
 
 /* {"axis": [x, y, z], "angle": rad}: q = (cos(angle/2), sin(angle/2) axis/|axis|). */
-static st_Status read_axis_angle(const Value *v, st_Quat *out)
+static st_Status read_axis_angle(const sti_Value *v, st_Quat *out)
 {
     const json_t *angle = json_object_get(v->json, "angle");
     sti_Place axis_place = {v->place, "axis", 0}, angle_place = {v->place, "angle", 0};
@@ -165,8 +164,9 @@ static st_Status read_axis_angle(const Value *v, st_Quat *out)
     return ST_OK;
 }
 
-static st_Status read_rotation(const Value *v, st_Quat *out)
+static st_Status read_rotation(const sti_Value *v, void *field)
 {
+    st_Quat *out = field;
     double x[4];
     if (json_is_object(v->json)) return read_axis_angle(v, out);
     STI_TRY(read_numbers(v->object, v->key->key, v->json, v->place, 4, sti_expected(v->key), x));
@@ -174,8 +174,9 @@ static st_Status read_rotation(const Value *v, st_Quat *out)
     return ST_OK;
 }
 
-static st_Status read_inertia(const Value *v, st_Mat3 *out)
+static st_Status read_inertia(const sti_Value *v, void *field)
 {
+    st_Mat3 *out = field;
     double x[3];
     *out = (st_Mat3){{0}};
     if (json_is_number(v->json)) {
@@ -200,7 +201,7 @@ static st_Status read_inertia(const Value *v, st_Mat3 *out)
     return ST_OK;
 }
 
-static st_Status read_lock(const Value *v, const json_t *word, const sti_Place *place, uint32_t *out)
+static st_Status read_lock(const sti_Value *v, const json_t *word, const sti_Place *place, uint32_t *out)
 {
     sti_Nearest nearest = {.word = json_is_string(word) ? json_string_value(word) : ""};
     const char *name;
@@ -219,8 +220,9 @@ static st_Status read_lock(const Value *v, const json_t *word, const sti_Place *
                       text);
 }
 
-static st_Status read_locks(const Value *v, uint32_t *out)
+static st_Status read_locks(const sti_Value *v, void *field)
 {
+    uint32_t *out = field;
     *out = 0;
     if (json_is_string(v->json)) return read_lock(v, v->json, v->place, out);
     if (!json_is_array(v->json)) return wrong(v);
@@ -231,8 +233,9 @@ static st_Status read_locks(const Value *v, uint32_t *out)
     return ST_OK;
 }
 
-static st_Status read_axes(const Value *v, bool *body_axes)
+static st_Status read_axes(const sti_Value *v, void *field)
 {
+    bool *body_axes = field;
     const char *word = json_string_value(v->json);
     if (word == NULL || (strcmp(word, "world") != 0 && strcmp(word, "body") != 0)) return wrong(v);
     *body_axes = strcmp(word, "body") == 0;
@@ -284,7 +287,7 @@ static const Named bodies = {"bodies", "body", find_body, body_name};
 static const Named joints = {"joints before it", "joint", find_joint, joint_name};
 static const Named materials = {"materials", "material", find_material, material_name};
 
-static st_Status read_reference(const Value *v, const Named *named, int32_t *index1)
+static st_Status read_reference(const sti_Value *v, const Named *named, int32_t *index1)
 {
     const st_Scene *scene = v->object->reader->scene;
     const char *name = json_string_value(v->json), *other;
@@ -301,8 +304,24 @@ static st_Status read_reference(const Value *v, const Named *named, int32_t *ind
                       v->object->who, v->key->key, name, named->singular, text);
 }
 
-static st_Status read_choice(const Value *v, int *out)
+static st_Status read_body(const sti_Value *v, void *field)
 {
+    return read_reference(v, &bodies, &((st_BodyId *)field)->index1);
+}
+
+static st_Status read_joint(const sti_Value *v, void *field)
+{
+    return read_reference(v, &joints, &((st_JointId *)field)->index1);
+}
+
+static st_Status read_material(const sti_Value *v, void *field)
+{
+    return read_reference(v, &materials, &((st_MaterialId *)field)->index1);
+}
+
+static st_Status read_choice(const sti_Value *v, void *field)
+{
+    int *out = field;
     const char *word = json_string_value(v->json), *candidate;
     sti_Nearest nearest = {.word = word != NULL ? word : ""};
     for (int i = 0; (candidate = v->key->member->variant_name(i)) != NULL; i++) {
@@ -320,21 +339,24 @@ static st_Status read_choice(const Value *v, int *out)
 }
 
 /* An object inside an object: its table, if it has one, becomes that of the outer. */
-static st_Status read_motor(sti_Object *object, const Value *v, st_MotorDef *out)
+static st_Status read_motor(const sti_Value *v, void *field)
 {
+    sti_Object *object = v->object;
     sti_Object inner = {.reader = object->reader, .kind = v->key->member, .place = v->place, .json = v->json};
     char family[sizeof object->who + 4];
     snprintf(family, sizeof family, "of %s", object->who);
     st_Status status = sti_object_read(&inner, family);
-    *out = inner.def.motor;
+    *(st_MotorDef *)field = inner.def.motor;
     free(object->table);
     object->table = inner.table;
     return status;
 }
 
 /* One array for both columns: the object owns it until the core has copied it. */
-static st_Status read_table(sti_Object *object, const Value *v, st_Profile *out)
+static st_Status read_table(const sti_Value *v, void *field)
 {
+    sti_Object *object = v->object;
+    st_Profile *out = field;
     size_t n = json_array_size(v->json); /* 0 for anything but a list */
     if (n == 0 || n > INT_MAX / 2) return wrong(v);
     object->table = malloc(2 * n * sizeof *object->table);
@@ -360,8 +382,9 @@ static st_Status read_table(sti_Object *object, const Value *v, st_Profile *out)
     return ST_OK;
 }
 
-static st_Status read_positions(const Value *v)
+static st_Status read_positions(const sti_Value *v, void *field)
 {
+    (void)field;
     const char *joint;
     json_t *number;
     if (!json_is_object(v->json)) return wrong(v);
@@ -375,15 +398,16 @@ static st_Status read_positions(const Value *v)
     return ST_OK;
 }
 
-static st_Status read_words(const Value *v)
+static st_Status read_words(const sti_Value *v, void *field)
 {
+    (void)field;
     bool all = json_is_array(v->json);
     for (size_t i = 0; all && i < json_array_size(v->json); i++)
         all = json_is_string(json_array_get(v->json, i));
     return all ? ST_OK : wrong(v);
 }
 
-static st_Status read_turned(const Value *v, st_Quat (*turn)(st_Vec3), st_Quat *out)
+static st_Status read_turned(const sti_Value *v, st_Quat (*turn)(st_Vec3), st_Quat *out)
 {
     st_Vec3 direction;
     STI_TRY(read_direction(v, &direction));
@@ -391,74 +415,53 @@ static st_Status read_turned(const Value *v, st_Quat (*turn)(st_Vec3), st_Quat *
     return ST_OK;
 }
 
+static st_Status read_normal(const sti_Value *v, void *field)
+{
+    return read_turned(v, st_quat_from_z, field);
+}
+
+static st_Status read_along(const sti_Value *v, void *field)
+{
+    return read_turned(v, st_quat_from_x, field);
+}
+
+/* ---- only checked ------------------------------------------------------------------------------- */
+
+static st_Status read_text(const sti_Value *v, void *field)
+{
+    (void)field;
+    return json_is_string(v->json) ? ST_OK : wrong(v);
+}
+
+static st_Status read_flag(const sti_Value *v, void *field)
+{
+    (void)field;
+    return json_is_boolean(v->json) ? ST_OK : wrong(v);
+}
+
+static st_Status read_list(const sti_Value *v, void *field)
+{
+    (void)field;
+    return json_is_array(v->json) && (v->key->needed == 0 || json_array_size(v->json) > 0) ? ST_OK : wrong(v);
+}
+
+static st_Status read_object(const sti_Value *v, void *field)
+{
+    (void)field;
+    return json_is_object(v->json) ? ST_OK : wrong(v);
+}
+
+static st_Status read_nothing(const sti_Value *v, void *field)
+{
+    (void)v, (void)field;
+    return ST_OK;
+}
+
 st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
 {
-    Value v = {object, key, value, place};
-    void *field = (char *)&object->def + key->offset;
-    switch (key->value) {
-    case STI_VALUE_TEXT:
-        return json_is_string(value) ? ST_OK : wrong(&v);
-    case STI_VALUE_NAME:
-        return read_name(&v, field);
-    case STI_VALUE_NUMBER:
-        return read_number(&v, field);
-    case STI_VALUE_BOOLEAN:
-        return read_boolean(&v, field);
-    case STI_VALUE_VECTOR:
-        return read_vector(&v, field);
-    case STI_VALUE_DIRECTION:
-        return read_direction(&v, field);
-    case STI_VALUE_EXTENTS:
-        return read_extents(&v, field);
-    case STI_VALUE_ROTATION:
-        return read_rotation(&v, field);
-    case STI_VALUE_NORMAL:
-        return read_turned(&v, st_quat_from_z, field);
-    case STI_VALUE_ALONG:
-        return read_turned(&v, st_quat_from_x, field);
-    case STI_VALUE_INERTIA:
-        return read_inertia(&v, field);
-    case STI_VALUE_LOCKS:
-        return read_locks(&v, field);
-    case STI_VALUE_AXES:
-        return read_axes(&v, field);
-    case STI_VALUE_BODY:
-        return read_reference(&v, &bodies, &((st_BodyId *)field)->index1);
-    case STI_VALUE_JOINT:
-        return read_reference(&v, &joints, &((st_JointId *)field)->index1);
-    case STI_VALUE_MATERIAL:
-        return read_reference(&v, &materials, &((st_MaterialId *)field)->index1);
-    case STI_VALUE_CHOICE:
-        return read_choice(&v, field);
-    case STI_VALUE_MOTOR:
-        return read_motor(object, &v, field);
-    case STI_VALUE_TABLE:
-        return read_table(object, &v, field);
-    case STI_VALUE_POINTS:
-        return sti_points_read(object, key, value, place);
-    case STI_VALUE_TRIANGLES:
-        return sti_triangles_read(object, key, value, place);
-    case STI_VALUE_FILE:
-        return sti_file_read(object, key, value, place);
-    case STI_VALUE_SCALE:
-        return read_scale(&v, &object->scale);
-    case STI_VALUE_HEIGHTS:
-        return sti_heights_read(object, key, value, place);
-    case STI_VALUE_BITS:
-        return sti_bits_read(object, key, value, place, field);
-    case STI_VALUE_FLAG:
-        return json_is_boolean(value) ? ST_OK : wrong(&v);
-    case STI_VALUE_PAIRS:
-    case STI_VALUE_LIST:
-        return json_is_array(value) && (key->needed == 0 || json_array_size(value) > 0) ? ST_OK : wrong(&v);
-    case STI_VALUE_SIMULATION:
-        return json_is_object(value) ? ST_OK : wrong(&v);
-    case STI_VALUE_POSITIONS:
-        return read_positions(&v);
-    case STI_VALUE_WORDS:
-        return read_words(&v);
-    case STI_VALUE_VARIANT:
-        return ST_OK; /* read before everything else */
-    }
-    return ST_OK;
+#define READ(kind, read, schema, expected) [STI_VALUE_##kind] = read,
+    static sti_ReadValue *const read[] = {STI_VALUES(READ)};
+#undef READ
+    sti_Value v = {object, key, value, place};
+    return read[key->value](&v, (char *)&object->def + key->offset);
 }

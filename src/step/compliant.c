@@ -270,6 +270,17 @@ static st_Status element_rows(st_System *system, const sti_RowList *rows, const 
     return ST_OK;
 }
 
+/* A belt under element e of a patch whose tangents are turned by (c, s): as u_t and u_o in element_rows. */
+static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *belt, int e, double c, double s)
+{
+    const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+    double *w = system->step.w + patch->row + e * kind->dim, a, b;
+    place(&system->def, kind->n_elements, e, &a, &b);
+    const double rho = system->def.patch_spacing, turn = kind->dim == 3 ? rho * belt->turn[0] : 0;
+    if (kind->dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
+    if (kind->dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
+}
+
 /* w = -D delta, and with drift gap the separation of the surfaces over h. */
 static void fill_drift(st_System *system, const sti_Patch *patch, const sti_ContactEntry *entry, double h)
 {
@@ -319,6 +330,9 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
         out->chosen[*n].entry.tangent = patch->tangent;
     }
     fill_drift(system, patch, entry, stage->eta);
+    const sti_Belt belt = entry->surface->moves ? sti_contact_belt(system->world, stage->q_star, entry) : (sti_Belt){0};
+    for (int e = 0; entry->surface->moves && e < system->patch_kind[k].n_elements; e++)
+        add_belt(system, patch, &belt, e, c, s);
     fill_compliance(system, patch, stage->eta);
     return ST_OK;
 }

@@ -34,6 +34,16 @@ static bool restitution_impulse(st_System *system)
     return any;
 }
 
+/* What belts did in the impact: r_T against their velocity, w_T. */
+static double work_of_belts(const sti_Assembly *step)
+{
+    double sum = 0;
+    for (int c = 0; c < step->n_gaps; c++)
+        for (int k = 1; k < step->law[c].dim && step->chosen[c].entry.surface->moves; k++)
+            sum -= step->whole[step->law[c].first + k] * step->w[step->law[c].first + k];
+    return sum;
+}
+
 /* The impulse of compression, decompression and restitution together, for the report. */
 static st_Status carry_compression(st_System *system, st_Error *err)
 {
@@ -75,7 +85,7 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
     system->n_carried = 0;
     STI_TRY(solve(system, &impact, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, err));
-    double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before;
+    double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before - work_of_belts(&system->step);
     /* a thousand roundings of the energy are no gain */
     if (gain > 1e-13 * before) info->impact_gain += gain;
     return ST_OK;

@@ -391,7 +391,8 @@ static bool is_driven(const st_System *system, const sti_Joint *joint)
     return false;
 }
 
-/* The leaders of islands that cannot sleep yet: someone moves, or touches a sleeper and is about to wake it. */
+/* The leaders of islands that cannot sleep yet: someone moves, or touches a sleeper and is about to wake it, or a
+ * running belt, which carries on however slowly, and rubs on what is held against it.             */
 static void mark_restless(st_System *system)
 {
     const sti_World *world = system->world;
@@ -406,6 +407,8 @@ static void mark_restless(st_System *system)
         const sti_ContactEntry *contact = &system->here.contact[c];
         if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
         if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
+        if (!contact->surface->moves || contact->gap >= sti_margin(system)) continue;
+        restless[sti_leader(above, contact->a)] = restless[sti_leader(above, contact->b)] = true;
     }
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];

@@ -53,15 +53,21 @@ st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *e
                            .mu_spin = spins ? surface->spinning : 0.0};
 }
 
-/* Row k of a contact among those of its model: normal, tangents, then the two rates of rolling, about the tangents,
- * and that of spinning, about the normal. In the plane there is no second tangent and no rolling about the first:
- * -1, a row without entries.                                                                      */
+/* Row k of a contact, beyond its tangents: which of the rates of turning, 0 about the normal, 1 and 2 about the
+ * tangents. First those of rolling, then that of spinning. In the plane there is no second tangent and no rolling about
+ * the first: -1, a row without entries.                                                           */
+static int turning_of(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
+{
+    if (k < 3 || (entry->dim == 2 && k == 3)) return -1;
+    return law->mu_spin > 0 && k == law->dim - 1 ? 0 : k - 2;
+}
+
+/* Row k of a contact among those of its model; -1: one without entries. */
 static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
 {
-    bool spins = law->mu_spin > 0 && k == law->dim - 1;
+    const int turning = turning_of(law, entry, k);
     if (k < entry->dim) return entry->first_row + k;
-    if (k < 3 || (entry->dim == 2 && k == 3)) return -1;
-    return sti_turning_row(entry) + (spins ? 0 : k - 2);
+    return turning < 0 ? -1 : sti_turning_row(entry) + turning;
 }
 
 /* Rows that nobody has made yet: where they will stand. */
@@ -75,13 +81,29 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     return ST_OK;
 }
 
+/* w along the tangents: the velocity of a belt, and 0 without one. */
+static void belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    double *w = work->out->w + law->first;
+    for (int k = 0; k < law->dim; k++)
+        w[k] = 0;
+    if (!entry->surface->moves) return;
+    const sti_Belt belt = sti_contact_belt(work->system->world, work->stage->q_star, entry);
+    for (int k = 1; k < law->dim; k++) {
+        const int turning = turning_of(law, entry, k);
+        if (k < entry->dim)
+            w[k] = belt.slide[k - 1];
+        else if (turning >= 0)
+            w[k] = belt.turn[turning];
+    }
+}
+
 static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    for (int k = 0; k < law->dim; k++)
-        work->out->w[law->first + k] = 0;
+    belt_speeds(work, law, entry);
     if (work->waiting) return ST_OK;
     if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
@@ -334,9 +356,8 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
                                   .mu_roll = law->mu_roll,
                                   .mu_spin = law->mu_spin};
     choose(out, n, row, entry);
-    out->w[row] = work->gap_drift ? closing_drift(work, entry->gap) : 0.0;
-    for (int k = 1; k < law->dim; k++)
-        out->w[row + k] = 0.0;
+    belt_speeds(work, &out->law[n], entry);
+    if (work->gap_drift) out->w[row] = closing_drift(work, entry->gap);
     out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
     out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
     return law->dim;

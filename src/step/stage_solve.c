@@ -25,11 +25,13 @@ static double work_of_range(void *ctx, int64_t first, int64_t end)
             if (entry->target != 0 || entry->stiffness + entry->damping > 0) continue;
         }
         for (int k = bounded ? 0 : 1; k < law->dim; k++) {
-            double u = out->u[law->first + k];
-            if (stage->way != NULL)
-                u = (stage->eta * u + sti_row_dot(&out->H, law->first + k, stage->way)) / stage->length;
-            else if (stage->eta == 0 || stage->mean)
-                u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base));
+            double u = out->u[law->first + k], belt = bounded ? 0 : out->w[law->first + k];
+            if (stage->way != NULL) {
+                const double slid = sti_row_dot(&out->H, law->first + k, stage->way);
+                u = (stage->eta * u + slid + (stage->length - stage->eta) * belt) / stage->length;
+            } else if (stage->eta == 0 || stage->mean) {
+                u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base) + belt);
+            }
             sum += out->r[law->first + k] * u;
         }
     }

@@ -60,10 +60,11 @@ static Contact look(const st_System *system, int c, double s)
     contact.n[0] = rho * step->r[law->first];
     contact.n[1] = sti_row_dot(&step->H, law->first, system->v_new);
     for (int k = 1; k < law->dim && k < 3; k++) {
+        const double belt = step->w[law->first + k];
         contact.T[k - 1] = rho * step->r[law->first + k];
-        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new);
+        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new) + belt;
         if (!is_of_means(system)) continue;
-        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->v));
+        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->v) + belt);
     }
     return contact;
 }

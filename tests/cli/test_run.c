@@ -289,6 +289,25 @@ static void closed_pipe_is_no_failure(void **state)
     assert_true(count_lines(p->out) > 100);
 }
 
+/* Belts: a ball ends up rolling with its centre at 2/7 of the belt's speed, and one on a belt that stands stays. */
+static void belts_run(void **state)
+{
+    static const char *const belt[] = {"ground/ball_belt/surface_velocity=[2, 0, 0]",
+                                       "ground/ball_belt/surface_velocity=[0, 0, 0]"};
+    Program *p = *state;
+    for (int k = 0; k < 2; k++) {
+        RUN(p, "run", "examples/world/conveyor.json", "--json", "--set", "simulation/end=2", "--set", belt[k]);
+        check_status(p, 0);
+        json_t *root = printed_json(p), *ball_body = json_object_get(json_object_get(root, "bodies"), "ball");
+        const json_t *v = json_object_get(ball_body, "velocity");
+        check_close(json_number_value(json_array_get(v, 0)), k == 0 ? 4.0 / 7 : 0, 1e-5);
+        json_decref(root);
+    }
+    RUN(p, "check", "examples/world/conveyor.json", "--set", "ground/belt/surface_velocity=[1, 0]");
+    check_status(p, 2);
+    check_contains(p->err, "surface_velocity");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -306,6 +325,7 @@ int main(void)
         TEST(interrupt_keeps_what_was_computed),
         TEST(full_disk_is_said),
         TEST(closed_pipe_is_no_failure),
+        TEST(belts_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,18 @@ class Stepping(unittest.TestCase):
         self.assertEqual(one.hash(), many.hash())
         self.assertEqual(one.q.tolist(), many.q.tolist())
 
+    def test_a_belt_takes_the_box_along(self):
+        description = support.box()
+        description["bodies"][0]["velocity"] = [0, 0, 0]
+        description["ground"][0]["surface_velocity"] = [0.5, 0, 0]
+        system = support.system(description)
+        system.step(steps=50)
+        self.assertAlmostEqual(system.velocity("box").linear[0], 0.5 * 9.81 * 0.05, 6)  # mu g t
+        info = system.step(steps=200)
+        self.assertAlmostEqual(system.velocity("box").linear[0], 0.5, 6)
+        # as much heat as it gained, m s^2/2, to first order in h
+        self.assertAlmostEqual(info.friction, -0.5 * 2 * 0.25, delta=0.5 * 2 * 9.81 * 0.5 * 1e-3)
+
     def test_run_ends_on_time(self):
         system = support.system(support.box())
         self.assertEqual(system.run(until=0.0105).steps, 11)

@@ -1,0 +1,268 @@
+/* scene/keys_joint.c -- the keys of what acts on bodies: joints, motors, springs and dampers, forces. */
+#include "scene/keys.h"
+
+/* ---- joints ----------------------------------------------------------------------------------- */
+
+#define FIXED       BIT(ST_JOINT_FIXED)
+#define BALL        BIT(ST_JOINT_BALL)
+#define REVOLUTE    BIT(ST_JOINT_REVOLUTE)
+#define PRISMATIC   BIT(ST_JOINT_PRISMATIC)
+#define DISTANCE    BIT(ST_JOINT_DISTANCE)
+#define CYLINDRICAL BIT(ST_JOINT_CYLINDRICAL)
+#define UNIVERSAL   BIT(ST_JOINT_UNIVERSAL)
+#define PLANAR      BIT(ST_JOINT_PLANAR)
+#define LINE        BIT(ST_JOINT_POINT_ON_LINE)
+#define SCREW       BIT(ST_JOINT_SCREW)
+#define GEAR        BIT(ST_JOINT_GEAR)
+#define FREE        BIT(ST_JOINT_FREE)
+/* What has a place, a common point that matters, an axis, a coordinate. */
+#define BETWEEN (STI_ANY & ~GEAR)
+#define AT      (BALL | REVOLUTE | CYLINDRICAL | UNIVERSAL | LINE | SCREW)
+#define AXIS    (REVOLUTE | PRISMATIC | CYLINDRICAL | UNIVERSAL | PLANAR | LINE | SCREW)
+#define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE | UNIVERSAL | BALL)
+#define TWO     (CYLINDRICAL | SCREW | UNIVERSAL | BALL) /* coordinates */
+
+static const char *coordinate_word(int variant)
+{
+    return st_coordinate_name((st_Coordinate)variant);
+}
+
+static const sti_Kind coordinate_words = {.variant_name = coordinate_word};
+
+static const sti_Key joint_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Joint, type), "",
+     "what it allows; a gear couples two other joints, `free` holds nothing (a rope, an actuator)", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Joint, name), "", "unique among joints",
+     "joint1, joint2, ...", NULL},
+    {"a", STI_VALUE_BODY, BETWEEN, 0, STI_FINITE, FIELD(Joint, a), "", "the one body", "the ground", NULL},
+    {"b", STI_VALUE_BODY, BETWEEN, 0, STI_FINITE, FIELD(Joint, b), "", "the other body", "the ground", NULL},
+    {"point", STI_VALUE_VECTOR, AT, AT, STI_FINITE, FIELD(Joint, point), "m",
+     "common to both bodies, in the world at the start", NULL, NULL},
+    {"point", STI_VALUE_VECTOR, FIXED | PRISMATIC | PLANAR, 0, STI_FINITE, FIELD(Joint, point), "m",
+     "in the world at the start; where the reaction is taken", "the position of a, or of b where a is the ground",
+     NULL},
+    {"point", STI_VALUE_VECTOR, DISTANCE | FREE, 0, STI_FINITE, FIELD(Joint, point), "m",
+     "of a, in the world at the start", "the position of a; needed where a is the ground", NULL},
+    {"point_b", STI_VALUE_VECTOR, DISTANCE | FREE, 0, STI_FINITE, FIELD(Joint, point_b), "m",
+     "of b, in the world at the start", "the position of b; needed where b is the ground", NULL},
+    {"axis", STI_VALUE_DIRECTION, AXIS, AXIS, STI_FINITE, FIELD(Joint, axis), "",
+     "in the world at the start, any length; fixed in a", NULL, NULL},
+    {"axis", STI_VALUE_DIRECTION, FREE, 0, STI_FINITE, FIELD(Joint, axis), "",
+     "of its angle or displacement, in the world at the start, any length; fixed in a", "[0, 0, 1]", NULL},
+    {"axis", STI_VALUE_DIRECTION, BALL, 0, STI_FINITE, FIELD(Joint, axis), "",
+     "of the cone of its swing, in the world at the start, any length; fixed in a", "[0, 0, 1]", NULL},
+    {"axis_b", STI_VALUE_DIRECTION, BALL, 0, STI_FINITE, FIELD(Joint, axis_b), "",
+     "the axis fixed in b that stays in the cone, and about which it twists", "axis", NULL},
+    {"axis_b", STI_VALUE_DIRECTION, UNIVERSAL, UNIVERSAL, STI_FINITE, FIELD(Joint, axis_b), "",
+     "the other axis of the cross, fixed in b: orthogonal to axis, any length", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, DISTANCE, 0, STI_POSITIVE, FIELD(Joint, length), "m", "the distance kept",
+     "as it is at the start", NULL},
+    {"pitch", STI_VALUE_NUMBER, SCREW, SCREW, STI_FINITE, FIELD(Joint, pitch), "m",
+     "displacement of b a turn; negative: a left-hand thread", NULL, NULL},
+    {"joint_a", STI_VALUE_JOINT, GEAR, GEAR, STI_FINITE, FIELD(Joint, joint_a), "",
+     "a joint with a coordinate, listed before", NULL, NULL},
+    {"joint_b", STI_VALUE_JOINT, GEAR, GEAR, STI_FINITE, FIELD(Joint, joint_b), "", "another one", NULL, NULL},
+    {"ratio", STI_VALUE_NUMBER, GEAR, GEAR, STI_FINITE, FIELD(Joint, ratio), "rad or m, per rad or m",
+     "coordinate of joint_a = ratio times that of joint_b, both from the start", NULL, NULL},
+    {"coordinate", STI_VALUE_CHOICE, DRIVEN, 0, STI_FINITE, FIELD(Joint, coordinate), "",
+     "what limits, friction, spring, motor and gears act on: the angle of b against a about the axis (with whole "
+     "turns), the displacement of b's point along it, the distance between the points (`free`); `universal`: the angle "
+     "about axis, or angle_b about axis_b; `ball`: the swing of axis_b from axis, limits only, or the twist about it",
+     "the distance (`free`), the swing (`ball`), else the angle where there is one, else the displacement",
+     &coordinate_words},
+    {"lower", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, lower), "rad or m",
+     "lower limit; angles and displacements are 0 at the start", "none", NULL},
+    {"upper", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, upper), "rad or m",
+     "upper limit; of a swing: the half angle of its cone, at most pi", "none", NULL},
+    {"other_lower", STI_VALUE_NUMBER, TWO, 0, STI_FINITE, FIELD(Joint, other_lower), "rad or m",
+     "lower limit of the other coordinate: angle_b, twist or displacement, or the one that `coordinate` left", "none",
+     NULL},
+    {"other_upper", STI_VALUE_NUMBER, TWO, 0, STI_FINITE, FIELD(Joint, other_upper), "rad or m", "upper limit of it",
+     "none", NULL},
+    {"restitution", STI_VALUE_NUMBER, DRIVEN, 0, STI_FRACTION, FIELD(Joint, restitution), "",
+     "of impacts on its limits, 0 to 1", NULL, NULL},
+    {"friction", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, friction), "N m or N",
+     "largest torque or force of dry friction", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, stiffness), "N m/rad or N/m",
+     "of a spring in the joint", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, damping), "N m s/rad or N s/m",
+     "of a damper in the joint", NULL, NULL},
+    {"rest", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, rest), "rad or m", "where the spring has no force",
+     "as it is at the start", NULL},
+    {"motor", STI_VALUE_MOTOR, DRIVEN, 0, STI_FINITE, FIELD(Joint, motor), "", "what drives it", "none",
+     &sti_motor_kind},
+    {"collide", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Joint, collide), "",
+     "do shapes of the two bodies touch? Those of the ground always do", NULL, NULL},
+};
+
+static const char *joint_word(int variant)
+{
+    return st_joint_type_name((st_JointType)variant);
+}
+
+static void joint_defaults(int variant, sti_Def *def)
+{
+    def->joint = st_joint_def((st_JointType)variant);
+}
+
+const sti_Kind sti_joint_kind = {
+    "joint",
+    "Joints",
+    "Between two bodies, or a body and the ground, described as the bodies stand at the start.",
+    joint_keys,
+    COUNT(joint_keys),
+    joint_word,
+    joint_defaults,
+};
+
+/* ---- motors ----------------------------------------------------------------------------------- */
+
+#define MOTOR(of) offsetof(st_MotorDef, of)
+#define MOVES     (LIMITED | BIT(ST_MOTOR_MOTION))
+#define LIMITED   (BIT(ST_MOTOR_SPEED) | BIT(ST_MOTOR_POSITION) | BIT(ST_MOTOR_FORCE))
+#define POSITION  BIT(ST_MOTOR_POSITION)
+
+static const char *profile_word(int variant)
+{
+    return st_profile_type_name((st_ProfileType)variant);
+}
+
+static const sti_Kind profile_words = {.variant_name = profile_word};
+
+static const sti_Key motor_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, MOTOR(type), "",
+     "holds a speed, holds a position by a spring and damper, prescribes the position exactly, or is a force itself",
+     NULL, NULL},
+    {"target", STI_VALUE_NUMBER, MOVES, MOVES, STI_FINITE, MOTOR(target), "rad/s, m/s, rad, m, N m or N",
+     "what is wanted is offset + target times the profile", NULL, NULL},
+    {"offset", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(offset), "rad/s, m/s, rad, m, N m or N", "", NULL, NULL},
+    {"max_force", STI_VALUE_NUMBER, LIMITED, 0, STI_POSITIVE, MOTOR(max_force), "N m or N",
+     "largest torque or force, either way", "no limit", NULL},
+    {"stiffness", STI_VALUE_NUMBER, POSITION, POSITION, STI_POSITIVE, MOTOR(stiffness), "N m/rad or N/m", "", NULL,
+     NULL},
+    {"damping", STI_VALUE_NUMBER, POSITION, 0, STI_NOT_NEGATIVE, MOTOR(damping), "N m s/rad or N s/m", "", NULL, NULL},
+    {"profile", STI_VALUE_CHOICE, MOVES, 0, STI_FINITE, MOTOR(profile.type), "",
+     "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, &profile_words},
+    {"frequency", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.frequency), "rad/s", "of a harmonic profile",
+     NULL, NULL},
+    {"phase", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.phase), "rad", "of a harmonic profile", NULL, NULL},
+    {"table", STI_VALUE_TABLE, MOVES, 0, STI_FINITE, MOTOR(profile), "s, 1",
+     "of a table profile: [[time, value], ...], times increasing; linear between, held before and after", "none", NULL},
+};
+
+static const char *motor_word(int variant)
+{
+    return st_motor_type_name((st_MotorType)variant);
+}
+
+static void motor_defaults(int variant, sti_Def *def)
+{
+    def->motor = st_joint_def(ST_JOINT_REVOLUTE).motor;
+    def->motor.type = (st_MotorType)variant;
+}
+
+const sti_Kind sti_motor_kind = {
+    "motor",    "Motors",       "A joint's `motor`: what drives its coordinate.", motor_keys, COUNT(motor_keys),
+    motor_word, motor_defaults,
+};
+
+/* ---- springs ---------------------------------------------------------------------------------- */
+
+#define LINEAR  BIT(ST_SPRING_LINEAR)
+#define ANGULAR BIT(ST_SPRING_ANGULAR)
+#define BUSHING BIT(ST_SPRING_BUSHING)
+
+static const sti_Key spring_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Spring, type), "",
+     "between two points, about an axis, or in all six directions", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Spring, name), "", "unique among springs",
+     "spring1, spring2, ...", NULL},
+    {"a", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Spring, a), "", "the one body", "the ground", NULL},
+    {"b", STI_VALUE_BODY, STI_ANY, 0, STI_FINITE, FIELD(Spring, b), "", "the other body", "the ground", NULL},
+    {"point_a", STI_VALUE_VECTOR, LINEAR, 0, STI_FINITE, FIELD(Spring, point_a), "m", "of a, in the world at the start",
+     "the position of a; needed where a is the ground", NULL},
+    {"point_b", STI_VALUE_VECTOR, LINEAR, 0, STI_FINITE, FIELD(Spring, point_b), "m", "of b, in the world at the start",
+     "the position of b; needed where b is the ground", NULL},
+    {"axis", STI_VALUE_DIRECTION, ANGULAR, ANGULAR, STI_FINITE, FIELD(Spring, axis), "",
+     "the sense in which b turns against a, in the world at the start, any length", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, LINEAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness), "N/m",
+     "stiffness and damping may not both be 0", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, ANGULAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness), "N m/rad",
+     "stiffness and damping may not both be 0", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, LINEAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping), "N s/m", "", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, ANGULAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping), "N m s/rad", "", NULL, NULL},
+    {"rest", STI_VALUE_NUMBER, LINEAR, 0, STI_NOT_NEGATIVE, FIELD(Spring, rest), "m",
+     "length without force; with 0 it acts and damps in all three directions", "the length at the start", NULL},
+    {"rest", STI_VALUE_NUMBER, ANGULAR, 0, STI_FINITE, FIELD(Spring, rest), "rad",
+     "angle without torque, counted from the start", "0", NULL},
+    {"point", STI_VALUE_VECTOR, BUSHING, 0, STI_FINITE, FIELD(Spring, point_a), "m",
+     "common to both bodies, in the world at the start, where the bushing is at rest",
+     "the position of a, or of b where a is the ground", NULL},
+    {"frame", STI_VALUE_ROTATION, BUSHING, 0, STI_FINITE, FIELD(Spring, frame), "",
+     "the bushing's x, y, z, in the world at the start; fixed in a", NULL, NULL},
+    {"stiffness", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness_along), "N/m",
+     "along the bushing's x, y, z", NULL, NULL},
+    {"damping", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping_along), "N s/m",
+     "along the bushing's x, y, z", NULL, NULL},
+    {"angular_stiffness", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, stiffness_about), "N m/rad",
+     "about the bushing's x, y, z", NULL, NULL},
+    {"angular_damping", STI_VALUE_VECTOR, BUSHING, 0, STI_NOT_NEGATIVE, FIELD(Spring, damping_about), "N m s/rad",
+     "about the bushing's x, y, z", NULL, NULL},
+};
+
+static const char *spring_word(int variant)
+{
+    return st_spring_type_name((st_SpringType)variant);
+}
+
+static void spring_defaults(int variant, sti_Def *def)
+{
+    def->spring = st_spring_def((st_SpringType)variant);
+}
+
+const sti_Kind sti_spring_kind = {
+    "spring",
+    "Springs and dampers",
+    "A spring and a damper in parallel between two bodies, or a body and the ground; a stiffness of 0 makes it a "
+    "damper, a damping of 0 a spring.",
+    spring_keys,
+    COUNT(spring_keys),
+    spring_word,
+    spring_defaults,
+};
+
+/* ---- forces ----------------------------------------------------------------------------------- */
+
+#define HARMONIC BIT(ST_PROFILE_HARMONIC)
+#define TABLE    BIT(ST_PROFILE_TABLE)
+
+static const sti_Key force_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Force, name), "", "unique among forces",
+     "force1, force2, ...", NULL},
+    {"body", STI_VALUE_BODY, STI_ANY, STI_ANY, STI_FINITE, FIELD(Force, body), "", "the body it acts on", NULL, NULL},
+    {"point", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, point), "m", "where it acts, in the body", NULL,
+     NULL},
+    {"force", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, force), "N", "times the profile", NULL, NULL},
+    {"torque", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Force, torque), "N m", "times the profile", NULL, NULL},
+    {"axes", STI_VALUE_AXES, STI_ANY, 0, STI_FINITE, FIELD(Force, body_axes), "",
+     "of force and torque: those of the world, or of the body, turning with it", NULL, NULL},
+    {"profile", STI_VALUE_VARIANT, STI_ANY, 0, STI_FINITE, FIELD(Force, profile.type), "",
+     "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, NULL},
+    {"frequency", STI_VALUE_NUMBER, HARMONIC, HARMONIC, STI_FINITE, FIELD(Force, profile.frequency), "rad/s", "", NULL,
+     NULL},
+    {"phase", STI_VALUE_NUMBER, HARMONIC, 0, STI_FINITE, FIELD(Force, profile.phase), "rad", "", NULL, NULL},
+    {"table", STI_VALUE_TABLE, TABLE, TABLE, STI_FINITE, FIELD(Force, profile), "s, 1",
+     "[[time, value], ...], times increasing; linear between, held before and after", NULL, NULL},
+};
+
+static void force_defaults(int variant, sti_Def *def)
+{
+    def->force = st_force_def();
+    def->force.profile.type = (st_ProfileType)variant;
+}
+
+const sti_Kind sti_force_kind = {
+    "force",        "Forces",          "A force at a point of a body and a torque on it, both times a profile in time.",
+    force_keys,     COUNT(force_keys), profile_word,
+    force_defaults,
+};

@@ -1,0 +1,152 @@
+/* scene/keys_scene.c -- the keys of bodies, of robots, and of the scene that holds everything. */
+#include "scene/keys.h"
+
+/* ---- bodies ----------------------------------------------------------------------------------- */
+
+static const sti_Key body_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Body, name), "", "unique among bodies; `ground` is taken",
+     "body1, body2, ...", NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, pose.p), "m",
+     "of the centre of mass, in the world", NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, FIELD(Body, pose.q), "", "body to world", NULL, NULL},
+    {"velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, velocity), "m/s",
+     "of the centre of mass, world axes", NULL, NULL},
+    {"angular_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Body, spin), "rad/s", "body axes", NULL, NULL},
+    {"mass", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Body, mass), "kg", "",
+     "from the shapes and their densities", NULL},
+    {"inertia", STI_VALUE_INERTIA, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Body, inertia), "kg m^2",
+     "about the centre of mass, body axes: one number for all three axes, [Ixx, Iyy, Izz], or three rows",
+     "from the shapes", NULL},
+    {"locks", STI_VALUE_LOCKS, STI_ANY, 0, STI_FINITE, FIELD(Body, locks), "",
+     "degrees of freedom taken out: translations along world axes (x, y, z), rotations about body axes (rx, ry, rz), "
+     "or several at once (rotation, planar-xy, ...)",
+     NULL, NULL},
+    {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Body, fixed), "",
+     "does not move, as if it were part of the ground", NULL, NULL},
+    {"recentre", STI_VALUE_FLAG, STI_ANY, 0, STI_FINITE, 0, "",
+     "shapes are given in a frame of their own at `position`; the body's frame is moved from there to their common "
+     "centre of mass, which is then what `position` means in results",
+     "false", NULL},
+    {"shapes", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what touches; a body may have none", "none",
+     &sti_shape_kind},
+};
+
+static void body_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->body = st_body_def();
+}
+
+const sti_Kind sti_body_kind = {
+    "body", "Bodies", "The rigid bodies.", body_keys, COUNT(body_keys), NULL, body_defaults,
+};
+
+static const struct {
+    const char *word;
+    uint32_t locks;
+} lock_words[] = {
+    {"x", ST_LOCK_X},
+    {"y", ST_LOCK_Y},
+    {"z", ST_LOCK_Z},
+    {"rx", ST_LOCK_RX},
+    {"ry", ST_LOCK_RY},
+    {"rz", ST_LOCK_RZ},
+    {"rotation", ST_LOCK_ROTATION},
+    {"planar-xy", ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY}, /* moves in the plane, turns about its normal */
+    {"planar-xz", ST_LOCK_Y | ST_LOCK_RX | ST_LOCK_RZ},
+    {"planar-yz", ST_LOCK_X | ST_LOCK_RY | ST_LOCK_RZ},
+};
+
+const char *sti_lock_word(int index, uint32_t *locks)
+{
+    if (index < 0 || index >= COUNT(lock_words)) return NULL;
+    if (locks != NULL) *locks = lock_words[index].locks;
+    return lock_words[index].word;
+}
+
+/* ---- robots ----------------------------------------------------------------------------------- */
+
+static const char *mesh_word(int variant)
+{
+    return variant == STI_MESH_HULL ? "hull" : variant == STI_MESH_MESH ? "mesh" : NULL;
+}
+
+static const sti_Kind mesh_words = {.variant_name = mesh_word};
+
+#define ROBOT(of) offsetof(sti_RobotDef, of)
+
+static const sti_Key robot_keys[] = {
+    {"file", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, ROBOT(file), "",
+     "a URDF or MJCF file, relative to the scene; see robots.md", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(name), "",
+     "stands, with a dot, before the names of its bodies, joints and forces: `a.hand`", "names as they are in the file",
+     NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, ROBOT(position), "m", "of its root frame, in the world",
+     NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, STI_ANY, 0, STI_FINITE, ROBOT(orientation), "", "likewise", NULL, NULL},
+    {"fixed", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(fixed), "", "URDF: does its root link stand still?",
+     "true where it is called world or has no mass, else false", NULL},
+    {"positions", STI_VALUE_POSITIONS, STI_ANY, 0, STI_FINITE, 0, "rad or m",
+     "where joints stand at the start, by their names in the file: {\"knee\": 0.5}",
+     "0 (MJCF: ref), or the nearest limit where that is outside", NULL},
+    {"motor", STI_VALUE_MOTOR, STI_ANY, 0, STI_FINITE, ROBOT(motor), "",
+     "for every joint with limits of effort or actuators, in place of what the file says; targets count from the start",
+     "none that pushes", &sti_motor_kind},
+    {"material", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(material), "", "one of `materials`, for all its shapes",
+     "the file's friction, or that of shapes", NULL},
+    {"meshes", STI_VALUE_CHOICE, STI_ANY, 0, STI_FINITE, ROBOT(meshes), "",
+     "mesh files touch as their convex hull, or as the mesh itself", NULL, &mesh_words},
+    {"self_collision", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(self_collision), "",
+     "do its own bodies touch one another? Those that a joint connects never do", NULL, NULL},
+    {"merge", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(merge), "",
+     "links held by fixed joints become one body; false: those with mass stay, with a joint that tells its force", NULL,
+     NULL},
+    {"ignore", STI_VALUE_WORDS, STI_ANY, 0, STI_FINITE, 0, "",
+     "MJCF attributes and elements to do without that change the motion, by name: [\"armature\"]", "none: an error",
+     NULL},
+};
+
+static void robot_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->robot = (sti_RobotDef){.orientation = {1, 0, 0, 0}, .self_collision = true, .merge = true};
+}
+
+const sti_Kind sti_robot_kind = {
+    "robot",
+    "Robots",
+    "Taken in from files of their own, URDF or MJCF: what they hold joins `bodies`, `joints` and the rest. "
+    "`stiction convert` writes the scene with that done.",
+    robot_keys,
+    COUNT(robot_keys),
+    NULL,
+    robot_defaults,
+};
+
+/* ---- the scene -------------------------------------------------------------------------------- */
+
+static const sti_Key scene_keys[] = {
+    {"$schema", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "for editors; not read", "none", NULL},
+    {"name", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "a short title", "none", NULL},
+    {"description", STI_VALUE_TEXT, STI_ANY, 0, STI_FINITE, 0, "", "what it shows, what to look for", "none", NULL},
+    {"simulation", STI_VALUE_SIMULATION, STI_ANY, 0, STI_FINITE, 0, "", "a preset and single settings", "the defaults",
+     NULL},
+    {"ground", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "shapes that do not move, in the world", "none",
+     &sti_shape_kind},
+    {"bodies", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "",
+     "the rigid bodies, at least one; robots bring theirs", NULL, &sti_body_kind},
+    {"robots", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "mechanisms from files of their own", "none",
+     &sti_robot_kind},
+    {"materials", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what shapes are made of", "none", &sti_material_kind},
+    {"material_pairs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "what two materials do together", "none",
+     &sti_material_pair_kind},
+    {"joints", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_joint_kind},
+    {"springs", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "springs and dampers", "none", &sti_spring_kind},
+    {"forces", STI_VALUE_LIST, STI_ANY, 0, STI_FINITE, 0, "", "", "none", &sti_force_kind},
+    {"exclude", STI_VALUE_PAIRS, STI_ANY, 0, STI_FINITE, 0, "",
+     "pairs of bodies whose shapes do not touch; joined bodies are excluded already", "none", NULL},
+};
+
+const sti_Kind sti_scene_kind = {
+    "scene", "The scene", "The file is one object.", scene_keys, COUNT(scene_keys), NULL, NULL,
+};

@@ -1,0 +1,201 @@
+/* scene/keys_shape.c -- the keys of shapes, and of the materials they are made of. */
+#include "scene/keys.h"
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+#define POINT     BIT(ST_SHAPE_POINT)
+#define BAR       BIT(ST_SHAPE_BAR)
+#define SPHERE    BIT(ST_SHAPE_SPHERE)
+#define BOX       BIT(ST_SHAPE_BOX)
+#define PLANE     BIT(ST_SHAPE_PLANE)
+#define CAPSULE   BIT(ST_SHAPE_CAPSULE)
+#define CYLINDER  BIT(ST_SHAPE_CYLINDER)
+#define CONE      BIT(ST_SHAPE_CONE)
+#define ELLIPSOID BIT(ST_SHAPE_ELLIPSOID)
+#define HULL      BIT(ST_SHAPE_HULL)
+#define MESH      BIT(ST_SHAPE_MESH)
+#define HEIGHTS   BIT(ST_SHAPE_HEIGHT_FIELD)
+#define ROUND     (CAPSULE | CYLINDER | CONE)
+
+static const sti_Key shape_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Shape, type), "", "the shape", NULL, NULL},
+    {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Shape, name), "", "unique among the shapes of its body",
+     "shape1, shape2, ...", NULL},
+    {"position", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, pose.p), "m", "of its middle, in the body",
+     NULL, NULL},
+    {"orientation", STI_VALUE_ROTATION, ~(POINT | SPHERE), 0, STI_FINITE, FIELD(Shape, pose.q), "", "in the body", NULL,
+     NULL},
+    {"direction", STI_VALUE_ALONG, BAR, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+     "the bar's, in the body, any length; in place of orientation", "the body's x axis", NULL},
+    {"normal", STI_VALUE_NORMAL, PLANE, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+     "out of the solid, in the body, any length; in place of orientation", "the body's z axis", NULL},
+    {"axis", STI_VALUE_NORMAL, ROUND, 0, STI_FINITE, FIELD(Shape, pose.q), "",
+     "of the shape, in the body, any length; a cone's towards its apex; in place of orientation", "the body's z axis",
+     NULL},
+    {"radius", STI_VALUE_NUMBER, SPHERE | ROUND, SPHERE | ROUND, STI_POSITIVE, FIELD(Shape, radius), "m", "", NULL,
+     NULL},
+    {"length", STI_VALUE_NUMBER, BAR, BAR, STI_POSITIVE, FIELD(Shape, length), "m", "from end to end", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, CAPSULE, CAPSULE, STI_POSITIVE, FIELD(Shape, length), "m",
+     "between the centres of its two half balls", NULL, NULL},
+    {"length", STI_VALUE_NUMBER, CYLINDER | CONE, CYLINDER | CONE, STI_POSITIVE, FIELD(Shape, length), "m",
+     "along the axis; a cone's base is at -1/4 of it, so that its middle is its centre of mass", NULL, NULL},
+    {"points", STI_VALUE_POINTS, HULL | MESH, 0, STI_FINITE, 0, "m", "in the shape's axes; or give a file", "none",
+     NULL},
+    {"triangles", STI_VALUE_TRIANGLES, MESH, 0, STI_FINITE, 0, "",
+     "numbers of points from 0, counter-clockwise from outside; closed: solid, else a sheet touched on both sides",
+     "none", NULL},
+    {"file", STI_VALUE_FILE, HULL | MESH, 0, STI_FINITE, 0, "",
+     "an OBJ or STL file, relative to the scene, in place of points and triangles", "none", NULL},
+    {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "",
+     "points are multiplied by it: one number > 0, or three for x, y, z, where a negative one mirrors", "1", NULL},
+    {"heights", STI_VALUE_HEIGHTS, HEIGHTS, HEIGHTS, STI_FINITE, 0, "m",
+     "rows along x, one after another along y; the grid's middle is the shape's", NULL, NULL},
+    {"spacing", STI_VALUE_NUMBER, HEIGHTS, HEIGHTS, STI_POSITIVE, FIELD(Shape, spacing), "m", "between samples", NULL,
+     NULL},
+    {"size", STI_VALUE_EXTENTS, BOX | ELLIPSOID, BOX | ELLIPSOID, STI_POSITIVE, FIELD(Shape, half), "m",
+     "full extents along the shape's x, y, z", NULL, NULL},
+    {"density", STI_VALUE_NUMBER, SPHERE | BOX | ROUND | ELLIPSOID | HULL | MESH, 0, STI_NOT_NEGATIVE,
+     FIELD(Shape, density), "kg/m^3", "used where the body's mass is left out; must agree with it where both are given",
+     NULL, NULL},
+    {"density", STI_VALUE_NUMBER, BAR, 0, STI_NOT_NEGATIVE, FIELD(Shape, density), "kg/m",
+     "used where the body's mass is left out", NULL, NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, mu), "",
+     "Coulomb's mu; two shapes in contact have the geometric mean of theirs", NULL, NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(Shape, restitution), "",
+     "of impacts, 0 to 1; two shapes in contact have the larger of theirs", NULL, NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, rolling), "m",
+     "rolling torque over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs", NULL,
+     NULL},
+    {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Shape, spinning), "m",
+     "torque about the normal over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs",
+     NULL, NULL},
+    {"surface_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_velocity), "m/s",
+     "a belt: the surface moves in itself, in the shape's axes, while the shape stays; what is along the contact counts",
+     NULL, NULL},
+    {"surface_angular_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_spin), "rad/s",
+     "a turntable: likewise, about the shape's middle, in its axes", NULL, NULL},
+    {"stiffness", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, stiffness), "N/m",
+     "contact regularized: of the normal spring, in series with the other shape's; left out: the simulation's", NULL,
+     NULL},
+    {"damping", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, damping), "N s/m",
+     "contact regularized: of the tangential damper, likewise", NULL, NULL},
+    {"young", STI_VALUE_NUMBER, STI_ANY, 0, STI_POSITIVE, FIELD(Shape, young), "Pa",
+     "contact compliant: Young's modulus; left out: rigid", NULL, NULL},
+    {"poisson", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Shape, poisson), "",
+     "contact compliant: Poisson's ratio, between -1 and 0.5; left out: 0.3", NULL, NULL},
+    {"material", STI_VALUE_MATERIAL, STI_ANY, 0, STI_FINITE, FIELD(Shape, material), "",
+     "one of `materials`; in place of friction, restitution, rolling and spinning friction", "none", NULL},
+    {"groups", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, groups), "",
+     "what it is; two shapes touch where each one's `touches` has a group of the other", "[0]", NULL},
+    {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it touches", "all", NULL},
+};
+
+static const char *shape_word(int variant)
+{
+    return st_shape_type_name((st_ShapeType)variant);
+}
+
+static void shape_defaults(int variant, sti_Def *def)
+{
+    switch ((st_ShapeType)variant) {
+    case ST_SHAPE_POINT:
+        def->shape = st_point_def();
+        break;
+    case ST_SHAPE_BAR:
+        def->shape = st_bar_def(1.0);
+        break;
+    case ST_SHAPE_SPHERE:
+        def->shape = st_sphere_def(1.0);
+        break;
+    case ST_SHAPE_BOX:
+        def->shape = st_box_def(0.5, 0.5, 0.5);
+        break;
+    case ST_SHAPE_PLANE:
+        def->shape = st_plane_def();
+        break;
+    case ST_SHAPE_CAPSULE:
+        def->shape = st_capsule_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_CYLINDER:
+        def->shape = st_cylinder_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_CONE:
+        def->shape = st_cone_def(0.5, 1.0);
+        break;
+    case ST_SHAPE_ELLIPSOID:
+        def->shape = st_ellipsoid_def(0.5, 0.5, 0.5);
+        break;
+    case ST_SHAPE_HULL:
+        def->shape = st_hull_def(NULL, 0);
+        break;
+    case ST_SHAPE_MESH:
+        def->shape = st_mesh_def(NULL, 0, NULL, 0);
+        break;
+    case ST_SHAPE_HEIGHT_FIELD:
+        def->shape = st_height_field_def(NULL, 0, 0, 1.0);
+        break;
+    }
+}
+
+const sti_Kind sti_shape_kind = {
+    "shape",        "Shapes",          "What touches: members of a body's `shapes`, and of `ground`.",
+    shape_keys,     COUNT(shape_keys), shape_word,
+    shape_defaults,
+};
+
+/* ---- materials -------------------------------------------------------------------------------- */
+
+static const sti_Key material_keys[] = {
+    {"name", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, FIELD(Material, name), "", "unique among materials", NULL,
+     NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, mu), "", "Coulomb's mu", NULL, NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(Material, restitution), "", "of impacts, 0 to 1",
+     NULL, NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, rolling), "m",
+     "rolling torque over normal force", NULL, NULL},
+    {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Material, spinning), "m",
+     "torque about the normal over normal force", NULL, NULL},
+};
+
+static void material_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->material = st_material_def();
+}
+
+const sti_Kind sti_material_kind = {
+    "material",
+    "Materials",
+    "What shapes are made of. Two in contact have the geometric mean of their frictions and the larger of their "
+    "restitutions, rolling and spinning frictions, unless `material_pairs` says otherwise.",
+    material_keys,
+    COUNT(material_keys),
+    NULL,
+    material_defaults,
+};
+
+static const sti_Key material_pair_keys[] = {
+    {"a", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, a), "", "the one material", NULL, NULL},
+    {"b", STI_VALUE_MATERIAL, STI_ANY, STI_ANY, STI_FINITE, FIELD(MaterialPair, b), "",
+     "the other, or the same one again", NULL, NULL},
+    {"friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, mu), "",
+     "Coulomb's mu between them; one of the four must be said", "the geometric mean of theirs", NULL},
+    {"restitution", STI_VALUE_NUMBER, STI_ANY, 0, STI_FRACTION, FIELD(MaterialPair, restitution), "",
+     "of impacts between them, 0 to 1", "the larger of theirs", NULL},
+    {"rolling_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, rolling), "m",
+     "rolling torque over normal force between them", "the larger of theirs", NULL},
+    {"spinning_friction", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(MaterialPair, spinning), "m",
+     "torque about the normal over normal force between them", "the larger of theirs", NULL},
+};
+
+static void material_pair_defaults(int variant, sti_Def *def)
+{
+    (void)variant;
+    def->material_pair = st_material_pair_def();
+}
+
+const sti_Kind sti_material_pair_kind = {
+    "material_pair",        "Pairs of materials",      "What two materials do together, in place of the combine rule.",
+    material_pair_keys,     COUNT(material_pair_keys), NULL,
+    material_pair_defaults,
+};
