@@ -80,6 +80,12 @@ const sti_Island *sti_islands_get(const sti_Islands *s, int index)
     return index >= 0 && index < s->n_islands ? &s->island[index + 1] : NULL;
 }
 
+int sti_islands_of(const sti_Islands *s, int contact)
+{
+    if (s->whole) return 0;
+    return s->c_part[contact] > REST ? s->c_part[contact] - 1 : -1;
+}
+
 /* NaN is the worst of all. */
 static double worse(double x, double m)
 {
@@ -99,6 +105,7 @@ static void merge(st_SolveInfo *all, const st_SolveInfo *one, int worst_contact)
     all->converged = all->converged && one->converged;
     all->iterations = one->iterations > all->iterations ? one->iterations : all->iterations;
     all->redundant_rows += one->redundant_rows;
+    all->start = worse(one->start, all->start);
     to->natural = worse(from->natural, to->natural);
     to->error = worse(from->error, to->error);
     to->error_rho = worse(from->error_rho, to->error_rho);
@@ -167,6 +174,7 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
                             st_SolveInfo *info, st_Error *err)
 {
     s->problem = problem;
+    s->whole = true;
     atomic_store(&s->cancelled, false);
     if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
@@ -175,5 +183,6 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
     }
     STI_TRY(sti_parts_find(s, awake, err));
     if (awake == NULL && s->n_islands < 2) return solve_whole(s, solution, info, err);
+    s->whole = false;
     return solve_parts(s, awake, solution, info, err);
 }

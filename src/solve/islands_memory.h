@@ -83,6 +83,7 @@ struct sti_Islands {
                                       * there is one                                                */
     sti_Linear *linear;              /* for problems without contacts                               */
     int n_islands;
+    bool whole;                    /* the last problem was not taken apart                         */
     STI_ARRAY(sti_Island, island); /* by part                                                      */
     atomic_int failed;             /* no part behind this one is of interest any more              */
     atomic_flag asking;            /* somebody asks def.cancel                                     */
