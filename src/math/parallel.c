@@ -29,26 +29,6 @@ void sti_team_wait(int n_threads)
 #endif
 }
 
-typedef struct Loop {
-    sti_Range *work;
-    void *ctx;
-    int64_t n;
-} Loop;
-
-static void run_range(void *ctx, int thread, int n_threads)
-{
-    const Loop *loop = ctx;
-    const int64_t first = sti_share(loop->n, thread, n_threads), end = sti_share(loop->n, thread + 1, n_threads);
-    if (first < end) loop->work(loop->ctx, first, end);
-}
-
-void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *ctx)
-{
-    Loop loop = {work, ctx, n};
-    if (threads > n / least) threads = (int)(n / least);
-    sti_team_run(threads, run_range, &loop);
-}
-
 /* ---- hands ------------------------------------------------------------------------------------ */
 
 static int first_of(uint64_t left)
@@ -93,6 +73,45 @@ int sti_hand_take(sti_Hand *hands, int thread, int n_threads)
     for (int k = 1; k < n_threads && item < 0; k++)
         item = take_back(&hands[(thread + k) % n_threads]);
     return item;
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------- */
+
+/* Pieces of a range for each thread: what the slower of two has not begun, the other one takes. */
+enum { PIECES = 8 };
+
+typedef struct Loop {
+    sti_Range *work;
+    void *ctx;
+    int64_t n;
+    int n_hands, n_pieces;
+    sti_Hand hand[STI_MOST_THREADS];
+} Loop;
+
+static void run_pieces(void *ctx, int thread, int n_threads)
+{
+    Loop *loop = ctx;
+    (void)n_threads; /* or fewer than there are hands: those of nobody are taken from */
+    for (int k; (k = sti_hand_take(loop->hand, thread, loop->n_hands)) >= 0;)
+        loop->work(loop->ctx, sti_share(loop->n, k, loop->n_pieces), sti_share(loop->n, k + 1, loop->n_pieces));
+}
+
+void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *ctx)
+{
+    Loop loop;
+    if (threads > n / least) threads = (int)(n / least);
+    if (threads > STI_MOST_THREADS) threads = STI_MOST_THREADS;
+    if (threads < 2) {
+        if (n > 0) work(ctx, 0, n);
+        return;
+    }
+    loop.work = work, loop.ctx = ctx, loop.n = n;
+    loop.n_hands = threads;
+    loop.n_pieces = n < PIECES * threads ? (int)n : PIECES * threads;
+    for (int k = 0; k < threads; k++)
+        sti_hand_fill(&loop.hand[k], (int)sti_share(loop.n_pieces, k, threads),
+                      (int)sti_share(loop.n_pieces, k + 1, threads));
+    sti_team_run(threads, run_pieces, &loop);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------ */

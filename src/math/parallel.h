@@ -16,9 +16,9 @@ void sti_team_run(int threads, sti_Team *work, void *ctx);
 /* Inside: until all of the team are here. */
 void sti_team_wait(int n_threads);
 
-/* Items first .. end - 1 of one member. */
+/* Items first .. end - 1. */
 typedef void sti_Range(void *ctx, int64_t first, int64_t end);
-/* 0 .. n - 1 in ranges, one a thread; fewer threads where each would get less than `least`. */
+/* 0 .. n - 1 in ranges, some for each thread; fewer threads where each would get less than `least`. */
 void sti_team_for(int threads, int64_t n, int64_t least, sti_Range *work, void *ctx);
 
 static inline int64_t sti_share(int64_t n, int thread, int n_threads)

@@ -86,8 +86,8 @@ enum { FIRST_STEPS = 30 };
 typedef struct Auto {
     st_Allocator allocator;
     void *space[N_SOLVERS]; /* their workspaces                                                    */
-    double *best, *v, *u;
-    int64_t best_size, v_size, u_size;
+    double *best;
+    int64_t best_size;
     double least;   /* measure of best                                                            */
     int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
     int pivots;
@@ -121,7 +121,7 @@ static int64_t lcp_unknowns(const st_Problem *problem)
 static void weigh(Auto *a, const sti_Task *task, int who)
 {
     st_Residual residual;
-    sti_residual(task->reduction, task->r, a->v, NULL, a->u, &residual);
+    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (!(measure < a->least)) return;
     a->least = measure;
@@ -271,8 +271,6 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     task->solver = sti_nsgs.name;
     if (problem->n_contacts == 0) return ST_OK;
     STI_TRY(STI_GROW(&a->allocator, a->best, a->best_size, problem->n_r, err));
-    STI_TRY(STI_GROW(&a->allocator, a->v, a->v_size, problem->n_v, err));
-    STI_TRY(STI_GROW(&a->allocator, a->u, a->u_size, problem->n_r, err));
     memcpy(a->best, task->r, bytes); /* also to play with, in reserve() */
     a->least = INFINITY;
     a->iterations = a->pivots = 0;
@@ -301,8 +299,6 @@ static void destroy(void *workspace)
     for (int k = 0; k < N_SOLVERS; k++)
         sti_solver_close(kinds[k], a->space[k]);
     STI_RELEASE(&a->allocator, a->best, a->best_size);
-    STI_RELEASE(&a->allocator, a->v, a->v_size);
-    STI_RELEASE(&a->allocator, a->u, a->u_size);
     const st_Allocator allocator = a->allocator;
     sti_free(&allocator, a, 1, sizeof *a);
 }

@@ -8,7 +8,9 @@
  * of the rows that are not free, z_S from w_S = 0 with the rest of z at 0. A set whose matrix is
  * singular and whose equations contradict each other holds no solution; when all sets were looked at, none
  * was solved and none was singular yet consistent, there is no solution at all (Cottle, Pang & Stone 1992,
- * section 1.3: every solution belongs to some S).
+ * section 1.3: every solution belongs to some S). Free rows belong to every set, and are eliminated once, before
+ * all of them: with z_F gone, what is left is a problem of the pairs alone. Where the free rows' own matrix is
+ * singular (a row that says something of the pairs only), those that have no pivot go with every set.
  */
 #include "solve/lcp.h"
 
@@ -16,6 +18,8 @@
 
 /* Rows that are not free up to which all sets are looked at: 2^12 eliminations of that size. */
 enum { ENUMERATE = 12 };
+/* Multiplications that these may take, where free rows without a pivot go with every set: some seconds' worth. */
+static const double most_products = 1e10;
 /* Steps of homotopy and of newton. */
 enum { FOLLOW_STEPS = 1800 };
 /* A pivot this small against the largest entry of the matrix is rounding. */
@@ -24,12 +28,15 @@ static const double singular = 1e-12;
 static const double contradiction = 1e-9;
 
 typedef struct Work {
-    double *M;      /* n x n, row-major                                                            */
-    double *matrix; /* of the equations of one set, with the right-hand side: n x (n + 1)           */
+    double *M;       /* n x n, row-major                                                           */
+    double *matrix;  /* of the equations of one set, with the right-hand side: n x (n + 1)          */
+    double *tableau; /* (M | -q) with free rows eliminated: n x (n + 1)                             */
     double *z;
-    int *rows;              /* of the set                                                          */
+    int *pivot;             /* of a row that was eliminated: its column; else -1                   */
+    int *rows, *columns;    /* of the set                                                          */
+    bool *taken;            /* columns that were eliminated                                        */
     st_ContactLaw *contact; /* the rows as contacts                                                */
-    int n;
+    int n_left;             /* free rows without a pivot                                           */
 } Work;
 
 typedef enum Verdict { SOLVES, EXCLUDED, UNDECIDED } Verdict;
@@ -117,27 +124,120 @@ static bool eliminate(double *a, int k, double size, double q_size, bool *consis
     return rank == k;
 }
 
-static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, double size, double q_size)
+static bool is_cancelled(const st_LcpProblem *p)
 {
-    int k = 0, bit = 0;
+    return p->cancel != NULL && p->cancel(p->cancel_ctx);
+}
+
+/* The largest entry in rows and columns that are free and have no pivot yet; false: there is none but rounding. */
+static bool find_pivot(const st_LcpProblem *p, const Work *work, double size, int *row, int *column)
+{
+    double largest = singular * size;
+    *row = -1;
     for (int i = 0; i < p->n; i++)
-        if (is_free(p, i) || (set >> bit++ & 1u) != 0) work->rows[k++] = i;
+        for (int j = 0; is_free(p, i) && work->pivot[i] < 0 && j < p->n; j++) {
+            const double x = fabs(work->tableau[(int64_t)i * (p->n + 1) + j]);
+            if (!is_free(p, j) || work->taken[j] || !(x > largest)) continue;
+            largest = x, *row = i, *column = j;
+        }
+    return *row >= 0;
+}
+
+/* z_F out of all rows (Gauss and Jordan): the rows with a pivot give it from the rest of z. False: told to stop. */
+static bool eliminate_free(const st_LcpProblem *p, Work *work, double size)
+{
+    const int64_t width = (int64_t)p->n + 1;
+    int row, column;
+    work->n_left = 0;
+    for (int i = 0; i < p->n; i++) {
+        work->pivot[i] = -1;
+        work->taken[i] = false;
+        work->n_left += is_free(p, i);
+        memcpy(work->tableau + i * width, work->M + (int64_t)i * p->n, (size_t)p->n * sizeof *work->M);
+        work->tableau[i * width + p->n] = -p->q[i];
+    }
+    for (; find_pivot(p, work, size, &row, &column); work->n_left--) {
+        double *from = work->tableau + row * width;
+        const double by = from[column];
+        if (is_cancelled(p)) return false;
+        work->pivot[row] = column, work->taken[column] = true;
+        for (int64_t j = 0; j < width; j++)
+            from[j] /= by;
+        for (int i = 0; i < p->n; i++) {
+            double *to = work->tableau + i * width;
+            const double factor = i != row ? to[column] : 0.0;
+            for (int64_t j = 0; j < width && factor != 0.0; j++)
+                to[j] -= factor * from[j];
+        }
+    }
+    return true;
+}
+
+/* Rows and columns of a set, free ones without a pivot first; how many. */
+static int list_set(const st_LcpProblem *p, const Work *work, uint32_t set)
+{
+    int n_rows = 0, n_columns = 0, bit = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (is_free(p, i) && work->pivot[i] < 0) work->rows[n_rows++] = i;
+        if (is_free(p, i) && !work->taken[i]) work->columns[n_columns++] = i;
+    }
+    for (int i = 0; i < p->n; i++)
+        if (!is_free(p, i) && (set >> bit++ & 1u) != 0) work->rows[n_rows++] = work->columns[n_columns++] = i;
+    return n_rows;
+}
+
+/* What row i of the tableau says of z, whose k columns of the set are known: its right-hand side less theirs. */
+static double remainder_of(const st_LcpProblem *p, const Work *work, int i, int k)
+{
+    const double *row = work->tableau + (int64_t)i * (p->n + 1);
+    double sum = row[p->n];
+    for (int c = 0; c < k; c++)
+        sum -= row[work->columns[c]] * work->z[work->columns[c]];
+    return sum;
+}
+
+/* | min(z, w) | of the pairs, where all else is solved: w_i = -remainder. */
+static double error_of_pairs(const st_LcpProblem *p, const Work *work, int k)
+{
+    double sum = 0.0, scale = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        const double miss = is_free(p, i) ? 0.0 : fmin(work->z[i], -remainder_of(p, work, i, k));
+        sum += miss * miss;
+        scale += p->q[i] * p->q[i];
+    }
+    return scale > 0.0 ? sqrt(sum / scale) : sqrt(sum);
+}
+
+/* z of a set; how far its signs are off goes to *error. */
+static Verdict try_set(const st_LcpProblem *p, const Work *work, uint32_t set, double size, double q_size,
+                       double *error)
+{
+    const int k = list_set(p, work, set);
     for (int a = 0; a < k; a++) {
+        const double *row = work->tableau + (int64_t)work->rows[a] * (p->n + 1);
         for (int b = 0; b < k; b++)
-            work->matrix[a * (k + 1) + b] = work->M[(int64_t)work->rows[a] * p->n + work->rows[b]];
-        work->matrix[a * (k + 1) + k] = -p->q[work->rows[a]];
+            work->matrix[a * (k + 1) + b] = row[work->columns[b]];
+        work->matrix[a * (k + 1) + k] = row[p->n];
     }
     bool consistent;
     memset(work->z, 0, (size_t)p->n * sizeof *work->z);
     if (!eliminate(work->matrix, k, size, q_size, &consistent)) return consistent ? UNDECIDED : EXCLUDED;
     for (int a = 0; a < k; a++)
-        work->z[work->rows[a]] = work->matrix[a * (k + 1) + k];
-    return SOLVES; /* if the signs are right: the caller measures */
+        work->z[work->columns[a]] = work->matrix[a * (k + 1) + k];
+    *error = error_of_pairs(p, work, k);
+    return SOLVES; /* if the signs are right */
+}
+
+/* z of the rows that were eliminated, from those of the set. */
+static void fill_free(const st_LcpProblem *p, const Work *work, uint32_t set)
+{
+    const int k = list_set(p, work, set);
+    for (int i = 0; i < p->n; i++)
+        if (work->pivot[i] >= 0) work->z[work->pivot[i]] = remainder_of(p, work, i, k);
 }
 
 /* All sets; z and info keep the best. */
-static void enumerate(const st_LcpProblem *p, const Work *work, double tolerance, double *z, double *w,
-                      st_LcpInfo *info)
+static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, double *z, double *w, st_LcpInfo *info)
 {
     int pairs = 0;
     bool proved = true;
@@ -148,13 +248,16 @@ static void enumerate(const st_LcpProblem *p, const Work *work, double tolerance
         for (int j = 0; j < p->n; j++)
             size = fmax(size, fabs(work->M[(int64_t)i * p->n + j]));
     }
-    if (pairs > ENUMERATE) return;
+    if (pairs > ENUMERATE || !eliminate_free(p, work, size)) return;
+    if (ldexp(pow(work->n_left + pairs, 3.0), pairs) > most_products) return;
     for (uint32_t set = 0; set < 1u << pairs; set++) {
-        if (p->cancel != NULL && p->cancel(p->cancel_ctx)) return;
-        const Verdict verdict = try_set(p, work, set, size, q_size);
+        if (is_cancelled(p)) return;
+        double error = INFINITY;
+        const Verdict verdict = try_set(p, work, set, size, q_size, &error);
         info->pivots++;
         if (verdict == UNDECIDED) proved = false;
-        if (verdict != SOLVES) continue;
+        if (!(error < info->error)) continue;
+        fill_free(p, work, set);
         keep_better(p, work->z, z, w, info);
         if (info->error <= tolerance) return;
     }
@@ -194,8 +297,8 @@ static st_Status follow(const st_LcpProblem *p, st_ContactLaw *contact, double t
     return ST_OK;
 }
 
-static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, const Work *work, double tolerance, double *z,
-                       st_LcpInfo *info, st_Error *err)
+static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double tolerance, double *z, st_LcpInfo *info,
+                       st_Error *err)
 {
     sti_LcpInfo lemke;
     const sti_LcpProblem dense = {
@@ -225,22 +328,31 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
     const st_Allocator allocator = st_default_allocator();
     const int64_t n = problem->n;
     sti_Lcp *lcp = NULL;
-    Work work = {.n = problem->n};
+    Work work = {.n_left = 0};
     work.M = sti_alloc(&allocator, n * n + 1, sizeof *work.M);
     work.matrix = sti_alloc(&allocator, n * (n + 2) + 1, sizeof *work.matrix);
+    work.tableau = sti_alloc(&allocator, n * (n + 1) + 1, sizeof *work.tableau);
     work.z = sti_alloc(&allocator, n + 1, sizeof *work.z);
+    work.pivot = sti_alloc(&allocator, n + 1, sizeof *work.pivot);
     work.rows = sti_alloc(&allocator, n + 1, sizeof *work.rows);
+    work.columns = sti_alloc(&allocator, n + 1, sizeof *work.columns);
+    work.taken = sti_alloc(&allocator, n + 1, sizeof *work.taken);
     work.contact = sti_alloc(&allocator, n + 1, sizeof *work.contact);
     st_Status status = sti_lcp_create(&allocator, &lcp, err);
     if (status == ST_OK &&
-        (work.M == NULL || work.matrix == NULL || work.z == NULL || work.rows == NULL || work.contact == NULL))
+        (work.M == NULL || work.matrix == NULL || work.tableau == NULL || work.z == NULL || work.pivot == NULL ||
+         work.rows == NULL || work.columns == NULL || work.taken == NULL || work.contact == NULL))
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: a complementarity problem of size %d", problem->n);
     if (status == ST_OK && n > 0) status = solve(problem, lcp, &work, tolerance, z, &found, err);
     if (status == ST_OK && info != NULL) *info = found;
     sti_lcp_destroy(lcp);
     sti_free(&allocator, work.contact, n + 1, sizeof *work.contact);
+    sti_free(&allocator, work.taken, n + 1, sizeof *work.taken);
+    sti_free(&allocator, work.columns, n + 1, sizeof *work.columns);
     sti_free(&allocator, work.rows, n + 1, sizeof *work.rows);
+    sti_free(&allocator, work.pivot, n + 1, sizeof *work.pivot);
     sti_free(&allocator, work.z, n + 1, sizeof *work.z);
+    sti_free(&allocator, work.tableau, n * (n + 1) + 1, sizeof *work.tableau);
     sti_free(&allocator, work.matrix, n * (n + 2) + 1, sizeof *work.matrix);
     sti_free(&allocator, work.M, n * n + 1, sizeof *work.M);
     return status;

@@ -10,7 +10,7 @@ enum { STEPS = 80, BISECTIONS = 80 };
 
 typedef struct Lanczos {
     int n, steps;
-    double *basis, *work; /* (STEPS + 1) n, n */
+    double *basis; /* (STEPS + 1) n */
     double alpha[STEPS], beta[STEPS];
 } Lanczos;
 

@@ -38,7 +38,7 @@ void sti_as_step_destroy(sti_AsStep *step)
     const st_Allocator a = step->allocator;
     sti_free(&a, step->place, step->n_given, sizeof *step->place);
     sti_free(&a, step->first, (int64_t)step->n_given + 1, sizeof *step->first);
-    sti_free(&a, step->x, step->n_x, sizeof *step->x);
+    sti_free(&a, step->x, step->n_x + 1, sizeof *step->x);
     sti_free(&a, step->f, step->n_given, sizeof *step->f);
     sti_free(&a, step->Hp, (int64_t)step->n_r + 1, sizeof *step->Hp);
     sti_free(&a, step->Hi, step->nh + 1, sizeof *step->Hi);
@@ -165,7 +165,7 @@ static st_Status allocate(sti_AsStep *step, const st_FrictionProblem *p, st_Erro
     step->nh = p->H.p[step->n_r];
     step->ng = p->n_l > 0 ? p->G.p[p->n_l] : 0;
     bool ok = (step->f = sti_alloc(a, step->n_given, sizeof *step->f)) != NULL;
-    ok = ok && (step->x = sti_alloc(a, step->n_x, sizeof *step->x)) != NULL;
+    ok = ok && (step->x = sti_alloc(a, step->n_x + 1, sizeof *step->x)) != NULL;
     ok = ok && (step->Hp = sti_alloc(a, (int64_t)step->n_r + 1, sizeof *step->Hp)) != NULL;
     ok = ok && (step->Hi = sti_alloc(a, step->nh + 1, sizeof *step->Hi)) != NULL;
     ok = ok && (step->Hx = sti_alloc(a, step->nh + 1, sizeof *step->Hx)) != NULL;

@@ -89,6 +89,12 @@ const sti_Island *sti_islands_get(const sti_Islands *s, int index)
     return index >= 0 && index < s->n_islands ? &s->island[index] : NULL;
 }
 
+int sti_islands_of(const sti_Islands *s, int contact)
+{
+    if (s->whole) return 0;
+    return s->c_part[contact] > REST ? s->c_part[contact] - 1 : -1;
+}
+
 /* A mechanism's own solver, which knows its joints; the first serves who has none, and who comes too late. */
 static st_Status choose_solver(sti_Islands *s, int *n_jointed, st_Solver **out, st_Error *err)
 {
@@ -117,6 +123,7 @@ static void merge(st_SolveInfo *all, const st_SolveInfo *one, int worst_contact)
     all->converged = all->converged && one->converged;
     all->iterations = one->iterations > all->iterations ? one->iterations : all->iterations;
     all->redundant_rows += one->redundant_rows;
+    all->start = worse(one->start, all->start);
     to->natural = worse(from->natural, to->natural);
     to->error = worse(from->error, to->error);
     to->error_rho = worse(from->error_rho, to->error_rho);
@@ -198,6 +205,7 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
                             st_SolveInfo *info, st_Error *err)
 {
     s->problem = problem;
+    s->whole = true;
     if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
         s->n_islands = 1;
@@ -205,5 +213,6 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
     }
     STI_TRY(sti_parts_find(s, awake, err));
     if (awake == NULL && s->n_islands < 2) return solve_whole(s, solution, info, err);
+    s->whole = false;
     return solve_parts(s, awake, solution, info, err);
 }

@@ -49,5 +49,6 @@ void sti_islands_be_rough(sti_Islands *islands);
 /* Of the last solve, in order of their first blocks. */
 int sti_islands_count(const sti_Islands *islands);
 const sti_Island *sti_islands_get(const sti_Islands *islands, int index);
+int sti_islands_of(const sti_Islands *islands, int contact); /* whose it is; -1: of what is left out */
 
 #endif

@@ -53,6 +53,7 @@ struct sti_Islands {
     st_Solver *solver[MOST_SOLVERS];
     sti_Linear *linear; /* for problems without contacts                                           */
     int n_islands;
+    bool whole; /* the last problem was not taken apart                                            */
     STI_ARRAY(sti_Island, island);
     const st_Problem *problem;
     int n_velocities;                /* that A.at and A.of are known for                           */

@@ -60,7 +60,6 @@ typedef struct Lemke {
     double *q, *z, *scale;      /* n                                                             */
     double *start, *r, *u, *PW; /* n_r: r_0, an answer, its velocity, a row of P'W               */
     double *b;                  /* n_r: the free term, corrected                                 */
-    double *v;                  /* n_v: scratch                                                  */
     int64_t unknown_capacity, free_capacity, numbers_capacity;
 } Lemke;
 
@@ -330,8 +329,8 @@ static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
                         problem->n_contacts, (long long)n, MAX_UNKNOWNS);
     STI_TRY(STI_GROW(&lemke->allocator, lemke->unknown, lemke->unknown_capacity, n, err));
     STI_TRY(STI_GROW(&lemke->allocator, lemke->free, lemke->free_capacity, n, err));
-    STI_TRY(STI_GROW(&lemke->allocator, lemke->numbers, lemke->numbers_capacity,
-                     n_r * n_r + n * n + 3 * n + 5 * n_r + problem->n_v, err));
+    STI_TRY(
+        STI_GROW(&lemke->allocator, lemke->numbers, lemke->numbers_capacity, n_r * n_r + n * n + 3 * n + 5 * n_r, err));
     lemke->n = (int)n;
     lemke->W = lemke->numbers;
     lemke->M = lemke->W + n_r * n_r;
@@ -343,7 +342,6 @@ static st_Status prepare(Lemke *lemke, const sti_Task *task, st_Error *err)
     lemke->u = lemke->r + n_r;
     lemke->PW = lemke->u + n_r;
     lemke->b = lemke->PW + n_r;
-    lemke->v = lemke->b + n_r;
     memcpy(lemke->b, task->reduction->b, (size_t)n_r * sizeof *lemke->b);
     memset(lemke->free, 0, (size_t)n * sizeof *lemke->free);
     sti_reduction_form_W(task->reduction, lemke->W);
@@ -386,7 +384,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         task->iterations += info.pivots;
         form_r(lemke, task->problem->n_r, lemke->r);
         bool by_W = residual_by_W(lemke, task, reference) <= good;
-        sti_residual(task->reduction, lemke->r, lemke->v, NULL, lemke->u, &judged);
+        sti_residual(task->reduction, lemke->r, NULL, NULL, lemke->u, &judged);
         if (judged.natural < best) {
             best = judged.natural;
             memcpy(task->r, lemke->r, bytes);

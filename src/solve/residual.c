@@ -223,23 +223,12 @@ static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, 
                        st_Error *err)
 {
     const st_Allocator allocator = st_default_allocator();
-    int64_t n_work = 0;
     sti_Reduction *reduction = NULL;
-    double *work = NULL;
     st_Status status = sti_reduction_create(&allocator, &reduction, err);
     if (status == ST_OK) reduction->all_errors = true;
     if (status == ST_OK && local != NULL) status = sti_reduce_local(reduction, local, err);
     if (status == ST_OK && local == NULL) status = sti_reduce(reduction, problem, err);
-    if (status != ST_OK) goto done;
-    n_work = (int64_t)reduction->problem->n_v + reduction->problem->n_r + 1;
-    work = sti_alloc(&allocator, n_work, sizeof *work);
-    if (work == NULL) {
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", reduction->problem->n_r);
-        goto done;
-    }
-    sti_residual(reduction, r, work, NULL, work + reduction->problem->n_v, out);
-done:
-    sti_free(&allocator, work, n_work, sizeof *work);
+    if (status == ST_OK) sti_residual(reduction, r, NULL, NULL, NULL, out);
     sti_reduction_destroy(reduction);
     return status;
 }

@@ -112,17 +112,24 @@ static int by_place(const void *a, const void *b)
     return (x->element > y->element) - (x->element < y->element);
 }
 
+static void carry_force(const Moved *moved, sti_Impulse impulse, st_System *now)
+{
+    if (!move_id(moved, &impulse.id)) return;
+    if (impulse.shape_a > 0) impulse.shape_a = moved->shape[impulse.shape_a - 1] + 1;
+    if (impulse.shape_b > 0) impulse.shape_b = moved->shape[impulse.shape_b - 1] + 1;
+    now->previous[now->n_previous++] = impulse;
+}
+
+/* Those under sleepers, too, who wake. */
 static st_Status carry_forces(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    STI_TRY(STI_GROW(&now->allocator, now->previous, now->previous_capacity, was->n_previous, err));
+    const int64_t n = (int64_t)was->n_previous + was->sleep.n_contacts;
+    STI_TRY(STI_GROW(&now->allocator, now->previous, now->previous_capacity, n, err));
     now->n_previous = 0;
-    for (int k = 0; k < was->n_previous; k++) {
-        sti_Impulse impulse = was->previous[k];
-        if (!move_id(moved, &impulse.id)) continue;
-        if (impulse.shape_a > 0) impulse.shape_a = moved->shape[impulse.shape_a - 1] + 1;
-        if (impulse.shape_b > 0) impulse.shape_b = moved->shape[impulse.shape_b - 1] + 1;
-        now->previous[now->n_previous++] = impulse;
-    }
+    for (int k = 0; k < was->n_previous; k++)
+        carry_force(moved, was->previous[k], now);
+    for (int k = 0; k < was->sleep.n_contacts; k++)
+        carry_force(moved, was->sleep.contact[k].impulse, now);
     if (now->n_previous > 1) qsort(now->previous, (size_t)now->n_previous, sizeof *now->previous, by_place);
     return ST_OK;
 }
@@ -147,8 +154,8 @@ static st_Status carry_patches(const st_System *was, st_System *now, const Moved
         sti_Patch patch = from->patch[k];
         if (move_id(moved, &patch.id)) to->patch[to->n++] = patch;
     }
-    qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
-    return ST_OK;
+    if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
+    return sti_patches_know(now, to, err);
 }
 
 /* A motor of another type wants something else. */
@@ -199,7 +206,6 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     now->friction_work = was->friction_work;
     now->speed = was->speed;
     now->pull = was->pull;
-    now->left = was->left;
     now->initial_position = was->initial_position;
     now->initial_velocity = was->initial_velocity;
     now->n_changes = was->n_changes;

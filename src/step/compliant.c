@@ -68,17 +68,17 @@ static double influence(st_Elastic body, double rho, double a, double b, int k, 
 /* Xi of both bodies; a is pressed against the normal, which turns the sign of what couples it with the tangents. */
 static void fill_influence(const st_SystemDef *def, const sti_PatchKind *kind, double *Xi)
 {
-    int dim = kind->dim, n = kind->size;
+    int dim = kind->key.dim, n = kind->size;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             double ai, bi, aj, bj;
             int k = i % dim, l = j % dim;
-            place(def, kind->n_elements, i / dim, &ai, &bi);
-            place(def, kind->n_elements, j / dim, &aj, &bj);
+            place(def, kind->key.n_elements, i / dim, &ai, &bi);
+            place(def, kind->key.n_elements, j / dim, &aj, &bj);
             double sum = 0;
             for (int side = 0; side < 2; side++) {
-                if (!(kind->elastic[side].young > 0)) continue;
-                double x = influence(kind->elastic[side], def->patch_spacing, ai - aj, bi - bj, k, l);
+                if (!(kind->key.elastic[side].young > 0)) continue;
+                double x = influence(kind->key.elastic[side], def->patch_spacing, ai - aj, bi - bj, k, l);
                 sum += side == 0 && (k == 0) != (l == 0) ? -x : x;
             }
             Xi[(int64_t)i * n + j] = sum;
@@ -137,12 +137,11 @@ static void compose(const double *V, const double *f, int n, double *out)
         }
 }
 
-/* B = inv(E) and D = inv(E) K for this h. The first row of D serves as scratch for their eigenvalues until D is made.
- */
+/* B = inv(E) and D = inv(E) K for this h. */
 static void set_step(sti_PatchKind *kind, double mass, double h)
 {
     int n = kind->size;
-    double *f = kind->V + (int64_t)n * n; /* room for n more behind V */
+    double *f = kind->V + (int64_t)n * n; /* their eigenvalues: there is room for n more behind V */
     if (kind->h == h) return;
     for (int i = 0; i < n; i++)
         f[i] = 1 / (h / kind->x[i] + 2 * sqrt(mass / kind->x[i]));
@@ -168,32 +167,70 @@ static st_Status make_kind(st_System *system, sti_PatchKind *kind, st_Error *err
             return sti_fail(err, ST_ERR_NUMERIC,
                             "the influence matrix of a patch of %d elements with Poisson's ratios %g and %g is not "
                             "positive definite",
-                            kind->n_elements, kind->elastic[0].poisson, kind->elastic[1].poisson);
+                            kind->key.n_elements, kind->key.elastic[0].poisson, kind->key.elastic[1].poisson);
     kind->h = 0;
     return ST_OK;
 }
 
-static bool same_kind(const sti_PatchKind *kind, const sti_ContactEntry *entry, int dim, int n_elements)
+static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
 {
     for (int k = 0; k < 2; k++)
-        if (kind->elastic[k].young != entry->surface->elastic[k].young ||
-            kind->elastic[k].poisson != entry->surface->elastic[k].poisson)
-            return false;
-    return kind->dim == dim && kind->n_elements == n_elements;
+        if (a->elastic[k].young != b->elastic[k].young || a->elastic[k].poisson != b->elastic[k].poisson) return false;
+    return a->dim == b->dim && a->n_elements == b->n_elements;
 }
 
-/* The kind of this contact's patch, made when it is the first of its kind. */
-static st_Status find_kind(st_System *system, const sti_ContactEntry *entry, int dim, int *index, st_Error *err)
+/* NULL: none of this key was met. */
+static sti_PatchKind *find_kind(const st_System *system, const sti_PatchKey *key)
 {
-    int side = system->def.patch_elements, n_elements = entry->dim == 2 ? side : side * side;
-    for (*index = 0; *index < system->n_patch_kinds; ++*index)
-        if (same_kind(&system->patch_kind[*index], entry, dim, n_elements)) return ST_OK;
-    STI_TRY(STI_GROW(&system->allocator, system->patch_kind, system->patch_kind_capacity, *index + 1, err));
-    sti_PatchKind *kind = &system->patch_kind[*index];
-    kind->elastic[0] = entry->surface->elastic[0], kind->elastic[1] = entry->surface->elastic[1];
-    kind->dim = dim, kind->n_elements = n_elements, kind->size = dim * n_elements;
+    for (int k = 0; k < system->n_patch_kinds; k++)
+        if (same_key(&system->patch_kind[k].key, key)) return &system->patch_kind[k];
+    return NULL;
+}
+
+/* The kind, made when it is the first with its key. */
+static st_Status need_kind(st_System *system, const sti_PatchKey *key, sti_PatchKind **out, st_Error *err)
+{
+    const int n = system->n_patch_kinds;
+    *out = find_kind(system, key);
+    if (*out != NULL) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, system->patch_kind, system->patch_kind_capacity, n + 1, err));
+    sti_PatchKind *kind = &system->patch_kind[n];
+    kind->key = *key;
+    kind->size = key->dim * key->n_elements;
     STI_TRY(make_kind(system, kind, err));
     system->n_patch_kinds++;
+    *out = kind;
+    return ST_OK;
+}
+
+static sti_PatchKey key_of(const st_SystemDef *def, const sti_ContactEntry *entry)
+{
+    const int side = def->patch_elements;
+    return (sti_PatchKey){.elastic = {entry->surface->elastic[0], entry->surface->elastic[1]},
+                          .dim = sti_contact_law(def, entry, 0).dim,
+                          .n_elements = entry->dim == 2 ? side : side * side};
+}
+
+static bool is_elastic(st_Elastic body)
+{
+    return isfinite(body.young) && body.young >= 0 && body.poisson > -1 && body.poisson < 0.5;
+}
+
+bool sti_patch_fits(const st_System *system, const sti_Patch *patch)
+{
+    const sti_PatchKey *key = &patch->key;
+    const int side = system->def.patch_elements;
+    return system->def.contact == ST_CONTACT_COMPLIANT && key->dim >= 1 && key->dim <= 3 &&
+           (key->n_elements == side || key->n_elements == side * side) && patch->size == key->dim * key->n_elements &&
+           is_elastic(key->elastic[0]) && is_elastic(key->elastic[1]) &&
+           (key->elastic[0].young > 0 || key->elastic[1].young > 0);
+}
+
+st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Error *err)
+{
+    sti_PatchKind *kind;
+    for (int p = 0; p < patches->n; p++)
+        STI_TRY(need_kind(system, &patches->patch[p].key, &kind, err));
     return ST_OK;
 }
 
@@ -205,28 +242,36 @@ void sti_patches_begin(st_System *system)
     system->patches_new.n_delta = 0;
 }
 
+/* They stand by id. */
 static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 {
-    for (int k = 0; k < patches->n; k++)
-        if (patches->patch[k].id == id) return &patches->patch[k];
-    return NULL;
+    int lo = 0, hi = patches->n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (patches->patch[middle].id < id)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < patches->n && patches->patch[lo].id == id ? &patches->patch[lo] : NULL;
 }
 
 /* The patch's state at the start of the step, from the step before; a new one is not deformed. Its tangent is the
  * one it had, turned with the normal.                                                             */
-static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, int kind, sti_Patch **out, st_Error *err)
+static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out,
+                             st_Error *err)
 {
     sti_Patches *now = &system->patches_new;
     const sti_Patch *old = find_patch(&system->patches, entry->id);
-    int size = system->patch_kind[kind].size;
+    int size = key->dim * key->n_elements;
     STI_TRY(STI_GROW(&system->allocator, now->patch, now->patch_capacity, now->n + 1, err));
     STI_TRY(STI_GROW(&system->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
     sti_Patch *patch = &now->patch[now->n++];
     *patch = (sti_Patch){.id = entry->id,
                          .first = now->n_delta,
                          .size = size,
-                         .kind = kind,
                          .row = system->step.H.n_rows,
+                         .key = *key,
                          .tangent = entry->tangent};
     double *delta = now->delta + now->n_delta;
     bool known = old != NULL && old->size == size;
@@ -273,31 +318,31 @@ static st_Status element_rows(st_System *system, const sti_RowList *rows, const 
 /* A belt under element e of a patch whose tangents are turned by (c, s): as u_t and u_o in element_rows. */
 static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *belt, int e, double c, double s)
 {
-    const sti_PatchKind *kind = &system->patch_kind[patch->kind];
-    double *w = system->step.w + patch->row + e * kind->dim, a, b;
-    place(&system->def, kind->n_elements, e, &a, &b);
-    const double rho = system->def.patch_spacing, turn = kind->dim == 3 ? rho * belt->turn[0] : 0;
-    if (kind->dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
-    if (kind->dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
+    const int dim = patch->key.dim;
+    double *w = system->step.w + patch->row + e * dim, a, b;
+    place(&system->def, patch->key.n_elements, e, &a, &b);
+    const double rho = system->def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
+    if (dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
+    if (dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
 }
 
 /* w = -D delta, and with drift gap the separation of the surfaces over h. */
-static void fill_drift(st_System *system, const sti_Patch *patch, const sti_ContactEntry *entry, double h)
+static void fill_drift(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch,
+                       const sti_ContactEntry *entry, double h)
 {
-    const sti_PatchKind *kind = &system->patch_kind[patch->kind];
     const double *delta = system->patches_new.delta + patch->first;
     double *w = system->step.w + patch->row, cap = system->def.correction_speed;
     for (int i = 0; i < kind->size; i++) {
         w[i] = 0;
         for (int j = 0; j < kind->size; j++)
             w[i] -= kind->D[i * kind->size + j] * delta[j];
-        if (i % kind->dim == 0 && system->def.drift == ST_DRIFT_GAP) w[i] += fmax((entry->gap + delta[i]) / h, -cap);
+        if (i % kind->key.dim == 0 && system->def.drift == ST_DRIFT_GAP)
+            w[i] += fmax((entry->gap + delta[i]) / h, -cap);
     }
 }
 
-static void fill_compliance(st_System *system, const sti_Patch *patch, double h)
+static void fill_compliance(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch, double h)
 {
-    const sti_PatchKind *kind = &system->patch_kind[patch->kind];
     double *C = sti_compliance_block(&system->step, patch->row, kind->size);
     for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
         C[k] = kind->B[k] / h;
@@ -307,33 +352,34 @@ static void fill_compliance(st_System *system, const sti_Patch *patch, double h)
 st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
 {
     sti_Assembly *out = &system->step;
-    int dim = sti_contact_law(&system->def, entry, 0).dim, k;
+    const sti_PatchKey key = key_of(&system->def, entry);
+    sti_PatchKind *kind;
     sti_Patch *patch;
     if (sti_turning_row(entry) < 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
                         (unsigned long long)entry->id);
-    STI_TRY(find_kind(system, entry, dim, &k, err));
-    set_step(&system->patch_kind[k], system->def.patch_mass, stage->eta);
-    STI_TRY(begin_patch(system, entry, k, &patch, err));
+    STI_TRY(need_kind(system, &key, &kind, err));
+    set_step(kind, system->def.patch_mass, stage->eta);
+    STI_TRY(begin_patch(system, entry, &key, &patch, err));
     st_Vec3 second = cross(entry->normal, entry->tangent);
     double rho = system->def.patch_spacing, a, b;
     double c = entry->dim == 3 ? dot(patch->tangent, entry->tangent) : 1;
     double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
-    for (int e = 0; e < system->patch_kind[k].n_elements; e++, ++*n) {
+    for (int e = 0; e < key.n_elements; e++, ++*n) {
         out->law[*n] = sti_contact_law(&system->def, entry, out->H.n_rows);
-        out->chosen[*n] = (sti_Chosen){.entry = *entry, .first = out->H.n_rows, .element = e};
-        place(&system->def, system->patch_kind[k].n_elements, e, &a, &b);
+        out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
+        place(&system->def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;
-        STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, dim, c, s, a, b, err));
+        STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
         st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
         out->chosen[*n].entry.point = add(entry->point, offset);
         out->chosen[*n].entry.tangent = patch->tangent;
     }
-    fill_drift(system, patch, entry, stage->eta);
+    fill_drift(system, kind, patch, entry, stage->eta);
     const sti_Belt belt = entry->surface->moves ? sti_contact_belt(system->world, stage->q_star, entry) : (sti_Belt){0};
-    for (int e = 0; entry->surface->moves && e < system->patch_kind[k].n_elements; e++)
+    for (int e = 0; entry->surface->moves && e < key.n_elements; e++)
         add_belt(system, patch, &belt, e, c, s);
-    fill_compliance(system, patch, stage->eta);
+    fill_compliance(system, kind, patch, stage->eta);
     return ST_OK;
 }
 
@@ -346,7 +392,7 @@ void sti_patches_follow(st_System *system)
     double *change = system->step.w; /* done with: the solution is there */
     for (int p = 0; p < now->n; p++) {
         const sti_Patch *patch = &now->patch[p];
-        const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+        const sti_PatchKind *kind = find_kind(system, &patch->key);
         double *delta = now->delta + patch->first;
         const double *r = system->step.r + patch->row;
         int n = kind->size;
@@ -375,8 +421,7 @@ double sti_patches_energy(const st_System *system)
     double sum = 0;
     for (int p = 0; p < patches->n; p++) {
         const sti_Patch *patch = &patches->patch[p];
-        if (patch->kind >= system->n_patch_kinds) continue; /* restored, and not yet met in a step */
-        const sti_PatchKind *kind = &system->patch_kind[patch->kind];
+        const sti_PatchKind *kind = find_kind(system, &patch->key);
         const double *delta = patches->delta + patch->first;
         for (int i = 0; i < kind->size; i++) {
             double along = 0;

@@ -139,6 +139,18 @@ static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st
     return ST_OK;
 }
 
+st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink, st_Error *err)
+{
+    for (int c = 0; c < sink->n_contacts; c++) {
+        const sti_Surface *surface = sink->contact[c].surface;
+        char who[64];
+        if (!(surface->rolling > 0) && !(surface->spinning > 0)) continue;
+        snprintf(who, sizeof who, "the model's contact %llu", (unsigned long long)sink->contact[c].id);
+        STI_TRY(check_turning(def, who, surface->rolling, surface->spinning, err));
+    }
+    return ST_OK;
+}
+
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     STI_TRY(check_choices(def, err));

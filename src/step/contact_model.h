@@ -12,6 +12,8 @@
 
 /* contact_model.c: can the choices of `def` work together, and serve what is in this world? NULL: a user's model. */
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err);
+/* What of that a model of the user's tells with its contacts. */
+st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink, st_Error *err);
 
 /* regularized.c: the normal spring and the tangential damper of a contact; compliances and drift of all contacts and
  * joints of the step problem. */
@@ -28,7 +30,11 @@ st_Status sti_least_norm_create(const st_Allocator *allocator, sti_LeastNorm **o
 void sti_least_norm_destroy(const st_Allocator *allocator, sti_LeastNorm *least); /* NULL is fine */
 st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err);
 
-/* compliant.c: patches. Elements of a patch at most; is this contact one; its elements into the step problem as
+/* compliant.c: patches. Can it be one of this system, as a file has it; the matrices of all of them, before they become
+ * the state by another way than a step.                                                           */
+bool sti_patch_fits(const st_System *system, const sti_Patch *patch);
+st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Error *err);
+/* Elements of a patch at most; is this contact one; its elements into the step problem as
  * contacts *n and following; the deformations after the solution; they become the state.          */
 int sti_patch_elements(const st_System *system);
 bool sti_is_patch(const sti_ContactEntry *entry);

@@ -27,7 +27,7 @@ st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *in
     }
     int n = ++system->n_stops;
     if (n > 2 * system->def.max_events + STI_MAX_STALLED) return stuck(system, t, n, err);
-    if (n >= system->def.max_events) system->tired = info->accumulated = true;
+    if (n > system->def.max_events) system->tired = info->accumulated = true;
     return ST_OK;
 }
 

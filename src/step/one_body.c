@@ -73,7 +73,7 @@ static void forget_past(st_System *system)
 {
     system->history.known = false;
     system->foreseen = 0;
-    system->left = 0;
+    system->fresh = true;
     system->stalled = system->n_modes = 0;
 }
 

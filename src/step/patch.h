@@ -4,10 +4,16 @@
 
 #include "model/sink.h"
 
-/* The matrices of all patches with the same materials and grid. */
-typedef struct sti_PatchKind {
+/* Materials and grid: what the matrices of a patch depend on. Saved with it, since systems number their kinds as they
+ * meet them.                                                                                      */
+typedef struct sti_PatchKey {
     st_Elastic elastic[2];
     int dim, n_elements;
+} sti_PatchKey;
+
+/* The matrices of all patches with the same key. */
+typedef struct sti_PatchKind {
+    sti_PatchKey key;
     int size;  /* dim * n_elements                                                                   */
     double h;  /* that B and D are for [s]                                                           */
     double *x; /* size: eigenvalues of the influence matrix Xi                                       */
@@ -17,13 +23,13 @@ typedef struct sti_PatchKind {
     int64_t x_capacity, V_capacity, B_capacity, D_capacity;
 } sti_PatchKind;
 
-/* One patch: its numbers are delta[first] .. delta[first + size - 1], element by element, normal first. */
+/* One patch: its numbers are delta[first] .. delta[first + size - 1], element by element, normal first. Saved as it is,
+ * and so without padding.                                                                         */
 typedef struct sti_Patch {
     uint64_t id; /* of its contact                                                                   */
     int64_t first;
-    int size, kind;
-    int row;         /* its first of the step problem                                                */
-    int unused;      /* no padding: patches are saved as bytes                                       */
+    int size, row; /* row: its first of the step problem                                           */
+    sti_PatchKey key;
     st_Vec3 tangent; /* of the elements, kept from step to step                                      */
 } sti_Patch;
 

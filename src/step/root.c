@@ -4,8 +4,8 @@
  * each other, and loads of redundant contacts leap). ITP needs one evaluation more than halving at worst,
  * log2(1/small_s)
  * + 1, and is superlinear where F is smooth: the point of the false position, moved towards the middle by k1 (hi -
- * lo)^2, and kept as near to the middle as that bound asks. Both ends of the bracket come out: an event wants the side
- * on which it has not happened yet.
+ * lo)^2, and kept as near to the middle as that bound asks. What comes out is the lower end of the last bracket: an
+ * event wants the side on which it has not happened yet.
  */
 #include "step/system.h"
 

@@ -9,8 +9,9 @@
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
-#define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
-#define VERSION 3                   /* 1 had no controls, 2 no pushes */
+#define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
+/* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes */
+#define VERSION 4
 
 typedef struct Head {
     uint64_t magic;
@@ -25,8 +26,8 @@ typedef struct Section {
 
 /* What integrators of order two and located events remember of the step before. */
 typedef struct Past {
-    double h, friction_work, speed, pull, left;
-    int64_t known;
+    double h, friction_work, speed, pull;
+    int64_t known, fresh;
 } Past;
 
 enum {
@@ -93,7 +94,7 @@ typedef struct Part {
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
-    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->left, s->history.known};
+    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->history.known, s->fresh};
     part[TIME] = (Part){&s->t, 1};
     part[COORDINATES] = (Part){s->q, s->model.n_q};
     part[VELOCITIES] = (Part){s->v, s->model.n_v};
@@ -197,6 +198,65 @@ static st_Status read_sections(const char *buffer, size_t size, Part part[N_SECT
     return ST_OK;
 }
 
+/* Element k of a part; the bytes need not be aligned. */
+#define READ(part, k, to) memcpy((to), (const char *)(part)->data + (size_t)(k) * sizeof *(to), sizeof *(to))
+
+/* Ids tell the shapes, joints and rows of a world. */
+static bool is_of_world(const sti_World *world, uint64_t id)
+{
+    if (world == NULL) return true;
+    if (id >= STI_BOUNDED_ID) return id - STI_BOUNDED_ID < (uint64_t)world->n_bounded;
+    if (id >= STI_LIMIT_ID) return (id - STI_LIMIT_ID) >> 2 < (uint64_t)world->n_joints;
+    return sti_contact_shape(id, 0) < world->scene->n_shapes && sti_contact_shape(id, 1) < world->scene->n_shapes;
+}
+
+static st_Status check_ids(const st_System *system, const Part *part, st_Error *err)
+{
+    for (int64_t k = 0; k < part->count; k++) {
+        uint64_t id;
+        READ(part, k, &id);
+        if (!is_of_world(system->world, id)) return damaged(err);
+    }
+    return ST_OK;
+}
+
+/* Shapes are numbered from 1; contacts of two shapes name them. */
+static bool is_impulse(const sti_World *world, const sti_Impulse *impulse)
+{
+    const int least = world != NULL && impulse->id < STI_LIMIT_ID ? 1 : 0;
+    const int most = world != NULL ? world->scene->n_shapes : INT32_MAX;
+    return is_of_world(world, impulse->id) && impulse->dim >= 1 && impulse->dim <= ST_MAX_DIM &&
+           impulse->shape_a >= least && impulse->shape_a <= most && impulse->shape_b >= least &&
+           impulse->shape_b <= most;
+}
+
+static st_Status check_impulses(const st_System *system, const Part *part, st_Error *err)
+{
+    for (int64_t k = 0; k < part->count; k++) {
+        sti_Impulse impulse;
+        READ(part, k, &impulse);
+        if (!is_impulse(system->world, &impulse)) return damaged(err);
+    }
+    return ST_OK;
+}
+
+static st_Status check_patches(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+{
+    sti_Patch patch;
+    uint64_t last = 0;
+    for (int64_t k = 0; k < part[PATCHES].count; k++, last = patch.id) {
+        READ(&part[PATCHES], k, &patch);
+        if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size ||
+            !is_of_world(system->world, patch.id) || (k > 0 && patch.id <= last))
+            return damaged(err);
+        if (!sti_patch_fits(system, &patch))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "the saved state has a patch of %d elements, which the contacts of this system have not",
+                            patch.key.n_elements);
+    }
+    return ST_OK;
+}
+
 /* Those of a system without sleep are empty: there all are awake. */
 static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
@@ -208,14 +268,14 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
         return damaged(err);
     for (int64_t b = 0; b < n; b++) {
         int next;
-        memcpy(&next, (const char *)part[RINGS].data + (size_t)b * sizeof next, sizeof next);
+        READ(&part[RINGS], b, &next);
         if (next < 0 || next >= n) return damaged(err);
     }
     for (int64_t k = 0; k < part[SLEEPERS].count; k++) {
         sti_Sleeper sleeper;
-        memcpy(&sleeper, (const char *)part[SLEEPERS].data + (size_t)k * sizeof sleeper, sizeof sleeper);
-        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n || sleeper.impulse.dim < 1 ||
-            sleeper.impulse.dim > ST_MAX_DIM)
+        READ(&part[SLEEPERS], k, &sleeper);
+        if (sleeper.a < 0 || sleeper.a >= n || sleeper.b < 0 || sleeper.b >= n ||
+            !is_impulse(system->world, &sleeper.impulse))
             return damaged(err);
     }
     return ST_OK;
@@ -241,7 +301,7 @@ static st_Status check_controls(const st_System *system, const Part *part, st_Er
         return sti_fail(err, ST_ERR_ARGUMENT, "the saved state has other joints and forces: not the same scene");
     for (int64_t k = 0; k < part->count; k++) {
         sti_Control control;
-        memcpy(&control, (const char *)part->data + (size_t)k * sizeof control, sizeof control);
+        READ(part, k, &control);
         if (control.is_set != 0 && control.is_set != 1) return damaged(err);
         for (int i = 0; i < 6; i++)
             if (!isfinite(control.value[i])) return damaged(err);
@@ -276,12 +336,10 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
         return damaged(err);
-    for (int64_t k = 0; k < part[PATCHES].count; k++) {
-        sti_Patch patch;
-        memcpy(&patch, (const char *)part[PATCHES].data + (size_t)k * sizeof patch, sizeof patch);
-        if (patch.first < 0 || patch.size < 0 || patch.first > part[DEFORMATIONS].count - patch.size)
-            return damaged(err);
-    }
+    STI_TRY(check_patches(system, part, err));
+    STI_TRY(check_impulses(system, &part[IMPULSES], err));
+    STI_TRY(check_ids(system, &part[ACTIVE], err));
+    STI_TRY(check_ids(system, &part[LOADED], err));
     STI_TRY(check_mean(&part[MEAN], n_v, err));
     STI_TRY(check_controls(system, &part[CONTROLS], err));
     STI_TRY(check_pushes(system, &part[PUSHES], err));
@@ -304,7 +362,7 @@ static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_E
     take(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
     to->n = (int)n;
     to->n_delta = n_delta;
-    return ST_OK;
+    return sti_patches_know(s, to, err);
 }
 
 static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
@@ -326,10 +384,10 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     take(&past, &part[PAST], sizeof past);
     s->history.h = past.h;
     s->history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
+    s->fresh = past.fresh != 0;
     s->friction_work = past.friction_work;
     s->speed = past.speed;
     s->pull = past.pull;
-    s->left = past.left;
     if (!sti_has_stages(s)) return;
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));

@@ -45,6 +45,7 @@ st_Status sti_sleep_create(st_System *system, st_Error *err)
     const st_Allocator *a = &system->allocator;
     if (!system->def.sleep || world == NULL) return ST_OK;
     const int n = s->n_bodies = world->n_bodies;
+    s->n_shapes = world->collider.n_shapes;
     s->ring = sti_alloc(a, n, sizeof *s->ring);
     s->due = sti_alloc(a, n, sizeof *s->due);
     s->rest = sti_alloc(a, n, sizeof *s->rest);
@@ -52,7 +53,7 @@ st_Status sti_sleep_create(st_System *system, st_Error *err)
     s->above = sti_alloc(a, n, sizeof *s->above);
     s->bodies = sti_alloc(a, n, sizeof *s->bodies);
     s->blocks = sti_alloc(a, n, sizeof *s->blocks);
-    s->shapes = sti_alloc(a, world->collider.n_shapes + 1, sizeof *s->shapes);
+    s->shapes = sti_alloc(a, (int64_t)s->n_shapes + 1, sizeof *s->shapes);
     if (s->ring == NULL || s->due == NULL || s->rest == NULL || s->restless == NULL || s->above == NULL ||
         s->bodies == NULL || s->blocks == NULL || s->shapes == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies that may sleep", n);
@@ -72,7 +73,7 @@ void sti_sleep_free(st_System *system)
     sti_free(a, s->above, n, sizeof *s->above);
     sti_free(a, s->bodies, n, sizeof *s->bodies);
     sti_free(a, s->blocks, n, sizeof *s->blocks);
-    sti_free(a, s->shapes, s->shapes != NULL ? system->world->collider.n_shapes + 1 : 0, sizeof *s->shapes);
+    sti_free(a, s->shapes, (int64_t)s->n_shapes + 1, sizeof *s->shapes);
     STI_RELEASE(a, s->contact, s->contact_capacity);
     STI_RELEASE(a, s->spare, s->spare_capacity);
     STI_RELEASE(a, s->merged, s->merged_capacity);
@@ -181,13 +182,20 @@ void sti_sleep_forget(st_System *system)
     flags_changed(system);
 }
 
+/* Has it been at rest for long enough? Who moves has rested for 0 s, which is never enough. */
+static bool is_ready(const st_System *system, int body)
+{
+    const double rest = system->sleep.rest[body];
+    return rest > 0 && rest >= system->def.sleep_time;
+}
+
 static void count_ready(st_System *system)
 {
     sti_Sleep *s = &system->sleep;
     const sti_World *world = system->world;
     s->n_ready = 0;
     for (int e = 0; e < world->n_awake; e++)
-        s->n_ready += s->rest[s->bodies[e]] >= system->def.sleep_time;
+        s->n_ready += is_ready(system, s->bodies[e]);
 }
 
 void sti_sleep_restored(st_System *system)
@@ -402,7 +410,7 @@ static void mark_restless(st_System *system)
     for (int e = 0; e < world->n_awake; e++)
         restless[sti_leader(above, bodies[e])] = false;
     for (int e = 0; e < world->n_awake; e++)
-        if (system->sleep.rest[bodies[e]] < system->def.sleep_time) restless[sti_leader(above, bodies[e])] = true;
+        if (!is_ready(system, bodies[e])) restless[sti_leader(above, bodies[e])] = true;
     for (int c = 0; c < system->here.n_contacts; c++) {
         const sti_ContactEntry *contact = &system->here.contact[c];
         if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;

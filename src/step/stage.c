@@ -40,9 +40,9 @@ static st_Status forces(sti_StageWork *work, double *k)
     const sti_Stage *stage = work->stage;
     STI_TRY(model->force(model->ctx, stage->t, stage->q_star, stage->v_star, k, work->err));
     const sti_World *world = work->system->world;
-    if (stage->t_end > stage->t && !(world != NULL && world->scene->n_forces + world->n_force_motors == 0)) {
+    if (stage->ahead > 0 && !(world != NULL && world->scene->n_forces + world->n_force_motors == 0)) {
         double *last = work->system->path; /* free until the way is looked at for collisions */
-        STI_TRY(model->force(model->ctx, stage->t_end, stage->q_star, stage->v_star, last, work->err));
+        STI_TRY(model->force(model->ctx, stage->t + stage->ahead, stage->q_star, stage->v_star, last, work->err));
         for (int i = 0; i < model->n_v; i++)
             k[i] = 0.5 * (k[i] + last[i]);
     }

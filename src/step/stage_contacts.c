@@ -42,7 +42,7 @@ st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *e
 {
     const sti_Surface *surface = entry->surface;
     bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || surface->mu == 0;
-    bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others were refused */
+    bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others are refused */
     bool spins = !slippery && surface->spinning > 0 && entry->dim == 3; /* in the plane nothing spins */
     return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
                            .dim = slippery ? 1 : (rolls ? 5 : entry->dim) + (spins ? 1 : 0),
@@ -157,12 +157,10 @@ static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, 
 
 /* ------------------------------------------------------------------ one by one */
 
-/* As contact c, its rows from `first` on. */
-static void choose(sti_Assembly *out, int c, int first, const sti_ContactEntry *entry)
+static void choose(sti_Assembly *out, int c, const sti_ContactEntry *entry)
 {
     sti_Chosen *chosen = &out->chosen[c];
     chosen->entry = *entry;
-    chosen->first = first;
     chosen->element = 0;
 }
 
@@ -173,7 +171,7 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
     bool now = work->stage->rows == &system->here;
     int before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
-    choose(out, c, first, entry);
+    choose(out, c, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
@@ -227,7 +225,7 @@ static st_Status bounded_rows(sti_StageWork *work)
         double phi = sti_shifted(work, entry->value, &sink->bounded_rows, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
-        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}, .first = first};
+        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
         STI_TRY(sti_rows_append_rows(work->allocator, &out->H, &sink->bounded_rows, k, 1, work->err));
         out->w[first] = -entry->target;
         if (resistance == 0) continue;
@@ -355,7 +353,7 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
                                   .mu = law->mu,
                                   .mu_roll = law->mu_roll,
                                   .mu_spin = law->mu_spin};
-    choose(out, n, row, entry);
+    choose(out, n, entry);
     belt_speeds(work, &out->law[n], entry);
     if (work->gap_drift) out->w[row] = closing_drift(work, entry->gap);
     out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
@@ -431,6 +429,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     st_System *system = work->system;
     const sti_Stage *stage = work->stage;
     work->waiting = sti_rows_may_wait(system, stage);
+    if (system->world == NULL) STI_TRY(sti_check_model_contacts(&system->def, stage->rows, work->err));
     STI_TRY(grow(work));
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, work->err));

@@ -74,7 +74,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
-    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, info, err));
+    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
     if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
     if (!impact) sti_patches_follow(system);
     out->friction_work = friction_work(system, stage);

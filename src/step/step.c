@@ -213,7 +213,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     double start = system->t;
     if (sti_goes_on(system)) STI_TRY(sti_save(system, err));
     STI_TRY(sti_refresh_rows(system, err));
-    if (system->n_steps == 0) STI_TRY(sti_meet_motors(system, err));
+    if (system->fresh) STI_TRY(sti_meet_motors(system, err));
     STI_TRY(sti_sleep_begin(system, h, err));
     st_Status status = pieces(system, h, &local, err);
     if (status != ST_OK) {
@@ -222,6 +222,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return status;
     }
     system->n_steps++;
+    system->fresh = false;
     sti_sleep_end(system, system->t - start);
     report(system, system->t == start + h ? h : system->t - start, &local);
     if (info != NULL) {

@@ -349,6 +349,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->event, s->event_capacity);
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
+    STI_RELEASE(&a, s->lasting, s->lasting_capacity);
     sti_patches_free(s);
     sti_sleep_free(s);
     sti_mean_free(s);
@@ -444,8 +445,8 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     s->here = s->trial;
     s->trial = sink;
     s->t = t;
+    s->fresh = true;
     sti_sleep_forget(s);
-    s->left = 0;
     s->stalled = s->n_previous = s->n_modes = s->n_events = s->loaded.n = 0;
     s->patches.n = 0, s->patches.n_delta = 0;
     s->history.known = false;

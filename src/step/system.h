@@ -27,11 +27,11 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
 
-/* A contact of the step problem: which one of the sink, and its impulse for the next warm start. */
+/* A contact of the step problem. */
 typedef struct sti_Chosen {
-    sti_ContactEntry entry;
-    int first;   /* row in r, u                                                                    */
-    int element; /* of a compliant patch                                                           */
+    sti_ContactEntry entry; /* as the sink has it                                                  */
+    double left;            /* residual that the last solve of its island left over                */
+    int element;            /* of a compliant patch                                                */
 } sti_Chosen;
 
 typedef struct sti_Impulse {
@@ -40,6 +40,7 @@ typedef struct sti_Impulse {
     int shape_a, shape_b; /* 0: no contact of two shapes                                          */
     st_Vec3 point, normal, tangent;
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
+    double left;          /* residual that the solve of its island left over                      */
 } sti_Impulse;
 
 typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
@@ -112,7 +113,7 @@ typedef struct sti_Sleeper {
 /* Who sleeps is in the world (world->asleep): sleep.c. By body but for the last ones. */
 typedef struct sti_Sleep {
     bool on;
-    int n_bodies;
+    int n_bodies, n_shapes; /* that there is room for                                                   */
     int n_asleep;
     int64_t serial;       /* times that it changed who sleeps, or where                                 */
     int n_ready;          /* awake, and at rest for long enough                                          */
@@ -158,6 +159,7 @@ struct st_System {
     int whole[2];                /* offsets of the one block of a model that names none                       */
 
     double t;
+    bool fresh;     /* no step yet from a state that was set: motors may be in for a jump (initial.c)        */
     double h_asked; /* length of the whole step under way                                          */
     double *q, *v;
     int64_t n_steps;
@@ -209,7 +211,8 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
-    double left;          /* residual that the last solve left over                                          */
+    double *lasting; /* by island: left over by the last solve, then the part of a change that is kept (warm.c) */
+    int64_t lasting_capacity;
     sti_Islands *islands; /* who solves the step problem                                           */
     st_Solver *projector;
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
@@ -262,7 +265,8 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
  *     M v = M v_base + eta k(t, q_star, v_star) + push + G l + H r,    drift and springs from q_base
  * implicit Euler is (t, q, v, v, q, h). eta = 0 is an impact: no forces, no soft rows, no drift.   */
 typedef struct sti_Stage {
-    double t, t_end; /* k is the mean of its values at both                                    */
+    double t;
+    double ahead; /* k is the mean of its values at t and so much later                              */
     double eta;
     double reach;               /* v moves q_base for this long: where drift wants gaps closed            */
     bool mean;                  /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
@@ -292,7 +296,7 @@ struct st_RowSource sti_waiting_rows(st_System *system);
 double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
-st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err);
+st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,

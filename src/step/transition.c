@@ -26,6 +26,7 @@
  * The trapezoid's form I locates as its paper does, by F_shifted below.
  */
 #include "base/tolerance.h"
+#include "solve/law.h"
 #include "step/system.h"
 
 #define MAX_FACETS 256
@@ -79,36 +80,32 @@ static bool has_facets(const st_ContactLaw *law)
     return law->law == ST_LAW_PYRAMID && law->dim == 3 && law->facets <= MAX_FACETS;
 }
 
-static void facet(const st_ContactLaw *law, int k, double d[2])
-{
-    double angle = 2 * STI_PI * k / law->facets;
-    d[0] = cos(angle), d[1] = sin(angle);
-}
-
 /* lambda = max_k -d_k'u. */
 static double facet_speed(const st_ContactLaw *law, const double u[2])
 {
     double largest = 0, d[2];
     for (int k = 0; k < law->facets; k++) {
-        facet(law, k, d);
+        sti_law_facet(law, k, d);
         largest = fmax(largest, -(d[0] * u[0] + d[1] * u[1]));
     }
     return largest;
 }
 
-/* beta_k of r_T as a sum of two neighbouring facets: 0 unless r_T lies beside facet k. */
+/* beta_k of r_T as a sum of two neighbouring facets: 0 unless r_T lies beside facet k. Of two facets, which stand
+ * opposite each other: the part of r_T along facet k.                                             */
 static double facet_force(const Contact *contact, int k)
 {
     const st_ContactLaw *law = contact->law;
     double d[2], sum = 0;
-    facet(law, k, d);
+    sti_law_facet(law, k, d);
+    if (law->facets == 2) return fmax(0, d[0] * contact->T[0] + d[1] * contact->T[1]);
     for (int side = -1; side <= 1; side += 2) {
         double e[2];
-        facet(law, k + side, e);
+        sti_law_facet(law, (k + side + law->facets) % law->facets, e);
         double det = d[0] * e[1] - d[1] * e[0];
         double on_d = (contact->T[0] * e[1] - contact->T[1] * e[0]) / det;
         double on_e = (d[0] * contact->T[1] - d[1] * contact->T[0]) / det;
-        if (law->facets > 2 && on_d > 0 && on_e >= 0) sum = fmax(sum, on_d);
+        if (on_d > 0 && on_e >= 0) sum = fmax(sum, on_d);
     }
     return sum;
 }
@@ -134,7 +131,7 @@ static double sliding_speed(const Contact *contact, const double u[2])
 static double facet_indicator(const Contact *contact, int k, double lambda)
 {
     double d[2];
-    facet(contact->law, k, d);
+    sti_law_facet(contact->law, k, d);
     return facet_force(contact, k) - (lambda + d[0] * contact->u[0] + d[1] * contact->u[1]);
 }
 
@@ -187,6 +184,8 @@ static double indicator(const Contact *contact, const sti_Mode *mode, double nil
         if (mode->idle[k / 64] >> (k % 64) & 1) g = -g;
         if (g < F && ((mode->pushing[k / 64] | mode->idle[k / 64]) >> (k % 64) & 1)) F = g, *kind = ST_EVENT_FACET;
     }
+    if (lambda <= nil && *kind == ST_EVENT_FACET)
+        *kind = ST_EVENT_STICK; /* where it stops, all of them are 0 at once */
     return F;
 }
 

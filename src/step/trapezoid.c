@@ -22,7 +22,7 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
     const sti_History *history = &system->history;
     int n_v = system->model.n_v;
     sti_Stage stage = {.t = system->t,
-                       .t_end = system->t + h,
+                       .ahead = h,
                        .eta = first_form ? h : 0.5 * h,
                        .reach = h,
                        .drift_from = &system->here,

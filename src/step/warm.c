@@ -57,6 +57,7 @@ static void set_start(const st_System *system, int c, double eta, int from)
     const sti_ContactEntry *now = &out->chosen[c].entry;
     const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
+    out->chosen[c].left = from >= 0 ? system->previous[from].left : 0.0;
     for (int k = 0; k < dim; k++)
         r[k] = from >= 0 ? eta * system->previous[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
@@ -155,19 +156,49 @@ static double lasting_part(double left, const st_SolveInfo *info)
     return info->start > left ? 1 - left / info->start : 1;
 }
 
+static double most_left(void *ctx, int64_t first, int64_t end)
+{
+    const st_System *system = ctx;
+    double most = 0;
+    for (int c = (int)first; c < (int)end; c++)
+        if (sti_islands_of(system->islands, c) == 0) most = sti_larger(system->step.chosen[c].left, most);
+    return most;
+}
+
+/* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
+static st_Status find_lasting_parts(st_System *system, st_Error *err)
+{
+    const sti_Assembly *out = &system->step;
+    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(system->islands);
+    STI_TRY(STI_GROW(&system->allocator, system->lasting, system->lasting_capacity, n, err));
+    double *lasting = system->lasting;
+    for (int k = 0; k < n; k++)
+        lasting[k] = 0;
+    if (n == 1) lasting[0] = sti_team_largest(system->def.threads, n_contacts, most_left, system);
+    for (int c = 0; n > 1 && c < n_contacts; c++) {
+        const int island = sti_islands_of(system->islands, c);
+        if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
+    }
+    for (int k = 0; k < n; k++)
+        lasting[k] = lasting_part(lasting[k], &sti_islands_get(system->islands, k)->info);
+    return ST_OK;
+}
+
 typedef struct Keep {
     st_System *system;
-    double eta, part;
+    double eta;
 } Keep;
 
 static void keep_range(void *ctx, int64_t first, int64_t end)
 {
     const Keep *keep = ctx;
-    const sti_Assembly *out = &keep->system->step;
-    const double part = keep->part;
+    const st_System *system = keep->system;
+    const sti_Assembly *out = &system->step;
     for (int64_t c = first; c < end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
-        sti_Impulse *kept = &keep->system->previous[c];
+        const int island = sti_islands_of(system->islands, (int)c);
+        const double part = island >= 0 ? system->lasting[island] : 1;
+        sti_Impulse *kept = &system->previous[c];
         kept->id = entry->id;
         kept->element = out->chosen[c].element;
         kept->dim = out->law[c].dim;
@@ -176,17 +207,19 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
+        kept->left = island >= 0 ? sti_islands_get(system->islands, island)->info.residual.natural
+                                 : out->chosen[c].left; /* nobody solved for it */
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
             kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / keep->eta;
     }
 }
 
-st_Status sti_keep_impulses(st_System *system, double eta, const st_SolveInfo *info, st_Error *err)
+st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
 {
     const int n = system->step.problem.n_contacts;
-    Keep keep = {system, eta, lasting_part(system->left, info)};
-    system->left = info->residual.natural;
+    Keep keep = {system, eta};
+    STI_TRY(find_lasting_parts(system, err));
     STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
     system->n_previous = n;
     sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);

@@ -295,6 +295,37 @@ static void global_problems_are_solved(void **state)
     }
 }
 
+/* Contacts that touch no velocity: u = w whatever the impulses, and none are needed where that opens. */
+static void contacts_of_nobody(void **state)
+{
+    (void)state;
+    check_Random random = {7};
+    Global g;
+    make_global(&g, &random, 0, false);
+    memset(g.H, 0, sizeof g.H);
+    g.p.H = *dense(&g.dH, 9, 6, g.H);
+    for (int k = 0; k < 6; k++)
+        g.w[k] = k % 3 == 0 ? 1 : 0;
+    st_Error err = {0};
+    st_Friction *friction = NULL;
+    st_Solver *solver = NULL;
+    st_SolverDef def = st_solver_def();
+    st_SolveInfo info;
+    double r[6] = {0}, u[6], v[9], x[12];
+    st_Solution solution = {.r = r, .u = u, .v = v};
+    check_ok(st_friction_create(&g.p, &friction, &err), err);
+    check_ok(st_solver_create(&def, &solver, &err), err);
+    check_ok(st_friction_solve(friction, solver, &solution, &info, &err), err);
+    assert_true(info.converged);
+    velocities_of(&g, r, x);
+    for (int k = 0; k < 6; k++)
+        assert_true(r[k] == 0 && u[k] == g.w[k]);
+    for (int i = 0; i < 9; i++)
+        check_close(v[i], x[i], 1e-13); /* condition numbers up to 2 */
+    st_solver_destroy(solver);
+    st_friction_destroy(friction);
+}
+
 /* V, R, s: u = W r + V l + q with V' r + R l + s = 0, by hand with one equality row. */
 static void local_equalities(void **state)
 {
@@ -627,6 +658,7 @@ int main(void)
         cmocka_unit_test(error_agrees_with_the_residual),
         cmocka_unit_test(global_velocities_are_right),
         cmocka_unit_test(global_problems_are_solved),
+        cmocka_unit_test(contacts_of_nobody),
         cmocka_unit_test(local_equalities),
         cmocka_unit_test(step_problem_is_copied),
         cmocka_unit_test(lowest_eigenvalue),

@@ -346,6 +346,135 @@ static void test_free_rows_of_circuits(void **state)
     }
 }
 
+/* Pairs behind many free rows: F z_F + B z_P = -q_F, and w_P = C z_F + D z_P + q_P. What is left of them when z_F is
+ * gone is w = S z + s with S = D - C inv(F) B, which is drawn first, so that its answer is known: none for S = -I,
+ * s = -1; and 2^12 sets that each eliminate 400 rows anew would take hours.  F is I + a a'/n with inverse
+ * I - a a'/(2 n), a of ones and minus ones.                                                         */
+typedef struct Behind {
+    int n, n_free;
+    double *M, *q, *x;
+    int64_t *p;
+    int *i;
+    bool *free_row;
+    st_LcpProblem problem;
+} Behind;
+
+static double sign_of(int k)
+{
+    return k * k % 7 < 3 ? 1.0 : -1.0;
+}
+
+/* inv(F) y = y - a (a'y)/(2 n) */
+static void by_inverse(int n, double *y)
+{
+    double sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += sign_of(k) * y[k];
+    for (int k = 0; k < n; k++)
+        y[k] -= sign_of(k) * sum / (2.0 * n);
+}
+
+/* Free rows and pairs take turns as far as there are pairs. */
+static int place_of(const Behind *b, bool pair, int k)
+{
+    const int n_pairs = b->n - b->n_free;
+    return pair ? 2 * k : (k < n_pairs ? 2 * k + 1 : n_pairs + k);
+}
+
+static void make_behind(Behind *b, int n_free, int n_pairs, const double *S, const double *s, bool loose)
+{
+    check_Random random = {11};
+    const int n = b->n = n_free + n_pairs, n_F = loose ? n_free - 1 : n_free;
+    b->n_free = n_free;
+    b->M = calloc((size_t)n * (size_t)n, sizeof(double)), b->x = calloc((size_t)n * (size_t)n, sizeof(double));
+    b->q = calloc((size_t)n, sizeof(double)), b->p = calloc((size_t)n + 1, sizeof(int64_t));
+    b->i = calloc((size_t)n * (size_t)n, sizeof(int)), b->free_row = calloc((size_t)n, sizeof(bool));
+    double *B = calloc((size_t)n_F * ((size_t)n_pairs + 1), sizeof(double)); /* columns; the last one is q_F */
+    double *C = calloc((size_t)n_F * (size_t)n_pairs, sizeof(double));
+    for (int k = 0; k < n_F * (n_pairs + 1); k++)
+        B[k] = check_random(&random, -1, 1) / n_F;
+    for (int k = 0; k < n_F * n_pairs; k++)
+        C[k] = check_random(&random, -1, 1);
+    for (int k = 0; k < n_F; k++) {
+        const int row = place_of(b, false, k);
+        b->q[row] = B[n_F * n_pairs + k];
+        for (int j = 0; j < n_F; j++)
+            b->M[row * n + place_of(b, false, j)] = (k == j) + sign_of(k) * sign_of(j) / n_F;
+        for (int j = 0; j < n_pairs; j++) {
+            b->M[row * n + place_of(b, true, j)] = B[j * n_F + k];
+            b->M[place_of(b, true, j) * n + row] = C[j * n_F + k];
+        }
+    }
+    for (int k = 0; k < n_free; k++)
+        b->free_row[place_of(b, false, k)] = true;
+    if (loose) { /* z_0 = 1, with its multiplier in w_0 */
+        const int row = place_of(b, false, n_F), pair = place_of(b, true, 0);
+        b->M[row * n + pair] = b->M[pair * n + row] = 1, b->q[row] = -1;
+    }
+    for (int j = 0; j <= n_pairs; j++)
+        by_inverse(n_F, B + (ptrdiff_t)j * n_F);
+    for (int k = 0; k < n_pairs; k++)
+        for (int j = 0; j <= n_pairs; j++) {
+            double sum = j < n_pairs ? S[k * n_pairs + j] : s[k];
+            for (int e = 0; e < n_F; e++)
+                sum += C[k * n_F + e] * B[j * n_F + e];
+            *(j < n_pairs ? &b->M[place_of(b, true, k) * n + place_of(b, true, j)] : &b->q[place_of(b, true, k)]) = sum;
+        }
+    int64_t at = 0;
+    for (int j = 0; j < n; j++) {
+        b->p[j] = at;
+        for (int k = 0; k < n; k++)
+            b->i[at] = k, b->x[at++] = b->M[k * n + j];
+    }
+    b->p[n] = at;
+    b->problem = (st_LcpProblem){.n = n, .M = {n, n, b->p, b->i, b->x}, .q = b->q, .free = b->free_row};
+    free(B), free(C);
+}
+
+static void free_behind(Behind *b)
+{
+    free(b->M), free(b->x), free(b->q), free(b->p), free(b->i), free(b->free_row);
+}
+
+static void test_free_rows_are_eliminated_once(void **state)
+{
+    (void)state;
+    double S[144] = {0}, s[12], z[412];
+    for (int k = 0; k < 12; k++)
+        S[13 * k] = s[k] = -1;
+    Behind b;
+    st_LcpInfo info;
+    st_Error err = {0};
+    make_behind(&b, 400, 12, S, s, false);
+    check_ok(st_lcp_solve(&b.problem, 1e-9, z, &info, &err), err);
+    assert_int_equal(info.outcome, ST_LCP_NO_SOLUTION);
+    free_behind(&b);
+}
+
+/* Two pairs with w = 1 - z: each z is 0 or 1. Two more have w_2 = 3 z_0 - z_2 - 1, and 3 z_1 - z_3 - 1: so z_0 = z_1 =
+ * 1. With one more free row that says so for z_0, whose own diagonal is 0: it cannot be eliminated before the pairs. */
+static void test_sets_behind_free_rows(void **state)
+{
+    (void)state;
+    double S[16] = {0}, s[4], z[40], error;
+    for (int k = 0; k < 4; k++)
+        S[5 * k] = -1, s[k] = k < 2 ? 1 : -1;
+    S[2 * 4 + 0] = S[3 * 4 + 1] = 3;
+    for (int loose = 0; loose < 2; loose++) {
+        Behind b;
+        st_LcpInfo info;
+        st_Error err = {0};
+        make_behind(&b, 30, 4, S, s, loose == 1);
+        check_ok(st_lcp_solve(&b.problem, 1e-9, z, &info, &err), err);
+        assert_int_equal(info.outcome, ST_LCP_SOLVED);
+        check_ok(st_lcp_residual(&b.problem, z, &error, &err), err);
+        check_below(error, 1e-9);
+        check_close(z[place_of(&b, true, 0)], 1, 1e-8); /* the error is relative to q, of norm 3 */
+        check_close(z[place_of(&b, true, 1)], 1, 1e-8);
+        free_behind(&b);
+    }
+}
+
 static bool at_once(void *ctx)
 {
     ++*(int *)ctx;
@@ -461,6 +590,8 @@ int main(void)
         cmocka_unit_test(test_against_enumeration),
         cmocka_unit_test(test_free_rows),
         cmocka_unit_test(test_free_rows_of_circuits),
+        cmocka_unit_test(test_free_rows_are_eliminated_once),
+        cmocka_unit_test(test_sets_behind_free_rows),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_no_allocation_after_the_first),
         cmocka_unit_test(test_every_allocation_may_fail),

@@ -511,6 +511,32 @@ static void sleepers_wake(void **state)
     end(&run);
 }
 
+/* The forces under sleepers are carried over, too: the tower that wakes is held by them, and there is nothing to solve.
+ */
+static void sleepers_keep_their_forces(void **state)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    st_StepInfo info = st_step_info();
+    Run run;
+    (void)state;
+    create(&run);
+    run.def.sleep = true, run.def.tolerance = 1e-6;
+    add_shape(&run, ST_GROUND, st_plane_def());
+    for (int k = 0; k < 3; k++)
+        add_shape(&run, add_body(&run, names[k], (st_Vec3){0, 0, 0.1 + 0.2 * k}, (st_Vec3){0, 0, 0}),
+                  st_box_def(0.1, 0.1, 0.1));
+    start(&run);
+    step(&run, 1500);
+    assert_true(st_system_asleep(run.sys, st_scene_find_body(run.scene, "b")));
+    add_body(&run, "bystander", (st_Vec3){5, 0, 0}, (st_Vec3){0, 0, 0});
+    change(&run);
+    check_ok(st_system_step(run.sys, run.def.h, &info, &run.err), run.err);
+    assert_int_equal(info.asleep, 0);
+    assert_int_equal(info.contacts, 12);
+    assert_int_equal(info.solve.iterations, 0);
+    end(&run);
+}
+
 /* ---- what cannot be --------------------------------------------------------------------------- */
 
 static void refused(Run *run, const st_Scene *scene, const char *part)
@@ -574,7 +600,7 @@ static void no_memory_changes_nothing(void **state)
     (void)state;
     memset(&run, 0, sizeof run);
     run.def = st_system_def();
-    run.def.allocator = allocator;
+    run.def.allocator = allocator, run.def.sleep = true;
     check_ok(st_scene_create_with(&allocator, &run.scene, &run.err), run.err);
     add_shape(&run, ST_GROUND, st_plane_def());
     add_shape(&run, add_body(&run, "box", (st_Vec3){0, 0, 0.1}, (st_Vec3){1, 0, 0}), st_box_def(0.1, 0.1, 0.1));
@@ -682,6 +708,7 @@ int main(void)
         cmocka_unit_test(a_tower_loses_its_middle),
         cmocka_unit_test(grains_come_and_go),
         cmocka_unit_test(sleepers_wake),
+        cmocka_unit_test(sleepers_keep_their_forces),
         cmocka_unit_test(what_cannot_be_changes_nothing),
         cmocka_unit_test(no_memory_changes_nothing),
         cmocka_unit_test(what_hangs_on_it_goes_with_it),

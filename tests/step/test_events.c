@@ -41,6 +41,27 @@ static void zeno_ball(void **state)
         }
 }
 
+/* Three bounces in one step: max_events of 3 is not passed, one of 2 is. A ball 0.1 m up with e = 1/2 hits at
+ * t1 = sqrt(2 0.1/g), 2 t1 and 2.5 t1, and next at 2.75 t1.                                       */
+static void max_events_is_how_many(void **state)
+{
+    (void)state;
+    const double t1 = sqrt(0.2 / 9.81);
+    for (int most = 1; most <= 4; most++) {
+        Run run;
+        run_open(&run, "examples/accuracy/zeno-ball.json", "ground/floor/restitution=0.5",
+                 "simulation/restitution_speed=0", "bodies/ball/position=[0,0,0.2]", NULL);
+        st_system_destroy(run.sys);
+        run.def.max_events = most;
+        check_ok(st_system_create(run.scene, &run.def, &run.sys, &run.err), run.err);
+        run.info = st_step_info();
+        check_ok(st_system_step(run.sys, 2.6 * t1, &run.info, &run.err), run.err);
+        assert_int_equal(run.info.accumulated, most < 3);
+        assert_int_equal(st_system_event_count(run.sys), most < 3 ? most + 1 : 3);
+        run_close(&run);
+    }
+}
+
 /* ---- transitions -------------------------------------------------------------------------------- */
 
 /* The block of Potra et al. sticks at 0.338608184672 and slips again at 2.9463467912. */
@@ -173,6 +194,41 @@ static void facets_are_located(void **state)
     check_close(coarse.y, fine.y, 1e-9);
 }
 
+/* A pyramid of two facets holds along one line only, and lets go across it: what slides along the line with v stops
+ * there at v/(mu g), and a push F along it that grows as c t makes it slip at mu m g/c.            */
+static void two_facets_stick_and_slip(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"simulation\": {\"preset\": \"accurate\", \"law\": \"pyramid\", \"facets\": 2, \"h\": 0.01, \"end\": 1.2},"
+        " \"ground\": [{\"type\": \"plane\", \"friction\": 0.3}],"
+        " \"bodies\": [{\"name\": \"point\", \"mass\": 1, \"position\": [0, 0, 0], \"velocity\": [1, 1, 0],"
+        "  \"locks\": [\"rotation\"], \"shapes\": [{\"type\": \"point\", \"friction\": 0.3}]}]}";
+    Run run = {0};
+    int n = 0;
+    check_ok(st_scene_parse(text, strlen(text), "test", NULL, 0, &run.scene, &run.def, &run.err), run.err);
+    st_ForceDef force = st_force_def();
+    const double times[2] = {0.5, 1.5}, values[2] = {0, 1}, pull = 5;
+    force.body = st_scene_find_body(run.scene, "point");
+    force.force = (st_Vec3){pull, pull, 0}; /* along the line, whichever axis it is, and across it */
+    force.profile = (st_Profile){.type = ST_PROFILE_TABLE, .n_table = 2, .times = times, .values = values};
+    check_ok(st_scene_add_force(run.scene, &force, NULL, &run.err), run.err);
+    check_ok(st_system_create(run.scene, &run.def, &run.sys, &run.err), run.err);
+    while (!run_finished(&run)) {
+        run_step(&run);
+        for (int j = 0; j < st_system_event_count(run.sys); j++, n++) {
+            st_EventReport event;
+            assert_int_equal(st_system_event(run.sys, j, &event), ST_OK);
+            assert_int_equal(event.kind, n == 0 ? ST_EVENT_STICK : ST_EVENT_SLIP);
+            if (n == 0) check_close(event.time, 1 / (0.3 * 9.81), 1e-9); /* forces are constant: exact */
+            /* found by forces, which are means over a step or taken at its end: h/2 */
+            if (n == 1) check_close(event.time, 0.5 + 0.3 * 9.81 / pull, 0.5 * run.def.h);
+        }
+    }
+    assert_int_equal(n, 2);
+    run_close(&run);
+}
+
 /* ---- events that never end ---------------------------------------------------------------------- */
 
 static st_Status one(void *ctx, const double *q, double *M, st_Error *err)
@@ -295,10 +351,16 @@ static void overlapping_start(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zeno_ball),          cmocka_unit_test(stick_and_slip),
-        cmocka_unit_test(leaving_a_sphere),   cmocka_unit_test(endless_events),
-        cmocka_unit_test(crooked_start),      cmocka_unit_test(joint_friction_stops),
-        cmocka_unit_test(facets_are_located), cmocka_unit_test(overlapping_start),
+        cmocka_unit_test(zeno_ball),
+        cmocka_unit_test(max_events_is_how_many),
+        cmocka_unit_test(two_facets_stick_and_slip),
+        cmocka_unit_test(stick_and_slip),
+        cmocka_unit_test(leaving_a_sphere),
+        cmocka_unit_test(endless_events),
+        cmocka_unit_test(crooked_start),
+        cmocka_unit_test(joint_friction_stops),
+        cmocka_unit_test(facets_are_located),
+        cmocka_unit_test(overlapping_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,23 @@ static void sleep_is_a_choice(void **state)
     end(&w);
 }
 
+/* No time at all: who rests sleeps at once, who moves does not sleep. */
+static void nobody_sleeps_in_flight(void **state)
+{
+    (void)state;
+    World w;
+    begin(&w);
+    st_BodyId box = add_box(&w, 0, 0.1);
+    st_BodyId ball = add(&w, st_sphere_def(0.1), (st_Vec3){2, 0, 3}, (st_Vec3){1, 0, 0});
+    w.def.sleep_time = 0;
+    start(&w, true);
+    run_to(&w, 0.5);
+    assert_true(st_system_asleep(w.sys, box));
+    assert_false(st_system_asleep(w.sys, ball));
+    check_close(pose(&w, ball).p.x, 2.5, 1e-9); /* rounding of 120 steps */
+    end(&w);
+}
+
 /* ---- waking --------------------------------------------------------------------------------------- */
 
 enum { DOMINOES = 10 };
@@ -505,6 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_stack_sleeps_and_reports),
                                        cmocka_unit_test(sleep_is_a_choice),
+                                       cmocka_unit_test(nobody_sleeps_in_flight),
                                        cmocka_unit_test(dominoes_wake_in_order),
                                        cmocka_unit_test(a_bullet_wakes_what_it_hits),
                                        cmocka_unit_test(what_loses_its_support_falls),

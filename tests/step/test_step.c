@@ -406,13 +406,15 @@ static void rest_has_no_transitions(void **state)
 static void refused_memory_is_survived(void **state)
 {
     (void)state;
-    for (int p = 0; p < st_preset_count(); p++) {
-        bool refused = takes_boxes(p);
+    for (int p = 0; p <= st_preset_count(); p++) { /* the last is the first with sleep */
+        const int preset = p % st_preset_count();
+        bool refused = takes_boxes(preset);
         for (long n = 1; refused && n < 2000; n++) {
             Bench b;
             Counter count = counter();
             count.refuse_at = n;
-            begin(&b, st_preset_name(p));
+            begin(&b, st_preset_name(preset));
+            b.def.sleep = p == st_preset_count();
             b.def.allocator = (st_Allocator){counting_alloc, counting_free, &count};
             build_pair(&b);
             st_Status status = st_system_create(b.scene, &b.def, &b.sys, &b.err);
@@ -428,6 +430,64 @@ static void refused_memory_is_survived(void **state)
             end(&b);
         }
         assert_false(refused);
+    }
+}
+
+/* m dv/dt = 3 + t, in a world and as a model of one's own. */
+static st_Status ramp(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
+{
+    (void)ctx, (void)q, (void)v, (void)err;
+    k[0] = 3 + t;
+    return ST_OK;
+}
+
+static st_Status unit_mass(void *ctx, const double *q, double *M, st_Error *err)
+{
+    (void)ctx, (void)q, (void)err;
+    M[0] = 1;
+    return ST_OK;
+}
+
+static st_System *pushed(Bench *b, bool own)
+{
+    st_System *system;
+    st_Model model = st_model_def();
+    model.n_q = model.n_v = 1, model.mass = unit_mass, model.force = ramp;
+    const double zero[1] = {0}, times[2] = {-3, 1}, values[2] = {0, 4};
+    st_BodyDef body = st_body_def();
+    st_ForceDef force = st_force_def();
+    body.mass = 1, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    check_ok(st_scene_add_body(b->scene, &body, &force.body, &b->err), b->err);
+    force.force = (st_Vec3){1, 0, 0};
+    force.profile = (st_Profile){.type = ST_PROFILE_TABLE, .n_table = 2, .times = times, .values = values};
+    check_ok(st_scene_add_force(b->scene, &force, NULL, &b->err), b->err);
+    if (own)
+        check_ok(st_system_create_model(&model, zero, zero, &b->def, &system, &b->err), b->err);
+    else
+        check_ok(st_system_create(b->scene, &b->def, &system, &b->err), b->err);
+    return system;
+}
+
+/* Time may be negative: nothing happens at 0. The impulse over [-1, -1 + h] is that of the force at its beginning, or,
+ * where the order is two and the force linear, all of it.                                          */
+static void time_before_zero(void **state)
+{
+    (void)state;
+    const double h = 0.25;
+    for (int k = 0; k < 2 * (ST_INTEGRATOR_BDF2 + 1); k++) {
+        Bench b;
+        double q[16] = {0}, v[16] = {0};
+        begin(&b, "default");
+        b.def.integrator = (st_Integrator)(k / 2), b.def.gravity = (st_Vec3){0, 0, 0};
+        const bool second = b.def.integrator != ST_INTEGRATOR_EULER && b.def.integrator != ST_INTEGRATOR_IMPLICIT;
+        b.sys = pushed(&b, k % 2 == 1);
+        assert_true(st_system_n_q(b.sys) <= 16 && st_system_n_v(b.sys) <= 16);
+        st_system_state(b.sys, q, v);
+        check_ok(st_system_set_state(b.sys, -1, q, v, &b.err), b.err);
+        run(&b, h, 1);
+        st_system_state(b.sys, q, v);
+        check_close(v[0], h * (2 + (second ? 0.5 * h : 0.0)), 1e-14); /* rounding of 0.5 */
+        end(&b);
     }
 }
 
@@ -539,6 +599,7 @@ int main(void)
         cmocka_unit_test(steady_steps_allocate_nothing),
         cmocka_unit_test(rest_has_no_transitions),
         cmocka_unit_test(refused_memory_is_survived),
+        cmocka_unit_test(time_before_zero),
         cmocka_unit_test(same_bits_every_time),
         cmocka_unit_test(bad_steps_are_refused),
         cmocka_unit_test(failed_steps_report_nothing),
