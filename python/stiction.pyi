@@ -416,6 +416,9 @@ class RecordingInfo(NamedTuple):
     first: float
     last: float
     bytes: int
+    stage_seconds: tuple[float, ...]
+    text: str
+    sets: tuple[str, ...]
 
 class RecordedStep(NamedTuple):
     time: float
@@ -455,6 +458,8 @@ class RecordedJoint(NamedTuple):
     torque: Vector
     coordinate: float
     speed: float
+    other: float
+    other_speed: float
     motor: float
     error: float
 
