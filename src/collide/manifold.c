@@ -92,8 +92,8 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
 /* Corner k of a face, round and round. */
 static st_Vec3 face_corner(const sti_Core *core, int face, int k)
 {
-    const int *first = core->facets->face_first + face, n = first[1] - first[0];
-    return sti_core_vertex(core, core->facets->face_vertex[first[0] + (k < n ? k : k - n)]);
+    const int n = sti_face_corners(core->facets, face);
+    return sti_core_vertex(core, sti_face_corner(core->facets, face, k < n ? k : k - n));
 }
 
 /* The side plane that was found last. */
