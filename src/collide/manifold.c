@@ -70,7 +70,9 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     for (int k = 0; k < other->n; k++) {
         const st_Vec3 d = sub(other->point[k], core->p);
         farthest = fmax(farthest, dot(d, d));
+        if (other->id[k] > INT16_MAX) patch->room = 0; /* kept by numbers that are small */
     }
+    if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
     /* corners of the other move over the reference by their own way and by how it turns under them */
     patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
     if (clipped->n > STI_MOST_MADE) patch->room = 0;
