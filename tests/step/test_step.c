@@ -567,7 +567,8 @@ static void same_state(const Bench *a, const Bench *b, const char *what)
 {
     size_t size = st_system_save(a->sys, NULL, 0), other = st_system_save(b->sys, NULL, 0);
     unsigned char *x = malloc(size), *y = malloc(other);
-    assert_true(x != NULL && y != NULL);
+    assert_non_null(x);
+    assert_non_null(y);
     st_system_save(a->sys, x, size), st_system_save(b->sys, y, other);
     if (size != other || memcmp(x, y, size) != 0) fail_msg("%s: not the same bits", what);
     free(x), free(y);
