@@ -81,7 +81,8 @@ typedef struct Record {
     bool impossible;  /* proved to have no solution */
 } Record;
 
-static const char *const kinds[] = {"fc3d", "gfc3d", "fc2d", "gfc2d", "rfc3d", "grfc3d", "lcp", "mlcp"};
+static const char *const kinds[] = {"fc3d",   "gfc3d", "fc2d",   "gfc2d", "rfc3d",
+                                    "grfc3d", "sfc3d", "gsfc3d", "lcp",   "mlcp"};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 static bool record_of(const SolvedFile *solved, Record *record)

@@ -55,6 +55,73 @@ static int copy_buffer(PyObject *object, const char *what, const char *codes, si
     return taken;
 }
 
+/* The letter of a buffer of plain numbers, in the machine's own byte order; 0: it is none. */
+static char letter_of(const Py_buffer *view)
+{
+    static const char letters[] = "fdbhilqnBHILQN";
+    for (int k = 0; letters[k] != '\0'; k++) {
+        const char one[2] = {letters[k], '\0'};
+        if (has_format(view, one, (size_t)view->itemsize)) return letters[k];
+    }
+    return '\0';
+}
+
+/* One number, of a type that the letter and the size tell. */
+static double number_at(const char *at, char letter, Py_ssize_t size)
+{
+    const bool is_signed = strchr("bhilqn", letter) != NULL;
+    float single;
+    double whole;
+    int64_t number = 0;
+    uint64_t bits = 0;
+    if (letter == 'f') return memcpy(&single, at, sizeof single), (double)single;
+    if (letter == 'd') return memcpy(&whole, at, sizeof whole), whole;
+    for (Py_ssize_t k = size; k-- > 0;) { /* the highest byte first */
+        const int one = 1;
+        const unsigned char byte = (unsigned char)at[*(const char *)&one == 1 ? k : size - 1 - k];
+        bits = bits << 8 | byte;
+    }
+    if (!is_signed) return (double)bits;
+    const uint64_t sign = (uint64_t)1 << (8 * size - 1);
+    number = (int64_t)((bits ^ sign) - sign);
+    return (double)number;
+}
+
+int read_buffer(PyObject *object, const char *what, Py_ssize_t n, double **out, Py_ssize_t *length)
+{
+    Py_buffer view;
+    *out = NULL;
+    if (!PyObject_CheckBuffer(object) || PyBytes_Check(object)) return 0; /* bytes are text, as good as */
+    if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    const char letter = view.format != NULL && view.itemsize > 0 && view.itemsize <= 8 ? letter_of(&view) : '\0';
+    int taken = letter != '\0' ? 1 : 0;
+    char *bytes = NULL;
+    if (taken == 1) {
+        *length = view.len / view.itemsize;
+        if (!is_length(*length, n, what)) {
+            taken = -1;
+        } else if ((bytes = PyMem_Malloc((size_t)view.len + 1)) == NULL ||
+                   (*out = PyMem_Malloc((size_t)*length * sizeof **out + 1)) == NULL) {
+            PyErr_NoMemory();
+            taken = -1;
+        } else if (PyBuffer_ToContiguous(bytes, &view, view.len, 'C') != 0) {
+            taken = -1;
+        }
+    }
+    for (Py_ssize_t k = 0; taken == 1 && k < *length; k++)
+        (*out)[k] = number_at(bytes + k * view.itemsize, letter, view.itemsize);
+    PyMem_Free(bytes);
+    if (taken == -1) {
+        PyMem_Free(*out);
+        *out = NULL;
+    }
+    PyBuffer_Release(&view);
+    return taken;
+}
+
 /* A list of its own: what is in `object` may change while its numbers are asked for. */
 static PyObject *list_of(PyObject *object, const char *what, Py_ssize_t n)
 {

@@ -45,6 +45,8 @@ bool add_error(PyObject *module, State *state);
 /* ---- convert.c: numbers in. `what` names the argument in messages. */
 
 /* Any sequence or buffer of numbers, of any shape, in C order; n = -1: of any length. PyMem_Free(*out). */
+/* A buffer of plain numbers of any type and shape. 1: taken, 0: not such a buffer, -1: an exception is set. */
+int read_buffer(PyObject *object, const char *what, Py_ssize_t n, double **out, Py_ssize_t *length);
 bool read_doubles(PyObject *object, const char *what, Py_ssize_t n, double **out, Py_ssize_t *length);
 bool read_ints(PyObject *object, const char *what, Py_ssize_t n, int64_t **out, Py_ssize_t *length);
 bool read_numbers(PyObject *object, const char *what, int n, double *out); /* n of them, n small */

@@ -47,8 +47,9 @@ PyObject *system_ray(SystemObject *self, PyObject *args, PyObject *keywords)
 static bool read_vectors(PyObject *object, const char *what, Py_ssize_t n, double **out, Py_ssize_t *count)
 {
     Py_ssize_t length;
-    if (PyObject_CheckBuffer(object)) {
-        if (!read_doubles(object, what, n < 0 ? -1 : 3 * n, out, &length)) return false;
+    const int taken = read_buffer(object, what, n < 0 ? -1 : 3 * n, out, &length);
+    if (taken < 0) return false;
+    if (taken == 1) {
         *count = length / 3;
         if (length % 3 != 0) PyErr_Format(PyExc_ValueError, "%s has %zd numbers, must have three each", what, length);
         if (length % 3 != 0) PyMem_Free(*out);

@@ -12,6 +12,29 @@ static PyObject *all_sets(const State *state, const SystemObject *system)
     return all;
 }
 
+bool recorder_add(RecorderObject *recorder, const st_StepInfo *info)
+{
+    st_Error err = {0};
+    st_Status status = st_recorder_add(recorder->recorder, recorder->system->system, info, &err);
+    if (status != ST_OK) raise_error(state_of((PyObject *)recorder), status, &err);
+    return status == ST_OK;
+}
+
+static bool may_record(const SystemObject *system)
+{
+    if (!system_free(system)) return false;
+    if (system->recorder == NULL) return true;
+    PyErr_SetString(PyExc_ValueError, "the system is recorded already: close that recorder first");
+    return false;
+}
+
+static bool add_start(RecorderObject *self)
+{
+    st_StepInfo start;
+    return system_start_info(self->system, &start) && recorder_add(self, &start);
+}
+
+/* The start is its first row. */
 static bool open_file(const State *state, RecorderObject *self, const char *path, st_RecorderDef *def)
 {
     SystemObject *system = self->system;
@@ -30,22 +53,19 @@ static bool open_file(const State *state, RecorderObject *self, const char *path
         def->length = (size_t)PyBytes_Size(scene->text);
         def->label = PyBytes_AsString(scene->label);
         def->sets = array;
+    }
+    /* No Python runs from here until the first row is written: no other thread can begin to step. */
+    if (array != NULL && may_record(system)) {
         status = st_recorder_open(path, def, scene->scene, &system->def, system->system, &self->recorder, &err);
         if (status != ST_OK) raise_error(state, status, &err);
     }
+    const bool ok = status == ST_OK && add_start(self);
+    if (ok) system->recorder = self;
     PyMem_Free(array);
     Py_XDECREF(description);
     Py_XDECREF(name);
     Py_XDECREF(sets);
-    return status == ST_OK;
-}
-
-bool recorder_add(RecorderObject *recorder, const st_StepInfo *info)
-{
-    st_Error err = {0};
-    st_Status status = st_recorder_add(recorder->recorder, recorder->system->system, info, &err);
-    if (status != ST_OK) raise_error(state_of((PyObject *)recorder), status, &err);
-    return status == ST_OK;
+    return ok;
 }
 
 PyObject *system_record(SystemObject *self, PyObject *args, PyObject *keywords)
@@ -54,27 +74,16 @@ PyObject *system_record(SystemObject *self, PyObject *args, PyObject *keywords)
     const State *state = state_of((PyObject *)self);
     PyObject *path, *file = NULL;
     st_RecorderDef def = st_recorder_def();
-    st_StepInfo start;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|ddd:record", names, &path, &def.rate, &def.checkpoint,
                                      &def.flush) ||
         !PyUnicode_FSConverter(path, &file))
         return NULL;
-    RecorderObject *recorder = NULL;
-    if (!system_free(self)) goto done;
-    if (self->recorder != NULL) {
-        PyErr_SetString(PyExc_ValueError, "the system is recorded already: close that recorder first");
-        goto done;
-    }
-    recorder = PyObject_New(RecorderObject, state->recorder);
+    RecorderObject *recorder = may_record(self) ? PyObject_New(RecorderObject, state->recorder) : NULL;
     if (recorder == NULL) goto done;
     recorder->system = (SystemObject *)Py_NewRef((PyObject *)self);
     recorder->recorder = NULL;
     recorder->path = PyUnicode_DecodeFSDefault(PyBytes_AsString(file));
-    if (recorder->path != NULL && open_file(state, recorder, PyBytes_AsString(file), &def) &&
-        system_start_info(self, &start) && recorder_add(recorder, &start))
-        self->recorder = recorder;
-    else
-        Py_CLEAR(recorder);
+    if (recorder->path == NULL || !open_file(state, recorder, PyBytes_AsString(file), &def)) Py_CLEAR(recorder);
 done:
     Py_XDECREF(file);
     return (PyObject *)recorder;

@@ -353,7 +353,16 @@ static PyObject *recording_plot(RecordingObject *self, PyObject *args, PyObject 
 static PyObject *info_getter(RecordingObject *self, void *Py_UNUSED(unused))
 {
     const st_RecordingInfo *info = use(self);
-    return info != NULL ? row_new(state_of((PyObject *)self), ROW_RECORDING_INFO, info) : NULL;
+    PyObject *sets = info != NULL ? PyTuple_New(info->n_sets) : NULL;
+    for (int k = 0; sets != NULL && k < info->n_sets; k++) {
+        PyObject *text = PyUnicode_FromString(info->sets[k]);
+        if (text == NULL || PyTuple_SetItem(sets, k, text) != 0) Py_CLEAR(sets);
+    }
+    if (sets == NULL) return NULL;
+    RecordingRow row = {*info, sets};
+    PyObject *out = row_new(state_of((PyObject *)self), ROW_RECORDING_INFO, &row);
+    Py_DECREF(sets);
+    return out;
 }
 
 static PyObject *settings_getter(RecordingObject *self, void *Py_UNUSED(unused))

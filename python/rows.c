@@ -161,7 +161,7 @@ static const Field setting[] = {
     OBJECT(SettingRow, range, "(least, most) of a number or integer; else None"),
 };
 
-#define R(member, help) FIELD(st_RecordingInfo, member, help)
+#define R(member, help) FIELD_AS(RecordingRow, info.member, #member, help)
 static const Field recording_info[] = {
     R(format, "of the layout of the file"),
     R(version, "of the library that wrote it"),
@@ -184,6 +184,9 @@ static const Field recording_info[] = {
     R(first, "time of the first frame [s]"),
     R(last, "time of the last frame [s]"),
     R(bytes, "of the file"),
+    R(stage_seconds, "of the parts of the steps, in the order of System.profile() [s]"),
+    R(text, "of the scene, as it was read"),
+    OBJECT(RecordingRow, sets, "overrides of the scene, a tuple of str"),
 };
 
 #define RS(member, help) FIELD(st_RecordedStep, member, help)
@@ -231,6 +234,8 @@ static const Field recorded_joint[] = {
     RJ(torque, "likewise [N m]"),
     RJ(coordinate, "[m or rad]"),
     RJ(speed, "[m/s or rad/s]"),
+    RJ(other, "the other coordinate, where it is limited"),
+    RJ(other_speed, "its speed"),
     RJ(motor, "on the coordinate [N or N m]"),
     RJ(error, "largest joint value [m or rad]"),
 };
@@ -329,7 +334,7 @@ static const RowKind kinds[N_ROWS] = {
     [ROW_FORCE] = KIND("Force", ForceRow, force, "What acts on a body."),
     [ROW_MOMENTUM] = KIND("Momentum", MomentumRow, momentum, "Of all bodies."),
     [ROW_SETTING] = KIND("Setting", SettingRow, setting, "A setting of a simulation."),
-    [ROW_RECORDING_INFO] = KIND("RecordingInfo", st_RecordingInfo, recording_info, "What is in a recording."),
+    [ROW_RECORDING_INFO] = KIND("RecordingInfo", RecordingRow, recording_info, "What is in a recording."),
     [ROW_RECORDED_STEP] = KIND("RecordedStep", st_RecordedStep, recorded_step, "A step of a recording."),
     [ROW_RECORDED_FRAME] = KIND("RecordedFrame", st_RecordedFrame, recorded_frame, "A frame of a recording."),
     [ROW_RECORDED_CONTACT] = KIND("RecordedContact", st_RecordedContact, recorded_contact,

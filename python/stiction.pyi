@@ -413,6 +413,9 @@ class RecordingInfo(NamedTuple):
     first: float
     last: float
     bytes: int
+    stage_seconds: tuple[float, ...]
+    text: str
+    sets: tuple[str, ...]
 
 class RecordedStep(NamedTuple):
     time: float
@@ -452,6 +455,8 @@ class RecordedJoint(NamedTuple):
     torque: Vector
     coordinate: float
     speed: float
+    other: float
+    other_speed: float
     motor: float
     error: float
 

@@ -125,6 +125,11 @@ typedef struct MomentumRow {
     st_Vec3 linear, angular;
 } MomentumRow;
 
+typedef struct RecordingRow {
+    st_RecordingInfo info;
+    PyObject *sets;
+} RecordingRow;
+
 typedef struct SettingRow {
     const char *key, *kind, *unit, *help;
     PyObject *words, *range;

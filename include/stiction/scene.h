@@ -98,7 +98,8 @@ typedef enum st_ShapeType {
     ST_SHAPE_ELLIPSOID,   /* semi-axes `half`; in a planar scene: an ellipse            */
     ST_SHAPE_HULL,        /* convex hull of `points`                                    */
     ST_SHAPE_MESH,        /* `triangles` over `points`, concave as given                */
-    ST_SHAPE_HEIGHT_FIELD /* solid below a grid of heights over the shape's x and y     */
+    ST_SHAPE_HEIGHT_FIELD /* solid below a grid of heights over the shape's x and y, down
+                             to its longer side under the lowest of them                */
 } st_ShapeType;
 #define ST_N_SHAPE_TYPES 12
 

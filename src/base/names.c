@@ -1,5 +1,7 @@
 #include "base/names.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 
 /* FNV-1a, the scope first. */
@@ -82,6 +84,10 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     if (length > STI_NAME_MAX)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%.40s...\": its name has %zu characters, at most %d are allowed",
                         kind, name, length, STI_NAME_MAX);
+    for (size_t k = 0, n; k < length; k += n) /* recordings and pages are written in it */
+        if ((n = (size_t)sti_utf8_length(name + k)) == 0)
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s number %d: its name is not UTF-8 text from byte %zu on", kind,
+                            names->n + 1 - names->uncounted, k);
     if (sti_names_find(names, scope, name) >= 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%s\": there are two of this name", kind, name);
     STI_TRY(grow_slots(allocator, names, err));

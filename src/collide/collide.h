@@ -22,6 +22,8 @@ typedef struct sti_ContactPoint {
 } sti_ContactPoint;
 
 #define STI_FEATURE_BITS 20
+/* What has more corners numbers them anew from 0; the rest is left for features that must be made unique. */
+#define STI_FEATURES ((1u << STI_FEATURE_BITS) - 4096)
 
 /* Contact points of one pair, and room for more. */
 typedef struct sti_Points {

@@ -1,7 +1,8 @@
 /* collide/inside.c -- out of a solid mesh: is a point inside it, and where is its surface nearest?
  *
  * A mesh is its surface: what is wholly inside touches no triangle. The count of triangles along a ray is odd inside
- * (Jordan); where a ray runs through an edge the count may be wrong, so the majority of three decides.
+ * (Jordan); where a ray runs through an edge the count may be wrong, so the majority of three decides. Below a height
+ * field is what has a triangle above it.
  */
 #include "collide/inside.h"
 
@@ -10,6 +11,7 @@ typedef struct Crossing {
     st_Vec3 p, d;
     double limit;
     int count;
+    double slack; /* beside a triangle, of its size                                                */
 } Crossing;
 
 /* Moeller & Trumbore 1997. */
@@ -20,19 +22,28 @@ static bool count_crossing(void *ctx, int item)
     st_Vec3 a = c->mesh->vertex[v[0]], u = sub(c->mesh->vertex[v[1]], a), w = sub(c->mesh->vertex[v[2]], a);
     st_Vec3 h = cross(c->d, w), from = sub(c->p, a), q = cross(from, u);
     double det = dot(u, h), x = dot(from, h) / det, y = dot(c->d, q) / det;
-    if (det != 0 && x >= 0 && y >= 0 && x + y <= 1 && dot(w, q) / det > 0) c->count++;
+    if (det != 0 && x >= -c->slack && y >= -c->slack && x + y <= 1 + c->slack && dot(w, q) / det > 0) c->count++;
     return true;
+}
+
+static int count_crossings(const sti_Mesh *mesh, st_Vec3 p, st_Vec3 way, double slack)
+{
+    Crossing crossing = {mesh, p, way, INFINITY, 0, slack};
+    sti_tree_ray(&mesh->tree, p, way, &crossing.limit, count_crossing, &crossing);
+    return crossing.count;
 }
 
 bool sti_mesh_holds(const sti_Mesh *mesh, st_Vec3 p)
 {
+    const sti_Bounds at = {p, p};
+    sti_Bounds all = mesh->tree.node[0].bounds;
+    if (mesh->field) all.lo.z = mesh->bottom;
+    if (!bounds_hold(&all, &at)) return false;
+    if (mesh->field) return count_crossings(mesh, p, vec3(0, 0, 1), 1e-12) > 0;
     static const st_Vec3 way[3] = {{0.36, 0.48, 0.8}, {-0.8, 0.36, 0.48}, {0.48, -0.8, 0.36}};
     int inside = 0;
-    for (int k = 0; k < 3; k++) {
-        Crossing crossing = {mesh, p, way[k], INFINITY, 0};
-        sti_tree_ray(&mesh->tree, p, way[k], &crossing.limit, count_crossing, &crossing);
-        inside += crossing.count % 2;
-    }
+    for (int k = 0; k < 3; k++)
+        inside += count_crossings(mesh, p, way[k], 0) % 2;
     return inside >= 2;
 }
 

@@ -195,6 +195,15 @@ static void fill_grid(const st_ShapeDef *def, st_Vec3 *points, int *triangles)
         }
 }
 
+/* Solid below, as deep under the lowest sample as the longer side: deep enough for whatever comes in by a step, and not
+ * endless, as it may be turned or carried about.                                                  */
+static void lay_ground(const st_ShapeDef *def, sti_Mesh *mesh)
+{
+    const int longer = def->n_x > def->n_y ? def->n_x : def->n_y;
+    mesh->solid = mesh->field = true;
+    mesh->bottom = mesh->tree.node[0].bounds.lo.z - (longer - 1) * def->spacing;
+}
+
 st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allocator, sti_Mesh **out, st_Error *err)
 {
     *out = NULL;
@@ -219,7 +228,7 @@ st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allo
     else {
         fill_grid(def, points, triangles);
         status = sti_mesh_create(points, (int)n, triangles, (int)(2 * cells), allocator, out, err);
-        if (status == ST_OK) (*out)->solid = true; /* the ground is below */
+        if (status == ST_OK) lay_ground(def, *out);
     }
     sti_free(allocator, points, n, sizeof *points);
     sti_free(allocator, triangles, 6 * cells, sizeof *triangles);

@@ -337,8 +337,7 @@ static bool holds_corner(const sti_Mesh *solid, const Guest *guest, st_Vec3 *cor
 {
     const sti_Mesh *mesh = guest->shape->mesh;
     *corner = pose_point(guest->in_solid, mesh->vertex[mesh->triangle[0].vertex[0]]);
-    sti_Bounds at = {*corner, *corner};
-    return bounds_hold(&solid->tree.node[0].bounds, &at) && sti_mesh_holds(solid, *corner);
+    return sti_mesh_holds(solid, *corner);
 }
 
 /* What touches no triangle of a solid because it is wholly inside leaves by the surface nearest to its middle, or where
@@ -350,10 +349,8 @@ static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest
     if (guest->core == NULL) {
         if (!holds_corner(solid, guest, &corner)) return false;
         if (!sti_mesh_way_out(solid, p, &on, &n) && !sti_mesh_way_out(solid, corner, &on, &n)) return false;
-    } else {
-        sti_Bounds bounds = sti_shape_bounds(guest->shape, guest->in_solid);
-        if (!bounds_hold(&solid->tree.node[0].bounds, &bounds)) return false;
-        if (!sti_mesh_way_out(solid, p, &on, &n)) return false;
+    } else if (!sti_mesh_way_out(solid, p, &on, &n)) {
+        return false;
     }
     n = rotate(pose.q, n), on = pose_point(pose, on);
     st_Vec3 last = farthest(guest->core, guest->shape->mesh, guest->pose, scale(-1, n));

@@ -119,8 +119,7 @@ static Way way_to(const Overlap *o, int other, st_Vec3 p, bool inside, double wi
 static bool is_inside(const Overlap *o, int other, st_Vec3 p)
 {
     st_Vec3 local = in_axes_of(o, other, p);
-    sti_Bounds at = {local, local};
-    return bounds_hold(&o->mesh[other]->tree.node[0].bounds, &at) && sti_mesh_holds(o->mesh[other], local);
+    return sti_mesh_holds(o->mesh[other], local);
 }
 
 /* Is p inside the other solid, and at least g from its surface? */
@@ -159,7 +158,7 @@ static st_Status add_point(const Overlap *o, double gap, st_Vec3 on_b, st_Vec3 n
     for (int k = o->first; k < o->out->n; k++)
         if (norm(sub(o->out->point[k].point, at)) <= 1e-7 * o->size && norm(sub(o->out->point[k].normal, n)) <= 1e-6)
             return ST_OK; /* a corner of both, or on an edge of it */
-    return sti_points_add(o->out, (sti_ContactPoint){gap, at, n, feature & ((1u << STI_FEATURE_BITS) - 1)}, o->err);
+    return sti_points_add(o->out, (sti_ContactPoint){gap, at, n, feature % STI_FEATURES}, o->err);
 }
 
 /* A feature of one solid and where it leaves the other. */

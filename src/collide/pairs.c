@@ -313,6 +313,7 @@ static bool move_planes(sti_Pairs *p, const st_Pose *pose)
 /* Everything anew: the first time, and when the margin has changed. */
 static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *pose, double margin, st_Error *err)
 {
+    p->started = false; /* where there is no memory for the pairs, the next call begins here again */
     p->margin = HEADROOM * margin;
     p->small_calls = p->calls = p->n_movers = 0;
     (void)move_planes(p, pose);

@@ -18,7 +18,7 @@ static st_Status try_point(const Against *plane, st_Vec3 p, uint32_t feature)
 {
     double gap = dot(plane->n, sub(p, plane->on));
     if (!(gap < plane->how->margin)) return ST_OK;
-    return sti_points_add(plane->out, (sti_ContactPoint){gap, p, plane->n, feature}, plane->err);
+    return sti_points_add(plane->out, (sti_ContactPoint){gap, p, plane->n, feature % STI_FEATURES}, plane->err);
 }
 
 static st_Status try_corners(const Against *plane, const sti_Core *core)

@@ -28,18 +28,31 @@ static void cut_half_space(Ray *ray, st_Vec3 n, double offset)
     }
 }
 
-/* a s^2 + 2 b s + c <= 0 with a > 0; `gradient` gives the normal at a point. */
-static void cut_quadric(Ray *ray, double a, double b, double c, st_Vec3 (*gradient)(st_Vec3, const void *),
-                        const void *ctx)
+/* q(s) = a s^2 + 2 b s + c, with root = b^2 - a c from cross products: b^2 and a c are equal in most digits where the
+ * ray comes from far away, or goes through a cone's apex.                                          */
+typedef struct Quadratic {
+    double a, b, c, root;
+} Quadratic;
+
+/* The zeros, first <= second, by the sum that does not cancel. Where a vanishes one of them is at infinity, on the side
+ * where q > 0.                                                                                     */
+static void zeros_of(const Quadratic *q, double *first, double *second)
 {
-    double root = b * b - a * c;
-    if (!(root > 0)) {
+    const double sum = -(q->b + copysign(sqrt(q->root), q->b));
+    double s = sum / q->a, t = sum != 0 ? q->c / sum : 0;
+    if (q->a == 0) s = copysign(INFINITY, q->b);
+    *first = fmin(s, t), *second = fmax(s, t);
+}
+
+/* q <= 0 with a > 0; `gradient` gives the normal at a point. */
+static void cut_quadric(Ray *ray, const Quadratic *q, st_Vec3 (*gradient)(st_Vec3, const void *), const void *ctx)
+{
+    double s, t;
+    if (!(q->root > 0)) {
         ray->missed = true;
         return;
     }
-    root = sqrt(root);
-    double q = -(b + copysign(root, b)), s = b > 0 ? q / a : c / q, t = b > 0 ? c / q : q / a;
-    if (b == 0) s = -root / a, t = root / a;
+    zeros_of(q, &s, &t);
     st_Vec3 n = gradient(add(ray->p, scale(s, ray->d)), ctx);
     enter_at(ray, s, scale(1 / norm(n), n));
     ray->leave = fmin(ray->leave, t);
@@ -62,19 +75,27 @@ static st_Vec3 ellipsoid_gradient(st_Vec3 x, const void *ctx)
     return vec3(x.x / (h->x * h->x), x.y / (h->y * h->y), x.z / (h->z * h->z));
 }
 
+/* |p + s d|^2 - r^2 */
+static Quadratic round_quadratic(st_Vec3 p, st_Vec3 d, double r)
+{
+    const st_Vec3 across = cross(p, d);
+    const double a = dot(d, d), far = norm(p);
+    return (Quadratic){a, dot(p, d), (far - r) * (far + r), a * r * r - dot(across, across)};
+}
+
 static void cut_ball(Ray *ray, st_Vec3 centre, double r)
 {
-    st_Vec3 x = sub(ray->p, centre);
-    cut_quadric(ray, 1, dot(x, ray->d), dot(x, x) - r * r, ball_gradient, &centre);
+    const Quadratic q = round_quadratic(sub(ray->p, centre), ray->d, r);
+    cut_quadric(ray, &q, ball_gradient, &centre);
 }
 
 /* x^2 + y^2 <= r^2 */
 static void cut_tube(Ray *ray, double r)
 {
-    double a = ray->d.x * ray->d.x + ray->d.y * ray->d.y, c = ray->p.x * ray->p.x + ray->p.y * ray->p.y - r * r;
-    if (a > 0)
-        cut_quadric(ray, a, ray->p.x * ray->d.x + ray->p.y * ray->d.y, c, tube_gradient, NULL);
-    else if (c > 0)
+    const Quadratic q = round_quadratic(vec3(ray->p.x, ray->p.y, 0), vec3(ray->d.x, ray->d.y, 0), r);
+    if (q.a > 0)
+        cut_quadric(ray, &q, tube_gradient, NULL);
+    else if (q.c > 0)
         ray->missed = true;
 }
 
@@ -82,7 +103,8 @@ static void cut_ellipsoid(Ray *ray, st_Vec3 h)
 {
     st_Vec3 p = vec3(ray->p.x / h.x, ray->p.y / h.y, ray->p.z / h.z);
     st_Vec3 d = vec3(ray->d.x / h.x, ray->d.y / h.y, ray->d.z / h.z);
-    cut_quadric(ray, dot(d, d), dot(p, d), dot(p, p) - 1, ellipsoid_gradient, &h);
+    const Quadratic q = round_quadratic(p, d, 1);
+    cut_quadric(ray, &q, ellipsoid_gradient, &h);
 }
 
 static bool entered(const Ray *ray, double limit)
@@ -113,33 +135,39 @@ static Ray cut_capsule(Ray ray, double r, double half)
     return best;
 }
 
-/* Side of a cone: |(x, y)| = k (top - z), below the apex. */
-static Ray cut_cone(Ray ray, double r, double length)
+/* At the apex, within rounding, the axis. */
+static st_Vec3 cone_normal(const Ray *ray, double s, double k, double top)
 {
-    double k = r / length, top = 0.75 * length, z = top - ray.p.z, dz = -ray.d.z;
-    double a = ray.d.x * ray.d.x + ray.d.y * ray.d.y - k * k * dz * dz;
-    double b = ray.p.x * ray.d.x + ray.p.y * ray.d.y - k * k * z * dz;
-    double c = ray.p.x * ray.p.x + ray.p.y * ray.p.y - k * k * z * z;
-    Ray best = ray, base = ray;
-    best.missed = true;
-    bool inside = z >= 0 && z <= length && c <= 0;
-    double root = b * b - a * c;
-    for (int sign = -1; sign <= 1 && root >= 0 && !inside && fabs(a) > 1e-14; sign += 2) {
-        double s = (-b + sign * sqrt(root)) / a;
-        st_Vec3 x = add(ray.p, scale(s, ray.d)), n = vec3(x.x, x.y, k * k * (top - x.z));
-        double below = top - x.z;
-        if (s >= 0 && below > 0 && below <= length && dot(n, ray.d) < 0 && (best.missed || s < best.enter)) {
-            best = ray;
-            best.enter = s, best.normal = scale(1 / norm(n), n);
-        }
-    }
-    double s = (-0.25 * length - ray.p.z) / ray.d.z;
-    st_Vec3 x = add(ray.p, scale(s, ray.d));
-    if (!inside && ray.d.z > 0 && s >= 0 && hypot(x.x, x.y) <= r && (best.missed || s < best.enter)) {
-        base.enter = s, base.normal = vec3(0, 0, -1);
-        best = base;
-    }
-    return best;
+    const st_Vec3 x = add(ray->p, scale(s, ray->d));
+    const double across = hypot(x.x, x.y), cosine = 1 / hypot(1, k);
+    if (!(across > 1e-13 * (norm(ray->p) + top))) return vec3(0, 0, 1);
+    return scale(cosine, vec3(x.x / across, x.y / across, k));
+}
+
+/* Side of a cone: |(x, y)| <= k w with w = top - z. Its square holds for the cone above the apex, too:
+ *
+ *     steep, a <= 0     on the way down all behind the second zero is the cone below, on the way up all before the
+ * first flat, a > 0       both zeros are of one cone, the one where w has the sign of that between them
+ */
+static void cut_cone(Ray *ray, double k, double top)
+{
+    const double w = top - ray->p.z, dw = -ray->d.z;
+    const st_Vec3 p = vec3(ray->p.x, ray->p.y, 0), d = vec3(ray->d.x, ray->d.y, 0), turned = cross(p, d);
+    const st_Vec3 side = scale(k, sub(scale(w, d), scale(dw, p)));
+    Quadratic q = {(norm(d) - k * dw) * (norm(d) + k * dw), dot(p, d) - k * w * k * dw,
+                   (norm(p) - k * w) * (norm(p) + k * w), dot(side, side) - dot(turned, turned)};
+    if (q.a < 0) q.root = fmax(q.root, 0); /* it is no less, but for rounding */
+    double s, t;
+    ray->missed = ray->missed || !(q.root > 0 || q.a < 0) || (q.a > 0 && w * q.a < dw * q.b);
+    if (ray->missed) return;
+    zeros_of(&q, &s, &t);
+    if (q.a <= 0 && dw > 0)
+        s = t, t = INFINITY;
+    else if (q.a <= 0)
+        t = s, s = -INFINITY;
+    ray->missed = s == INFINITY; /* a = 0: the other cone's */
+    if (s > -INFINITY) enter_at(ray, s, cone_normal(ray, s, k, top));
+    ray->leave = fmin(ray->leave, t);
 }
 
 /* ---- meshes -------------------------------------------------------------------------------------- */
@@ -214,7 +242,8 @@ bool sti_ray_shape(const sti_Shape *shape, st_Pose pose, st_Vec3 from, st_Vec3 w
         cut_half_space(&ray, vec3(0, 0, -1), 0.5 * shape->length);
         break;
     case ST_SHAPE_CONE:
-        ray = cut_cone(ray, shape->radius, shape->length);
+        cut_cone(&ray, shape->radius / shape->length, 0.75 * shape->length);
+        cut_half_space(&ray, vec3(0, 0, -1), 0.25 * shape->length);
         break;
     case ST_SHAPE_ELLIPSOID:
         cut_ellipsoid(&ray, shape->half);

@@ -26,19 +26,26 @@ st_Status sti_check_points(const st_Vec3 *p, int n, st_Error *err)
     return ST_OK;
 }
 
-/* The ball about the middle of the points' bounds. */
+static void hold_box(const sti_Bounds *b, sti_Shape *out)
+{
+    out->middle = scale(0.5, add(b->lo, b->hi));
+    out->half = scale(0.5, sub(b->hi, b->lo));
+}
+
+/* The points' bounds, and the ball about the middle of them. */
 static void hold_points(const st_Vec3 *p, int n, sti_Shape *out)
 {
     sti_Bounds b = {p[0], p[0]};
     for (int k = 1; k < n; k++)
         b = bounds_union(b, (sti_Bounds){p[k], p[k]});
-    out->middle = scale(0.5, add(b.lo, b.hi));
+    hold_box(&b, out);
     for (int k = 0; k < n; k++)
         out->reach = fmax(out->reach, norm(sub(p[k], out->middle)));
 }
 
 st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err)
 {
+    sti_Bounds ground;
     *out = (sti_Shape){.type = def->type};
     switch (def->type) {
     case ST_SHAPE_POINT:
@@ -87,7 +94,10 @@ st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocato
         break;
     case ST_SHAPE_HEIGHT_FIELD:
         STI_TRY(sti_mesh_from_heights(def, allocator, &out->mesh, err));
-        hold_points(out->mesh->vertex, out->mesh->n_vertices, out);
+        ground = out->mesh->tree.node[0].bounds;
+        ground.lo.z = out->mesh->bottom;
+        hold_box(&ground, out);
+        out->reach = norm(out->half);
         break;
     }
     return ST_OK;
@@ -98,6 +108,15 @@ void sti_shape_free(const st_Allocator *allocator, sti_Shape *shape)
     sti_hull_free(allocator, shape->hull);
     sti_mesh_free(allocator, shape->mesh);
     *shape = (sti_Shape){.type = ST_SHAPE_POINT};
+}
+
+/* Half the extents of a turned ellipsoid: its supports along the axes. */
+static st_Vec3 turned_ellipsoid(const st_Mat3 *R, st_Vec3 half)
+{
+    const double *m = R->m;
+    return vec3(norm(vec3(m[0] * half.x, m[1] * half.y, m[2] * half.z)),
+                norm(vec3(m[3] * half.x, m[4] * half.y, m[5] * half.z)),
+                norm(vec3(m[6] * half.x, m[7] * half.y, m[8] * half.z)));
 }
 
 /* Half the extents of a turned box, |R| half. */
@@ -134,13 +153,21 @@ sti_Bounds sti_shape_bounds(const sti_Shape *shape, st_Pose pose)
         R = quat_matrix(pose.q);
         return around(pose_point(pose, shape->middle),
                       turned_half(&R, vec3(shape->radius, shape->radius, 0.5 * shape->length)));
+    case ST_SHAPE_ELLIPSOID:
+        R = quat_matrix(pose.q);
+        return around(pose.p, turned_ellipsoid(&R, shape->half));
+    case ST_SHAPE_HULL:
+    case ST_SHAPE_MESH:
+    case ST_SHAPE_HEIGHT_FIELD: { /* both the turned box and the ball hold it */
+        if (0.5 * (shape->half.x + shape->half.y + shape->half.z) > r) break; /* as it turns the ball is the smaller */
+        R = quat_matrix(pose.q);
+        st_Vec3 half = turned_half(&R, shape->half);
+        half = vec3(half.x < r ? half.x : r, half.y < r ? half.y : r, half.z < r ? half.z : r);
+        return around(pose_point(pose, shape->middle), half);
+    }
     case ST_SHAPE_POINT:
     case ST_SHAPE_SPHERE:
     case ST_SHAPE_PLANE:
-    case ST_SHAPE_ELLIPSOID:
-    case ST_SHAPE_HULL:
-    case ST_SHAPE_MESH:
-    case ST_SHAPE_HEIGHT_FIELD:
         break;
     }
     return around(pose_point(pose, shape->middle), vec3(r, r, r));

@@ -50,6 +50,8 @@ typedef struct sti_Mesh {
     sti_Triangle *triangle;
     sti_Tree tree; /* over triangles                                                               */
     bool solid;    /* has an inside: contact from the front only                                   */
+    bool field;    /* solid below its triangles, which stand over x and y once, ...                */
+    double bottom; /* ... down to this z                                                           */
     /* directions of edges at each vertex, for its normal cone */
     int *spoke_first; /* n_vertices + 1                                                            */
     int *spoke;       /* the vertices at their other ends                                          */
@@ -59,7 +61,7 @@ typedef struct sti_Mesh {
 typedef struct sti_Shape {
     st_ShapeType type;
     double radius, length;
-    st_Vec3 half;
+    st_Vec3 half;   /* box, ellipsoid; of the bounds of hulls, meshes and height fields, shape axes   */
     st_Vec3 middle; /* of a ball that holds it, shape axes: the centre of its bounds               */
     double reach;   /* radius of that ball; INFINITY: a plane                                      */
     sti_Hull *hull;

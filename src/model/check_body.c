@@ -8,28 +8,36 @@ static st_Status check_pose(Subject s, st_Pose *pose)
     return check_orientation(s, "orientation", &pose->q);
 }
 
-/* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. With
- * x = the smallest eigenvalue's sign tested by leading minors, relative to the trace.              */
+/* Has the symmetric matrix with this diagonal and d = m01, e = m02, f = m12 no negative eigenvalue? By all its
+ * principal minors.                                                                                */
+static bool is_not_negative(double a, double b, double c, double d, double e, double f)
+{
+    return a >= 0 && b >= 0 && c >= 0 && a * b - d * d >= 0 && b * c - f * f >= 0 && a * c - e * e >= 0 &&
+           a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
+}
+
+/* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. Where one is not given,
+ * because nothing turns about its axis, I itself has none. Up to rounding, relative to the trace.  */
 static st_Status check_inertia(Subject s, const st_BodyDef *def)
 {
     const double *m = def->inertia.m;
     double trace = m[0] + m[4] + m[8];
+    bool complete = true;
     for (int k = 0; k < 9; k++)
         if (!sti_within(m[k], STI_MOST_INERTIA) || (m[k] != 0 && fabs(m[k]) < STI_LEAST_INERTIA && k % 4 == 0))
             return BAD(s, "inertia has an entry %g, must be from %g to %g", m[k], STI_LEAST_INERTIA, STI_MOST_INERTIA);
     for (int k = 0; k < 3; k++) {
         bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
         if (m[4 * k] < 0) return BAD(s, "inertia about axis %c is %g, must be >= 0", 'x' + k, m[4 * k]);
-        if (m[4 * k] == 0 && locked) return ST_OK; /* not given, and not needed */
+        if (m[4 * k] == 0 && locked) complete = false; /* not given, and not needed */
     }
     double tiny = 1e-9 * trace;
     if (fabs(m[1] - m[3]) > tiny || fabs(m[2] - m[6]) > tiny || fabs(m[5] - m[7]) > tiny)
         return BAD(s, "inertia is not symmetric (trace %g)", trace);
-    double a = trace / 2 - m[0] + tiny, b = trace / 2 - m[4] + tiny, c = trace / 2 - m[8] + tiny;
-    double d = -m[1], e = -m[2], f = -m[5];
-    bool ok = a >= 0 && b >= 0 && c >= 0 && a * b - d * d >= 0 && b * c - f * f >= 0 && a * c - e * e >= 0 &&
-              a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
-    if (!ok)
+    if (!complete && !is_not_negative(m[0] + tiny, m[4] + tiny, m[8] + tiny, m[1], m[2], m[5]))
+        return BAD(s, "inertia with diagonal (%g, %g, %g) has negative moments about some axes", m[0], m[4], m[8]);
+    const double half = trace / 2 + tiny;
+    if (complete && !is_not_negative(half - m[0], half - m[4], half - m[8], -m[1], -m[2], -m[5]))
         return BAD(s,
                    "inertia with diagonal (%g, %g, %g) violates the triangle inequality: no moment may exceed the sum "
                    "of the other two",

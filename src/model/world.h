@@ -285,13 +285,13 @@ st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q
 void sti_spring_compile(sti_World *world, int index);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
-/* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
- * many numbers each has, at most 12, and on which velocities.                                     */
 /* A contact of the position `from`, as the position q sees it: with the point where it was on body b, and the gap that
  * closes to the one at `from` along its normal when the bodies move there.                         */
 void sti_contact_bring_back(const double *from, const double *q, sti_ContactEntry *entry);
 /* The gap of a contact of position q when the bodies have moved, along its normal and at its point. */
 double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, const double *to);
+/* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
+ * many numbers each has, at most 12, and on which velocities.                                     */
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
 /* The same, at most 3 of them, with body a's and body b's numbers each in a place of its own. */
 void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8]);

@@ -90,12 +90,12 @@ static bool find_thing(const json_t *model, const char *name, const char *dot, s
     return false;
 }
 
-static int list_fields(char *out, size_t size, const Field *fields)
+static void list_fields(char *out, size_t size, const Field *fields)
 {
-    int n = 0;
-    for (int k = 0; fields[k].name != NULL; k++)
-        n += snprintf(out + n, size - (size_t)n, "%s%s", k > 0 ? " " : "", fields[k].name);
-    return n;
+    size_t n = 0;
+    out[0] = '\0';
+    for (int k = 0; fields[k].name != NULL && n < size; k++) /* what does not fit is cut */
+        n += (size_t)snprintf(out + n, size - n, "%s%s", k > 0 ? " " : "", fields[k].name);
 }
 
 st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Curve *out, st_Error *err)

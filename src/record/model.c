@@ -4,6 +4,7 @@
  * The page draws the shapes it knows by their type. Any other it draws from its triangles, which stand in
  * the same object: so a shape of a new kind is seen before the page knows its name.
  */
+#include "base/json.h"
 #include "math/quat.h"
 #include "record/tessellate.h"
 
@@ -45,8 +46,8 @@ static json_t *bodies(const st_Scene *scene)
         st_Mat3 inertia;
         if (st_scene_body(scene, (st_BodyId){i}, &body) != ST_OK) continue;
         if (st_scene_body_mass(scene, (st_BodyId){i}, &mass, &inertia, NULL) != ST_OK) mass = body.mass;
-        json_array_append_new(list, json_pack("{ss sf sb si}", "name", body.name, "mass", isfinite(mass) ? mass : 0.0,
-                                              "fixed", (int)body.fixed, "locks", (int)body.locks));
+        list = sti_append_to(list, json_pack("{ss sf sb si}", "name", body.name, "mass", isfinite(mass) ? mass : 0.0,
+                                             "fixed", (int)body.fixed, "locks", (int)body.locks));
     }
     return list;
 }
@@ -58,12 +59,12 @@ static json_t *triangles_of(const st_ShapeDef *shape)
     json_t *points = json_array(), *corners = json_array();
     if (sti_tessellate(&allocator, shape, 1, &t, NULL) == ST_OK) {
         for (int k = 0; k < t.n_points; k++) {
-            json_array_append_new(points, json_real(t.point[k].x));
-            json_array_append_new(points, json_real(t.point[k].y));
-            json_array_append_new(points, json_real(t.point[k].z));
+            points = sti_append_to(points, json_real(t.point[k].x));
+            points = sti_append_to(points, json_real(t.point[k].y));
+            points = sti_append_to(points, json_real(t.point[k].z));
         }
         for (int k = 0; k < 3 * t.n_triangles; k++)
-            json_array_append_new(corners, json_integer(t.triangle[k / 3][k % 3]));
+            corners = sti_append_to(corners, json_integer(t.triangle[k / 3][k % 3]));
     }
     sti_triangles_free(&allocator, &t);
     return json_pack("{so so}", "points", points, "triangles", corners);
@@ -89,11 +90,11 @@ static json_t *shapes(const st_Scene *scene)
         if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
         json_t *out = json_pack("{si ss so so sf}", "body", body.index1, "type", st_shape_type_name(shape.type), "p",
                                 vector(shape.pose.p), "q", quaternion(shape.pose.q), "mu", shape.mu);
-        if (shape.radius > 0) json_object_set_new(out, "radius", json_real(shape.radius));
-        if (shape.length > 0) json_object_set_new(out, "length", json_real(shape.length));
-        if (shape.half.x > 0) json_object_set_new(out, "half", vector(shape.half));
-        if (!drawn_by_page(shape.type)) json_object_set_new(out, "mesh", triangles_of(&shape));
-        json_array_append_new(list, out);
+        if (shape.radius > 0) out = sti_with(out, "radius", json_real(shape.radius));
+        if (shape.length > 0) out = sti_with(out, "length", json_real(shape.length));
+        if (shape.half.x > 0) out = sti_with(out, "half", vector(shape.half));
+        if (!drawn_by_page(shape.type)) out = sti_with(out, "mesh", triangles_of(&shape));
+        list = sti_append_to(list, out);
     }
     return list;
 }
@@ -105,7 +106,7 @@ static json_t *joints(const st_Scene *scene)
         st_JointDef joint;
         if (st_scene_joint(scene, (st_JointId){i}, &joint) != ST_OK) continue;
         st_Vec3 second = joint.type == ST_JOINT_DISTANCE || joint.type == ST_JOINT_FREE ? joint.point_b : joint.point;
-        json_array_append_new(
+        list = sti_append_to(
             list, json_pack("{ss ss si si so so so}", "name", joint.name, "type", st_joint_type_name(joint.type), "a",
                             joint.a.index1, "b", joint.b.index1, "pa", anchor(scene, joint.a, joint.point), "pb",
                             anchor(scene, joint.b, second), "axis", axis_in(scene, joint.a, joint.axis)));
@@ -119,10 +120,12 @@ static json_t *springs(const st_Scene *scene)
     for (int i = 1; i <= st_scene_spring_count(scene); i++) {
         st_SpringDef spring;
         if (st_scene_spring(scene, (st_SpringId){i}, &spring) != ST_OK) continue;
-        json_array_append_new(list, json_pack("{ss ss si si so so}", "name", spring.name, "type",
-                                              st_spring_type_name(spring.type), "a", spring.a.index1, "b",
-                                              spring.b.index1, "pa", anchor(scene, spring.a, spring.point_a), "pb",
-                                              anchor(scene, spring.b, spring.point_b)));
+        /* a bushing has one point, common to both */
+        st_Vec3 second = spring.type == ST_SPRING_BUSHING ? spring.point_a : spring.point_b;
+        list = sti_append_to(list, json_pack("{ss ss si si so so}", "name", spring.name, "type",
+                                             st_spring_type_name(spring.type), "a", spring.a.index1, "b",
+                                             spring.b.index1, "pa", anchor(scene, spring.a, spring.point_a), "pb",
+                                             anchor(scene, spring.b, second)));
     }
     return list;
 }
@@ -149,9 +152,9 @@ char *st_choices_json(const st_SystemDef *def)
         if (setting->kind == ST_SETTING_VECTOR) out = vector(value.vector);
         if (setting->kind == ST_SETTING_BOOLEAN) out = json_boolean(value.number != 0);
         if (setting->kind == ST_SETTING_INTEGER) out = json_integer((json_int_t)value.number);
-        json_object_set_new(root, setting->key, out);
+        root = sti_with(root, setting->key, out);
     }
-    char *text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = root == NULL ? NULL : json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(root);
     return text;
 }

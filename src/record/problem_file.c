@@ -21,7 +21,7 @@
 
 typedef struct Owned {
     st_ProblemFile file; /* first: the public pointer is this one */
-    sti_Kept *kept;
+    sti_FileMemory *kept;
 } Owned;
 
 /* The groups, and what they hold. */
@@ -235,7 +235,7 @@ st_Status st_problem_file_read(const char *path, st_ProblemFile **out, st_Error 
     sti_hdf_close(&reader);
     sti_quiet_end(quiet);
     if (status != ST_OK) {
-        sti_kept_free(reader.kept);
+        sti_file_memory_free(reader.kept);
         sti_free(&allocator, owned, 1, sizeof *owned);
         return status;
     }
@@ -249,7 +249,7 @@ void st_problem_file_destroy(st_ProblemFile *file)
     if (file == NULL) return;
     const st_Allocator allocator = st_default_allocator();
     Owned *owned = (Owned *)file;
-    sti_kept_free(owned->kept);
+    sti_file_memory_free(owned->kept);
     sti_free(&allocator, owned, 1, sizeof *owned);
 }
 

@@ -14,13 +14,13 @@
 
 /* ------------------------------------------------------------------ memory */
 
-void *sti_keep(sti_Kept **kept, int64_t count, size_t size)
+void *sti_keep(sti_FileMemory **kept, int64_t count, size_t size)
 {
     const st_Allocator allocator = st_default_allocator();
     const int64_t head = STI_ALIGN; /* keeps what follows aligned */
     if (count < 0 || (size > 0 && count > (INT64_MAX - head) / (int64_t)size)) return NULL;
     const int64_t total = head + (count > 0 ? count : 1) * (int64_t)size;
-    sti_Kept *block = sti_alloc(&allocator, total, 1);
+    sti_FileMemory *block = sti_alloc(&allocator, total, 1);
     if (block == NULL) return NULL;
     block->next = *kept;
     block->size = total;
@@ -28,11 +28,11 @@ void *sti_keep(sti_Kept **kept, int64_t count, size_t size)
     return (char *)block + head;
 }
 
-void sti_kept_free(sti_Kept *kept)
+void sti_file_memory_free(sti_FileMemory *kept)
 {
     const st_Allocator allocator = st_default_allocator();
     while (kept != NULL) {
-        sti_Kept *next = kept->next;
+        sti_FileMemory *next = kept->next;
         sti_free(&allocator, kept, kept->size, 1);
         kept = next;
     }

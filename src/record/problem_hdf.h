@@ -12,21 +12,21 @@
 #include <stiction/problem.h>
 
 /* Memory that goes with the file read. */
-typedef struct sti_Kept {
-    struct sti_Kept *next;
+typedef struct sti_FileMemory {
+    struct sti_FileMemory *next;
     int64_t size;
-} sti_Kept;
+} sti_FileMemory;
 
 typedef struct sti_HdfReader {
     const char *path;
     hid_t file;
-    sti_Kept *kept; /* handed over to the problem at the end */
+    sti_FileMemory *kept; /* handed over to the problem at the end */
     st_Error *err;
 } sti_HdfReader;
 
-/* count * size zeroed bytes that live until sti_kept_free; NULL: no memory. */
-void *sti_keep(sti_Kept **kept, int64_t count, size_t size);
-void sti_kept_free(sti_Kept *kept);
+/* count * size zeroed bytes that live until sti_file_memory_free; NULL: no memory. */
+void *sti_keep(sti_FileMemory **kept, int64_t count, size_t size);
+void sti_file_memory_free(sti_FileMemory *kept);
 
 /* Open a file for reading; it must be HDF5. */
 st_Status sti_hdf_open(sti_HdfReader *reader, const char *path, st_Error *err);

@@ -457,7 +457,9 @@ st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, cons
     if (recorder == NULL) return ST_OK;
     if (system != NULL && st_system_changes(system) != recorder->changes) system = NULL; /* not the one recorded */
     sti_Quiet quiet = sti_quiet_begin();
-    st_Status status = recorder->tables.failed ? ST_ERR_FILE : write_end(recorder, system, outcome, message, err);
+    st_Status status = recorder->tables.failed ? sti_fail(err, ST_ERR_FILE, "%s: not whole: writing has failed before",
+                                                          recorder->tables.path)
+                                               : write_end(recorder, system, outcome, message, err);
     if (!release(recorder) && status == ST_OK) status = sti_fail(err, ST_ERR_FILE, "a recording could not be closed");
     sti_quiet_end(quiet);
     return status;

@@ -6,11 +6,13 @@
 #include "record/hdf.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define MOST_SETS 4096
+#define MOST_SETS       4096
+#define MOST_COMPRESSED 1032 /* deflate makes data at most so many times smaller */
 
 struct st_Recording {
     st_Allocator allocator;
@@ -28,6 +30,9 @@ struct st_Recording {
 static st_Status damaged(const st_Recording *recording, const char *what, st_Error *err)
 {
     char reason[200];
+    if (H5Eget_num(H5E_DEFAULT) == 0)
+        return sti_fail(err, ST_ERR_FORMAT, "%s: damaged: %s does not have the size and type it must have",
+                        recording->path, what);
     return sti_fail(err, ST_ERR_FORMAT, "%s: damaged or cut short: %s cannot be read: %s", recording->path, what,
                     sti_hdf_reason(reason, sizeof reason));
 }
@@ -75,15 +80,29 @@ static st_Status open_file(st_Recording *recording, st_Error *err)
     return sti_fail(err, ST_ERR_FORMAT, "%s: damaged or cut short: %s", recording->path, why);
 }
 
-/* A text read whole, malloc'd; NULL: there is none, or no memory. */
-static char *get_text(hid_t object, bool attribute)
+/* ---- single values ------------------------------------------------------------------------------ */
+
+/* Every value of a dataset or an attribute into a room of `count`: HDF5 itself reads as many as there are, whatever the
+ * room. */
+static herr_t fetch(hid_t object, hid_t type, hssize_t count, void *out)
 {
-    hid_t type = attribute ? H5Aget_type(object) : H5Dget_type(object);
-    size_t size = type >= 0 ? H5Tget_size(type) : 0;
-    char *text = size > 0 && H5Tget_class(type) == H5T_STRING ? calloc(size + 1, 1) : NULL;
-    herr_t status = -1;
-    if (text != NULL)
-        status = attribute ? H5Aread(object, type, text) : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text);
+    const bool attribute = H5Iget_type(object) == H5I_ATTR;
+    hid_t space = attribute ? H5Aget_space(object) : H5Dget_space(object);
+    hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    if (space >= 0) H5Sclose(space);
+    if (points != count) return -1;
+    return attribute ? H5Aread(object, type, out) : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+}
+
+/* A text read whole, malloc'd; NULL: there is none, or no memory. Of texts without a fixed length HDF5 would give
+ * pointers; one longer than the file, `most`, is a claim.                                             */
+static char *get_text(hid_t object, int64_t most)
+{
+    hid_t type = H5Iget_type(object) == H5I_ATTR ? H5Aget_type(object) : H5Dget_type(object);
+    bool fixed = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
+    size_t size = fixed ? H5Tget_size(type) : 0;
+    char *text = size > 0 && size <= (uint64_t)most ? calloc(size + 1, 1) : NULL;
+    herr_t status = text != NULL ? fetch(object, type, 1, text) : -1;
     if (type >= 0) H5Tclose(type);
     if (status < 0) {
         free(text);
@@ -92,18 +111,18 @@ static char *get_text(hid_t object, bool attribute)
     return text;
 }
 
-static char *get_attribute(hid_t file, const char *name)
+static char *get_attribute(const st_Recording *recording, const char *name)
 {
-    hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
-    char *text = attribute >= 0 ? get_text(attribute, true) : NULL;
+    hid_t attribute = H5Aopen(recording->file, name, H5P_DEFAULT);
+    char *text = attribute >= 0 ? get_text(attribute, recording->info.bytes) : NULL;
     if (attribute >= 0) H5Aclose(attribute);
     return text;
 }
 
-static char *get_long_text(hid_t file, const char *path)
+static char *get_long_text(const st_Recording *recording, hid_t group, const char *path)
 {
-    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-    char *text = set >= 0 ? get_text(set, false) : NULL;
+    hid_t set = H5Dopen2(group, path, H5P_DEFAULT);
+    char *text = set >= 0 ? get_text(set, recording->info.bytes) : NULL;
     if (set >= 0) H5Dclose(set);
     return text;
 }
@@ -111,22 +130,31 @@ static char *get_long_text(hid_t file, const char *path)
 static herr_t get_number(hid_t file, const char *name, hid_t type, void *out)
 {
     hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
-    herr_t status = attribute >= 0 ? H5Aread(attribute, type, out) : -1;
+    herr_t status = attribute >= 0 ? fetch(attribute, type, 1, out) : -1;
     if (attribute >= 0) H5Aclose(attribute);
+    return status;
+}
+
+/* `count` values of a dataset. */
+static herr_t get_values(hid_t file, const char *path, hid_t type, hssize_t count, void *out)
+{
+    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
+    herr_t status = set >= 0 ? fetch(set, type, count, out) : -1;
+    if (set >= 0) H5Dclose(set);
     return status;
 }
 
 /* Is it ours, and do we know its layout? */
 static st_Status check_format(st_Recording *recording, st_Error *err)
 {
-    char *format = get_attribute(recording->file, "format");
+    char *format = get_attribute(recording, "format");
     bool ours = format != NULL && strcmp(format, STI_FORMAT_NAME) == 0;
     int32_t version = 0;
     free(format);
     if (!ours || get_number(recording->file, "format_version", H5T_NATIVE_INT32, &version) < 0)
         return sti_fail(err, ST_ERR_FORMAT, "%s: an HDF5 file, but not a recording of stiction", recording->path);
     if (version > STI_FORMAT_VERSION) {
-        char *writer = get_attribute(recording->file, "stiction_version");
+        char *writer = get_attribute(recording, "stiction_version");
         st_Status status = sti_fail(
             err, ST_ERR_FORMAT, "%s: written by a newer stiction (%s, layout %d); this one, %s, reads layout %d",
             recording->path, writer != NULL ? writer : "?", version, st_version(), STI_FORMAT_VERSION);
@@ -143,7 +171,7 @@ static st_Status read_texts(st_Recording *recording, st_Error *err)
     static const char *const sets[] = {"/description", "/scene", "/model", "/choices_json"};
     for (int k = 0; k < 8; k++) {
         const char *name = k < 4 ? attributes[k] : sets[k - 4];
-        recording->text[k] = k < 4 ? get_attribute(recording->file, name) : get_long_text(recording->file, name);
+        recording->text[k] = k < 4 ? get_attribute(recording, name) : get_long_text(recording, recording->file, name);
         if (recording->text[k] == NULL) return damaged(recording, name, err);
     }
     st_RecordingInfo *info = &recording->info;
@@ -172,7 +200,7 @@ static st_Status read_sets(st_Recording *recording, st_Error *err)
     for (int k = 0; ok && k < (int)info.nlinks; k++) {
         char name[32];
         snprintf(name, sizeof name, "%d", k);
-        recording->sets[k] = get_long_text(group, name);
+        recording->sets[k] = get_long_text(recording, group, name);
         ok = recording->sets[k] != NULL;
     }
     H5Gclose(group);
@@ -184,9 +212,8 @@ static st_Status read_sets(st_Recording *recording, st_Error *err)
 static st_Status read_summary(st_Recording *recording, st_Error *err)
 {
     sti_Summary *summary = &recording->summary;
-    hid_t set = H5Dopen2(recording->file, "/summary", H5P_DEFAULT), type = sti_summary_type();
-    herr_t status = set >= 0 ? H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, summary) : -1;
-    if (set >= 0) H5Dclose(set);
+    hid_t type = sti_summary_type();
+    herr_t status = get_values(recording->file, "/summary", type, 1, summary);
     H5Tclose(type);
     if (status < 0) return damaged(recording, "/summary", err);
     summary->outcome[sizeof summary->outcome - 1] = summary->message[sizeof summary->message - 1] = '\0';
@@ -195,6 +222,17 @@ static st_Status read_summary(st_Recording *recording, st_Error *err)
     recording->info.wall = summary->wall;
     memcpy(recording->info.stage_seconds, summary->stage_seconds, sizeof summary->stage_seconds);
     return ST_OK;
+}
+
+/* Can a table be so large? Its rows are deflated; and of every body and joint the file has more than a byte in
+ * /model. A claim beyond that must not make us ask for that much memory.                              */
+static bool is_possible(const st_Recording *recording, sti_Table table, const hsize_t dims[3])
+{
+    const double bytes = (double)recording->info.bytes;
+    const double width = (double)(table == STI_JOINTS ? H5Tget_size(recording->type[table]) : sizeof(double));
+    if (sti_table_rank(table) == 1) return (double)dims[0] <= bytes * MOST_COMPRESSED;
+    return dims[1] < INT_MAX && (double)dims[1] <= bytes &&
+           (double)dims[0] * (double)dims[1] * width <= bytes * MOST_COMPRESSED;
 }
 
 static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *err)
@@ -208,6 +246,7 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
         space >= 0 && H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, dims, NULL) == rank;
     if (space >= 0) H5Sclose(space);
     recording->type[table] = sti_table_type(table);
+    ok = ok && is_possible(recording, table, dims);
     if (ok && table == STI_POSITION) recording->info.n_bodies = (int)dims[1];
     if (ok && table == STI_JOINTS) recording->info.n_joints = (int)dims[1];
     if (!ok || (width > 0 && (dims[2] != (hsize_t)width || dims[1] != (hsize_t)recording->info.n_bodies)))
@@ -220,11 +259,8 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
 static st_Status count_rows(st_Recording *recording, st_Error *err)
 {
     int64_t committed[STI_N_COUNTS] = {0};
-    hid_t set = H5Dopen2(recording->file, "/committed", H5P_DEFAULT);
-    herr_t status = -1;
-    if (set >= 0) status = H5Dread(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, committed);
-    if (set >= 0) H5Dclose(set);
-    if (status < 0) return damaged(recording, "/committed", err);
+    if (get_values(recording->file, "/committed", H5T_NATIVE_INT64, STI_N_COUNTS, committed) < 0)
+        return damaged(recording, "/committed", err);
     for (int k = 0; k < STI_N_TABLES; k++) {
         int64_t most = committed[k < STI_N_COUNTS ? k : STI_FRAMES];
         if (k == STI_JOINTS && recording->info.n_joints == 0) continue;
@@ -337,6 +373,10 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
     hsize_t start[3] = {(hsize_t)first, 0, 0};
     int across = table == STI_JOINTS ? recording->info.n_joints : recording->info.n_bodies;
     hsize_t size[3] = {(hsize_t)count, (hsize_t)across, (hsize_t)width};
+    size_t row = H5Tget_size(recording->type[table]);
+    for (int k = 1; k < rank; k++)
+        row *= (size_t)size[k];
+    memset(out, 0, (size_t)count * row); /* files of other versions, or damaged, may lack a field */
     sti_Quiet quiet = sti_quiet_begin();
     hid_t where = H5Dget_space(recording->set[table]), what = H5Screate_simple(rank, size, NULL);
     herr_t status = H5Sselect_hyperslab(where, H5S_SELECT_SET, start, NULL, size, NULL);
@@ -368,15 +408,20 @@ st_Status st_recording_frames(st_Recording *recording, int64_t first, int64_t co
     return ST_OK;
 }
 
+static st_Status check_bodies(const st_Recording *recording, const char *what, int64_t row, int a, int b, st_Error *err)
+{
+    int n = recording->info.n_bodies;
+    if (a >= 0 && a <= n && b >= 0 && b <= n) return ST_OK;
+    return sti_fail(err, ST_ERR_FORMAT, "%s: damaged: %s %lld is of bodies %d and %d", recording->path, what,
+                    (long long)row, a, b);
+}
+
 st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t count, st_RecordedContact *out,
                                 st_Error *err)
 {
     STI_TRY(read_rows(recording, STI_CONTACTS, first, count, out, err));
-    int n = recording->info.n_bodies;
     for (int64_t k = 0; k < count; k++)
-        if (out[k].a < 0 || out[k].a > n || out[k].b < 0 || out[k].b > n)
-            return sti_fail(err, ST_ERR_FORMAT, "%s: damaged: contact %lld is of bodies %d and %d", recording->path,
-                            (long long)(first + k), out[k].a, out[k].b);
+        STI_TRY(check_bodies(recording, "contact", first + k, out[k].a, out[k].b, err));
     return ST_OK;
 }
 
@@ -384,8 +429,10 @@ st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t co
                               st_Error *err)
 {
     STI_TRY(read_rows(recording, STI_EVENTS, first, count, out, err));
-    for (int64_t k = 0; k < count; k++)
+    for (int64_t k = 0; k < count; k++) {
         out[k].kind[sizeof out[k].kind - 1] = '\0';
+        STI_TRY(check_bodies(recording, "event", first + k, out[k].a, out[k].b, err));
+    }
     return ST_OK;
 }
 
@@ -408,8 +455,6 @@ st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *p
 st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err)
 {
     int n = recording->info.n_joints;
-    for (int k = 0; k < n; k++)
-        out[k] = (st_RecordedJoint){0}; /* older files have fewer fields */
     return n > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
 }
 

@@ -152,9 +152,12 @@ static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
             window.y1 = fmax(window.y1, value);
         }
     sti_round_range(&window.y0, &window.y1);
+    bool found = false;
     for (int i = 0; i < curves->samples; i++) {
         double x = curves->time(curves->ctx, i);
-        if (i == 0) window.x0 = window.x1 = x;
+        if (!isfinite(x)) continue;
+        if (!found) window.x0 = window.x1 = x;
+        found = true;
         window.x0 = fmin(window.x0, x);
         window.x1 = fmax(window.x1, x);
     }
@@ -170,8 +173,9 @@ static void draw_curve(FILE *file, const sti_Window *window, const sti_Curves *c
             curves->colour[curve], curve == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
     for (int i = 0; i < curves->samples; i++) {
         double value = curves->value(curves->ctx, curve, i);
-        if (!isfinite(value)) continue;
-        double x = sti_window_x(window, curves->time(curves->ctx, i)), y = sti_window_y(window, value);
+        const double at = curves->time(curves->ctx, i); /* or what is drawn over */
+        if (!isfinite(value) || !isfinite(at)) continue;
+        double x = sti_window_x(window, at), y = sti_window_y(window, value);
         if (i < curves->samples - 1 && fabs(x - last_x) < 0.33 && fabs(y - last_y) < 0.33) continue;
         sti_svg(file, "%.1f %.1f ", x, y);
         last_x = x;

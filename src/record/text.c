@@ -1,5 +1,7 @@
 #include "record/text.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)
@@ -12,25 +14,17 @@ const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)
 }
 
 /* Bytes of the character at s that XML 1.0 may hold, 0 when it may not. */
-static int xml_length(const unsigned char *s)
+static int xml_length(const char *s)
 {
-    int n = 0;
-    if (s[0] < 0x80) return s[0] >= 0x20 || s[0] == '\t' || s[0] == '\n' ? 1 : 0;
-    if (s[0] >= 0xc2 && s[0] < 0xe0) n = 2;
-    if (s[0] >= 0xe0 && s[0] < 0xf0) n = 3;
-    if (s[0] >= 0xf0 && s[0] < 0xf5) n = 4;
-    for (int k = 1; k < n; k++)
-        if ((s[k] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)) return 0; /* overlong, surrogate */
-    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)) return 0; /* overlong, too large */
-    if (s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe) return 0;                    /* U+FFFE, U+FFFF      */
-    return n;
+    const unsigned char c = (unsigned char)s[0];
+    if (c < 0x80) return c >= 0x20 || c == '\t' || c == '\n' ? 1 : 0;
+    if (strncmp(s, "\xef\xbf\xbe", 3) == 0 || strncmp(s, "\xef\xbf\xbf", 3) == 0) return 0; /* U+FFFE, U+FFFF */
+    return sti_utf8_length(s);
 }
 
 void sti_write_xml(FILE *file, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s != '\0') {
+    for (const char *s = text; *s != '\0';) {
         int length = xml_length(s);
         if (*s == '<')
             fputs("&lt;", file);

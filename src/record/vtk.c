@@ -304,6 +304,9 @@ static st_Status prepare(Export *e)
     if (e->position == NULL || e->velocity == NULL || e->orientation == NULL)
         return sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %lld bodies", (long long)n);
     STI_TRY(st_recording_scene(e->recording, NULL, 0, &e->scene, &e->def, e->err));
+    if (st_scene_body_count(e->scene) != e->info->n_bodies)
+        return sti_fail(e->err, ST_ERR_FORMAT, "damaged: the recording has %d bodies, its scene %d", e->info->n_bodies,
+                        st_scene_body_count(e->scene));
     STI_TRY(measure(e));
     e->n_shapes = st_scene_shape_count(e->scene);
     e->shape = sti_alloc(&e->allocator, e->n_shapes + 1, sizeof *e->shape);

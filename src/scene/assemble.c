@@ -297,7 +297,6 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
     }
     json = put_pose(json, position, strcmp(type, "sphere") == 0 ? (st_Quat){1, 0, 0, 0} : q);
     if (robot->def.material == NULL || json == NULL) return json;
-    json_object_del(json, "friction");
     return sti_with(json, "material", json_string(robot->def.material));
 }
 
@@ -307,6 +306,7 @@ static st_Status write_shapes(sti_Robot *robot, const sti_RobotLink *link, const
         json_t *json = shape_json(robot, link, k, body);
         if (json_array_append_new(shapes, json) != 0) return sti_robot_memory(robot);
         STI_TRY(sti_origin(robot->reader, json, link->shapes[k].at));
+        STI_TRY(sti_geom_placed(robot, link->shapes[k].contacting, json));
     }
     return ST_OK;
 }

@@ -1,20 +1,6 @@
 /* scene/document.c -- default values as JSON, and a tree that knows when memory was refused. */
 #include "scene/document.h"
 
-json_t *sti_with(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) == 0) return object;
-    json_decref(object);
-    return NULL;
-}
-
-json_t *sti_append_to(json_t *list, json_t *value)
-{
-    if (json_array_append_new(list, value) == 0) return list;
-    json_decref(list);
-    return NULL;
-}
-
 json_t *sti_json_number(double x)
 {
     return floor(x) == x && fabs(x) < 1e15 ? json_integer((json_int_t)x) : json_real(x);

@@ -2,6 +2,7 @@
 #ifndef STI_SCENE_DOCUMENT_H
 #define STI_SCENE_DOCUMENT_H
 
+#include "base/json.h"
 #include "scene/reader.h"
 
 /* The value of a key or setting that is left out; null where there is none, or where it is told in words
@@ -10,10 +11,5 @@ json_t *sti_default_value(const sti_Kind *kind, const sti_Key *key, int variant)
 json_t *sti_default_setting(const st_Setting *setting);
 
 json_t *sti_json_number(double x); /* whole ones without a point */
-
-/* Add to an object or list and give it back. Where anything is NULL or memory is refused, all of it is let
- * go and NULL comes back: so a failure anywhere in a tree makes the whole tree NULL.               */
-json_t *sti_with(json_t *object, const char *key, json_t *value);
-json_t *sti_append_to(json_t *list, json_t *value);
 
 #endif

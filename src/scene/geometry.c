@@ -104,9 +104,11 @@ st_Status sti_file_read(const sti_Value *v, void *field)
     if (snprintf(path, sizeof path, "%.*s%s", folder, folder > 0 ? label : "", name) >= (int)sizeof path)
         return sti_wrong(v->object, v->place, v->key->key, v->json, "a shorter path");
     st_Error why = {0};
-    if (sti_object_has(object, "points"))
-        return sti_report(object->reader, v->place, ST_ERR_FORMAT,
-                          "%s: has both \"points\" and \"file\", must have one", object->who);
+    static const char *const own[] = {"points", "triangles"};
+    for (int k = 0; k < 2; k++)
+        if (sti_object_has(object, own[k]))
+            return sti_report(object->reader, v->place, ST_ERR_FORMAT,
+                              "%s: has both \"%s\" and \"file\", must have one", object->who, own[k]);
     st_Status status = sti_model_read(path, &object->model, &why);
     return status == ST_OK ? ST_OK : sti_report(object->reader, v->place, status, "%s: %s", object->who, why.message);
 }

@@ -143,11 +143,13 @@ static const sti_Key motor_keys[] = {
     {"damping", STI_VALUE_NUMBER, POSITION, 0, STI_NOT_NEGATIVE, MOTOR(damping), "N m s/rad or N s/m", "", NULL, NULL},
     {"profile", STI_VALUE_CHOICE, MOVES, 0, STI_FINITE, MOTOR(profile.type), "",
      "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, &profile_words},
-    {"frequency", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.frequency), "rad/s", "of a harmonic profile",
-     NULL, NULL},
+    {"frequency", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.frequency), "rad/s",
+     "of a harmonic profile, which needs it", NULL, NULL},
     {"phase", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.phase), "rad", "of a harmonic profile", NULL, NULL},
     {"table", STI_VALUE_TABLE, MOVES, 0, STI_FINITE, MOTOR(profile), "s, 1",
-     "of a table profile: [[time, value], ...], times increasing; linear between, held before and after", "none", NULL},
+     "of a table profile, which needs it: [[time, value], ...], times increasing; linear between, held before and "
+     "after",
+     "none", NULL},
 };
 
 static const char *motor_word(int variant)

@@ -49,7 +49,10 @@ static const sti_Key shape_keys[] = {
     {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "",
      "points are multiplied by it: one number > 0, or three for x, y, z, where a negative one mirrors", "1", NULL},
     {"heights", STI_VALUE_HEIGHTS, HEIGHTS, HEIGHTS, STI_FINITE, 0, "m",
-     "rows along x, one after another along y; the grid's middle is the shape's", NULL, NULL},
+     "rows along x, one after another along y; the grid's middle is the shape's. Solid below, down to the longer side "
+     "of "
+     "the grid under its lowest sample",
+     NULL, NULL},
     {"spacing", STI_VALUE_NUMBER, HEIGHTS, HEIGHTS, STI_POSITIVE, FIELD(Shape, spacing), "m", "between samples", NULL,
      NULL},
     {"size", STI_VALUE_EXTENTS, BOX | ELLIPSOID, BOX | ELLIPSOID, STI_POSITIVE, FIELD(Shape, half), "m",
@@ -70,7 +73,8 @@ static const sti_Key shape_keys[] = {
      "torque about the normal over normal force (laws coulomb, cone); two shapes in contact have the larger of theirs",
      NULL, NULL},
     {"surface_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_velocity), "m/s",
-     "a belt: the surface moves in itself, in the shape's axes, while the shape stays; what is along the contact counts",
+     "a belt: the surface moves in itself, in the shape's axes, while the shape stays; what is along the contact "
+     "counts",
      NULL, NULL},
     {"surface_angular_velocity", STI_VALUE_VECTOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, surface_spin), "rad/s",
      "a turntable: likewise, about the shape's middle, in its axes", NULL, NULL},

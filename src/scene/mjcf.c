@@ -405,15 +405,8 @@ static st_Status read_settings(sti_Mjcf *m)
 
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
 {
-    sti_Mjcf m = {.robot = robot,
-                  .root = root,
-                  .angle = STI_PI / 180,
-                  .eulerseq = "xyz",
-                  .autolimits = true,
-                  .meshdir = "",
-                  .n_filters = 1,
-                  .contype = {1},
-                  .conaffinity = {1}};
+    sti_Mjcf m = {
+        .robot = robot, .root = root, .angle = STI_PI / 180, .eulerseq = "xyz", .autolimits = true, .meshdir = ""};
     int left = 100;
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index}, fixed = {&place, "fixed", 0};
     if (json_object_get(robot->entry, "fixed") != NULL)
@@ -422,6 +415,7 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
                           robot->file);
     STI_TRY(expand_includes(&m, root, &left));
     STI_TRY(check_sections(&m));
+    STI_TRY(sti_mjcf_check_classes(&m, root));
     STI_TRY(read_settings(&m));
     sti_RobotLink *world = sti_robot_link(robot, "world", root, -1);
     if (world == NULL) return sti_robot_memory(robot);
@@ -434,5 +428,5 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     for (const sti_Element *section = root->first; section != NULL; section = section->next)
         for (const sti_Element *at = section->first; at != NULL; at = at->next)
             if (sti_mjcf_word("contact equality actuator", section->name)) STI_TRY(read_member(&m, section, at));
-    return sti_mjcf_filters(&m);
+    return ST_OK;
 }

@@ -4,8 +4,6 @@
 
 #include "scene/robot.h"
 
-#define STI_MOST_FILTERS 32
-
 typedef struct sti_Mjcf {
     sti_Robot *robot;
     const sti_Element *root;
@@ -14,9 +12,6 @@ typedef struct sti_Mjcf {
     bool autolimits;                 /* a range is a limit unless the file says otherwise                             */
     bool from_geoms, not_from_geoms; /* masses: always, never; else where there is no <inertial>       */
     const char *meshdir;             /* "", or a folder with its slash                                 */
-    /* Kinds of geoms by what they touch: the first is what nothing is said of, 1 and 1. */
-    int n_filters;
-    uint32_t contype[STI_MOST_FILTERS], conaffinity[STI_MOST_FILTERS];
 } sti_Mjcf;
 
 /* ---- attributes: mjcf_attributes.c ------------------------------------------------------------------ */
@@ -41,6 +36,8 @@ bool sti_mjcf_word(const char *words, const char *word); /* is it one of them? *
 
 extern const char sti_mjcf_pose_words[], sti_mjcf_joint_words[], sti_mjcf_joint_passed[], sti_mjcf_geom_words[],
     sti_mjcf_geom_passed[], sti_mjcf_actuator_words[], sti_mjcf_actuator_passed[];
+/* Every class that an element asks for is there. */
+st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element);
 /* The elements of <default>s. */
 st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element);
 
@@ -49,7 +46,7 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
 /* What connects a link to its parent: all joints of the body at once. */
 st_Status sti_mjcf_joints(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *body);
 st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *geom, bool mass_wanted);
-/* Once all geoms are read: who touches whom. */
-st_Status sti_mjcf_filters(sti_Mjcf *m);
+/* What a geom is to others, mjcf_contact.c. */
+st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *geom, sti_Contacting *out);
 
 #endif

@@ -17,8 +17,8 @@ const char sti_mjcf_joint_words[] =
     "armature actuatorfrcrange actuatorfrclimited";
 const char sti_mjcf_joint_passed[] = "group user solreflimit solimplimit solreffriction solimpfriction margin";
 const char sti_mjcf_geom_words[] =
-    POSE "name class type size fromto mass density friction condim contype conaffinity mesh";
-const char sti_mjcf_geom_passed[] = "group rgba material solref solimp solmix margin gap priority user fitscale";
+    POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh";
+const char sti_mjcf_geom_passed[] = "group rgba material solref solimp solmix margin gap user fitscale";
 const char sti_mjcf_actuator_words[] = "name class joint gear ctrlrange ctrllimited forcerange forcelimited kp kv";
 const char sti_mjcf_actuator_passed[] = "group user";
 
@@ -43,6 +43,22 @@ static const sti_Element *find_class(const sti_Element *around, const char *name
         if (found != NULL) return found;
     }
     return NULL;
+}
+
+/* The outermost default may have no name; "main" is it. */
+st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
+{
+    static const char *const words[] = {"class", "childclass"};
+    for (int k = 0; k < 2; k++) {
+        const char *name = sti_attribute(element, words[k]);
+        if (name == NULL || sti_element_is(element, "default") || strcmp(name, "main") == 0) continue;
+        if (find_class(m->root, name) == NULL)
+            return sti_element_fail(m->robot->err, element, "%s is \"%.60s\", there is no <default> of that class",
+                                    words[k], name);
+    }
+    for (const sti_Element *child = element->first; child != NULL; child = child->next)
+        STI_TRY(sti_mjcf_check_classes(m, child));
+    return ST_OK;
 }
 
 static const char *class_of(const sti_Element *element)

@@ -1,9 +1,4 @@
-/* scene/mjcf_geom.c -- the geoms of an MJCF body: shapes, what they touch, and the masses they have.
- *
- * Two geoms touch where contype of one and conaffinity of the other have a bit in common; two shapes of a scene, where
- * each one's `touches` has a group of the other. So every pair (contype, conaffinity) that occurs becomes a group, and
- * touches those groups that the rule lets it.
- */
+/* scene/mjcf_geom.c -- the geoms of an MJCF body: shapes, and the masses they have. What they touch: mjcf_contact.c. */
 #include "math/quat.h"
 #include "scene/document.h"
 #include "scene/geometry.h"
@@ -157,75 +152,21 @@ static st_Status add_mass(sti_Mjcf *m, sti_RobotLink *link, const Geom *geom, co
     return ST_OK;
 }
 
-/* ---- contact ------------------------------------------------------------------------------------- */
-
-static st_Status find_filter(sti_Mjcf *m, const Geom *geom, int *out)
-{
-    double type = 1, affinity = 1;
-    STI_TRY(sti_mjcf_number(m, geom->at, "contype", &type));
-    STI_TRY(sti_mjcf_number(m, geom->at, "conaffinity", &affinity));
-    if (type < 0 || affinity < 0 || type >= 4294967296.0 || affinity >= 4294967296.0)
-        return sti_element_fail(m->robot->err, geom->at, "contype and conaffinity must be from 0 to 4294967295");
-    uint32_t c = (uint32_t)type, a = (uint32_t)affinity;
-    for (*out = 0; *out < m->n_filters; ++*out)
-        if (m->contype[*out] == c && m->conaffinity[*out] == a) return ST_OK;
-    if (m->n_filters == STI_MOST_FILTERS)
-        return sti_element_fail(m->robot->err, geom->at,
-                                "is of a 33rd pair of contype and conaffinity, must be 32 at most");
-    m->contype[m->n_filters] = c;
-    m->conaffinity[m->n_filters++] = a;
-    return ST_OK;
-}
-
-static json_t *touched_by(const sti_Mjcf *m, int k)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < m->n_filters; i++)
-        if ((m->contype[k] & m->conaffinity[i]) != 0 || (m->contype[i] & m->conaffinity[k]) != 0)
-            list = sti_append_to(list, json_integer(i));
-    return list;
-}
-
-st_Status sti_mjcf_filters(sti_Mjcf *m)
-{
-    sti_Robot *robot = m->robot;
-    for (int k = 0; k < robot->n_links && m->n_filters > 1; k++)
-        for (int i = 0; i < robot->links[k].n_shapes; i++) {
-            sti_RobotShape *shape = &robot->links[k].shapes[i];
-            if (shape->filter > 0) shape->json = sti_with(shape->json, "groups", json_pack("[i]", shape->filter));
-            shape->json = sti_with(shape->json, "touches", touched_by(m, shape->filter));
-            if (shape->json == NULL) return sti_robot_memory(robot);
-        }
-    return ST_OK;
-}
-
-/* Sliding friction; torsional from four, rolling from six directions of a contact. */
-static st_Status add_friction(const sti_Mjcf *m, const Geom *geom, json_t **json)
-{
-    const sti_Element *holder = sti_mjcf_holder(m, geom->at, "friction");
-    double mu[3] = {1, 0.005, 0.0001}, condim = 3;
-    int n = 0;
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "friction", 1, 3, &n, mu));
-    STI_TRY(sti_mjcf_number(m, geom->at, "condim", &condim));
-    *json = sti_with(*json, "friction", json_real(condim < 3 ? 0 : mu[0]));
-    if (condim >= 4) *json = sti_with(*json, "spinning_friction", json_real(mu[1]));
-    if (condim >= 6) *json = sti_with(*json, "rolling_friction", json_real(mu[2]));
-    return *json != NULL ? ST_OK : sti_robot_memory(m->robot);
-}
+/* ---- the whole ------------------------------------------------------------------------------------ */
 
 st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *at, bool mass_wanted)
 {
     Geom geom = {.at = at, .type = sti_mjcf_text(m, at, "type")};
     const sti_Element *size = sti_mjcf_holder(m, at, "size");
     json_t *json = NULL;
-    int filter = 0;
+    sti_Contacting contacting;
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_geom_words, sti_mjcf_geom_passed));
     if (geom.type == NULL) geom.type = sti_mjcf_holder(m, at, "mesh") != NULL ? "mesh" : "sphere";
     STI_TRY(sti_mjcf_pose(m, at, &geom.pose));
     if (size != NULL) STI_TRY(sti_some_numbers(m->robot->err, size, "size", 1, 3, &geom.n_size, geom.size));
     STI_TRY(read_fromto(m, &geom));
-    STI_TRY(find_filter(m, &geom, &filter));
-    bool touches = m->contype[filter] != 0 || m->conaffinity[filter] != 0;
+    STI_TRY(sti_mjcf_contact(m, at, &contacting));
+    bool touches = contacting.filter >= 0;
     if (!touches && !mass_wanted) { /* to be looked at */
         sti_skip(m->robot, "<geom> that touches nothing");
         return ST_OK;
@@ -234,13 +175,12 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *at,
         return sti_element_fail(m->robot->err, at, "is a plane, its body must be the worldbody");
     STI_TRY(form_json(m, &geom, &json));
     st_Status status = mass_wanted ? add_mass(m, link, &geom, json) : ST_OK;
-    if (status == ST_OK && touches) status = add_friction(m, &geom, &json);
     if (status != ST_OK || !touches) {
         json_decref(json);
         return status;
     }
     STI_TRY(sti_robot_shape(m->robot, link, at, geom.pose, json));
-    link->shapes[link->n_shapes - 1].filter = filter;
+    link->shapes[link->n_shapes - 1].contacting = contacting;
     link->shapes[link->n_shapes - 1].name = sti_attribute(at, "name");
     return ST_OK;
 }

@@ -61,17 +61,30 @@ static st_Status add_triangle(sti_Model *m, const char *label, int a, int b, int
 
 /* ---- lines --------------------------------------------------------------------------------------- */
 
-/* Copy the next line, without its end; false at the end of the text. Long lines are cut: none that matters is. */
-static bool next_line(const char **text, const char *end, char *line, size_t size)
+/* A text line by line, in a copy that ends in 0, for strtod; faces may have any number of corners. */
+typedef struct Lines {
+    const char *text, *end, *label;
+    char *line; /* the last one, without its end; malloc'd */
+    size_t room;
+    int number; /* of it, from 1 */
+} Lines;
+
+/* False at the end of the text, and where memory is refused: *status tells them apart. */
+static bool next_line(Lines *lines, st_Status *status, st_Error *err)
 {
-    size_t n = 0;
-    if (*text >= end) return false;
-    while (*text < end && **text != '\n') {
-        if (n + 1 < size && **text != '\r') line[n++] = **text == '\0' ? ' ' : **text;
-        ++*text;
+    *status = ST_OK;
+    if (lines->text >= lines->end) return false;
+    const char *stop = memchr(lines->text, '\n', (size_t)(lines->end - lines->text));
+    size_t n = (size_t)((stop != NULL ? stop : lines->end) - lines->text), used = 0;
+    if (!make_room((void **)&lines->line, &lines->room, n + 1, 1)) {
+        *status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for a line of %zu bytes", lines->label, n);
+        return false;
     }
-    ++*text;
-    line[n] = '\0';
+    for (size_t k = 0; k < n; k++)
+        if (lines->text[k] != '\r') lines->line[used++] = lines->text[k] == '\0' ? ' ' : lines->text[k];
+    lines->line[used] = '\0';
+    lines->text += n + (stop != NULL);
+    lines->number++;
     return true;
 }
 
@@ -117,23 +130,41 @@ static st_Status obj_face(sti_Model *m, const char *label, int line, const char 
     return sti_fail(err, ST_ERR_FORMAT, "%s:%d: a face of %d corners, must have at least 3", label, line, corners);
 }
 
-static st_Status read_obj(const char *text, size_t length, const char *label, sti_Model *m, st_Error *err)
+static st_Status obj_line(sti_Model *m, const char *label, int number, const char *line, st_Error *err)
 {
-    char line[4096];
-    const char *end = text + length;
-    for (int number = 1; next_line(&text, end, line, sizeof line); number++) {
-        const char *at = line + strspn(line, " \t");
-        if (at[0] == 'v' && (at[1] == ' ' || at[1] == '\t')) {
-            st_Vec3 p;
-            if (!three_numbers(at + 1, &p))
-                return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.40s\" must be three numbers after v", label, number,
-                                at);
-            STI_TRY(add_point(m, label, number, p, err));
-        } else if (at[0] == 'f' && (at[1] == ' ' || at[1] == '\t')) {
-            STI_TRY(obj_face(m, label, number, at + 1, err));
-        }
+    const char *at = line + strspn(line, " \t");
+    if (at[0] == '\0' || (at[1] != ' ' && at[1] != '\t')) return ST_OK;
+    if (at[0] == 'f') return obj_face(m, label, number, at + 1, err);
+    if (at[0] != 'v') return ST_OK;
+    st_Vec3 p;
+    if (!three_numbers(at + 1, &p))
+        return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.40s\" must be three numbers after v", label, number, at);
+    return add_point(m, label, number, p, err);
+}
+
+static st_Status stl_line(sti_Model *m, const char *label, int number, const char *line, st_Error *err)
+{
+    const char *at = line + strspn(line, " \t");
+    st_Vec3 p;
+    if (strncasecmp(at, "vertex", 6) != 0) return ST_OK;
+    if (!three_numbers(at + 6, &p))
+        return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.40s\" must be three numbers after vertex", label, number, at);
+    return add_point(m, label, number, p, err);
+}
+
+typedef st_Status ReadLine(sti_Model *m, const char *label, int number, const char *line, st_Error *err);
+
+static st_Status read_lines(const char *text, size_t length, const char *label, ReadLine *read, sti_Model *m,
+                            st_Error *err)
+{
+    Lines lines = {.text = text, .end = text + length, .label = label};
+    st_Status status;
+    while (next_line(&lines, &status, err)) {
+        status = read(m, label, lines.number, lines.line, err);
+        if (status != ST_OK) break;
     }
-    return ST_OK;
+    free(lines.line);
+    return status;
 }
 
 /* ---- STL ----------------------------------------------------------------------------------------- */
@@ -164,18 +195,7 @@ static st_Status read_binary_stl(const unsigned char *p, uint32_t n, const char 
 
 static st_Status read_text_stl(const char *text, size_t length, const char *label, sti_Model *m, st_Error *err)
 {
-    char line[1024];
-    const char *end = text + length;
-    int number = 1;
-    for (; next_line(&text, end, line, sizeof line); number++) {
-        const char *at = line + strspn(line, " \t");
-        st_Vec3 p;
-        if (strncasecmp(at, "vertex", 6) != 0) continue;
-        if (!three_numbers(at + 6, &p))
-            return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.40s\" must be three numbers after vertex", label, number,
-                            at);
-        STI_TRY(add_point(m, label, number, p, err));
-    }
+    STI_TRY(read_lines(text, length, label, stl_line, m, err));
     if (m->n_points % 3 != 0)
         return sti_fail(err, ST_ERR_FORMAT, "%s: %d vertices, must be three for each triangle", label, m->n_points);
     return ST_OK;
@@ -239,7 +259,7 @@ static st_Status read_stl(const char *text, size_t length, const char *label, st
 
 st_Status sti_model_parse(const char *text, size_t length, bool obj, const char *label, sti_Model *out, st_Error *err)
 {
-    STI_TRY(obj ? read_obj(text, length, label, out, err) : read_stl(text, length, label, out, err));
+    STI_TRY(obj ? read_lines(text, length, label, obj_line, out, err) : read_stl(text, length, label, out, err));
     if (out->n_points > 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: has no points", label);
 }

@@ -123,6 +123,7 @@ void sti_reader_free(sti_Reader *reader)
     free(reader->sets);
     free(reader->origins);
     free(reader->remarks);
+    sti_geoms_free(reader->geoms);
     json_decref(reader->root);
     sti_xml_free(&reader->files);
 }

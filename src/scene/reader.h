@@ -143,6 +143,10 @@ typedef struct sti_Origin {
     const sti_Element *from;
 } sti_Origin;
 
+/* What the geoms of MJCF robots are to each other, mjcf_contact.c. */
+typedef struct sti_Geoms sti_Geoms;
+void sti_geoms_free(sti_Geoms *geoms);
+
 typedef struct sti_Reader {
     const char *label; /* stands for the file in messages                                          */
     const char *text;
@@ -152,8 +156,9 @@ typedef struct sti_Reader {
     sti_Xml files; /* the robots' elements                                                     */
     sti_Origin *origins;
     size_t n_origins, origins_room;
-    char *remarks; /* what was not carried over from robots, one a line; NULL: nothing             */
-    sti_Set *sets; /* those applied so far                                                         */
+    char *remarks;    /* what was not carried over from robots, one a line; NULL: nothing             */
+    sti_Geoms *geoms; /* NULL: none so far */
+    sti_Set *sets;    /* those applied so far                                                         */
     int n_sets;
     st_Scene *scene;
     st_SystemDef def;

@@ -174,7 +174,8 @@ static int line_of_namesake(const sti_Object *object, const char **label)
 st_Status sti_complete(const sti_Object *object, st_Status status)
 {
     const st_Error *err = object->reader->err;
-    if (status == ST_OK || status == ST_ERR_MEMORY || err == NULL) return status;
+    if (status == ST_OK || status == ST_ERR_MEMORY) return status;
+    if (err == NULL) return ST_ERR_FORMAT; /* as it would be with a message */
 
     sti_Place name_place = {object->place, "name", 0};
     const char *here = NULL, *first = NULL;

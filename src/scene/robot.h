@@ -11,12 +11,17 @@
 
 #include "scene/reader.h"
 
+/* MJCF: of which kinds a geom is, by what it touches and by its friction; -1: none. See mjcf_contact.c. */
+typedef struct sti_Contacting {
+    int filter, surface;
+} sti_Contacting;
+
 typedef struct sti_RobotShape {
     const sti_Element *at;
     st_Pose pose;     /* in the link                                                                     */
     json_t *json;     /* a shape of a scene, without position and orientation; owned                     */
     const char *name; /* NULL: that of the link                                                      */
-    int filter;       /* MJCF: which of the kinds by what they touch                                 */
+    sti_Contacting contacting;
 } sti_RobotShape;
 
 /* What connects a link to its parent. Point and axes are in the link's own frame. */
@@ -106,6 +111,9 @@ typedef struct sti_Robot {
 
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root);
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root);
+/* A geom is in the scene's tree, as `shape`; what it is to the others is written there once all robots are read. */
+st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape);
+st_Status sti_geoms_finish(sti_Reader *reader);
 /* To the scene's tree. */
 st_Status sti_robot_assemble(sti_Robot *robot);
 

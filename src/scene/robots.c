@@ -48,7 +48,7 @@ st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Eleme
 {
     if (json != NULL &&
         STI_GROW(&robot->allocator, link->shapes, link->shapes_size, link->n_shapes + 1, robot->err) == ST_OK) {
-        link->shapes[link->n_shapes++] = (sti_RobotShape){.at = at, .pose = pose, .json = json};
+        link->shapes[link->n_shapes++] = (sti_RobotShape){.at = at, .pose = pose, .json = json, .contacting = {-1, -1}};
         return ST_OK;
     }
     json_decref(json);
@@ -374,5 +374,5 @@ st_Status sti_robots_read(sti_Reader *reader)
     const json_t *list = json_object_get(reader->root, "robots");
     for (size_t k = 0; k < json_array_size(list); k++) /* what is no list, the scene's table refuses */
         STI_TRY(read_robot(reader, json_array_get(list, k), k));
-    return ST_OK;
+    return sti_geoms_finish(reader);
 }

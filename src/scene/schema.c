@@ -256,6 +256,21 @@ static json_t *object_schema(const sti_Kind *kind, int variant)
     return schema;
 }
 
+/* A motor's profile and what stands beside it, as value.c checks it. A key that must not be there could only be null,
+ * which its own schema refuses. */
+static json_t *profile_schema(void)
+{
+    json_t *none = json_pack("{s:n}", "const");
+    json_t *steady = json_pack("{s:{s:{s:[s, s]}, s:O, s:O, s:O}}", "properties", "profile", "enum", "constant", "ramp",
+                               "frequency", none, "phase", none, "table", none);
+    json_t *harmonic = json_pack("{s:{s:{s:s}, s:O}, s:[s, s]}", "properties", "profile", "const", "harmonic", "table",
+                                 none, "required", "profile", "frequency");
+    json_t *table = json_pack("{s:{s:{s:s}, s:O, s:O}, s:[s, s]}", "properties", "profile", "const", "table",
+                              "frequency", none, "phase", none, "required", "profile", "table");
+    json_decref(none);
+    return json_pack("[o, o, o]", steady, harmonic, table);
+}
+
 static json_t *kind_schema(const sti_Kind *kind)
 {
     if (sti_variant_key(kind) == NULL) return object_schema(kind, 0);
@@ -264,7 +279,8 @@ static json_t *kind_schema(const sti_Kind *kind)
         json_t *title = json_sprintf("%s %s", kind->variant_name(v), kind->word);
         alternatives = sti_append_to(alternatives, sti_with(object_schema(kind, v), "title", title));
     }
-    return json_pack("{s:o}", "oneOf", alternatives);
+    json_t *schema = json_pack("{s:o}", "oneOf", alternatives);
+    return kind == &sti_motor_kind ? sti_with(schema, "anyOf", profile_schema()) : schema;
 }
 
 /* ---- settings --------------------------------------------------------------------------------- */

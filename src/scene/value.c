@@ -338,6 +338,32 @@ static st_Status read_choice(const sti_Value *v, void *field)
                       text);
 }
 
+/* What a profile is made of stands beside it, and nothing else: a frequency of a constant would be passed over. */
+static st_Status check_profile(const sti_Object *motor)
+{
+    static const struct {
+        const char *key;
+        st_ProfileType of;
+        bool needed;
+    } parts[] = {{"frequency", ST_PROFILE_HARMONIC, true},
+                 {"phase", ST_PROFILE_HARMONIC, false},
+                 {"table", ST_PROFILE_TABLE, true}};
+    const st_ProfileType type = motor->def.motor.profile.type;
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        const bool has = sti_object_has(motor, parts[k].key), of = type == parts[k].of;
+        sti_Place at = {motor->place, parts[k].key, 0};
+        if (has && !of)
+            return sti_report(motor->reader, &at, ST_ERR_FORMAT,
+                              "%s: has \"%s\", which is for profile \"%s\", not \"%s\"", motor->who, parts[k].key,
+                              st_profile_type_name(parts[k].of), st_profile_type_name(type));
+        if (!has && of && parts[k].needed)
+            return sti_report(motor->reader, motor->place, ST_ERR_FORMAT,
+                              "%s: \"%s\" is missing, profile \"%s\" needs it", motor->who, parts[k].key,
+                              st_profile_type_name(type));
+    }
+    return ST_OK;
+}
+
 /* An object inside an object: its table, if it has one, becomes that of the outer. */
 static st_Status read_motor(const sti_Value *v, void *field)
 {
@@ -346,6 +372,7 @@ static st_Status read_motor(const sti_Value *v, void *field)
     char family[sizeof object->who + 4];
     snprintf(family, sizeof family, "of %s", object->who);
     st_Status status = sti_object_read(&inner, family);
+    if (status == ST_OK) status = check_profile(&inner);
     *(st_MotorDef *)field = inner.def.motor;
     free(object->table);
     object->table = inner.table;

@@ -217,6 +217,61 @@ static void a_long_past_changes_no_bit(void **state)
     st_scene_destroy(scene);
 }
 
+/* ---- no memory for a while --------------------------------------------------------------------------- */
+
+typedef struct Purse {
+    bool empty;
+} Purse;
+
+static void *spend(void *ctx, size_t size, size_t alignment)
+{
+    const st_Allocator rich = st_default_allocator();
+    return ((const Purse *)ctx)->empty ? NULL : rich.alloc(rich.ctx, size, alignment);
+}
+
+static void give_back(void *ctx, void *p, size_t size, size_t alignment)
+{
+    const st_Allocator rich = st_default_allocator();
+    (void)ctx;
+    rich.free(rich.ctx, p, size, alignment);
+}
+
+static bool any_pair(const void *ctx, int i, int j, sti_PairKey *out)
+{
+    (void)ctx;
+    *out = i < j ? (sti_PairKey){i, j} : (sti_PairKey){j, i};
+    return true;
+}
+
+/* A margin that grows makes pairs that there is no memory for; when there is, all of them are found. */
+static void pairs_come_back_with_the_memory(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    Purse purse = {false};
+    const st_Allocator allocator = {spend, give_back, &purse};
+    const unsigned char extent[N] = {0};
+    st_Error err = {0};
+    sti_Pairs pairs;
+    sti_Bounds box[N];
+    st_Pose pose[N];
+    for (int k = 0; k < N; k++) {
+        pose[k] = pose_identity();
+        box[k] = (sti_Bounds){vec3(2 * k, 0, 0), vec3(2 * k + 1, 1, 1)}; /* in a row, 1 apart */
+    }
+    check_ok(sti_pairs_create(&pairs, N, extent, any_pair, NULL, &allocator, &err), err);
+    check_ok(sti_pairs_update(&pairs, box, pose, 0.01, NULL, N, &err), err);
+    assert_int_equal(pairs.n_pairs, 0);
+    purse.empty = true;
+    assert_int_equal(sti_pairs_update(&pairs, box, pose, 1e3, NULL, N, &err), ST_ERR_MEMORY);
+    purse.empty = false;
+    for (int again = 0; again < 2; again++) {
+        check_ok(sti_pairs_update(&pairs, box, pose, 1e3, NULL, N, &err), err);
+        assert_int_equal(pairs.n_pairs, N * (N - 1) / 2);
+    }
+    sti_pairs_free(&pairs);
+}
+
 /* Two overlapping balls touch, unless groups, a joint, or an exclusion say otherwise. */
 static int touching(uint32_t groups, uint32_t mask, bool joint, bool collide, bool exclude)
 {
@@ -295,9 +350,8 @@ static void planar_faces_have_two_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_do_not_depend_on_the_past),
-        cmocka_unit_test(a_long_past_changes_no_bit),
-        cmocka_unit_test(filters),
+        cmocka_unit_test(pairs_do_not_depend_on_the_past), cmocka_unit_test(a_long_past_changes_no_bit),
+        cmocka_unit_test(pairs_come_back_with_the_memory), cmocka_unit_test(filters),
         cmocka_unit_test(planar_faces_have_two_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

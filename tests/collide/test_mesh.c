@@ -4,6 +4,7 @@
 #include "collide/collide.h"
 #include "math/quat.h"
 
+#include <stdlib.h>
 #include <stiction/stiction.h>
 #include <string.h>
 
@@ -277,6 +278,29 @@ static void sheets_have_two_sides(void **state)
     }
 }
 
+/* A cube at the end of more points than there are numbers for features, on a plane: each corner has its own. */
+static void features_are_small_numbers(void **state)
+{
+    (void)state;
+    enum { BEFORE = 1 << STI_FEATURE_BITS };
+    st_Vec3 *points = calloc(BEFORE + 8, sizeof *points);
+    int triangles[36];
+    assert_non_null(points);
+    memcpy(points + BEFORE, cube_points, sizeof cube_points);
+    for (int k = 0; k < 36; k++)
+        triangles[k] = BEFORE + cube_triangles[k];
+    const st_ShapeDef plane = st_plane_def(), cube = st_mesh_def(points, BEFORE + 8, triangles, 12);
+    Touch t;
+    touch(&t, &plane, &cube, (st_Pose){{0, 0, 1}, {1, 0, 0, 0}}, 1e-3);
+    assert_int_equal(t.points.n, 4);
+    for (int k = 0; k < t.points.n; k++) {
+        assert_true(t.points.point[k].feature < 1u << STI_FEATURE_BITS);
+        assert_true(k == 0 || t.points.point[k].feature > t.points.point[k - 1].feature);
+    }
+    let_go(&t);
+    free(points);
+}
+
 /* ---- meshes against meshes ------------------------------------------------------------------------ */
 
 /* Two cubes as meshes against two as boxes: apart, the least gap is their distance, whatever the triangles. */
@@ -334,27 +358,118 @@ static void mesh_rests_on_mesh(void **state)
 
 /* ---- wholly inside -------------------------------------------------------------------------------- */
 
+enum { N_GUESTS = 9 };
+static st_Vec3 small_points[8]; /* of a cube of side 0.2 */
+
+static void make_guests(st_ShapeDef guest[N_GUESTS], double below[N_GUESTS])
+{
+    for (int k = 0; k < 8; k++)
+        small_points[k] = scale(0.1, cube_points[k]);
+    const st_ShapeDef all[N_GUESTS] = {st_sphere_def(0.1),
+                                       st_box_def(0.1, 0.1, 0.1),
+                                       st_capsule_def(0.1, 0.1),
+                                       st_cylinder_def(0.1, 0.1),
+                                       st_mesh_def(small_points, 8, cube_triangles, 12),
+                                       st_hull_def(small_points, 8),
+                                       st_ellipsoid_def(0.2, 0.1, 0.07),
+                                       st_cone_def(0.1, 0.2),
+                                       st_point_def()};
+    const double down[N_GUESTS] = {0.1, 0.1, 0.15, 0.05, 0.1, 0.1, 0.07, 0.05, 0}; /* from its origin along -z */
+    memcpy(guest, all, sizeof all);
+    memcpy(below, down, sizeof down);
+}
+
 /* Inside a cube of side 2, touching none of its triangles: the gap along the nearest face, for every shape. */
 static void what_is_inside_is_known(void **state)
 {
     (void)state;
     check_Random random = {25};
-    st_Vec3 small_points[8];
-    for (int k = 0; k < 8; k++)
-        small_points[k] = scale(0.1, cube_points[k]);
-    st_ShapeDef cube = st_mesh_def(cube_points, 8, cube_triangles, 12);
-    const st_ShapeDef guests[] = {st_sphere_def(0.1), st_box_def(0.1, 0.1, 0.1), st_capsule_def(0.1, 0.1),
-                                  st_cylinder_def(0.1, 0.1), st_mesh_def(small_points, 8, cube_triangles, 12)};
-    const double below[] = {0.1, 0.1, 0.15, 0.05, 0.1}; /* how far each goes along -z from its middle */
-    for (int k = 0; k < 500; k++) {
+    st_ShapeDef cube = st_mesh_def(cube_points, 8, cube_triangles, 12), guest[N_GUESTS];
+    double below[N_GUESTS];
+    make_guests(guest, below);
+    for (int k = 0; k < 90 * N_GUESTS; k++) {
         double x = check_random(&random, -0.3, 0.3), y = check_random(&random, -0.3, 0.3);
         double z = check_random(&random, 0.4, 0.7);
         Touch t;
-        touch(&t, &cube, &guests[k % 5], (st_Pose){{x, y, z}, {1, 0, 0, 0}}, 1e-3);
+        touch(&t, &cube, &guest[k % N_GUESTS], (st_Pose){{x, y, z}, {1, 0, 0, 0}}, 1e-3);
         assert_int_equal(t.points.n, 1);
-        check_close(t.points.point[0].gap, z - below[k % 5] - 1, 1e-12);
+        check_close(t.points.point[0].gap, z - below[k % N_GUESTS] - 1, 1e-12);
         check_close(t.points.point[0].normal.z, 1, 1e-12);
         let_go(&t);
+    }
+}
+
+/* A plate in a slab: its ball does not fit, it does. */
+static void a_plate_inside_a_slab_is_known(void **state)
+{
+    (void)state;
+    st_Vec3 slab_points[8], plate_points[8];
+    for (int k = 0; k < 8; k++) {
+        const st_Vec3 c = cube_points[k];
+        slab_points[k] = vec3(c.x, c.y, 0.2 * c.z), plate_points[k] = vec3(0.5 * c.x, 0.5 * c.y, 0.05 * c.z);
+    }
+    const st_ShapeDef slab = st_mesh_def(slab_points, 8, cube_triangles, 12);
+    const st_ShapeDef plate[3] = {st_hull_def(plate_points, 8), st_ellipsoid_def(0.5, 0.5, 0.05),
+                                  st_box_def(0.5, 0.5, 0.05)};
+    for (int k = 0; k < 3; k++) {
+        Touch t;
+        touch(&t, &slab, &plate[k], (st_Pose){{0.1, -0.05, 0.01}, {1, 0, 0, 0}}, 1e-3);
+        assert_int_equal(t.points.n, 1);
+        check_close(t.points.point[0].gap, -0.24, 1e-12);
+        check_close(t.points.point[0].normal.z, 1, 1e-12);
+        let_go(&t);
+    }
+}
+
+/* Below a flat field of 2 m by 4 m at a height of 0.3 m it is solid, as deep as its longer side; beside it, above it
+ * and deeper nothing is.                                                                           */
+static void below_a_height_field_it_is_solid(void **state)
+{
+    (void)state;
+    check_Random random = {26};
+    double heights[15], below[N_GUESTS];
+    for (int k = 0; k < 15; k++)
+        heights[k] = 0.3;
+    const st_ShapeDef field = st_height_field_def(heights, 3, 5, 1);
+    st_ShapeDef guest[N_GUESTS];
+    make_guests(guest, below);
+    for (int k = 0; k < 100 * N_GUESTS; k++) {
+        const int g = k % N_GUESTS;
+        const double x = check_random(&random, -1.5, 1.5), y = check_random(&random, -2.5, 2.5);
+        const double z = check_random(&random, -5, 1), deep = fabs(x) > 0.8 || fabs(y) > 1.8 ? NAN : 0.3 - z;
+        const bool beside = fabs(x) > 1.3 || fabs(y) > 2.3, inside = deep > 0.2 && deep < 3.8;
+        Touch t; /* the mesh stands before the field */
+        if (g == 4)
+            touch(&t, &guest[g], &field, (st_Pose){{-x, -y, -z}, {1, 0, 0, 0}}, 1e-3);
+        else
+            touch(&t, &field, &guest[g], (st_Pose){{x, y, z}, {1, 0, 0, 0}}, 1e-3);
+        if (beside || deep < -0.2 || deep > 4.2) assert_int_equal(t.points.n, 0);
+        if (inside) {
+            assert_int_equal(t.points.n, 1);
+            check_close(t.points.point[0].gap, -deep - below[g], 1e-12);
+            check_close(t.points.point[0].normal.z, g == 4 ? -1 : 1, 1e-12);
+        }
+        let_go(&t);
+    }
+}
+
+/* The ball of the flat field: 2 cm under it, it comes up. */
+static void what_is_below_a_height_field_comes_up(void **state)
+{
+    (void)state;
+    const double heights[4] = {0, 0, 0, 0};
+    const st_ShapeDef field = st_height_field_def(heights, 2, 2, 2), ball = st_sphere_def(0.1);
+    for (int k = 0; k < 3; k++) {
+        st_BodyDef body = st_body_def();
+        body.pose.p = vec3(0.1, 0.2, k == 0 ? -0.12 : k == 1 ? -0.7 : -1.9);
+        Run run;
+        make_run(&run, &field, &ball, &body, 0.5);
+        double lowest = 0, highest = 0;
+        step_to(&run, 1e-2, 300, 0, &lowest, &highest);
+        st_Pose pose;
+        st_system_pose(run.system, run.body, &pose);
+        check_close(pose.p.z, 0.1, 1e-3); /* overlap is removed to the gap's tolerance */
+        end_run(&run);
     }
 }
 
@@ -407,12 +522,22 @@ static void rooms_are_hollow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mesh_cube_is_a_box),      cmocka_unit_test(overhang_has_no_phantoms),
-        cmocka_unit_test(grooves_and_ridges),      cmocka_unit_test(sheets_have_two_sides),
-        cmocka_unit_test(mesh_cubes_are_boxes),    cmocka_unit_test(mesh_rests_on_mesh),
-        cmocka_unit_test(what_is_inside_is_known), cmocka_unit_test(what_is_inside_comes_out),
-        cmocka_unit_test(rooms_are_hollow),        cmocka_unit_test(box_slides_over_a_triangulated_plane),
-        cmocka_unit_test(box_stops_as_on_a_plane), cmocka_unit_test(ball_rolls_over_flat_cells),
+        cmocka_unit_test(mesh_cube_is_a_box),
+        cmocka_unit_test(overhang_has_no_phantoms),
+        cmocka_unit_test(grooves_and_ridges),
+        cmocka_unit_test(sheets_have_two_sides),
+        cmocka_unit_test(features_are_small_numbers),
+        cmocka_unit_test(mesh_cubes_are_boxes),
+        cmocka_unit_test(mesh_rests_on_mesh),
+        cmocka_unit_test(what_is_inside_is_known),
+        cmocka_unit_test(what_is_inside_comes_out),
+        cmocka_unit_test(a_plate_inside_a_slab_is_known),
+        cmocka_unit_test(below_a_height_field_it_is_solid),
+        cmocka_unit_test(what_is_below_a_height_field_comes_up),
+        cmocka_unit_test(rooms_are_hollow),
+        cmocka_unit_test(box_slides_over_a_triangulated_plane),
+        cmocka_unit_test(box_stops_as_on_a_plane),
+        cmocka_unit_test(ball_rolls_over_flat_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

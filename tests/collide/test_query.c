@@ -58,7 +58,7 @@ static void end_zoo(Zoo *zoo)
 }
 
 /* March along the ray by the distance to the nearest shape: never past a surface. */
-static double march(Zoo *zoo, st_Vec3 from, st_Vec3 way, double length)
+static double march(Zoo *zoo, st_Vec3 from, st_Vec3 way, double length, double *grazing)
 {
     st_ShapeDef point = st_point_def();
     double s = 0;
@@ -67,6 +67,7 @@ static double march(Zoo *zoo, st_Vec3 from, st_Vec3 way, double length)
         st_Pose pose = {add(from, scale(s, way)), {1, 0, 0, 0}};
         check_ok(st_system_closest(zoo->system, &point, pose, 10, UINT32_MAX, &closest, &zoo->err), zoo->err);
         if (closest.shape.index1 == 0) return INFINITY;
+        *grazing = fabs(dot(closest.normal, way)); /* the angle's sine */
         if (closest.gap < 1e-10) return s;
         s += closest.gap;
     }
@@ -91,14 +92,11 @@ static void rays_meet_what_marching_meets(void **state)
         if (start.gap < 1e-3) continue; /* starts inside */
         st_RayHit hit;
         check_ok(st_system_ray(zoo.system, from, way, 5, UINT32_MAX, &hit, &zoo.err), zoo.err);
-        double expected = march(&zoo, from, way, 5);
+        double grazing = 0, expected = march(&zoo, from, way, 5, &grazing);
         if (!isfinite(expected) || expected > 4.999) continue;
-        if (hit.shape.index1 == 0) { /* marching stops short of surfaces it only grazes */
-            continue;
-        }
+        if (grazing < 0.02) continue; /* marching stops short of surfaces it only grazes */
+        assert_true(hit.shape.index1 != 0);
         /* gaps below 1e-10 end the march; at a grazing angle a that is 1e-10 / sin a off */
-        double grazing = fabs(dot(hit.normal, way));
-        if (grazing < 0.02) continue;
         check_close(hit.distance, expected, 1e-9 / grazing);
         check_below(dot(hit.normal, way), 0);
         check_close(norm(hit.normal), 1, 1e-12);
@@ -106,6 +104,110 @@ static void rays_meet_what_marching_meets(void **state)
     }
     assert_true(hits > 100);
     end_zoo(&zoo);
+}
+
+/* ---- rays at special angles ---- */
+
+static sti_Shape compiled(const st_ShapeDef *def)
+{
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    sti_Shape shape;
+    check_ok(sti_shape_compile(def, &allocator, &shape, &err), err);
+    return shape;
+}
+
+/* The same marching for one shape at the origin; beyond 10: never. */
+static double march_to_shape(const sti_Shape *shape, st_Vec3 from, st_Vec3 way, double *grazing)
+{
+    const st_ShapeDef def = st_point_def();
+    const sti_Shape point = compiled(&def);
+    const sti_Collide how = {.margin = INFINITY, .planar = -1};
+    sti_Points points = {.allocator = st_default_allocator()};
+    st_Error err = {0};
+    double s = 0;
+    for (int k = 0; k < 400 && s < 10; k++) {
+        points.n = 0;
+        const st_Pose pose = {add(from, scale(s, way)), {1, 0, 0, 0}};
+        check_ok(sti_collide(&point, pose, shape, pose_identity(), &how, &points, &err), err);
+        *grazing = fabs(dot(points.point[0].normal, way));
+        if (points.point[0].gap < 1e-10) break;
+        s += points.point[0].gap;
+    }
+    sti_points_free(&points);
+    return s < 10 ? s : INFINITY;
+}
+
+/* Along the axes and the diagonals, from a lattice: where coefficients vanish. The cone's sides are at 45 degrees, so
+ * that many of these rays are parallel to one of its generators, and some go down its axis.        */
+static void rays_along_axes_and_diagonals(void **state)
+{
+    (void)state;
+    const st_ShapeDef def[] = {st_sphere_def(0.43), st_capsule_def(0.43, 0.9), st_cylinder_def(0.43, 0.9),
+                               st_cone_def(1, 1), st_ellipsoid_def(0.43, 0.71, 0.93)};
+    int hits = 0;
+    for (int i = 0; i < 5; i++) {
+        const sti_Shape shape = compiled(&def[i]);
+        for (int k = 0; k < 125; k++)
+            for (int d = 0; d < 27; d++) {
+                const st_Vec3 from = {0.5 * (k % 5 - 2), 0.5 * (k / 5 % 5 - 2), 0.7 * (k / 25 % 5 - 2) + 0.1};
+                st_Vec3 way = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, normal;
+                double s, grazing = 0;
+                if (d == 13) continue; /* no way at all */
+                way = scale(1 / norm(way), way);
+                double expected = march_to_shape(&shape, from, way, &grazing);
+                bool hit = sti_ray_shape(&shape, pose_identity(), from, way, 10, &s, &normal);
+                if (expected == 0 || grazing < 0.02) continue; /* starts inside; no more than grazed */
+                assert_int_equal(hit, isfinite(expected));
+                if (!hit) continue;
+                check_close(s, expected, 1e-9 / grazing);
+                check_below(dot(normal, way), 0);
+                check_close(norm(normal), 1, 1e-12);
+                hits++;
+            }
+    }
+    assert_true(hits > 1000);
+}
+
+/* A little off the generator's direction the square's coefficient is near 0: what is hit is the surface all the same,
+ * to the rounding of ways of 4 by 100.                                                                */
+static void rays_nearly_along_a_generator(void **state)
+{
+    (void)state;
+    const st_ShapeDef def = st_cone_def(1, 1);
+    const sti_Shape shape = compiled(&def);
+    for (int k = 0; k < 36; k++) {
+        const double off = (k % 2 == 0 ? 1 : -1) * pow(10, -0.5 * k);
+        const st_Vec3 from = {-3, 0, 3.2}, way = scale(1 / hypot(1, 1 - off), vec3(1, 0, off - 1));
+        double s;
+        st_Vec3 normal;
+        if (k < 2) continue; /* over its head, and far below */
+        assert_true(sti_ray_shape(&shape, pose_identity(), from, way, 10, &s, &normal));
+        const st_Vec3 at = add(from, scale(s, way));
+        check_close(-at.x, 0.75 - at.z, 1e-13);
+        check_close(normal.x, -sqrt(0.5), 1e-14);
+        check_close(normal.z, sqrt(0.5), 1e-14);
+    }
+}
+
+/* From far away: what is lost is the rounding of the way, 1e6 * 2^-53, over the sine of the angle, 0.5 or more. */
+static void rays_from_far_away(void **state)
+{
+    (void)state;
+    const st_ShapeDef def[] = {st_sphere_def(0.1), st_capsule_def(0.1, 0.2), st_cylinder_def(0.1, 0.2),
+                               st_cone_def(0.1, 0.2), st_ellipsoid_def(0.1, 0.1, 0.1)};
+    for (int i = 0; i < 5; i++) {
+        const sti_Shape shape = compiled(&def[i]);
+        for (int k = -5; k <= 5; k++) {
+            const st_Vec3 near = {-1, 0.015 * k, -0.04};
+            double s, far;
+            st_Vec3 normal;
+            assert_true(sti_ray_shape(&shape, pose_identity(), near, vec3(1, 0, 0), 10, &s, &normal));
+            st_Vec3 from = vec3(-1 - 1048576, near.y, near.z);
+            assert_true(sti_ray_shape(&shape, pose_identity(), from, vec3(1, 0, 0), 1e7, &far, &normal));
+            check_close(far - 1048576, s, 1e-9);
+        }
+    }
 }
 
 static void overlaps_and_closest_agree_with_distances(void **state)
@@ -340,6 +442,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rays_meet_what_marching_meets),
+        cmocka_unit_test(rays_along_axes_and_diagonals),
+        cmocka_unit_test(rays_nearly_along_a_generator),
+        cmocka_unit_test(rays_from_far_away),
         cmocka_unit_test(overlaps_and_closest_agree_with_distances),
         cmocka_unit_test(crowds_are_asked_through_the_tree),
         cmocka_unit_test(answers_follow_the_state),

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "collide/shape.h"
 #include "model/world.h"
+#include "shapes.h"
 
 #include <string.h>
 
@@ -9,12 +10,6 @@ static const st_Vec3 cube[9] = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1, 1, -
                                 {1, -1, 1},   {-1, 1, 1},  {1, 1, 1},   {0, 0, 0.5}};
 static const int cube_triangles[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
                                        2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
-
-static st_Vec3 random_vec(check_Random *random, double size)
-{
-    double x = check_random(random, -size, size), y = check_random(random, -size, size);
-    return vec3(x, y, check_random(random, -size, size));
-}
 
 static void cube_has_six_faces(void **state)
 {
@@ -172,6 +167,60 @@ static void recentring_moves_the_frame_only(void **state)
     st_scene_destroy(scene);
 }
 
+/* ---- boxes around shapes ---- */
+
+/* They hold the shape, and are no larger than need be: those of ellipsoids and capsules at all, of the others than
+ * the turned box about them in their own axes, or of hulls than their ball. */
+static void boxes_hold_shapes_and_no_more(void **state)
+{
+    (void)state;
+    check_Random random = {43};
+    const st_ShapeType types[] = {ST_SHAPE_SPHERE, ST_SHAPE_CAPSULE,   ST_SHAPE_BOX, ST_SHAPE_CYLINDER,
+                                  ST_SHAPE_CONE,   ST_SHAPE_ELLIPSOID, ST_SHAPE_HULL};
+    for (int k = 0; k < 1400; k++) {
+        TestShape shape;
+        random_shape(&random, types[k % 7], 1, &shape);
+        const st_Pose pose = {random_vec(&random, 1), random_quat(&random)}, still = pose_identity();
+        const sti_Bounds b = sti_shape_bounds(&shape.shape, pose);
+        double own[3], box[6] = {b.hi.x, b.hi.y, b.hi.z, -b.lo.x, -b.lo.y, -b.lo.z};
+        for (int e = 0; e < 3; e++) /* sizes in its own axes */
+            own[e] = dot(vec3_axis(e),
+                         sub(farthest(&shape, still, vec3_axis(e)), farthest(&shape, still, scale(-1, vec3_axis(e)))));
+        for (int e = 0; e < 6; e++) {
+            const st_Vec3 way = scale(e < 3 ? 1 : -1, vec3_axis(e % 3)), local = rotate_back(pose.q, way);
+            const double needed = dot(way, farthest(&shape, pose, way));
+            const double size = fabs(local.x) * own[0] + fabs(local.y) * own[1] + fabs(local.z) * own[2];
+            assert_true(box[e] >= needed - 1e-14);
+            if (types[k % 7] == ST_SHAPE_ELLIPSOID || types[k % 7] == ST_SHAPE_CAPSULE)
+                check_close(box[e], needed, 1e-13);
+            const double ball = types[k % 7] == ST_SHAPE_HULL ? 2 * shape.shape.reach : 0;
+            check_below(box[e] + box[(e + 3) % 6], fmax(size, ball) + 1e-13);
+        }
+        free_shape(&shape);
+    }
+}
+
+/* A rod 10 m long as a hull and as a mesh: as slim as it is. */
+static void boxes_of_slim_shapes_are_slim(void **state)
+{
+    (void)state;
+    st_Allocator allocator = st_default_allocator();
+    st_Vec3 rod[8];
+    for (int k = 0; k < 8; k++)
+        rod[k] = vec3(5 * cube[k].x + 1, 0.05 * cube[k].y, 0.05 * cube[k].z);
+    const st_ShapeDef defs[2] = {st_hull_def(rod, 8), st_mesh_def(rod, 8, cube_triangles, 12)};
+    for (int k = 0; k < 2; k++) {
+        sti_Shape shape;
+        st_Error err = {0};
+        check_ok(sti_shape_compile(&defs[k], &allocator, &shape, &err), err);
+        const sti_Bounds b = sti_shape_bounds(&shape, (st_Pose){{1, 2, 3}, {1, 0, 0, 0}});
+        check_close(b.lo.x, -3, 1e-14), check_close(b.hi.x, 7, 1e-14);
+        check_close(b.lo.y, 1.95, 1e-14), check_close(b.hi.y, 2.05, 1e-14);
+        check_close(b.lo.z, 2.95, 1e-14), check_close(b.hi.z, 3.05, 1e-14);
+        sti_shape_free(&allocator, &shape);
+    }
+}
+
 static void refuse(st_ShapeDef def, const char *part)
 {
     st_Scene *scene;
@@ -239,6 +288,8 @@ int main(void)
         cmocka_unit_test(round_masses_match_quadrature),
         cmocka_unit_test(polyhedra_have_the_mass_of_a_box),
         cmocka_unit_test(recentring_moves_the_frame_only),
+        cmocka_unit_test(boxes_hold_shapes_and_no_more),
+        cmocka_unit_test(boxes_of_slim_shapes_are_slim),
         cmocka_unit_test(bad_shapes_are_refused_by_name),
         cmocka_unit_test(meshes_without_a_volume_have_no_mass),
     };

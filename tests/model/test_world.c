@@ -404,7 +404,14 @@ static void bad_definitions_are_refused(void **state)
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "triangle inequality");
     def.inertia.m[8] = 1, def.inertia.m[1] = 0.5;
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "not symmetric");
-    def.inertia.m[1] = 0, def.pose.q.w = 2;
+    /* a moment that is not needed may be left out; what is given must still be an inertia's */
+    def.inertia = (st_Mat3){{0, 0, 0, 0, 1, 0.5, 0, -0.5, 1}}, def.locks = ST_LOCK_RX;
+    refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "not symmetric");
+    def.inertia = (st_Mat3){{0, 0, 0, 0, 1, 3, 0, 3, 1}};
+    refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "negative moments");
+    def.inertia = (st_Mat3){{0, 2, 0, 2, 1, 0, 0, 0, 1}};
+    refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "negative moments");
+    def.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}}, def.locks = 0, def.pose.q.w = 2;
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "unit quaternion");
     def.pose.q.w = 1, def.pose.p.x = INFINITY;
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "position");
@@ -416,6 +423,8 @@ static void bad_definitions_are_refused(void **state)
     def.name = "ground";
     refuse(st_scene_add_body(f.scene, &def, NULL, err), err, "ground");
     assert_int_equal(st_scene_body_count(f.scene), 1);
+    def.inertia = (st_Mat3){{0, 0, 0, 0, 1, 1, 0, 1, 5}}, def.locks = ST_LOCK_RX, def.name = "turns about y and z";
+    check_ok(st_scene_add_body(f.scene, &def, NULL, err), f.err);
 
     st_ShapeDef shape = st_sphere_def(0);
     refuse(st_scene_add_shape(f.scene, id, &shape, NULL, err), err, "radius is 0");

@@ -113,6 +113,15 @@ class Numpy(unittest.TestCase):
         with self.assertRaises((TypeError, ValueError)):
             stiction.FrictionProblem([0.5], W=numpy.zeros(9), q=[0, 0, 0])
 
+    def test_rays_of_any_array(self):
+        system = support.system(support.box())
+        expected = system.rays([(0, 0, 1), (5, 0, 1)], [(0, 0, -1)] * 2)["distance"].tolist()
+        for kind in ("f8", "f4", "f2", ">f8", "i1", "i2", "i4", "i8", "u1", "u8", "g"):
+            start = numpy.array([[0, 0, 1], [5, 0, 1]], dtype=kind)
+            down = numpy.array([[0, 0, -1]] * 2, dtype="f4")
+            for given in (start, numpy.asfortranarray(start), numpy.repeat(start, 2, axis=1)[:, ::2]):
+                self.assertEqual(system.rays(given, down)["distance"].tolist(), expected, kind)
+
     def test_scene_from_arrays(self):
         description = support.box()
         description["bodies"][0]["position"] = numpy.array([0, 0, 0.1])

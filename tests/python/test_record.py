@@ -1,5 +1,6 @@
 """Recordings: what was stepped is what is read back, however the run ends."""
 import inspect
+import json
 import os
 import tempfile
 import unittest
@@ -43,6 +44,19 @@ class Recordings(unittest.TestCase):
         self.assertEqual(len(steps), 61)  # what was read stays
         for call in (recording.steps, recording.poses, lambda: recording.info, recording.scene, recording.curves):
             self.assertRaises(ValueError, call)
+
+    def test_what_is_told_of_it(self):
+        scene = stiction.Scene.from_dict(support.pendulum(), overrides={"simulation/end": 2})
+        system = stiction.System(scene)
+        with system.record(self.path, rate=0):
+            system.step(steps=3)
+        with stiction.Recording(self.path) as recording:
+            info, joint, now = recording.info, recording.joints()[0], system.joints()[0]
+            self.assertEqual(info.sets, ("simulation/end=2",))
+            self.assertEqual(json.loads(info.text)["joints"], support.pendulum()["joints"])
+            self.assertEqual(len(info.stage_seconds), len(system.profile()))
+            self.assertGreater(sum(info.stage_seconds), 0)
+            self.assertEqual((joint.other, joint.other_speed), (now.other, now.other_speed))
 
     def test_contacts_joints_and_events(self):
         description = support.pendulum()

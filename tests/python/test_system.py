@@ -354,6 +354,18 @@ class Queries(unittest.TestCase):
         many = self.system.rays([(0, 0, 1)] * 1000, [(0, 0, -1)] * 1000)  # more than one batch
         self.assertEqual(set(many["distance"].tolist()), {hit.distance})
 
+    def test_rays_of_any_numbers(self):
+        expected = self.system.rays([(0, 0, 1), (5, 0, 1)], [(0, 0, -1)] * 2)["distance"].tolist()
+        for code in "fdbhilqBHILQ":
+            start = array.array(code, [0, 0, 1, 5, 0, 1])
+            for view in (start, memoryview(start).cast("B").cast(code, [2, 3])):  # flat, and 2 x 3
+                down = [(0, 0, -1)] * 2
+                self.assertEqual(self.system.rays(view, down)["distance"].tolist(), expected, code)
+        wide = memoryview(array.array("f", [0, 9, 0, 9, 1, 9, 5, 9, 0, 9, 1, 9]))[::2]  # every other one
+        self.assertEqual(self.system.rays(wide, [(0, 0, -1)] * 2)["distance"].tolist(), expected)
+        for junk in (b"abc", "abc", memoryview(b"abcd"), 3, [1, 2, 3], array.array("f", [1, 2])):
+            self.assertRaises((TypeError, ValueError), self.system.rays, junk, [(0, 0, -1)])
+
     def test_probes(self):
         ball = {"type": "sphere", "radius": 0.1, "position": [0, 0, 0.5]}
         near = self.system.closest(ball)

@@ -1,5 +1,6 @@
 """Several threads, Ctrl-C, and memory: nothing is lost, nothing hangs, nothing crashes."""
 import gc
+import json
 import os
 import signal
 import subprocess
@@ -25,6 +26,34 @@ class Threads(unittest.TestCase):
         thread.join()
         self.assertGreater(counted, 10)  # with the lock held it would be one or two
         self.assertAlmostEqual(system.time, 6, 6)
+
+    def test_a_system_that_begins_to_step_while_it_is_to_be_recorded(self):
+        """What record() asks Python for, the scene's name, lets another thread in: it may step by then."""
+        system, loads, threads = support.system(support.drop(12)), json.loads, []
+
+        def busy():
+            try:
+                system.energy()
+            except RuntimeError:
+                return True
+            return False
+
+        def slow(*args, **keywords):
+            if not threads:
+                threads.append(threading.Thread(target=system.step, kwargs={"steps": 3000}))
+                threads[0].start()
+                while not busy() and threads[0].is_alive():
+                    time.sleep(1e-4)
+            return loads(*args, **keywords)
+
+        with tempfile.TemporaryDirectory() as folder:
+            json.loads = slow
+            try:
+                self.assertRaises(RuntimeError, system.record, os.path.join(folder, "x.h5"))
+            finally:
+                json.loads = loads
+                threads[0].join()
+            self.assertEqual(os.listdir(folder), [])
 
     def test_a_busy_system_refuses(self):
         system = support.system(support.drop(12))

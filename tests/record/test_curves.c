@@ -4,6 +4,7 @@
 #include "record/curves.h"
 
 #include "check.h"
+#include "record/svg.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -116,8 +117,47 @@ static void curves_have_the_forces(void **state)
     unlink(path);
 }
 
+static double over(const void *ctx, int sample)
+{
+    (void)ctx;
+    return sample == 1 ? (double)NAN : 10.0 + sample;
+}
+
+static double height(const void *ctx, int curve, int sample)
+{
+    (void)ctx, (void)curve;
+    return sample;
+}
+
+/* Where what is drawn over has no value there is no point: not one at the edge of the picture. */
+static void nothing_is_drawn_over_no_value(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    static const char *const colour[] = {"red"};
+    assert_non_null(file);
+    sti_Curves curves = {
+        .n = 1, .samples = 4, .value = height, .time = over, .colour = colour, .dashed = -1, .title = ""};
+    sti_svg_chart(file, (sti_Rect){100, 100, 300, 200}, &curves);
+    assert_int_equal(fclose(file), 0);
+    char *at = strstr(text, " points=\""), *after;
+    assert_non_null(at);
+    int n = 0;
+    for (at += 9;; at = after, n++) {
+        double x = strtod(at, &after);
+        if (after == at) break;
+        strtod(after, &after);
+        if (!(x >= 99.9 && x <= 400.1)) fail_msg("a point at x = %g", x);
+    }
+    assert_int_equal(n, 3);
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_have_the_forces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_have_the_forces),
+                                       cmocka_unit_test(nothing_is_drawn_over_no_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,9 +352,12 @@ static void full_disks_keep_what_was_flushed(void **state)
     }
     char said[512];
     snprintf(said, sizeof said, "%s", err.message);
-    st_recorder_close(recorder, f->system, "failed", said, &err);
+    err.message[0] = '\0';
+    const st_Status closed = st_recorder_close(recorder, f->system, "failed", said, &err);
+    const bool told = strstr(err.message, path) != NULL;
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(status, ST_ERR_FILE);
+    assert_true(closed == ST_ERR_FILE && told); /* once more, in words */
     assert_true(added > 10);
     if (strstr(said, path) == NULL || strstr(said, "large") == NULL)
         fail_msg("the file and EFBIG must be in: %s", said);

@@ -1,6 +1,6 @@
 /* Shapes in scene files: every kind of geometry read, OBJ and STL, and what is refused. */
-#include "check.h"
 #include "scene/model_file.h"
+#include "scene_check.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -162,9 +162,63 @@ static void paths_of_files(void **state)
     rmdir(folder);
 }
 
+static char *big_face(const char *folder, int corners, char path[128])
+{
+    snprintf(path, 128, "%s/face.obj", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int k = 0; k < corners; k++)
+        fprintf(file, "v %.17g %.17g 0\n", cos(6.283185307179586 * k / corners), sin(6.283185307179586 * k / corners));
+    fputs("f", file);
+    for (int k = 0; k < corners; k++)
+        fprintf(file, " %d/%d/%d", k + 1, k + 1, k + 1);
+    fputs("\n", file);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+/* A face of 1000 corners is 998 triangles, however long its line. */
+static void long_faces(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/stiction-obj-XXXXXX", path[128], text[400];
+    assert_non_null(mkdtemp(folder));
+    big_face(folder, 1000, path);
+    snprintf(text, sizeof text,
+             "{\"ground\": [{\"type\": \"mesh\", \"file\": \"%s\"}], \"bodies\": [{\"mass\": 1, \"inertia\": 1}]}",
+             path);
+    st_SystemDef def;
+    st_Scene *scene = scene_of(text, &def, NULL);
+    st_ShapeDef shape;
+    assert_int_equal(st_scene_shape(scene, (st_ShapeId){1}, &shape, NULL), ST_OK);
+    assert_int_equal(shape.n_points, 1000);
+    assert_int_equal(shape.n_triangles, 998);
+    st_scene_destroy(scene);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* Triangles of the scene beside those of a file: which are meant? */
+static void triangles_beside_a_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/stiction-obj-XXXXXX", path[128], text[400];
+    assert_non_null(mkdtemp(folder));
+    big_face(folder, 4, path);
+    snprintf(
+        text, sizeof text,
+        "{\"ground\": [{\"type\": \"mesh\", \"triangles\": [[0, 1, 2]], \"file\": \"%s\"}], \"bodies\": [{\"mass\": "
+        "1, \"inertia\": 1}]}",
+        path);
+    check_refused(text, 1, "\"triangles\" and \"file\"");
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_faces),           cmocka_unit_test(triangles_beside_a_file),
         cmocka_unit_test(every_shape_is_read),  cmocka_unit_test(bad_geometry_is_refused),
         cmocka_unit_test(recentre_and_exclude), cmocka_unit_test(paths_of_files),
         cmocka_unit_test(models_are_read),

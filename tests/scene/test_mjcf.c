@@ -3,6 +3,8 @@
  */
 #include "robot_check.h"
 
+#include <unistd.h>
+
 /* Inside a <mujoco>, in radians unless `compiler` says otherwise. */
 static Robot model(const char *compiler, const char *inside, const char *const *sets)
 {
@@ -276,6 +278,123 @@ static void filters(void **state)
         }
 }
 
+/* What two geoms are to each other, by MuJoCo's rule: the larger condim and the larger of each friction, unless one has
+ * the higher priority; then its own. */
+typedef struct Rubber {
+    double mu[3];
+    int condim, priority;
+} Rubber;
+
+static Rubber rubbed(Rubber a, Rubber b)
+{
+    if (a.priority != b.priority) return a.priority > b.priority ? a : b;
+    for (int k = 0; k < 3; k++)
+        a.mu[k] = fmax(a.mu[k], b.mu[k]);
+    a.condim = a.condim > b.condim ? a.condim : b.condim;
+    return a;
+}
+
+static void frictions(void **state)
+{
+    (void)state;
+    static const Rubber kinds[] = {
+        {{1, 0.005, 0.0001}, 3, 0},  {{0.7, 0.02, 0.001}, 1, 0},   {{0.2, 0.3, 0.4}, 1, 0}, {{0.5, 0.01, 0.002}, 4, 0},
+        {{0.3, 0.001, 0.003}, 6, 0}, {{0.1, 0.001, 0.0005}, 3, 2}, {{0, 0, 0}, 3, 0},       {{0.9, 0.1, 0.1}, 1, 1},
+    };
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) {
+            const Rubber *a = &kinds[i], *b = &kinds[j], c = rubbed(*a, *b);
+            char inside[1000];
+            snprintf(inside, sizeof inside,
+                     "<worldbody><body name='a'><freejoint/>" INERTIAL
+                     "<geom size='1' friction='%g %g %g' condim='%d' priority='%d'/></body><body name='b' pos='1.9 0 "
+                     "0'><freejoint/>" INERTIAL
+                     "<geom size='1' friction='%g %g %g' condim='%d' priority='%d'/></body></worldbody>",
+                     a->mu[0], a->mu[1], a->mu[2], a->condim, a->priority, b->mu[0], b->mu[1], b->mu[2], b->condim,
+                     b->priority);
+            Robot robot = model(NULL, inside, NULL);
+            st_Error err = {0};
+            st_System *system = NULL;
+            st_StepInfo info = st_step_info();
+            check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+            check_ok(st_system_step(system, 1e-5, &info, &err), err);
+            const st_Problem *problem = st_system_problem(system, NULL);
+            assert_int_equal(problem->n_contacts, 1);
+            const st_ContactLaw *contact = &problem->contact[0];
+            check_close(contact->dim > 1 ? contact->mu : 0, c.condim >= 3 ? c.mu[0] : 0, 0);
+            check_close(contact->dim == 4 || contact->dim == 6 ? contact->mu_spin : 0, c.condim >= 4 ? c.mu[1] : 0, 0);
+            check_close(contact->dim > 4 ? contact->mu_roll : 0, c.condim >= 6 ? c.mu[2] : 0, 0);
+            st_system_destroy(system);
+            st_scene_destroy(robot.scene);
+        }
+}
+
+/* Which of the spheres named touch, all of them at nearly the same place. */
+static int touching(const char *text)
+{
+    st_SystemDef def;
+    st_Error err = {0};
+    st_System *system = NULL;
+    st_StepInfo info = st_step_info();
+    st_Scene *scene = scene_of(text, &def, NULL);
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    check_ok(st_system_step(system, 1e-5, &info, &err), err);
+    int pairs = 0;
+    for (int k = 0; k < st_system_contact_count(system); k++) {
+        st_ContactReport contact;
+        assert_int_equal(st_system_contact(system, k, &contact), ST_OK);
+        int a = contact.a.index1 - 1, b = contact.b.index1 - 1;
+        pairs |= 1 << (a < b ? 3 * a + b : 3 * b + a);
+    }
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+    return pairs;
+}
+
+/* Groups of two files and of the scene are three things: contype 2 of the one file is contype 2 of the other, and the
+ * scene's shapes are geoms of contype and conaffinity 1. */
+static void filters_of_two_robots(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/stiction-mjcf-XXXXXX", text[2000], path[2][64];
+    assert_non_null(mkdtemp(folder));
+    static const int bits[2][2] = {{2, 4}, {4, 8}}; /* they touch: 4 of the second is wanted by the first */
+    for (int k = 0; k < 2; k++) {
+        snprintf(path[k], sizeof path[k], "%s/%d.xml", folder, k);
+        FILE *file = fopen(path[k], "w");
+        assert_non_null(file);
+        fprintf(file,
+                "<mujoco><worldbody><body name='b' pos='%g 0 0'><freejoint/>" INERTIAL
+                "<geom size='1' contype='%d' conaffinity='%d'/></body></worldbody></mujoco>",
+                k == 0 ? 0.0 : 0.1, bits[k][0], bits[k][1]);
+        assert_int_equal(fclose(file), 0);
+    }
+    /* the scene's own ball is in group 1, and touches 0 and 1: neither robot, both not of contype 1 */
+    snprintf(text, sizeof text,
+             "{\"bodies\": [{\"name\": \"own\", \"position\": [0.05, 0.1, 0], \"mass\": 1, \"inertia\": 1, \"shapes\": "
+             "[{\"type\": \"sphere\", \"radius\": 1, \"groups\": [1]}]}], \"robots\": [{\"file\": \"%s\", \"name\": "
+             "\"p\"}, {\"file\": \"%s\", \"name\": \"q\"}]}",
+             path[0], path[1]);
+    assert_int_equal(touching(text), 1 << (3 * 1 + 2));
+    for (int k = 0; k < 2; k++)
+        unlink(path[k]);
+    rmdir(folder);
+}
+
+static void classes_must_be_there(void **state)
+{
+    (void)state;
+    check_refused("<mujoco><worldbody><body><freejoint/>" INERTIAL
+                  "\n<geom size='1' class='visual'/></body></worldbody></mujoco>",
+                  2, "class", "visual");
+    check_refused("<mujoco><worldbody>\n<body childclass='none'><freejoint/>" INERTIAL "</body></worldbody></mujoco>",
+                  2, "childclass", "none");
+    st_SystemDef def;
+    st_scene_destroy(scene_of("<mujoco><default><geom size='1'/></default><worldbody><body><freejoint/>" INERTIAL
+                              "<geom class='main'/></body></worldbody></mujoco>",
+                              &def, NULL));
+}
+
 /* A static body is part of the ground, and the ground's shapes touch what hangs on it. */
 static void worldbody_is_the_ground(void **state)
 {
@@ -377,6 +496,9 @@ int main(void)
         cmocka_unit_test(actuators),
         cmocka_unit_test(equalities),
         cmocka_unit_test(filters),
+        cmocka_unit_test(frictions),
+        cmocka_unit_test(filters_of_two_robots),
+        cmocka_unit_test(classes_must_be_there),
         cmocka_unit_test(worldbody_is_the_ground),
         cmocka_unit_test(two_formats_one_motion),
         cmocka_unit_test(the_ragdoll_comes_to_rest),

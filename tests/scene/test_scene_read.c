@@ -687,9 +687,81 @@ static void test_long_names_and_labels(void **state)
     assert_non_null(strstr(err.message, "255"));
 }
 
+/* A motor's profile and what it is made of go together, as those of a force do. */
+static void profiles_of_motors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *motor, *word; /* NULL: fine */
+    } cases[] = {
+        {"\"profile\": \"harmonic\", \"frequency\": 2, \"phase\": 1", NULL},
+        {"\"profile\": \"table\", \"table\": [[0, 1]]", NULL},
+        {"\"profile\": \"ramp\"", NULL},
+        {"\"profile\": \"constant\"", NULL},
+        {"\"offset\": 1", NULL},
+        {"\"profile\": \"harmonic\"", "frequency"},
+        {"\"profile\": \"harmonic\", \"phase\": 1", "frequency"},
+        {"\"profile\": \"table\"", "table"},
+        {"\"frequency\": 2", "frequency"},
+        {"\"phase\": 2", "phase"},
+        {"\"table\": [[0, 1]]", "table"},
+        {"\"profile\": \"ramp\", \"table\": [[0, 1]]", "table"},
+        {"\"profile\": \"harmonic\", \"frequency\": 1, \"table\": [[0, 1]]", "table"},
+        {"\"profile\": \"table\", \"table\": [[0, 1]], \"frequency\": 1", "frequency"},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        char text[600];
+        st_SystemDef def;
+        snprintf(text, sizeof text,
+                 "{\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": 1}], \"joints\": [{\"type\": \"revolute\", "
+                 "\"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [0, 0, 1],\n\"motor\": {\"type\": \"position\", "
+                 "\"stiffness\": 1, \"target\": 1, %s}}]}",
+                 cases[k].motor);
+        if (cases[k].word == NULL)
+            st_scene_destroy(scene_of(text, &def, NULL));
+        else
+            check_refused(text, 2, cases[k].word, "profile");
+    }
+}
+
+/* The status is that of the file, whether or not anyone listens to the message. */
+static void statuses_without_a_message(void **state)
+{
+    (void)state;
+    const char *text = "{\"bodies\": [{\"mass\": 1e300, \"inertia\": 1}]}";
+    st_Scene *scene = NULL;
+    st_SystemDef def;
+    st_Error err = {0};
+    assert_int_equal(st_scene_parse(text, strlen(text), "x", NULL, 0, &scene, &def, &err), ST_ERR_FORMAT);
+    assert_int_equal(st_scene_parse(text, strlen(text), "x", NULL, 0, &scene, &def, NULL), ST_ERR_FORMAT);
+}
+
+/* What is not UTF-8 could be written to no recording, and no model of the page. */
+static void names_are_text(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "b\x80"};
+    st_Scene *scene = NULL;
+    st_Error err = {0};
+    check_ok(st_scene_create(&scene, &err), err);
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        st_BodyDef def = st_body_def();
+        def.mass = 1, def.name = bad[k];
+        assert_int_equal(st_scene_add_body(scene, &def, NULL, &err), ST_ERR_ARGUMENT);
+        assert_non_null(strstr(err.message, "UTF-8"));
+    }
+    st_BodyDef def = st_body_def();
+    def.mass = 1, def.name = "\xc3\xa4\xe2\x82\xac\xf0\x9f\x9a\x80";
+    check_ok(st_scene_add_body(scene, &def, NULL, &err), err);
+    st_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(profiles_of_motors),
+        cmocka_unit_test(statuses_without_a_message),
+        cmocka_unit_test(names_are_text),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_every_setting_is_tried),
         cmocka_unit_test(test_bodies),
