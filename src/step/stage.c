@@ -346,6 +346,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
                           .implicit_forces = system->def.integrator != ST_INTEGRATOR_EULER,
                           .gap_drift = sti_closes_gaps(&system->def) && !impact,
                           .err = err};
+    STI_TRY(sti_keep_waiting(system, false, err));
     STI_TRY(momentum(&work));
     if (stage->q_base != stage->q_star && needs_shift(&work)) {
         sti_difference(system, stage->q_star, stage->q_base, system->work_k);

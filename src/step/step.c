@@ -198,6 +198,7 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
     do {
         STI_TRY(advance(system, rest, &taken, &event, info, err));
         bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
+        STI_TRY(sti_keep_waiting(system, true, err)); /* speculative steps are one piece */
         accept(system, ends ? end : system->t + taken, taken, event);
         rest = end - system->t;
     } while (goes_on && rest > 0);

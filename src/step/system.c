@@ -538,6 +538,7 @@ void sti_restore(st_System *s)
     s->speed = saved->speed, s->pull = saved->pull;
     s->stalled = saved->stalled;
     if (saved->kept) exchange_impulses(s);
+    s->to_keep = 0;
     if (!sti_speculative(s)) exchange_ids(&s->active, &s->saved.active);
     if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return;

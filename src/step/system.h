@@ -101,7 +101,7 @@ typedef struct sti_Snapshot {
     sti_Mode *mode;
     int n_modes;
     int64_t mode_capacity;
-    sti_Impulse *previous; /* exchanged with the system's when the first stage has been solved (`kept`) */
+    sti_Impulse *previous; /* exchanged with the system's when others are kept before the step stands (`kept`) */
     int n_previous;
     int64_t previous_capacity;
     bool kept;
@@ -224,6 +224,7 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
+    double to_keep;  /* of impulses that wait to become these: the stage's eta; 0: none do         */
     double *lasting; /* by island: left over by the last solve, then the part of a change that is kept (warm.c) */
     int64_t lasting_capacity;
     sti_Islands *islands; /* who solves the step problem                                           */
@@ -310,6 +311,7 @@ double sti_waiting_mobility(const st_System *system, int contact);
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
+st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,

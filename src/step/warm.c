@@ -215,14 +215,31 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
+/* for_good: the step stands, and those it started from are not wanted any more. */
+static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_Error *err)
 {
     const int n = system->step.problem.n_contacts;
     Keep keep = {system, eta};
     STI_TRY(find_lasting_parts(system, err));
-    sti_save_impulses(system);
+    if (!for_good) sti_save_impulses(system);
     STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
     system->n_previous = n;
     sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);
     return ST_OK;
+}
+
+/* Speculative steps wait with it until another stage begins or the step stands, which mostly comes first: then there is
+ * but one list. In others what was solved for is overwritten on the way.                          */
+st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
+{
+    if (!sti_speculative(system)) return keep_impulses(system, eta, false, err);
+    system->to_keep = eta;
+    return ST_OK;
+}
+
+st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
+{
+    const double eta = system->to_keep;
+    system->to_keep = 0;
+    return eta > 0 ? keep_impulses(system, eta, for_good, err) : ST_OK;
 }
