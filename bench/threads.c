@@ -1,6 +1,10 @@
-/* bench/threads.c -- what threads are worth: a settled pile of spheres with 1, 2, ... of them.
+/* bench/threads.c -- what threads are worth: the same scene with 1, 2, ... of them.
  *
- *     build/bench/threads [spheres] [most threads]
+ *     build/bench/threads [pile | stacks | robots] [how many] [most threads]
+ *
+ * pile     a settled pile of so many spheres: one island, swept by a team; the default
+ * stacks   so many stacks of ten boxes, a hand at each that shakes its top: islands, shared out
+ * robots   so many quadrupeds of 13 bodies and 12 motors that trot: islands with joints
  *
  * Systems with 1, 2 ... threads make five steps each by turns, so that whatever else the machine does in these seconds
  * meets all of them. Before every round it is measured how long a line of cache takes from one core to another: on
@@ -25,23 +29,41 @@ static double seconds(clockid_t clock)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        const st_Status status_ = (call);                                                                              \
+        if (status_ != ST_OK) return status_;                                                                          \
+    } while (0)
+
+static st_Status add_plane(st_Scene *scene, st_Vec3 normal, st_Vec3 at, double mu, st_Error *err)
+{
+    st_ShapeDef plane = st_plane_def();
+    plane.pose.q = st_quat_from_z(normal);
+    plane.pose.p = at;
+    plane.mu = mu;
+    return st_scene_add_shape(scene, ST_GROUND, &plane, NULL, err);
+}
+
+/* Mass 0: of the shape's density. */
+static st_Status add_body(st_Scene *scene, st_ShapeDef shape, st_Vec3 at, double mass, st_BodyId *id, st_Error *err)
+{
+    st_BodyDef def = st_body_def();
+    def.pose.p = at;
+    if (mass > 0.0) def.mass = mass;
+    TRY(st_scene_add_body(scene, &def, id, err));
+    return st_scene_add_shape(scene, *id, &shape, NULL, err);
+}
+
 /* Loosely packed, above the floor of a box whose walls are planes. */
-static st_Status build(int n, st_Scene **scene, st_Error *err)
+static st_Status build_pile(int n, st_Scene *scene, st_Error *err)
 {
     const int side = (int)ceil(cbrt(n));
     const double r = 0.1, width = 2.05 * r * side;
     const st_Vec3 normal[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
     uint64_t state = 1;
-    st_Status status = st_scene_create(scene, err);
-    for (int k = 0; k < 5 && status == ST_OK; k++) {
-        st_ShapeDef plane = st_plane_def();
-        plane.pose.q = st_quat_from_z(normal[k]);
-        plane.pose.p = k == 2 || k == 4 ? (st_Vec3){width, width, 0} : (st_Vec3){0, 0, 0};
-        plane.mu = 0.4;
-        status = st_scene_add_shape(*scene, ST_GROUND, &plane, NULL, err);
-    }
-    for (int k = 0; k < n && status == ST_OK; k++) {
-        st_BodyDef def = st_body_def();
+    for (int k = 0; k < 5; k++)
+        TRY(add_plane(scene, normal[k], k == 2 || k == 4 ? (st_Vec3){width, width, 0} : (st_Vec3){0, 0, 0}, 0.4, err));
+    for (int k = 0; k < n; k++) {
         st_ShapeDef ball = st_sphere_def(r);
         st_BodyId id;
         const int layer = k / (side * side);
@@ -50,27 +72,115 @@ static st_Status build(int n, st_Scene **scene, st_Error *err)
             state = state * 6364136223846793005u + 1442695040888963407u;
             shift[e] = 0.02 * r * (double)(state >> 40) / (double)(1 << 24);
         }
-        def.pose.p = (st_Vec3){r + 2.04 * r * (k % side) + shift[0], r + 2.04 * r * (k / side % side) + shift[1],
-                               r + 2.0 * r * layer};
+        const st_Vec3 at = {r + 2.04 * r * (k % side) + shift[0], r + 2.04 * r * (k / side % side) + shift[1],
+                            r + 2.0 * r * layer};
         ball.mu = 0.4;
-        status = st_scene_add_body(*scene, &def, &id, err);
-        if (status == ST_OK) status = st_scene_add_shape(*scene, id, &ball, NULL, err);
+        TRY(add_body(scene, ball, at, 0.0, &id, err));
     }
-    return status;
+    return ST_OK;
 }
 
-enum { START = 300, ROUNDS = 24, STEPS = 5, MOST = 16 };
+static st_Status build_stacks(int n, st_Scene *scene, st_Error *err)
+{
+    const int side = (int)ceil(sqrt(n));
+    TRY(add_plane(scene, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, 0}, 0.5, err));
+    for (int k = 0; k < n; k++) {
+        st_ForceDef hand = st_force_def();
+        st_ShapeDef box = st_box_def(0.1, 0.1, 0.05);
+        box.mu = 0.5;
+        for (int floor = 0; floor < 10; floor++)
+            TRY(add_body(scene, box, (st_Vec3){0.5 * (k % side), 0.5 * (k / side), 0.05 + 0.1 * floor}, 1.0, &hand.body,
+                         err));
+        hand.force = (st_Vec3){0.5, 0.3, 0};
+        hand.profile = (st_Profile){.type = ST_PROFILE_HARMONIC, .frequency = 20.0, .phase = 0.1 * k};
+        TRY(st_scene_add_force(scene, &hand, NULL, err));
+    }
+    return ST_OK;
+}
 
-static st_Status create(const st_Scene *scene, int threads, st_System **system, st_Error *err)
+/* A link that hangs from `parent` at `top`, its joint moved by a motor of limited torque. */
+static st_Status add_link(st_Scene *scene, st_BodyId parent, st_Vec3 top, st_Vec3 axis, double length, double mass,
+                          st_MotorDef motor, st_BodyId *id, st_Error *err)
+{
+    st_BodyDef body = st_body_def();
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    body.pose.p = (st_Vec3){top.x, top.y, top.z - 0.5 * length};
+    body.mass = mass;
+    const double across = mass * length * length / 12;
+    body.inertia = (st_Mat3){{across, 0, 0, 0, across, 0, 0, 0, 2e-4 * mass}};
+    TRY(st_scene_add_body(scene, &body, id, err));
+    joint.a = parent, joint.b = *id;
+    joint.point = top, joint.axis = axis;
+    joint.motor = motor;
+    return st_scene_add_joint(scene, &joint, NULL, err);
+}
+
+/* Hip, thigh and shank with a ball for a foot. */
+static st_Status add_leg(st_Scene *scene, st_BodyId trunk, st_Vec3 at, double phase, st_Error *err)
+{
+    const double hip = 0.06, thigh = 0.25, shank = 0.25, pi = 3.14159265358979323846;
+    st_BodyId upper, middle, lower;
+    st_ShapeDef foot = st_sphere_def(0.03);
+    st_MotorDef motor = {.type = ST_MOTOR_POSITION, .max_force = 60, .stiffness = 300, .damping = 6};
+    TRY(add_link(scene, trunk, at, (st_Vec3){1, 0, 0}, hip, 0.6, motor, &upper, err));
+    motor.profile = (st_Profile){.type = ST_PROFILE_HARMONIC, .frequency = 4 * pi, .phase = phase};
+    motor.target = 0.25;
+    at.z -= hip;
+    TRY(add_link(scene, upper, at, (st_Vec3){0, 1, 0}, thigh, 1.0, motor, &middle, err));
+    motor.target = -0.5;
+    at.z -= thigh;
+    TRY(add_link(scene, middle, at, (st_Vec3){0, 1, 0}, shank, 0.3, motor, &lower, err));
+    foot.pose.p.z = -0.5 * shank;
+    foot.mu = 0.6;
+    return st_scene_add_shape(scene, lower, &foot, NULL, err);
+}
+
+/* No two in step, on a floor without end. */
+static st_Status build_robots(int n, st_Scene *scene, st_Error *err)
+{
+    const int side = (int)ceil(sqrt(n));
+    const double pi = 3.14159265358979323846, height = 0.59;
+    TRY(add_plane(scene, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, 0}, 0.6, err));
+    for (int k = 0; k < n; k++) {
+        const st_Vec3 at = {40.0 * (k % side), 40.0 * (k / side), height};
+        st_BodyId trunk;
+        TRY(add_body(scene, st_box_def(0.3, 0.12, 0.05), at, 12.0, &trunk, err));
+        for (int leg = 0; leg < 4; leg++) {
+            const st_Vec3 hip = {at.x + ((leg & 1) != 0 ? 0.25 : -0.25), at.y + ((leg & 2) != 0 ? 0.15 : -0.15),
+                                 height};
+            TRY(add_leg(scene, trunk, hip, 0.1 * k + (leg == 0 || leg == 3 ? 0 : pi), err));
+        }
+    }
+    return ST_OK;
+}
+
+/* What can be built, and how it is solved: grain with few sweeps, the others as they come. */
+typedef struct Kind {
+    const char *name;
+    st_Status (*build)(int n, st_Scene *scene, st_Error *err);
+    int n; /* unless told */
+    double h;
+    int start; /* steps until it is as it stays */
+    bool grain;
+} Kind;
+static const Kind kinds[] = {{"pile", build_pile, 8000, 1.0 / 240, 300, true},
+                             {"stacks", build_stacks, 200, 1.0 / 240, 30, false},
+                             {"robots", build_robots, 64, 1.0 / 500, 100, false}};
+
+enum { ROUNDS = 24, STEPS = 5, MOST = 16 };
+
+static st_Status create(const Kind *kind, const st_Scene *scene, int threads, st_System **system, st_Error *err)
 {
     st_SystemDef def = st_system_def();
-    def.h = 1.0 / 240;
-    def.solver = "nsgs";
-    def.tolerance = 1e-6;
-    def.max_iterations = 24;
-    def.margin = 0.005;
-    def.slop = 1e-6;
+    def.h = kind->h;
     def.threads = threads;
+    if (kind->grain) {
+        def.solver = "nsgs";
+        def.tolerance = 1e-6;
+        def.max_iterations = 24;
+        def.margin = 0.005;
+        def.slop = 1e-6;
+    }
     return st_system_create(scene, &def, system, err);
 }
 
@@ -100,12 +210,12 @@ static double line_between_cores(void)
     return 1e9 * rally.seconds / (2 * TRIPS);
 }
 
-static st_Status advance(st_System *system, int steps, st_StepInfo *info, double *ms, st_Error *err)
+static st_Status advance(st_System *system, double h, int steps, st_StepInfo *info, double *ms, st_Error *err)
 {
     const double start = seconds(CLOCK_MONOTONIC);
     st_Status status = ST_OK;
     for (int k = 0; k < steps && status == ST_OK; k++)
-        status = st_system_step(system, 1.0 / 240, info, err);
+        status = st_system_step(system, h, info, err);
     *ms = 1e3 * (seconds(CLOCK_MONOTONIC) - start) / steps;
     return status;
 }
@@ -149,47 +259,52 @@ static void print_times(int threads, const st_System *system, int contacts, doub
     printf("\n");
 }
 
-static void print_stages(int threads, const st_System *system)
+static void print_stages(const Kind *kind, int threads, const st_System *system)
 {
     double time[ST_N_STAGES];
     st_system_profile(system, time);
     printf("   stages with %d:", threads);
     for (int k = 0; k < ST_N_STAGES; k++)
         if (time[k] > 0.0)
-            printf(" %s %.2f", st_stage_name((st_Stage)k), 1e3 * time[k] / (START + (double)ROUNDS * STEPS));
+            printf(" %s %.2f", st_stage_name((st_Stage)k), 1e3 * time[k] / (kind->start + (double)ROUNDS * STEPS));
     printf("\n");
 }
 
-static st_Status race(st_System *const *system, int most, st_Error *err)
+static st_Status race(const Kind *kind, st_System *const *system, int most, st_Error *err)
 {
     double ms[MOST + 1][ROUNDS], line[ROUNDS], none;
     st_StepInfo info = st_step_info();
     st_Status status = ST_OK;
     for (int t = 1; t <= most && status == ST_OK; t++)
-        status = advance(system[t], START, &info, &none, err);
+        status = advance(system[t], kind->h, kind->start, &info, &none, err);
     for (int k = 0; k < ROUNDS; k++) {
         line[k] = most > 1 ? line_between_cores() : 0.0;
         for (int t = 1; t <= most && status == ST_OK; t++)
-            status = advance(system[t], STEPS, &info, &ms[t][k], err);
+            status = advance(system[t], kind->h, STEPS, &info, &ms[t][k], err);
     }
     for (int t = 1; t <= most && status == ST_OK; t++)
         print_times(t, system[t], info.contacts, ms, line);
     for (int t = 1; t <= most && status == ST_OK; t++)
-        print_stages(t, system[t]);
+        print_stages(kind, t, system[t]);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    const int n = argc > 1 ? atoi(argv[1]) : 8000, asked = argc > 2 ? atoi(argv[2]) : 2;
+    const Kind *kind = &kinds[0];
+    int at = 1;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        if (argc > 1 && strcmp(argv[1], kinds[k].name) == 0) kind = &kinds[k], at = 2;
+    const int n = argc > at ? atoi(argv[at]) : kind->n, asked = argc > at + 1 ? atoi(argv[at + 1]) : 2;
     const int most = asked < 1 ? 1 : (asked < MOST ? asked : MOST);
     st_System *system[MOST + 1] = {0};
     st_Scene *scene = NULL;
     st_Error err = {0};
-    st_Status status = build(n, &scene, &err);
+    st_Status status = st_scene_create(&scene, &err);
+    if (status == ST_OK) status = kind->build(n, scene, &err);
     for (int t = 1; t <= most && status == ST_OK; t++)
-        status = create(scene, t, &system[t], &err);
-    if (status == ST_OK) status = race(system, most, &err);
+        status = create(kind, scene, t, &system[t], &err);
+    if (status == ST_OK) status = race(kind, system, most, &err);
     if (status != ST_OK) printf("%s\n", err.message);
     for (int t = 1; t <= most; t++)
         st_system_destroy(system[t]);

@@ -235,6 +235,70 @@ PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keyword
         &err);
 }
 
+/* Two vectors of a body, by their names: what is not given is None. */
+typedef struct Pair {
+    st_BodyId body;
+    st_Vec3 first, second;
+    const st_Vec3 *one, *two; /* NULL: not given                                                   */
+} Pair;
+
+static bool read_pair(SystemObject *self, PyObject *args, PyObject *keywords, const char *format, char *names[4],
+                      Pair *pair)
+{
+    PyObject *which, *first = Py_None, *second = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, format, names, &which, &first, &second)) return false;
+    pair->one = first != Py_None ? &pair->first : NULL;
+    pair->two = second != Py_None ? &pair->second : NULL;
+    return body_id(self->scene, which, &pair->body) &&
+           (pair->one == NULL || read_vec3(first, names[1], &pair->first)) &&
+           (pair->two == NULL || read_vec3(second, names[2], &pair->second)) && system_free(self);
+}
+
+PyObject *system_push(SystemObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"body", "force", "torque", NULL};
+    st_Error err = {0};
+    Pair pair;
+    if (!read_pair(self, args, keywords, "O|OO:push", names, &pair)) return NULL;
+    return done(self, st_system_push(self->system, pair.body, pair.one, pair.two, &err), &err);
+}
+
+PyObject *system_set_velocity(SystemObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"body", "linear", "spin", NULL};
+    st_Error err = {0};
+    Pair pair;
+    if (!read_pair(self, args, keywords, "O|OO:set_velocity", names, &pair)) return NULL;
+    return done(self, st_system_set_velocity(self->system, pair.body, pair.one, pair.two, &err), &err);
+}
+
+PyObject *system_set_pose(SystemObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"body", "position", "orientation", NULL};
+    PyObject *which, *position = Py_None, *orientation = Py_None;
+    double *q = NULL;
+    Py_ssize_t n = 0;
+    st_Error err = {0};
+    st_BodyId id;
+    st_Vec3 p;
+    st_Pose pose;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|OO:set_pose", names, &which, &position, &orientation))
+        return NULL;
+    if (!body_id(self->scene, which, &id) || (position != Py_None && !read_vec3(position, "position", &p)) ||
+        (orientation != Py_None && !read_doubles(orientation, "orientation", 4, &q, &n)))
+        return NULL;
+    PyObject *result = NULL;
+    if (system_free(self)) {
+        st_Status status = st_system_pose(self->system, id, &pose);
+        if (position != Py_None) pose.p = p;
+        if (q != NULL) pose.q = (st_Quat){q[0], q[1], q[2], q[3]};
+        if (status == ST_OK) status = st_system_set_pose(self->system, id, &pose, &err);
+        result = done(self, status, &err);
+    }
+    PyMem_Free(q);
+    return result;
+}
+
 PyObject *system_asleep(SystemObject *self, PyObject *body)
 {
     st_BodyId id;

@@ -157,6 +157,16 @@ static PyMethodDef system_methods[] = {
      "set_force($self, /, force, value=None, torque=None)\n--\n\n"
      "What an applied force of the scene is from now on, in its axes. Both None: what the scene says."},
     {"asleep", ONE_ARGUMENT(system_asleep), "asleep($self, body, /)\n--\n\nDoes a body sleep (setting sleep)?"},
+    {"push", WITH_KEYWORDS(system_push),
+     "push($self, /, body, force=None, torque=None)\n--\n\n"
+     "Push a body from now on: a force at its centre of mass and a torque, world axes; until something else is said,\n"
+     "nothing where nothing is given."},
+    {"set_pose", WITH_KEYWORDS(system_set_pose),
+     "set_pose($self, /, body, position=None, orientation=None)\n--\n\n"
+     "Put one body somewhere else; what is None stays. Joints that this opens are closed by drift correction."},
+    {"set_velocity", WITH_KEYWORDS(system_set_velocity),
+     "set_velocity($self, /, body, linear=None, spin=None)\n--\n\n"
+     "Give one body another velocity (world axes) and spin (body axes); what is None stays."},
     {"wake", ONE_ARGUMENT(system_wake), "wake($self, body, /)\n--\n\nWake a body and its island."},
     {"energy", NO_ARGUMENTS(system_energy),
      "energy($self, /)\n--\n\nOf the system as it stands [J]: Energy(kinetic, potential)."},

@@ -17,6 +17,9 @@ PyObject *system_set_state(SystemObject *self, PyObject *args, PyObject *keyword
 PyObject *system_set_motor(SystemObject *self, PyObject *args);
 PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_asleep(SystemObject *self, PyObject *body);
+PyObject *system_push(SystemObject *self, PyObject *args, PyObject *keywords);
+PyObject *system_set_pose(SystemObject *self, PyObject *args, PyObject *keywords);
+PyObject *system_set_velocity(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_wake(SystemObject *self, PyObject *body);
 PyObject *system_save(SystemObject *self, PyObject *unused);
 PyObject *system_restore(SystemObject *self, PyObject *state);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Piles and walls by several threads under ThreadSanitizer: threads.sh BUILD_FOLDER JOBS
+# Piles, walls and many islands by several threads under ThreadSanitizer: threads.sh BUILD_FOLDER JOBS
 #
 # With clang: its OpenMP tells the sanitizer, through libarcher, what its threads wait for. gcc's does not, and every
 # barrier would be reported.
@@ -14,9 +14,12 @@ if ! command -v clang >/dev/null || [ -z "$archer" ]; then
 fi
 cmake --log-level=WARNING -S . -B "$folder" -DST_TESTS=ON -DST_SANITIZE=thread -DCMAKE_C_COMPILER=clang \
     -DCMAKE_BUILD_TYPE=Debug >/dev/null
-cmake --build "$folder" --parallel "$jobs" --target test_threads bench_threads
+cmake --build "$folder" --parallel "$jobs" --target test_threads test_threads_islands \
+    test_islands_threads bench_threads
 
 export OMP_TOOL_LIBRARIES="$archer" OMP_WAIT_POLICY=passive
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1 halt_on_error=1 exitcode=66"
-"$folder/tests/test_threads"
+for test in test_threads test_threads_islands test_islands_threads; do
+    "$folder/tests/$test"
+done
 "$folder/bench/threads" 2000 3

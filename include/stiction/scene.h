@@ -346,6 +346,9 @@ ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name);
 ST_API st_JointId st_scene_find_joint(const st_Scene *scene, const char *name);
 ST_API st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name);
 ST_API st_ForceId st_scene_find_force(const st_Scene *scene, const char *name);
+ST_API st_SpringId st_scene_find_spring(const st_Scene *scene, const char *name);
+/* Names of shapes are unique in their body, or the ground. */
+ST_API st_ShapeId st_scene_find_shape(const st_Scene *scene, st_BodyId body, const char *name);
 
 /* What a body that moves has, given or from its shapes; fails where a free direction has nothing to move. */
 ST_API st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err);

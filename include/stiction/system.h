@@ -226,6 +226,19 @@ ST_API st_Status st_system_set_motor(st_System *system, st_JointId joint, double
 ST_API st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
                                      st_Error *err);
 
+/* Push a body from now on, whatever else acts on it: a force at its centre of mass and a torque, world axes, until
+ * something else is said; both NULL or 0: nothing. What was said is kept by st_system_save.        */
+ST_API st_Status st_system_push(st_System *system, st_BodyId body, const st_Vec3 *force, const st_Vec3 *torque,
+                                st_Error *err);
+/* Put one body somewhere else, or give it another velocity (world axes) and spin (body axes; NULL: as it is), between
+ * two steps. It wakes with its island; the forces that its contacts start from are forgotten where it is moved, and
+ * integrators of order two start anew, as behind an event. Nothing is asked of joints, springs and gaps: what a new
+ * pose opens, drift correction closes in the steps that follow (`velocity`: never), at most at correction_speed, or at
+ * once by `projection`; joint velocities that do not fit are gone after one step. A body that is fixed stays. */
+ST_API st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err);
+ST_API st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec3 *velocity, const st_Vec3 *spin,
+                                        st_Error *err);
+
 /* Go on with another scene, between two steps: bodies, shapes, joints, springs and forces may be new, gone or
  * different. Names say who is who. A body whose name was there goes on from where it is, whatever pose its def has. A
  * joint or spring whose name was there, between the same bodies and described at the same points, stays attached where

@@ -40,6 +40,17 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
+static void add_pushes(const sti_World *world, const double *q, double *k)
+{
+    for (int p = 0; p < world->n_pushes; p++) {
+        const sti_Push *push = &world->push[p];
+        const int body = (int)push->body;
+        if (sti_sleeps(world, body)) continue;
+        const st_Vec3 torque = rotate_back(sti_pose(q, body).q, vec3_load(push->wrench + 3));
+        add_wrench(&world->body[body], vec3_load(push->wrench), torque, k);
+    }
+}
+
 void sti_forces(const sti_World *world, double t, const double *q, double *k)
 {
     Weight weight = {world, k};
@@ -55,4 +66,5 @@ void sti_forces(const sti_World *world, double t, const double *q, double *k)
         st_Vec3 torque_body = def->body_axes ? torque : rotate_back(orientation, torque);
         add_wrench(&world->body[def->body.index1], force_world, add(torque_body, cross(def->point, force_body)), k);
     }
+    add_pushes(world, q, k);
 }

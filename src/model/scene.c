@@ -313,3 +313,13 @@ st_ForceId st_scene_find_force(const st_Scene *scene, const char *name)
 {
     return (st_ForceId){sti_names_find(&scene->names[STI_FORCE], 0, name) + 1};
 }
+
+st_SpringId st_scene_find_spring(const st_Scene *scene, const char *name)
+{
+    return (st_SpringId){sti_names_find(&scene->names[STI_SPRING], 0, name) + 1};
+}
+
+st_ShapeId st_scene_find_shape(const st_Scene *scene, st_BodyId body, const char *name)
+{
+    return (st_ShapeId){sti_names_find(&scene->names[STI_SHAPE], body.index1, name) + 1};
+}

@@ -176,6 +176,7 @@ void sti_world_destroy(sti_World *world)
     int n = world->n_bodies, angles = 2 * world->n_joints + world->n_springs;
     sti_collider_free(world);
     if (world->control != NULL) sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
+    STI_RELEASE(&a, world->push, world->push_capacity);
     st_scene_destroy(world->scene);
     sti_free(&a, world->body, n, sizeof *world->body);
     sti_free(&a, world->block_first, n + 1, sizeof *world->block_first);

@@ -171,6 +171,12 @@ typedef struct sti_Control {
     int64_t is_set;
 } sti_Control;
 
+/* A push from outside on a body, kept until another is said. */
+typedef struct sti_Push {
+    int64_t body;
+    double wrench[6]; /* force at the centre of mass and torque, world axes                        */
+} sti_Push;
+
 typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
@@ -194,8 +200,11 @@ typedef struct sti_World {
     const int *awake_shape;   /* their n_awake_shapes shapes                                               */
     int n_awake, n_awake_shapes;
     int64_t still; /* another number whenever others sleep, or elsewhere; 0: nobody's rows may be taken as they were  */
-    sti_Control *control;    /* n_joints, then the scene's n_forces                                       */
-    int64_t n_controls;      /* that are set                                                              */
+    sti_Control *control; /* n_joints, then the scene's n_forces                                       */
+    int64_t n_controls;   /* that are set                                                              */
+    sti_Push *push;       /* n_pushes, by body                                                         */
+    int n_pushes;
+    int64_t push_capacity;
     double asleep_potential; /* of those who sleep [J]                                                    */
 } sti_World;
 

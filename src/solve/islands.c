@@ -1,4 +1,4 @@
-/* islands.c -- see islands.h: the solvers, and the parts one after another. */
+/* islands.c -- see islands.h: memory, the whole as one, and what is said of all parts. */
 #include "solve/islands_memory.h"
 
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
@@ -13,25 +13,19 @@ static void release_blocks(const st_Allocator *allocator, Blocks *b)
 {
     STI_RELEASE(allocator, b->at, b->at_size);
     STI_RELEASE(allocator, b->of, b->of_size);
-    STI_RELEASE(allocator, b->first, b->first_size);
-    STI_RELEASE(allocator, b->x, b->x_size);
-    STI_RELEASE(allocator, b->marked, b->marked_size);
-}
-
-static void release_columns(const st_Allocator *allocator, Columns *c)
-{
-    STI_RELEASE(allocator, c->p, c->p_size);
-    STI_RELEASE(allocator, c->i, c->i_size);
-    STI_RELEASE(allocator, c->x, c->x_size);
 }
 
 void sti_islands_destroy(sti_Islands *s)
 {
     if (s == NULL) return;
     const st_Allocator allocator = s->allocator;
-    for (int k = 0; k < MOST_SOLVERS; k++)
-        st_solver_destroy(s->solver[k]);
+    for (int k = 0; k < s->n_desks; k++)
+        sti_desk_destroy(s->desk[k]);
+    for (int64_t k = 0; k < s->saddle_size; k++)
+        sti_saddle_destroy(s->saddle[k]);
     sti_linear_destroy(s->linear);
+    RELEASE(desk);
+    RELEASE(saddle);
     RELEASE(island);
     RELEASE(marks);
     RELEASE(shape);
@@ -46,17 +40,15 @@ void sti_islands_destroy(sti_Islands *s)
     release_blocks(&allocator, &s->A);
     release_blocks(&allocator, &s->Cb);
     release_blocks(&allocator, &s->C);
-    release_columns(&allocator, &s->G);
-    release_columns(&allocator, &s->H);
-    RELEASE(f);
-    RELEASE(g);
-    RELEASE(w);
-    RELEASE(law);
-    RELEASE(v);
-    RELEASE(l);
-    RELEASE(u);
-    RELEASE(r);
     sti_free(&allocator, s, 1, sizeof *s);
+}
+
+/* The first desk, at which the whole is solved as well, and what else there is before any part. */
+static st_Status furnish(sti_Islands *s, st_Error *err)
+{
+    STI_TRY(sti_desks_make(s, 1, err));
+    STI_TRY(sti_linear_create(&s->allocator, &s->linear, err));
+    return STI_GROW(&s->allocator, s->island, s->island_size, 2, err);
 }
 
 st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **out, st_Error *err)
@@ -68,9 +60,8 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **
     s->split = split;
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
-    st_Status status = st_solver_create(def, &s->solver[0], err);
-    if (status == ST_OK) status = sti_linear_create(&s->allocator, &s->linear, err);
-    if (status == ST_OK) status = STI_GROW(&s->allocator, s->island, s->island_size, 1, err);
+    atomic_flag_clear(&s->asking);
+    const st_Status status = furnish(s, err);
     if (status != ST_OK) {
         sti_islands_destroy(s);
         return status;
@@ -86,22 +77,13 @@ int sti_islands_count(const sti_Islands *s)
 
 const sti_Island *sti_islands_get(const sti_Islands *s, int index)
 {
-    return index >= 0 && index < s->n_islands ? &s->island[index] : NULL;
+    return index >= 0 && index < s->n_islands ? &s->island[index + 1] : NULL;
 }
 
 int sti_islands_of(const sti_Islands *s, int contact)
 {
     if (s->whole) return 0;
     return s->c_part[contact] > REST ? s->c_part[contact] - 1 : -1;
-}
-
-/* A mechanism's own solver, which knows its joints; the first serves who has none, and who comes too late. */
-static st_Status choose_solver(sti_Islands *s, int *n_jointed, st_Solver **out, st_Error *err)
-{
-    int k = s->part.n_l > 0 && *n_jointed + 1 < MOST_SOLVERS ? ++*n_jointed : 0;
-    if (s->solver[k] == NULL) STI_TRY(st_solver_create(&s->def, &s->solver[k], err));
-    *out = s->solver[k];
-    return ST_OK;
 }
 
 /* NaN is the worst of all. */
@@ -132,33 +114,18 @@ static void merge(st_SolveInfo *all, const st_SolveInfo *one, int worst_contact)
     to->complementarity += from->complementarity;
 }
 
-static st_Status solve_part(sti_Islands *s, int part, int *n_jointed, st_Solution *solution, st_SolveInfo *all,
-                            st_Error *err)
-{
-    st_Solver *solver;
-    st_SolveInfo one;
-    st_Solution own;
-    STI_TRY(sti_part_take(s, part, solution->r, err));
-    own = (st_Solution){.v = s->v, .l = s->l, .u = s->u, .r = s->r};
-    STI_TRY(choose_solver(s, n_jointed, &solver, err));
-    STI_TRY(sti_solver_solve(solver, &s->part, &own, &one, err));
-    sti_part_give(s, part, solution);
-    const int worst = one.residual.worst_contact;
-    merge(all, &one, worst >= 0 ? s->contacts.member[s->contacts.first[part] + worst] : -1);
-    if (part != REST) s->island[part - 1] = (sti_Island){s->part.A.n_blocks, s->part.n_contacts, s->part.n_l, one};
-    return ST_OK;
-}
-
 static st_Status solve_parts(sti_Islands *s, const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info,
                              st_Error *err)
 {
-    int n_jointed = 0;
     st_SolveInfo all = {.converged = true, .start = -1.0, .residual = {.worst_contact = -1}};
     STI_TRY(sti_parts_list(s, awake, err));
-    GROW(island, s->n_islands);
-    for (int part = 0; part <= s->n_islands; part++)
-        if (s->blocks.first[part] < s->blocks.first[part + 1])
-            STI_TRY(solve_part(s, part, &n_jointed, solution, &all, err));
+    GROW(island, s->n_islands + 1);
+    STI_TRY(sti_parts_solve(s, solution, err));
+    for (int part = 0; part <= s->n_islands; part++) {
+        const int worst = s->island[part].info.residual.worst_contact;
+        if (sti_members(&s->blocks, part) == 0) continue;
+        merge(&all, &s->island[part].info, worst >= 0 ? s->contacts.member[s->contacts.first[part] + worst] : -1);
+    }
     if (all.solver == NULL) all.solver = s->def.name; /* nobody moves */
     if (info != NULL) *info = all;
     return ST_OK;
@@ -167,9 +134,11 @@ static st_Status solve_parts(sti_Islands *s, const sti_Awake *awake, st_Solution
 static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *p = s->problem;
+    st_Solver *solver = s->desk[0]->solver;
     st_SolveInfo found;
-    STI_TRY(sti_solver_solve(s->solver[0], p, solution, &found, err));
-    s->island[0] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
+    sti_solver_equip(solver, s->def.threads, NULL);
+    STI_TRY(sti_solver_solve(solver, p, solution, &found, err));
+    s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
     if (info != NULL) *info = found;
     return ST_OK;
 }
@@ -206,6 +175,7 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
 {
     s->problem = problem;
     s->whole = true;
+    atomic_store(&s->cancelled, false);
     if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
         s->n_islands = 1;

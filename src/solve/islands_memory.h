@@ -1,8 +1,9 @@
 /* solve/islands_memory.h -- what the files of the islands share, and nobody else.
  *
- *     islands.c        solvers, and all parts one after another
+ *     islands.c        memory, the whole as one, and what is said of all parts
  *     islands_find.c   who is connected with whom: parts and their members
  *     islands_part.c   one part as a problem of its own, and its answer back in the whole
+ *     islands_team.c   all parts, by one thread or several
  */
 #ifndef STI_ISLANDS_MEMORY_H
 #define STI_ISLANDS_MEMORY_H
@@ -10,15 +11,14 @@
 #include "solve/islands.h"
 #include "solve/linear.h"
 #include "solve/rows.h"
+#include "solve/saddle.h"
+
+#include <stdatomic.h>
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 
 /* Parts: 0 is what has no contacts, 1 .. n_islands the islands; and nobody's. */
 enum { REST = 0, NONE = -1 };
-
-/* Solvers keep the structure of joints from step to step. Mechanisms so have one each, up to this many, by their order;
- * islands without joints share the first.                                                        */
-enum { MOST_SOLVERS = 64 };
 
 /* Members of every part, ascending: member[first[k]] .. member[first[k + 1] - 1]. */
 typedef struct Members {
@@ -26,17 +26,20 @@ typedef struct Members {
     STI_ARRAY(int, member);
 } Members;
 
-/* A block-diagonal matrix: where the values of each block start and whose a row is, in the whole; and the part's own.
- */
+/* A block-diagonal matrix of the whole: where the values of each block start, and whose a row is. */
 typedef struct Blocks {
     STI_ARRAY(int64_t, at);
     STI_ARRAY(int, of);
+} Blocks;
+
+/* The same of a part. */
+typedef struct PartBlocks {
     int n;
     int64_t n_x;
     STI_ARRAY(int, first);
     STI_ARRAY(double, x);
     STI_ARRAY(unsigned char, marked);
-} Blocks;
+} PartBlocks;
 
 /* G or H of a part. */
 typedef struct Columns {
@@ -46,30 +49,15 @@ typedef struct Columns {
     STI_ARRAY(double, x);
 } Columns;
 
-struct sti_Islands {
+/* Where one thread works: the part before it, and a solver. Nothing that it says depends on what was there before. */
+typedef struct Desk {
+    sti_Islands *islands;
     st_Allocator allocator;
-    st_SolverDef def;
-    bool split;
-    st_Solver *solver[MOST_SOLVERS];
-    sti_Linear *linear; /* for problems without contacts                                           */
-    int n_islands;
-    bool whole; /* the last problem was not taken apart                                            */
-    STI_ARRAY(sti_Island, island);
-    const st_Problem *problem;
-    int n_velocities;                /* that A.at and A.of are known for                           */
-    STI_ARRAY(int, shape);           /* A.first as it was then                                     */
-    STI_ARRAY(unsigned char, marks); /* and A.diagonal, zeros for none                             */
-    STI_ARRAY(int, above);           /* union-find over blocks                                            */
-    STI_ARRAY(int, part_of);         /* by block                                                          */
-    STI_ARRAY(int, l_part);          /* by joint row                                                      */
-    STI_ARRAY(int, c_part);          /* by contact                                                        */
-    STI_ARRAY(int, v_first);         /* by block: its first velocity in the part                          */
-    Members blocks, rows, contacts;
-
-    st_Problem part; /* the one being solved, its number and its arrays                            */
+    st_Solver *solver;
+    st_Problem part; /* its number and its arrays                                                  */
     int number;
     struct st_RowSource later; /* of its rows, where they wait                                     */
-    Blocks A, Cb, C;
+    PartBlocks A, Cb, C;
     Columns G, H;
     STI_ARRAY(double, f);
     STI_ARRAY(double, g);
@@ -79,15 +67,58 @@ struct sti_Islands {
     STI_ARRAY(double, l);
     STI_ARRAY(double, u);
     STI_ARRAY(double, r);
+    int failed; /* the first part that failed here, n_islands + 1: none                            */
+    st_Status status;
+    st_Error err;
+} Desk;
+
+struct sti_Islands {
+    st_Allocator allocator;
+    st_SolverDef def; /* as it was given; but who is asked for cancel is islands_team.c    */
+    bool split;
+    STI_ARRAY(Desk *, desk); /* one a thread, made when it is first needed; the first is there             */
+    int n_desks;
+    STI_ARRAY(sti_Saddle *, saddle); /* of parts with joints, which keeps their structure from step to step: the rest's,
+                                      * then by the block that the first joint row of an island touches; NULL until
+                                      * there is one                                                */
+    sti_Linear *linear;              /* for problems without contacts                               */
+    int n_islands;
+    bool whole;                    /* the last problem was not taken apart                         */
+    STI_ARRAY(sti_Island, island); /* by part                                                      */
+    atomic_int failed;             /* no part behind this one is of interest any more              */
+    atomic_flag asking;            /* somebody asks def.cancel                                     */
+    atomic_bool cancelled;         /* what it said                                                 */
+    const st_Problem *problem;
+    int n_velocities;                /* that A.at and A.of are known for                           */
+    STI_ARRAY(int, shape);           /* A.first as it was then                                     */
+    STI_ARRAY(unsigned char, marks); /* and A.diagonal, zeros for none                             */
+    Blocks A, Cb, C;
+    STI_ARRAY(int, above);   /* union-find over blocks                                            */
+    STI_ARRAY(int, part_of); /* by block                                                          */
+    STI_ARRAY(int, l_part);  /* by joint row                                                      */
+    STI_ARRAY(int, c_part);  /* by contact                                                        */
+    STI_ARRAY(int, v_first); /* by block: its first velocity in its part                          */
+    Members blocks, rows, contacts;
 };
 
 /* The parts of s->problem, by number; then their members. */
 st_Status sti_parts_find(sti_Islands *s, const sti_Awake *awake, st_Error *err);
 st_Status sti_parts_list(sti_Islands *s, const sti_Awake *awake, st_Error *err);
 
-/* One as s->part, with its share of the start r; its answer, s->v, l, u and r, where it belongs in the whole. */
-st_Status sti_part_take(sti_Islands *s, int part, const double *start, st_Error *err);
-void sti_part_give(const sti_Islands *s, int part, st_Solution *out);
+/* One as d->part, with its share of the start r; its answer, d->v, l, u and r, where it belongs in the whole. */
+st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err);
+void sti_part_give(const Desk *d, st_Solution *out);
+
+/* Desks for n threads, at least. */
+st_Status sti_desks_make(sti_Islands *s, int n, st_Error *err);
+void sti_desk_destroy(Desk *d); /* NULL is fine */
+/* Every part that has members; s->island says how they went. Of failures that of the first part. */
+st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err);
+
+static inline int sti_members(const Members *m, int part)
+{
+    return m->first[part + 1] - m->first[part];
+}
 
 /* The blocks that a contact touches whose rows wait to be made; NONE on a side without. */
 static inline void sti_waiting_blocks(const sti_Islands *s, int c, int block[2])

@@ -1,237 +1,309 @@
-/* islands_part.c -- one part as a problem of its own: its blocks, joint rows and contacts, numbered from 0. */
+/* islands_part.c -- one part as a problem of its own: its blocks, joint rows and contacts, numbered from 0.
+ *
+ * What it takes is counted first and its room made at once; then everything is copied.
+ */
 #include "math/block_diag.h"
 #include "solve/islands_memory.h"
+
+#define ROOM(name, n) STI_TRY(STI_GROW(&d->allocator, d->name, d->name##_size, (n), err))
 
 static void copy(double *to, const double *from, int64_t n)
 {
     if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-/* The block that begins with `row`, if one does, as the next of the part, at its row n. */
-static st_Status take_block(sti_Islands *s, const st_BlockDiag *from, Blocks *to, int row, int n, st_Error *err)
+/* ------------------------------------------------------------------ blocks and columns */
+
+/* The numbers in the block that begins with `row`; 0: none does. */
+static int64_t numbers_from(const st_BlockDiag *from, const Blocks *whole, int row)
 {
-    if (from->n_blocks == 0 || row != from->first[to->of[row]]) return ST_OK;
-    const int k = to->of[row], size = from->first[k + 1] - row;
-    const int64_t count = sti_block_numbers(from, k);
-    STI_TRY(STI_GROW(&s->allocator, to->first, to->first_size, to->n + 2, err));
-    STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, to->n_x + count, err));
-    copy(to->x + to->n_x, from->x + to->at[k], count);
+    if (from->n_blocks == 0 || row != from->first[whole->of[row]]) return 0;
+    return sti_block_numbers(from, whole->of[row]);
+}
+
+/* At most n blocks of n_x numbers in all; none yet. */
+static st_Status begin_blocks(Desk *d, PartBlocks *to, const st_BlockDiag *from, int n, int64_t n_x, st_Error *err)
+{
+    to->n = 0;
+    to->n_x = 0;
+    if (from->n_blocks == 0) return ST_OK;
+    STI_TRY(STI_GROW(&d->allocator, to->first, to->first_size, n + 1, err));
+    STI_TRY(STI_GROW(&d->allocator, to->x, to->x_size, n_x, err));
+    return from->diagonal != NULL ? STI_GROW(&d->allocator, to->marked, to->marked_size, n, err) : ST_OK;
+}
+
+/* The block that begins with `row`, if one does, as the next of the part, at its row n. */
+static void take_block(const st_BlockDiag *from, const Blocks *whole, PartBlocks *to, int row, int n)
+{
+    const int64_t count = numbers_from(from, whole, row);
+    if (count == 0) return;
+    const int k = whole->of[row];
+    copy(to->x + to->n_x, from->x + whole->at[k], count);
     to->n_x += count;
-    if (from->diagonal != NULL) {
-        STI_TRY(STI_GROW(&s->allocator, to->marked, to->marked_size, to->n + 1, err));
-        to->marked[to->n] = from->diagonal[k];
-    }
+    if (from->diagonal != NULL) to->marked[to->n] = from->diagonal[k];
     to->first[to->n++] = n;
-    to->first[to->n] = n + size;
+    to->first[to->n] = n + from->first[k + 1] - row;
+}
+
+/* n columns of `entries` numbers in all; none yet. */
+static st_Status begin_columns(Desk *d, Columns *to, int n, int64_t entries, st_Error *err)
+{
+    STI_TRY(STI_GROW(&d->allocator, to->p, to->p_size, n + 1, err));
+    STI_TRY(STI_GROW(&d->allocator, to->i, to->i_size, entries, err));
+    STI_TRY(STI_GROW(&d->allocator, to->x, to->x_size, entries, err));
+    to->n = 0;
+    to->p[0] = 0;
     return ST_OK;
 }
 
-/* Column j of G or H as the next of the part, with the velocities' numbers there. */
-static st_Status take_column(sti_Islands *s, const st_Sparse *from, int j, Columns *to, st_Error *err)
+/* Column j of G or H as the next of the part, with the velocities' numbers there: moved by as much within a block. */
+static void take_column(const sti_Islands *s, const st_Sparse *from, int j, Columns *to)
 {
-    const int64_t begin = from->p[j], count = from->p[j + 1] - begin, end = to->n > 0 ? to->p[to->n] : 0;
-    STI_TRY(STI_GROW(&s->allocator, to->p, to->p_size, to->n + 2, err));
-    STI_TRY(STI_GROW(&s->allocator, to->i, to->i_size, end + count, err));
-    STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, end + count, err));
+    const int64_t begin = from->p[j], count = from->p[j + 1] - begin, end = to->p[to->n];
+    const int *first = s->problem->A.first;
+    int low = 0, high = 0, shift = 0; /* of the block of the entry before */
     copy(to->x + end, from->x + begin, count);
     for (int64_t e = 0; e < count; e++) {
-        const int row = from->i[begin + e], block = s->A.of[row];
-        to->i[end + e] = row - s->problem->A.first[block] + s->v_first[block];
+        const int row = from->i[begin + e];
+        if (row < low || row >= high) {
+            const int block = s->A.of[row];
+            low = first[block], high = first[block + 1];
+            shift = s->v_first[block] - low;
+        }
+        to->i[end + e] = row + shift;
     }
-    to->p[to->n] = end;
     to->p[++to->n] = end + count;
-    return ST_OK;
 }
 
-static st_Status take_bodies(sti_Islands *s, int part, st_Error *err)
-{
-    const st_Problem *p = s->problem;
-    int n = 0;
-    for (int e = s->blocks.first[part]; e < s->blocks.first[part + 1]; e++) {
-        const int block = s->blocks.member[e], first = p->A.first[block], size = p->A.first[block + 1] - first;
-        GROW(f, n + size);
-        s->v_first[block] = n;
-        copy(s->f + n, p->f + first, size);
-        STI_TRY(take_block(s, &p->A, &s->A, first, n, err));
-        n += size;
-    }
-    GROW(v, n);
-    s->part.n_v = n;
-    return ST_OK;
-}
+/* ------------------------------------------------------------------ bodies and joints */
 
-static st_Status take_joints(sti_Islands *s, int part, st_Error *err)
+static st_Status take_bodies(Desk *d, st_Error *err)
 {
-    const st_Problem *p = s->problem;
-    const int begin = s->rows.first[part], n = s->rows.first[part + 1] - begin;
-    GROW(g, n);
-    GROW(l, n);
+    sti_Islands *s = d->islands;
+    const st_BlockDiag *A = &s->problem->A;
+    const int *block = s->blocks.member + s->blocks.first[d->number], n = sti_members(&s->blocks, d->number);
+    int n_v = 0;
+    int64_t n_x = 0;
     for (int k = 0; k < n; k++) {
-        const int row = s->rows.member[begin + k];
-        STI_TRY(take_column(s, &p->G, row, &s->G, err));
-        STI_TRY(take_block(s, &p->Cb, &s->Cb, row, k, err));
-        s->g[k] = p->g[row];
+        s->v_first[block[k]] = n_v;
+        n_v += A->first[block[k] + 1] - A->first[block[k]];
+        n_x += sti_block_numbers(A, block[k]);
     }
-    s->part.n_l = n;
+    ROOM(f, n_v);
+    ROOM(v, n_v);
+    STI_TRY(begin_blocks(d, &d->A, A, n, n_x, err));
+    for (int k = 0; k < n; k++) {
+        const int first = A->first[block[k]], at = s->v_first[block[k]];
+        copy(d->f + at, s->problem->f + first, A->first[block[k] + 1] - first);
+        take_block(A, &s->A, &d->A, first, at);
+    }
+    d->part.n_v = n_v;
+    return ST_OK;
+}
+
+static st_Status take_joints(Desk *d, st_Error *err)
+{
+    const sti_Islands *s = d->islands;
+    const st_Problem *p = s->problem;
+    const int *row = s->rows.member + s->rows.first[d->number], n = sti_members(&s->rows, d->number);
+    int64_t entries = 0, n_x = 0;
+    for (int k = 0; k < n; k++) {
+        entries += p->G.p[row[k] + 1] - p->G.p[row[k]];
+        n_x += numbers_from(&p->Cb, &s->Cb, row[k]);
+    }
+    ROOM(g, n);
+    ROOM(l, n);
+    STI_TRY(begin_columns(d, &d->G, n, entries, err));
+    STI_TRY(begin_blocks(d, &d->Cb, &p->Cb, n, n_x, err));
+    for (int k = 0; k < n; k++) {
+        take_column(s, &p->G, row[k], &d->G);
+        take_block(&p->Cb, &s->Cb, &d->Cb, row[k], k);
+        d->g[k] = p->g[row[k]];
+    }
+    d->part.n_l = n;
     return ST_OK;
 }
 
 /* ------------------------------------------------------------------ contacts whose rows wait */
 
+/* Numbers in such a row at most: six on either side. */
+enum { WAITING_ROW = 12 };
+
 /* The rows of contact c as the next of the part, where they wait to be made. */
-static st_Status take_waiting(sti_Islands *s, int c, Columns *to, st_Error *err)
+static void take_waiting(const sti_Islands *s, int c, Columns *to)
 {
     const st_Problem *p = s->problem;
     double row[3][2][STI_NODE];
     int block[2];
     sti_waiting_blocks(s, c, block);
     p->later->put(p->later->ctx, c, p->contact[c].dim, row);
-    for (int d = 0; d < p->contact[c].dim; d++) {
-        int64_t end = to->n > 0 ? to->p[to->n] : 0;
-        STI_TRY(STI_GROW(&s->allocator, to->p, to->p_size, to->n + 2, err));
-        STI_TRY(STI_GROW(&s->allocator, to->i, to->i_size, end + 12, err));
-        STI_TRY(STI_GROW(&s->allocator, to->x, to->x_size, end + 12, err));
-        to->p[to->n] = end;
+    for (int k = 0; k < p->contact[c].dim; k++) {
+        int64_t end = to->p[to->n];
         for (int side = 0; side < 2; side++)
-            for (int k = 0; block[side] != NONE && k < p->A.first[block[side] + 1] - p->A.first[block[side]]; k++) {
-                to->i[end] = s->v_first[block[side]] + k;
-                to->x[end++] = row[d][side][k];
+            for (int e = 0; block[side] != NONE && e < p->A.first[block[side] + 1] - p->A.first[block[side]]; e++) {
+                to->i[end] = s->v_first[block[side]] + e;
+                to->x[end++] = row[k][side][e];
             }
         to->p[++to->n] = end;
     }
-    return ST_OK;
 }
 
 /* Do the rows of a part wait on, since the whole's do and there are many? Whoever wants them asks the part, and the
  * part the whole.                                                                                       */
-static bool waits(const sti_Islands *s, int part)
+static bool waits(const Desk *d)
 {
-    return sti_rows_wait(s->problem) && s->contacts.first[part + 1] - s->contacts.first[part] >= STI_FEW_ROWS;
+    return sti_rows_wait(d->islands->problem) && sti_members(&d->islands->contacts, d->number) >= STI_FEW_ROWS;
 }
 
-static int contact_in_whole(const sti_Islands *s, int c)
+static int contact_in_whole(const Desk *d, int c)
 {
-    return s->contacts.member[s->contacts.first[s->number] + c];
+    const Members *contacts = &d->islands->contacts;
+    return contacts->member[contacts->first[d->number] + c];
 }
 
 static void part_legs(const void *ctx, int c, int first[2])
 {
-    const sti_Islands *s = ctx;
+    const Desk *d = ctx;
     int block[2];
-    sti_waiting_blocks(s, contact_in_whole(s, c), block);
+    sti_waiting_blocks(d->islands, contact_in_whole(d, c), block);
     for (int side = 0; side < 2; side++)
-        first[side] = block[side] != NONE ? s->v_first[block[side]] : -1;
+        first[side] = block[side] != NONE ? d->islands->v_first[block[side]] : -1;
 }
 
 static void part_put(const void *ctx, int c, int dim, double row[3][2][STI_NODE])
 {
-    const sti_Islands *s = ctx;
-    const struct st_RowSource *later = s->problem->later;
-    later->put(later->ctx, contact_in_whole(s, c), dim, row);
+    const Desk *d = ctx;
+    const struct st_RowSource *later = d->islands->problem->later;
+    later->put(later->ctx, contact_in_whole(d, c), dim, row);
 }
 
 static const double *part_frame(const void *ctx, int c, const double *centre[2])
 {
-    const sti_Islands *s = ctx;
-    const struct st_RowSource *later = s->problem->later;
-    return later->frame(later->ctx, contact_in_whole(s, c), centre);
+    const Desk *d = ctx;
+    const struct st_RowSource *later = d->islands->problem->later;
+    return later->frame(later->ctx, contact_in_whole(d, c), centre);
 }
 
 static const double *part_axes(const void *ctx, int first)
 {
-    const sti_Islands *s = ctx;
+    const Desk *d = ctx;
+    const sti_Islands *s = d->islands;
     const struct st_RowSource *later = s->problem->later;
-    int lo = 0, hi = s->A.n;
+    int lo = 0, hi = d->A.n;
     while (hi - lo > 1) { /* the block that begins with `first` */
         const int middle = lo + (hi - lo) / 2;
-        if (s->A.first[middle] <= first)
+        if (d->A.first[middle] <= first)
             lo = middle;
         else
             hi = middle;
     }
-    return later->axes(later->ctx, s->problem->A.first[s->blocks.member[s->blocks.first[s->number] + lo]]);
+    return later->axes(later->ctx, s->problem->A.first[s->blocks.member[s->blocks.first[d->number] + lo]]);
 }
 
 static st_Status part_make(void *ctx, st_Error *err)
 {
-    sti_Islands *s = ctx;
-    s->H.n = 0;
-    for (int c = 0; c < s->part.n_contacts; c++)
-        STI_TRY(take_waiting(s, contact_in_whole(s, c), &s->H, err));
-    s->part.H = (st_Sparse){s->part.n_v, s->part.n_r, s->H.p, s->H.i, s->H.x};
+    Desk *d = ctx;
+    STI_TRY(begin_columns(d, &d->H, d->part.n_r, WAITING_ROW * (int64_t)d->part.n_r, err));
+    for (int c = 0; c < d->part.n_contacts; c++)
+        take_waiting(d->islands, contact_in_whole(d, c), &d->H);
+    d->part.H = (st_Sparse){d->part.n_v, d->part.n_r, d->H.p, d->H.i, d->H.x};
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ contacts */
+
+/* Room for the contacts of the part. */
+static st_Status begin_contacts(Desk *d, st_Error *err)
+{
+    const sti_Islands *s = d->islands;
+    const st_Problem *p = s->problem;
+    const int n_contacts = sti_members(&s->contacts, d->number);
+    int n = 0;
+    int64_t entries = 0, n_x = 0;
+    for (int k = 0; k < n_contacts; k++) {
+        const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
+        n += contact->dim;
+        if (!sti_rows_wait(p)) entries += p->H.p[contact->first + contact->dim] - p->H.p[contact->first];
+        for (int row = contact->first; row < contact->first + contact->dim && p->C.n_blocks > 0; row++)
+            n_x += numbers_from(&p->C, &s->C, row);
+    }
+    if (sti_rows_wait(p) && !waits(d)) entries = WAITING_ROW * (int64_t)n;
+    ROOM(law, n_contacts);
+    ROOM(w, n);
+    ROOM(r, n);
+    ROOM(u, n);
+    d->part.n_contacts = n_contacts;
+    d->part.n_r = n;
+    STI_TRY(begin_blocks(d, &d->C, &p->C, n, n_x, err));
+    return begin_columns(d, &d->H, waits(d) ? 0 : n, entries, err);
+}
+
+static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
+{
+    const sti_Islands *s = d->islands;
+    const st_Problem *p = s->problem;
+    int n = 0;
+    STI_TRY(begin_contacts(d, err));
+    for (int k = 0; k < d->part.n_contacts; k++) {
+        const st_ContactLaw *contact = &p->contact[contact_in_whole(d, k)];
+        d->law[k] = *contact;
+        d->law[k].first = n;
+        copy(d->w + n, p->w + contact->first, contact->dim);
+        copy(d->r + n, start + contact->first, contact->dim);
+        if (sti_rows_wait(p) && !waits(d)) take_waiting(s, contact_in_whole(d, k), &d->H);
+        for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
+            if (!sti_rows_wait(p)) take_column(s, &p->H, row, &d->H);
+            take_block(&p->C, &s->C, &d->C, row, n);
+        }
+    }
     return ST_OK;
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-static st_Status take_contacts(sti_Islands *s, int part, const double *start, st_Error *err)
+st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
 {
-    const st_Problem *p = s->problem;
-    const int begin = s->contacts.first[part], n_contacts = s->contacts.first[part + 1] - begin;
-    int n = 0;
-    GROW(law, n_contacts);
-    for (int k = 0; k < n_contacts; k++) {
-        const st_ContactLaw *contact = &p->contact[s->contacts.member[begin + k]];
-        GROW(w, n + contact->dim);
-        GROW(r, n + contact->dim);
-        s->law[k] = *contact;
-        s->law[k].first = n;
-        copy(s->w + n, p->w + contact->first, contact->dim);
-        copy(s->r + n, start + contact->first, contact->dim);
-        if (sti_rows_wait(p) && !waits(s, part)) STI_TRY(take_waiting(s, s->contacts.member[begin + k], &s->H, err));
-        for (int row = contact->first; row < contact->first + contact->dim; row++, n++) {
-            if (!sti_rows_wait(p)) STI_TRY(take_column(s, &p->H, row, &s->H, err));
-            STI_TRY(take_block(s, &p->C, &s->C, row, n, err));
-        }
-    }
-    GROW(u, n);
-    s->part.n_contacts = n_contacts;
-    s->part.n_r = n;
-    return ST_OK;
-}
-
-st_Status sti_part_take(sti_Islands *s, int part, const double *start, st_Error *err)
-{
-    st_Problem *to = &s->part;
-    *to = (st_Problem){.symmetric = s->problem->symmetric, .u_scale = s->problem->u_scale};
-    s->A.n = s->Cb.n = s->C.n = s->G.n = s->H.n = 0;
-    s->A.n_x = s->Cb.n_x = s->C.n_x = 0;
-    STI_TRY(take_bodies(s, part, err));
-    STI_TRY(take_joints(s, part, err));
-    STI_TRY(take_contacts(s, part, start, err));
-    to->A = (st_BlockDiag){.n_blocks = s->A.n, .first = s->A.first, .x = s->A.x};
-    if (s->problem->A.diagonal != NULL) to->A.diagonal = s->A.marked;
-    to->Cb = (st_BlockDiag){.n_blocks = s->Cb.n, .first = s->Cb.first, .x = s->Cb.x};
-    to->C = (st_BlockDiag){.n_blocks = s->C.n, .first = s->C.first, .x = s->C.x};
-    to->G = (st_Sparse){to->n_v, to->n_l, s->G.p, s->G.i, s->G.x};
-    to->H = (st_Sparse){to->n_v, to->n_r, s->H.p, s->H.i, s->H.x};
-    if (waits(s, part)) {
+    const st_Problem *whole = d->islands->problem;
+    st_Problem *to = &d->part;
+    *to = (st_Problem){.symmetric = whole->symmetric, .u_scale = whole->u_scale};
+    d->number = part;
+    STI_TRY(take_bodies(d, err));
+    STI_TRY(take_joints(d, err));
+    STI_TRY(take_contacts(d, start, err));
+    to->A = (st_BlockDiag){.n_blocks = d->A.n, .first = d->A.first, .x = d->A.x};
+    if (whole->A.diagonal != NULL) to->A.diagonal = d->A.marked;
+    to->Cb = (st_BlockDiag){.n_blocks = d->Cb.n, .first = d->Cb.first, .x = d->Cb.x};
+    to->C = (st_BlockDiag){.n_blocks = d->C.n, .first = d->C.first, .x = d->C.x};
+    to->G = (st_Sparse){to->n_v, to->n_l, d->G.p, d->G.i, d->G.x};
+    to->H = (st_Sparse){to->n_v, to->n_r, d->H.p, d->H.i, d->H.x};
+    if (waits(d)) {
         to->H.p = NULL;
-        to->later = &s->later;
-        s->number = part;
-        s->later = (struct st_RowSource){s, part_legs, part_put, part_frame, part_axes, part_make};
+        to->later = &d->later;
+        d->later = (struct st_RowSource){d, part_legs, part_put, part_frame, part_axes, part_make};
     }
-    to->f = s->f;
-    to->g = s->g;
-    to->w = s->w;
-    to->contact = s->law;
+    to->f = d->f;
+    to->g = d->g;
+    to->w = d->w;
+    to->contact = d->law;
     return ST_OK;
 }
 
 /* The answer of a part, where it belongs in the whole. */
-void sti_part_give(const sti_Islands *s, int part, st_Solution *out)
+void sti_part_give(const Desk *d, st_Solution *out)
 {
+    const sti_Islands *s = d->islands;
     const st_Problem *p = s->problem;
+    const int part = d->number;
     for (int e = s->blocks.first[part]; e < s->blocks.first[part + 1] && out->v != NULL; e++) {
         const int block = s->blocks.member[e], first = p->A.first[block];
-        copy(out->v + first, s->v + s->v_first[block], p->A.first[block + 1] - first);
+        copy(out->v + first, d->v + s->v_first[block], p->A.first[block + 1] - first);
     }
     for (int e = s->rows.first[part], n = 0; e < s->rows.first[part + 1] && out->l != NULL; e++, n++)
-        out->l[s->rows.member[e]] = s->l[n];
+        out->l[s->rows.member[e]] = d->l[n];
     for (int e = s->contacts.first[part], n = 0; e < s->contacts.first[part + 1]; e++) {
         const st_ContactLaw *contact = &p->contact[s->contacts.member[e]];
-        copy(out->r + contact->first, s->r + n, contact->dim);
-        if (out->u != NULL) copy(out->u + contact->first, s->u + n, contact->dim);
+        copy(out->r + contact->first, d->r + n, contact->dim);
+        if (out->u != NULL) copy(out->u + contact->first, d->u + n, contact->dim);
         n += contact->dim;
     }
 }

@@ -22,7 +22,8 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
     m->allocator = m->graph.allocator = m->graph.mobility.allocator = *allocator;
     reduction->memory = m;
     reduction->judged = &m->judged;
-    const st_Status status = sti_saddle_create(allocator, &m->saddle, err);
+    const st_Status status = sti_saddle_create(allocator, &m->own_saddle, err);
+    m->saddle = m->own_saddle;
     if (status != ST_OK) {
         sti_reduction_destroy(reduction);
         return status;
@@ -35,7 +36,7 @@ void sti_reduction_destroy(sti_Reduction *reduction)
 {
     if (reduction == NULL) return;
     sti_ReductionMemory *m = reduction->memory;
-    sti_saddle_destroy(m->saddle);
+    sti_saddle_destroy(m->own_saddle);
     sti_graph_release(&m->graph);
     RELEASE(h_first);
     RELEASE(h_start);
@@ -72,6 +73,12 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     st_Allocator allocator = m->allocator;
     sti_free(&allocator, m, 1, sizeof *m);
     sti_free(&allocator, reduction, 1, sizeof *reduction);
+}
+
+void sti_reduction_lend(sti_Reduction *reduction, sti_Saddle *saddle)
+{
+    sti_ReductionMemory *m = reduction->memory;
+    m->saddle = saddle != NULL ? saddle : m->own_saddle;
 }
 
 st_Status sti_reduction_begin(sti_Reduction *reduction, const st_Problem *problem, st_Error *err)

@@ -25,6 +25,8 @@
 
 #include <stiction/problem.h>
 
+struct sti_Saddle; /* saddle.h */
+
 /* The r that was judged last and what belongs to it: who asks for it again is answered from here (residual.c). */
 typedef struct sti_Judged {
     bool known;
@@ -58,6 +60,10 @@ typedef struct sti_Reduction {
 
 st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err);
 void sti_reduction_destroy(sti_Reduction *reduction);
+
+/* From the next problem on velocities and joints are solved for by this (saddle.h), which stays its owner's; NULL: by
+ * the reduction's own.                                                                            */
+void sti_reduction_lend(sti_Reduction *reduction, struct sti_Saddle *saddle);
 
 /* Reduce a (checked) problem, replacing what was there. No allocation when nothing has to grow. The
  * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may

@@ -18,7 +18,8 @@
 typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
-    sti_Saddle *saddle;
+    sti_Saddle *saddle; /* who solves for joints: its own, or one that is lent                  */
+    sti_Saddle *own_saddle;
     sti_Graph graph;
     bool columns; /* h_ and y_ are those of this problem */
     STI_ARRAY(int64_t, h_first);

@@ -165,6 +165,12 @@ void sti_solver_be_rough(st_Solver *solver)
     solver->reduction->rough = true;
 }
 
+void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle)
+{
+    solver->def.threads = solver->reduction->threads = threads;
+    sti_reduction_lend(solver->reduction, saddle);
+}
+
 void st_solver_destroy(st_Solver *solver)
 {
     if (solver == NULL) return;

@@ -61,6 +61,9 @@ void sti_solver_close(const sti_SolverKind *kind, void *workspace);
 /* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
 void sti_solver_be_rough(st_Solver *solver);
 
+/* For the next solves: threads, and who solves for joints (sti_reduction_lend). */
+void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle);
+
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
 

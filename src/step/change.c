@@ -175,6 +175,22 @@ static void carry_controls(const Moved *moved, sti_World *now)
         now->n_controls += now->control[k].is_set;
 }
 
+/* Bodies that are gone, or fixed now, are pushed no more. */
+static st_Status carry_pushes(const Moved *moved, sti_World *now, st_Error *err)
+{
+    const sti_World *was = moved->was;
+    STI_TRY(STI_GROW(&now->allocator, now->push, now->push_capacity, was->n_pushes, err));
+    for (int b = 1; b < now->n_bodies && was->n_pushes > 0; b++) {
+        const int from = sti_names_find(&was->scene->names[STI_BODY], 0, now->scene->names[STI_BODY].name[b]);
+        for (int p = 0; p < was->n_pushes && now->body[b].n_dofs > 0; p++) {
+            if (was->push[p].body != from) continue;
+            now->push[now->n_pushes] = was->push[p];
+            now->push[now->n_pushes++].body = b;
+        }
+    }
+    return ST_OK;
+}
+
 static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Error *err)
 {
     moved->now = now->world;
@@ -184,6 +200,7 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     STI_TRY(carry_forces(was, now, moved, err));
     STI_TRY(carry_patches(was, now, moved, err));
     carry_controls(moved, now->world);
+    STI_TRY(carry_pushes(moved, now->world, err));
     now->rows_stale = now->world->n_controls > 0;
     now->n_steps = was->n_steps;
     now->friction_work = was->friction_work;

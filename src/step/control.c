@@ -61,6 +61,58 @@ st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *f
     return say(system, world->n_joints + f, control, world->scene->force[f].body.index1, 0, err);
 }
 
+/* Where the push of a body stands, or would stand. */
+static int find_push(const sti_World *world, int body)
+{
+    int p = 0;
+    while (p < world->n_pushes && world->push[p].body < body)
+        p++;
+    return p;
+}
+
+static bool is_nothing(const double wrench[6])
+{
+    for (int i = 0; i < 6; i++)
+        if (wrench[i] != 0) return false;
+    return true;
+}
+
+/* One in place of the other, or none. */
+static st_Status put_push(sti_World *world, const sti_Push *push, st_Error *err)
+{
+    const int p = find_push(world, (int)push->body);
+    const bool there = p < world->n_pushes && world->push[p].body == push->body, none = is_nothing(push->wrench);
+    const size_t behind = (size_t)(world->n_pushes - p - there) * sizeof *push;
+    if (!there && none) return ST_OK;
+    if (!there) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, world->n_pushes + 1, err));
+    if (there == none) memmove(world->push + p + !none, world->push + p + there, behind);
+    if (!none) world->push[p] = *push;
+    world->n_pushes += !none - there;
+    return ST_OK;
+}
+
+st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, const st_Vec3 *torque, st_Error *err)
+{
+    sti_Push push = {.body = id.index1};
+    STI_TRY(sti_check_movable(system, "st_system_push", id, err));
+    sti_World *world = system->world;
+    if (force != NULL) vec3_store(push.wrench, *force);
+    if (torque != NULL) vec3_store(push.wrench + 3, *torque);
+    for (int i = 0; i < 6; i++)
+        if (!sti_within(push.wrench[i], STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": component %d of its push is %g, must be from %g to %g",
+                            world->scene->names[STI_BODY].name[id.index1], i, push.wrench[i], -STI_LARGEST,
+                            STI_LARGEST);
+    const int p = find_push(world, id.index1);
+    const bool there = p < world->n_pushes && world->push[p].body == id.index1;
+    for (int i = 0; i < 6; i++)
+        if (push.wrench[i] != (there ? world->push[p].wrench[i] : 0.0)) {
+            STI_TRY(put_push(world, &push, err));
+            return st_system_wake(system, id, err);
+        }
+    return ST_OK;
+}
+
 st_Status sti_refresh_rows(st_System *system, st_Error *err)
 {
     if (!system->rows_stale) return ST_OK;

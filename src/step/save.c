@@ -9,8 +9,9 @@
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
-#define MAGIC   0x5354534156453031u /* "STSAVE01", and the byte order */
-#define VERSION 3 /* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches */
+#define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
+/* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes */
+#define VERSION 4
 
 typedef struct Head {
     uint64_t magic;
@@ -53,6 +54,7 @@ enum {
     JOINT_FORCES,
     MEAN,
     CONTROLS,
+    PUSHES,
     N_SECTIONS
 };
 
@@ -81,7 +83,8 @@ static const struct {
                           [SLEEPERS] = {"sleeper", sizeof(sti_Sleeper)},
                           [JOINT_FORCES] = {"joint f", sizeof(double)},
                           [MEAN] = {"mean", sizeof(double)},
-                          [CONTROLS] = {"control", sizeof(sti_Control)}};
+                          [CONTROLS] = {"control", sizeof(sti_Control)},
+                          [PUSHES] = {"push", sizeof(sti_Push)}};
 
 /* A part of the state: where it stands, how many elements. */
 typedef struct Part {
@@ -117,6 +120,7 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[MEAN] = (Part){s->mean.past, sti_mean_past(s)};
     const bool controlled = s->world != NULL && s->world->n_controls > 0;
     part[CONTROLS] = (Part){controlled ? s->world->control : NULL, controlled ? sti_control_count(s->world) : 0};
+    part[PUSHES] = (Part){s->world != NULL ? s->world->push : NULL, s->world != NULL ? s->world->n_pushes : 0};
 }
 
 size_t st_system_save(const st_System *system, void *buffer, size_t size)
@@ -305,6 +309,21 @@ static st_Status check_controls(const st_System *system, const Part *part, st_Er
     return ST_OK;
 }
 
+/* By body, each once. */
+static st_Status check_pushes(const st_System *system, const Part *part, st_Error *err)
+{
+    int64_t last = 0;
+    for (int64_t k = 0; k < part->count; k++) {
+        sti_Push push;
+        memcpy(&push, (const char *)part->data + (size_t)k * sizeof push, sizeof push);
+        if (system->world == NULL || push.body <= last || push.body >= system->world->n_bodies) return damaged(err);
+        for (int i = 0; i < 6; i++)
+            if (!isfinite(push.wrench[i])) return damaged(err);
+        last = push.body;
+    }
+    return ST_OK;
+}
+
 static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
 {
     const int n_q = system->model.n_q, n_v = system->model.n_v;
@@ -323,6 +342,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
     STI_TRY(check_ids(system, &part[LOADED], err));
     STI_TRY(check_mean(&part[MEAN], n_v, err));
     STI_TRY(check_controls(system, &part[CONTROLS], err));
+    STI_TRY(check_pushes(system, &part[PUSHES], err));
     return check_sleep(system, part, err);
 }
 
@@ -347,6 +367,8 @@ static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_E
 
 static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *err)
 {
+    sti_World *world = s->world;
+    if (world != NULL) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, part[IMPULSES].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
@@ -421,6 +443,8 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     s->loaded.n = (int)part[LOADED].count;
     s->n_modes = (int)part[MODES].count;
     restore_controls(s, &part[CONTROLS]);
+    if (s->world != NULL) take(s->world->push, &part[PUSHES], sizeof *s->world->push);
+    if (s->world != NULL) s->world->n_pushes = (int)part[PUSHES].count;
     take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
     take(&s->stalled, &part[STALLED], sizeof s->stalled);
     restore_past(s, part);

@@ -487,15 +487,29 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
 
 /* ---- around a step ---------------------------------------------------------------------------- */
 
-st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
+/* Whoever is due wakes; `here` is looked at again then, as far ahead as the next step needs. */
+static st_Status wake_and_look(st_System *system, st_Error *err)
 {
     bool woken;
+    STI_TRY(wake_due(system, &woken, err));
+    if (!woken) return ST_OK;
+    system->foreseen = 0;
+    return sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err);
+}
+
+st_Status sti_sleep_begin(st_System *system, double h, st_Error *err)
+{
     if (!system->sleep.on) return ST_OK;
     note_forces(system, h);
-    STI_TRY(wake_due(system, &woken, err));
-    if (woken) system->foreseen = 0; /* `here` is looked at again, as far ahead as the step needs */
-    if (woken) STI_TRY(sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err));
+    STI_TRY(wake_and_look(system, err));
     return fall_asleep(system, err);
+}
+
+st_Status sti_wake_now(st_System *system, int body, st_Error *err)
+{
+    if (!system->sleep.on) return ST_OK;
+    STI_TRY(st_system_wake(system, (st_BodyId){body}, err));
+    return wake_and_look(system, err);
 }
 
 void sti_sleep_end(st_System *system, double h)

@@ -13,6 +13,8 @@ void sti_sleep_free(st_System *system);
 st_Status sti_sleep_begin(st_System *system, double h, st_Error *err);
 /* The wanted contacts touch sleepers? They wake; then the contacts at the state must be looked up again. */
 st_Status sti_wake_touched(st_System *system, bool *woken, st_Error *err);
+/* A body, with its island, at once; the contacts at the state are looked up again where somebody woke. */
+st_Status sti_wake_now(st_System *system, int body, st_Error *err);
 /* Behind a step of length h: who rests, and whose joints are about to move. */
 void sti_sleep_end(st_System *system, double h);
 

@@ -399,6 +399,8 @@ void sti_still_body(st_System *system, int body);
 /* The state to go back to, and back to it. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+/* one_body.c: is it one of a scene, and does it move? Whose call asks. */
+st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err);
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
 st_Status sti_refresh_rows(st_System *system, st_Error *err);
 /* No step yet, or one that failed: there is nothing to report. */

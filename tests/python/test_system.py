@@ -237,6 +237,30 @@ class Control(unittest.TestCase):
         system.set_force("push", torque=(0, 0.5, 0))
         system.set_force(1)
 
+    def test_one_body_in_hand(self):
+        system = support.system(support.box(), gravity=(0, 0, 0))
+        system.set_pose("box", (0, 0, 5))
+        system.set_velocity("box", linear=(0, 1, 0))
+        system.push("box", force=(4, 0, 0), torque=(0, 0, 0.1))
+        system.step(steps=100)
+        body = system.velocity("box")
+        self.assertAlmostEqual(body.linear[0], 4 * 0.1 / 2, 9)  # F t/m
+        self.assertAlmostEqual(body.linear[1], 1, 9)
+        self.assertAlmostEqual(body.spin[2], 0.1 * 0.1 / (2 * 0.04 / 6), 9)  # T t/I, I = m a^2/6
+        self.assertAlmostEqual(system.pose("box").position[1], 0.1, 9)
+        system.push("box")
+        system.set_velocity("box", spin=(0, 0, 0))
+        system.set_pose("box", orientation=(0, 1, 0, 0))
+        system.step()
+        self.assertAlmostEqual(system.velocity("box").linear[0], 0.2, 9)
+        self.assertAlmostEqual(system.pose("box").orientation[1], 1, 9)
+        self.assertEqual(copy.copy(system).hash(), system.hash())
+        self.assertRaises(KeyError, lambda: system.push("nobody", (1, 0, 0)))
+        self.assertRaises(ValueError, lambda: system.set_pose("box", orientation=(1, 0, 0)))
+        self.assertRaises(ValueError, lambda: system.set_velocity("box", (1, 0)))
+        with self.assertRaises(stiction.Error):
+            system.set_pose("box", orientation=(2, 0, 0, 0))
+
     def test_hanging_still(self):
         system = support.system(support.pendulum())
         system.step(steps=10)

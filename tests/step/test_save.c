@@ -7,7 +7,8 @@
 typedef struct Case {
     const char *scene, *set; /* an override, or NULL */
     int before, after;       /* steps                */
-    const char *told;        /* a joint whose motor is told what to want before it is saved; or NULL */
+    const char
+        *told; /* a joint whose motor is told what to want before it is saved, and whose body is pushed; or NULL */
 } Case;
 
 static void make(const char *scene, const char *set, st_Scene **out, st_SystemDef *def, st_System **system)
@@ -68,6 +69,9 @@ static void go_on(const Case *c, Parts *parts)
     make(c->scene, c->set, &scene, &def, &first);
     take_steps(first, def.h, c->before);
     if (c->told != NULL) check_ok(st_system_set_motor(first, st_scene_find_joint(scene, c->told), 0.5, &err), err);
+    st_JointDef joint;
+    if (c->told != NULL && st_scene_joint(scene, st_scene_find_joint(scene, c->told), &joint) == ST_OK)
+        check_ok(st_system_push(first, joint.b, &(st_Vec3){0.1, 0.2, 0.3}, NULL, &err), err);
     unsigned char *bytes = save(first, &size);
     note_parts(parts, bytes, size);
     check_ok(st_system_create(scene, &def, &second, &err), err);

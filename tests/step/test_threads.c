@@ -1,55 +1,5 @@
 /* The same bits with any number of threads: piles of spheres, a wall of boxes, mechanisms among them. */
-#include "check.h"
-
-#include <stiction/io.h>
-#include <string.h>
-
-typedef struct World {
-    st_Scene *scene;
-    st_SystemDef def;
-    st_Error err;
-} World;
-
-static void begin_empty(World *w)
-{
-    *w = (World){.def = st_system_def()};
-    w->def.h = 1.0 / 240;
-    w->def.solver = "nsgs";
-    w->def.tolerance = 1e-3;
-    w->def.max_iterations = 20;
-    check_ok(st_scene_create(&w->scene, &w->err), w->err);
-}
-
-static void begin(World *w)
-{
-    begin_empty(w);
-    st_ShapeDef floor = st_plane_def();
-    floor.mu = 0.5;
-    check_ok(st_scene_add_shape(w->scene, ST_GROUND, &floor, NULL, &w->err), w->err);
-}
-
-static st_BodyId add(World *w, st_ShapeDef shape, st_Vec3 at)
-{
-    st_BodyDef def = st_body_def();
-    st_BodyId id;
-    def.pose.p = at;
-    shape.mu = 0.5;
-    check_ok(st_scene_add_body(w->scene, &def, &id, &w->err), w->err);
-    check_ok(st_scene_add_shape(w->scene, id, &shape, NULL, &w->err), w->err);
-    return id;
-}
-
-/* Spheres that touch one another, not quite in line: nine by nine, in layers. */
-static void add_pile(World *w, int layers)
-{
-    check_Random random = {7};
-    for (int k = 0; k < 81 * layers; k++) {
-        const int layer = k / 81;
-        double x = 0.2 * (k % 9) + check_random(&random, -0.005, 0.005), z = 0.1 + 0.2 * layer;
-        double y = 0.2 * (k / 9 % 9) + check_random(&random, -0.005, 0.005);
-        add(w, st_sphere_def(0.1), (st_Vec3){x, y, z + check_random(&random, 0, 0.004)});
-    }
-}
+#include "threads.h"
 
 static void build_pile(World *w)
 {
@@ -106,56 +56,6 @@ static void build_plates(World *w)
         check_ok(st_scene_add_joint(w->scene, &joint, NULL, &w->err), w->err);
     }
     add_pile(w, 8);
-}
-
-/* What a step says beside the state: all of it is made of sums and largest values that a team finds. */
-enum { FIGURES = 6 };
-
-typedef struct Trace {
-    uint64_t hash[40];
-    double figure[40][FIGURES];
-    int contacts;
-} Trace;
-
-static void run(World *w, int threads, int n, Trace *out)
-{
-    st_System *system;
-    st_StepInfo info = st_step_info();
-    w->def.threads = threads;
-    check_ok(st_system_create(w->scene, &w->def, &system, &w->err), w->err);
-    for (int k = 0; k < n; k++) {
-        check_ok(st_system_step(system, w->def.h, &info, &w->err), w->err);
-        out->hash[k] = st_system_hash(system);
-        const double figure[FIGURES] = {info.solve.residual.natural,
-                                        info.penetration,
-                                        info.kinetic,
-                                        info.potential,
-                                        info.friction,
-                                        info.overlapping};
-        memcpy(out->figure[k], figure, sizeof figure);
-        out->contacts = info.contacts > out->contacts ? info.contacts : out->contacts;
-    }
-    st_system_destroy(system);
-}
-
-static void check_same(void (*build)(World *), st_Integrator integrator, int n, int least_contacts)
-{
-    static const int counts[] = {2, 3, 4};
-    World w;
-    Trace one = {.contacts = 0};
-    build(&w);
-    w.def.integrator = integrator;
-    run(&w, 1, n, &one);
-    assert_true(one.contacts >= least_contacts); /* enough that a team is called for */
-    for (size_t t = 0; t < sizeof counts / sizeof counts[0]; t++) {
-        Trace many = {.contacts = 0};
-        run(&w, counts[t], n, &many);
-        for (int k = 0; k < n; k++) {
-            assert_true(many.hash[k] == one.hash[k]);
-            assert_memory_equal(many.figure[k], one.figure[k], sizeof one.figure[k]);
-        }
-    }
-    st_scene_destroy(w.scene);
 }
 
 static void a_pile_has_the_same_bits(void **state)

@@ -1,0 +1,152 @@
+/* step/one_body.c -- one body put somewhere else, or thrown, between two steps.
+ *
+ * As st_system_set_state does for all, for one: the state is looked at again where it is now. What is remembered of the
+ * others stays: their forces, who of them sleeps, the work of friction. Of the body that was moved nothing is: the
+ * forces of its contacts, those held closed and their deformations belong to the place that it has left.
+ */
+#include "base/range.h"
+#include "base/tolerance.h"
+#include "step/sleep.h"
+
+st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err)
+{
+    const sti_World *world = system->world;
+    if (world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: there is no body %d", call, body.index1);
+    if (world->body[body.index1].n_dofs == 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: body \"%s\" is fixed or all its freedoms are locked", call,
+                        world->scene->names[STI_BODY].name[body.index1]);
+    return ST_OK;
+}
+
+static const char *name_of(const st_System *system, st_BodyId body)
+{
+    return system->world->scene->names[STI_BODY].name[body.index1];
+}
+
+static st_Status check_vector(const st_System *system, st_BodyId body, const char *what, st_Vec3 x, st_Error *err)
+{
+    const double all[3] = {x.x, x.y, x.z};
+    for (int k = 0; k < 3; k++)
+        if (!sti_within(all[k], STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": %s[%d] is %g, must be from %g to %g",
+                            name_of(system, body), what, k, all[k], -STI_LARGEST, STI_LARGEST);
+    return ST_OK;
+}
+
+/* ---- what is forgotten ------------------------------------------------------------------------ */
+
+/* Is a contact, or a joint's limit, one of this body? */
+static bool is_of(const sti_World *world, uint64_t id, int body)
+{
+    const int joint = sti_limit_joint(id), *owner = world->scene->shape_body;
+    if (id >= STI_BOUNDED_ID) return false;
+    if (joint >= 0) return world->joint[joint].a == body || world->joint[joint].b == body;
+    return owner[sti_contact_shape(id, 0)] == body || owner[sti_contact_shape(id, 1)] == body;
+}
+
+static void forget_ids(const sti_World *world, sti_IdSet *set, int body)
+{
+    int n = 0;
+    for (int k = 0; k < set->n; k++)
+        if (!is_of(world, set->id[k], body)) set->id[n++] = set->id[k];
+    set->n = n;
+}
+
+static void forget_contacts(st_System *system, int body)
+{
+    const sti_World *world = system->world;
+    int n = 0, n_patches = 0;
+    for (int k = 0; k < system->n_previous; k++)
+        if (!is_of(world, system->previous[k].id, body)) system->previous[n++] = system->previous[k];
+    system->n_previous = n;
+    for (int k = 0; k < system->patches.n; k++) /* they say where their deformations stand */
+        if (!is_of(world, system->patches.patch[k].id, body))
+            system->patches.patch[n_patches++] = system->patches.patch[k];
+    system->patches.n = n_patches;
+    forget_ids(world, &system->loaded, body);
+    forget_ids(world, &system->active, body);
+}
+
+/* Schemes of more than one step start anew, and contacts are foreseen anew. */
+static void forget_past(st_System *system)
+{
+    system->history.known = false;
+    system->foreseen = 0;
+    system->fresh = true;
+    system->stalled = system->n_modes = 0;
+}
+
+/* ---- a pose ----------------------------------------------------------------------------------- */
+
+/* Those of its contacts that touch there are held, in room that is there for all of them. */
+static st_Status hold_touching(st_System *system, int body, st_Error *err)
+{
+    const st_Sink *here = &system->here;
+    for (int c = 0; c < here->n_contacts; c++)
+        if (here->contact[c].gap <= system->def.active_gap && is_of(system->world, here->contact[c].id, body))
+            STI_TRY(sti_ids_add(&system->allocator, &system->active, here->contact[c].id, err));
+    return ST_OK;
+}
+
+st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err)
+{
+    STI_TRY(sti_check_movable(system, "st_system_set_pose", body, err));
+    STI_TRY(check_vector(system, body, "position", pose->p, err));
+    const double length = quat_norm(pose->q);
+    if (!(fabs(length - 1.0) <= STI_UNIT))
+        return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its orientation has length %g, must be a unit quaternion",
+                        name_of(system, body), length);
+    sti_start_lap(system);
+    STI_TRY(sti_wake_now(system, body.index1, err));
+    const size_t size = (size_t)system->model.n_q * sizeof *system->q;
+    double *q = system->q_new, *p = q + (ptrdiff_t)STI_BODY_Q * (body.index1 - 1);
+    const st_Quat turned = quat_unit(pose->q);
+    memcpy(q, system->q, size);
+    vec3_store(p, pose->p);
+    p[3] = turned.w, p[4] = turned.x, p[5] = turned.y, p[6] = turned.z;
+    sti_angles_update(system->world, q);
+    sti_angles_settle(system->world, q);
+    STI_TRY(sti_evaluate(system, &system->trial, system->t, q, sti_margin(system), err));
+    STI_TRY(STI_GROW(&system->allocator, system->active.id, system->active.capacity,
+                     (int64_t)system->active.n + system->trial.n_contacts, err));
+    memcpy(system->q, q, size);
+    sti_exchange_sinks(system);
+    forget_contacts(system, body.index1);
+    forget_past(system);
+    system->n_events = 0;
+    sti_forget_step(system);
+    return hold_touching(system, body.index1, err);
+}
+
+/* ---- a velocity ------------------------------------------------------------------------------- */
+
+st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec3 *velocity, const st_Vec3 *spin,
+                                 st_Error *err)
+{
+    static const char *const direction[6] = {"x", "y", "z", "rx", "ry", "rz"};
+    double full[6];
+    st_Vec3 v, w;
+    STI_TRY(sti_check_movable(system, "st_system_set_velocity", body, err));
+    const sti_Body *it = &system->world->body[body.index1];
+    sti_body_velocity(it, system->v, &v, &w);
+    if (velocity != NULL) v = *velocity;
+    if (spin != NULL) w = *spin;
+    STI_TRY(check_vector(system, body, "velocity", v, err));
+    STI_TRY(check_vector(system, body, "spin", w, err));
+    vec3_store(full, v);
+    vec3_store(full + 3, w);
+    for (int i = 0, d = 0; i < 6; i++) {
+        const bool is_free = d < it->n_dofs && it->dof[d] == i;
+        d += is_free;
+        if (!is_free && full[i] != 0)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "body \"%s\": its velocity along %s is %g, but that is locked, must be 0",
+                            name_of(system, body), direction[i], full[i]);
+    }
+    STI_TRY(sti_wake_now(system, body.index1, err));
+    for (int d = 0; d < it->n_dofs; d++)
+        system->v[it->v_first + d] = full[it->dof[d]];
+    forget_past(system);
+    return ST_OK;
+}
