@@ -3,7 +3,7 @@
  */
 #include "check.h"
 
-#include "../../cli/serve.c"
+#include "../../cli/serve.c" /* NOLINT(bugprone-suspicious-include): its inside is looked at */
 
 #include <stdarg.h>
 
