@@ -31,7 +31,7 @@ test-full: export ST_TEST_FULL := 1
 test-full: TIMEOUT := 7200
 test-full: sanitized-tests ## the same with the large random sweeps
 
-test-threads: ## piles by several threads under ThreadSanitizer (clang)
+test-threads: ## piles and islands by several threads under ThreadSanitizer (clang)
 	@scripts/setup.sh threads
 	@scripts/threads.sh $(RACES) $(JOBS)
 

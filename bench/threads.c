@@ -85,12 +85,12 @@ static st_Status build_stacks(int n, st_Scene *scene, st_Error *err)
     const int side = (int)ceil(sqrt(n));
     TRY(add_plane(scene, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, 0}, 0.5, err));
     for (int k = 0; k < n; k++) {
+        const int column = k % side, row = k / side;
         st_ForceDef hand = st_force_def();
         st_ShapeDef box = st_box_def(0.1, 0.1, 0.05);
         box.mu = 0.5;
         for (int floor = 0; floor < 10; floor++)
-            TRY(add_body(scene, box, (st_Vec3){0.5 * (k % side), 0.5 * (k / side), 0.05 + 0.1 * floor}, 1.0, &hand.body,
-                         err));
+            TRY(add_body(scene, box, (st_Vec3){0.5 * column, 0.5 * row, 0.05 + 0.1 * floor}, 1.0, &hand.body, err));
         hand.force = (st_Vec3){0.5, 0.3, 0};
         hand.profile = (st_Profile){.type = ST_PROFILE_HARMONIC, .frequency = 20.0, .phase = 0.1 * k};
         TRY(st_scene_add_force(scene, &hand, NULL, err));
@@ -142,7 +142,8 @@ static st_Status build_robots(int n, st_Scene *scene, st_Error *err)
     const double pi = 3.14159265358979323846, height = 0.59;
     TRY(add_plane(scene, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, 0}, 0.6, err));
     for (int k = 0; k < n; k++) {
-        const st_Vec3 at = {40.0 * (k % side), 40.0 * (k / side), height};
+        const int column = k % side, row = k / side;
+        const st_Vec3 at = {40.0 * column, 40.0 * row, height};
         st_BodyId trunk;
         TRY(add_body(scene, st_box_def(0.3, 0.12, 0.05), at, 12.0, &trunk, err));
         for (int leg = 0; leg < 4; leg++) {

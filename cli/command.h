@@ -40,7 +40,8 @@ int append_text(TextList *list, const char *text);
 /* --threads N, 0: not given: the last of the overrides, so that a recording tells of it. `room` stays as long as
  * `sets`. */
 #define THREADS_HELP                                                                                                   \
-    "threads for large piles, at most 256; the result is the same\nto the last bit (--set simulation/threads=N)"
+    "threads for large piles and many islands, at most 256; the result\nis the same to the last bit (--set "           \
+    "simulation/threads=N)"
 int set_threads(TextList *sets, long threads, char room[48]);
 
 typedef struct Option {

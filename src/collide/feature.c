@@ -82,9 +82,9 @@ static void set_hull_face(const sti_Core *core, int face, sti_Feature *out)
     const sti_Facets *f = core->facets;
     out->face = face;
     out->normal = core_to_world(core, f->normal[face]);
-    out->n = f->face_first[face + 1] - f->face_first[face];
+    out->n = sti_face_corners(f, face);
     for (int k = 0; k < out->n; k++) {
-        out->id[k] = f->face_vertex[f->face_first[face] + k];
+        out->id[k] = sti_face_corner(f, face, k);
         out->point[k] = sti_core_vertex(core, out->id[k]);
     }
 }

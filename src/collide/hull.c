@@ -23,6 +23,21 @@ static int by_angle(const void *x, const void *y)
     return a->angle < b->angle ? -1 : a->angle > b->angle;
 }
 
+/* A side of a face, of whichever loop it is. */
+typedef struct HalfEdge {
+    int low, high; /* its ends                                                                     */
+    int face, at;  /* where it is: the corner it begins with                                       */
+    bool turned;   /* the loop runs from high to low                                               */
+} HalfEdge;
+
+static int by_ends(const void *x, const void *y)
+{
+    const HalfEdge *a = x, *b = y;
+    if (a->low != b->low) return a->low < b->low ? -1 : 1;
+    if (a->high != b->high) return a->high < b->high ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
 /* Room for everything in one piece: n vertices make at most 2 n - 4 faces, 3 n - 6 edges, 6 n - 12 corners. */
 typedef struct Room {
     st_Vec3 *vertex, *normal;
@@ -48,18 +63,57 @@ static st_Status make_room(const st_Allocator *allocator, int n, sti_Hull *hull,
     return ST_OK;
 }
 
-/* One face: its corners in order about its middle. */
-static st_Status take_face(qhT *qh, facetT *facet, int *number, sti_Facets *f, Room *room, st_Error *err)
+/* What is needed in between. */
+typedef struct Work {
+    int *number;     /* of each point: that of the vertex it is                                    */
+    Corner *corner;  /* of a face                                                                  */
+    HalfEdge *half;  /* of all faces, by their ends                                                */
+    int *beside;     /* of each corner of a face: the face beyond the edge that begins there, -1: none */
+    int n, vertices; /* points, and of them vertices                                               */
+} Work;
+
+static int64_t most_corners(const Work *work)
 {
-    Corner corner[STI_MAX_CORNERS];
+    return 6 * (int64_t)work->vertices;
+}
+
+static st_Status make_work(const st_Allocator *allocator, Work *work, st_Error *err)
+{
+    work->number = sti_alloc(allocator, work->n, sizeof *work->number);
+    work->corner = sti_alloc(allocator, work->vertices, sizeof *work->corner);
+    work->half = sti_alloc(allocator, most_corners(work), sizeof *work->half);
+    work->beside = sti_alloc(allocator, most_corners(work), sizeof *work->beside);
+    if (work->number == NULL || work->corner == NULL || work->half == NULL || work->beside == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", work->n);
+    return ST_OK;
+}
+
+static void free_work(const st_Allocator *allocator, Work *work)
+{
+    sti_free(allocator, work->number, work->n, sizeof *work->number);
+    sti_free(allocator, work->corner, work->vertices, sizeof *work->corner);
+    sti_free(allocator, work->half, most_corners(work), sizeof *work->half);
+    sti_free(allocator, work->beside, most_corners(work), sizeof *work->beside);
+}
+
+static st_Status fail_thin(st_Error *err)
+{
+    return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
+}
+
+/* One face: its corners in order about its middle. */
+static st_Status take_face(qhT *qh, facetT *facet, const Work *work, sti_Facets *f, Room *room, st_Error *err)
+{
+    Corner *corner = work->corner;
+    const int first = room->face_first[f->n_faces];
     int n = 0;
     st_Vec3 middle = vec3(0, 0, 0), normal = vec3_load(facet->normal);
     vertexT *vertex, **vertexp;
     FOREACHvertex_(facet->vertices)
     {
-        if (n == STI_MAX_CORNERS)
-            return sti_fail(err, ST_ERR_ARGUMENT, "a face of the hull has more than %d corners", STI_MAX_CORNERS);
-        corner[n].vertex = number[qh_pointid(qh, vertex->point)];
+        if (n == work->vertices || first + n == most_corners(work) || f->n_faces == 2 * work->vertices)
+            return fail_thin(err); /* more than Euler has for so many vertices */
+        corner[n].vertex = work->number[qh_pointid(qh, vertex->point)];
         middle = add(middle, room->vertex[corner[n].vertex]);
         n++;
     }
@@ -72,7 +126,6 @@ static st_Status take_face(qhT *qh, facetT *facet, int *number, sti_Facets *f, R
         highest = fmax(highest, dot(normal, room->vertex[corner[k].vertex]));
     }
     qsort(corner, (size_t)n, sizeof *corner, by_angle);
-    int first = room->face_first[f->n_faces];
     for (int k = 0; k < n; k++)
         room->face_vertex[first + k] = corner[k].vertex;
     room->normal[f->n_faces] = normal;
@@ -81,23 +134,37 @@ static st_Status take_face(qhT *qh, facetT *facet, int *number, sti_Facets *f, R
     return ST_OK;
 }
 
-/* Each edge once: from the face whose loop runs along it to the one that runs against it. */
-static st_Status find_edges(sti_Facets *f, Room *room, st_Error *err)
+/* The faces beyond the edges: two loops that run against each other along one. */
+static void find_beside(const sti_Facets *f, const Room *room, const Work *work)
 {
+    const int n = room->face_first[f->n_faces];
     for (int a = 0; a < f->n_faces; a++)
         for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
             int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
-            int i = room->face_vertex[k], j = room->face_vertex[next], other = -1;
+            int i = room->face_vertex[k], j = room->face_vertex[next];
+            work->half[k] = (HalfEdge){i < j ? i : j, i < j ? j : i, a, k, i > j};
+            work->beside[k] = -1;
+        }
+    qsort(work->half, (size_t)n, sizeof *work->half, by_ends);
+    for (int k = 0; k + 1 < n; k++) {
+        const HalfEdge *x = &work->half[k], *y = x + 1;
+        if (x->low != y->low || x->high != y->high || x->turned == y->turned) continue;
+        work->beside[x->at] = y->face, work->beside[y->at] = x->face;
+    }
+}
+
+/* Each edge once: from the face whose loop runs along it to the one that runs against it. */
+static st_Status find_edges(sti_Facets *f, Room *room, const Work *work, st_Error *err)
+{
+    find_beside(f, room, work);
+    for (int a = 0; a < f->n_faces; a++)
+        for (int k = room->face_first[a]; k < room->face_first[a + 1]; k++) {
+            int next = k + 1 < room->face_first[a + 1] ? k + 1 : room->face_first[a];
+            int i = room->face_vertex[k], j = room->face_vertex[next];
             if (i > j) continue;
-            for (int b = 0; b < f->n_faces && other < 0; b++)
-                for (int m = room->face_first[b]; m < room->face_first[b + 1]; m++) {
-                    int after = m + 1 < room->face_first[b + 1] ? m + 1 : room->face_first[b];
-                    if (room->face_vertex[m] == j && room->face_vertex[after] == i) other = b;
-                }
-            if (other < 0 || f->n_edges >= 3 * f->n_vertices)
-                return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
+            if (work->beside[k] < 0 || f->n_edges >= 3 * f->n_vertices) return fail_thin(err);
             int *edge = room->edge + (ptrdiff_t)4 * f->n_edges++;
-            edge[0] = i, edge[1] = j, edge[2] = a, edge[3] = other;
+            edge[0] = i, edge[1] = j, edge[2] = a, edge[3] = work->beside[k];
         }
     return ST_OK;
 }
@@ -105,41 +172,46 @@ static st_Status find_edges(sti_Facets *f, Room *room, st_Error *err)
 /* The edges at each vertex, in order: those with a smaller number first. */
 static void find_spokes(const sti_Facets *f, Room *room)
 {
-    int n = 0;
-    for (int v = 0; v < f->n_vertices; v++) {
-        room->spoke_first[v] = n;
-        for (int k = 0; k < f->n_edges; k++)
-            if (room->edge[4 * k] == v || room->edge[4 * k + 1] == v) room->spoke[n++] = k;
-    }
-    room->spoke_first[f->n_vertices] = n;
+    for (int v = 0; v <= f->n_vertices; v++)
+        room->spoke_first[v] = 0;
+    for (int k = 0; k < f->n_edges; k++)
+        room->spoke_first[room->edge[4 * k]]++, room->spoke_first[room->edge[4 * k + 1]]++;
+    for (int v = 0; v < f->n_vertices; v++)
+        room->spoke_first[v + 1] += room->spoke_first[v];
+    for (int k = f->n_edges - 1; k >= 0; k--) /* from behind, so that each ends up where it begins */
+        for (int end = 0; end < 2; end++)
+            room->spoke[--room->spoke_first[room->edge[4 * k + end]]] = k;
+}
+
+static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, sti_Hull *hull, Room *room, st_Error *err)
+{
+    sti_Facets *f = &hull->facets;
+    for (const vertexT *vertex = qh->vertex_list; vertex != NULL && vertex->next != NULL; vertex = vertex->next)
+        work->number[qh_pointid(qh, vertex->point)] = 1;
+    for (int k = 0; k < work->n; k++) /* corners in the order they were given */
+        if (work->number[k] != 0) {
+            work->number[k] = f->n_vertices;
+            room->vertex[f->n_vertices++] = points[k];
+        }
+    f->vertex = room->vertex, f->normal = room->normal, f->offset = room->offset;
+    f->face_first = room->face_first, f->face_vertex = room->face_vertex, f->edge = room->edge;
+    f->spoke_first = room->spoke_first, f->spoke = room->spoke;
+    for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL; facet = facet->next)
+        STI_TRY(take_face(qh, facet, work, f, room, err));
+    STI_TRY(find_edges(f, room, work, err));
+    find_spokes(f, room);
+    return f->n_vertices - f->n_edges + f->n_faces == 2 ? ST_OK : fail_thin(err);
 }
 
 static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull *hull,
                              st_Error *err)
 {
     Room room = {0};
-    sti_Facets *f = &hull->facets;
+    Work work = {.n = n, .vertices = qh->num_vertices};
     STI_TRY(make_room(allocator, qh->num_vertices, hull, &room, err));
-    int *number = sti_alloc(allocator, n, sizeof *number);
-    if (number == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
-    for (const vertexT *vertex = qh->vertex_list; vertex != NULL && vertex->next != NULL; vertex = vertex->next)
-        number[qh_pointid(qh, vertex->point)] = 1;
-    for (int k = 0; k < n; k++) /* corners in the order they were given */
-        if (number[k] != 0) {
-            number[k] = f->n_vertices;
-            room.vertex[f->n_vertices++] = points[k];
-        }
-    f->vertex = room.vertex, f->normal = room.normal, f->offset = room.offset;
-    f->face_first = room.face_first, f->face_vertex = room.face_vertex, f->edge = room.edge;
-    f->spoke_first = room.spoke_first, f->spoke = room.spoke;
-    st_Status status = ST_OK;
-    for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL && status == ST_OK; facet = facet->next)
-        status = take_face(qh, facet, number, f, &room, err);
-    if (status == ST_OK) status = find_edges(f, &room, err);
-    if (status == ST_OK) find_spokes(f, &room);
-    sti_free(allocator, number, n, sizeof *number);
-    if (status == ST_OK && f->n_vertices - f->n_edges + f->n_faces != 2)
-        return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
+    st_Status status = make_work(allocator, &work, err);
+    if (status == ST_OK) status = take_faces(qh, points, &work, hull, &room, err);
+    free_work(allocator, &work);
     return status;
 }
 
@@ -168,17 +240,28 @@ static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
     return sti_fail(err, ST_ERR_ARGUMENT, "%s: the hull has no volume", found[dimension]);
 }
 
+/* qhull must write its complaints somewhere. */
+static FILE *open_nowhere(void)
+{
+    FILE *file = fopen("/dev/null", "w");
+    return file != NULL ? file : tmpfile();
+}
+
 st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull **out, st_Error *err)
 {
     *out = NULL;
     STI_TRY(check_points(points, n, err));
     sti_Hull *hull = sti_alloc(allocator, 1, sizeof *hull);
     coordT *copy = sti_alloc(allocator, 3 * (int64_t)n, sizeof *copy);
-    FILE *silent = tmpfile(); /* qhull must write its complaints somewhere */
+    FILE *silent = open_nowhere();
     qhT *qh = sti_alloc(allocator, 1, sizeof *qh);
     st_Status status = ST_ERR_MEMORY;
-    if (hull == NULL || copy == NULL || qh == NULL || silent == NULL) {
+    if (hull == NULL || copy == NULL || qh == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
+        goto done;
+    }
+    if (silent == NULL) {
+        status = sti_fail(err, ST_ERR_FILE, "neither /dev/null nor a temporary file can be opened for what qhull says");
         goto done;
     }
     for (int k = 0; k < n; k++)

@@ -70,7 +70,9 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     for (int k = 0; k < other->n; k++) {
         const st_Vec3 d = sub(other->point[k], core->p);
         farthest = fmax(farthest, dot(d, d));
+        if (other->id[k] > INT16_MAX) patch->room = 0; /* kept by numbers that are small */
     }
+    if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
     /* corners of the other move over the reference by their own way and by how it turns under them */
     patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
     if (clipped->n > STI_MOST_MADE) patch->room = 0;
@@ -92,8 +94,8 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
 /* Corner k of a face, round and round. */
 static st_Vec3 face_corner(const sti_Core *core, int face, int k)
 {
-    const int *first = core->facets->face_first + face, n = first[1] - first[0];
-    return sti_core_vertex(core, core->facets->face_vertex[first[0] + (k < n ? k : k - n)]);
+    const int n = sti_face_corners(core->facets, face);
+    return sti_core_vertex(core, sti_face_corner(core->facets, face, k < n ? k : k - n));
 }
 
 /* The side plane that was found last. */

@@ -93,7 +93,7 @@ static bool is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 {
     const sti_Bounds *b = &p->tree.bounds[shape];
     st_Vec3 n = plane->normal;
-    st_Vec3 lowest = vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
+    st_Vec3 lowest = bounds_lowest(b, n);
     return dot(n, sub(lowest, plane->on)) <= 0.5 * p->margin;
 }
 

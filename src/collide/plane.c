@@ -7,6 +7,9 @@
 #include "collide/manifold.h"
 #include "collide/pair.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 typedef struct Against {
     st_Vec3 n, on; /* the plane */
     const sti_Collide *how;
@@ -58,12 +61,55 @@ static st_Status try_round(const Against *plane, const sti_Core *core)
     return ST_OK;
 }
 
+static double mesh_size(const sti_Mesh *mesh)
+{
+    const sti_Bounds *b = &mesh->tree.node[0].bounds;
+    return fmax(norm(b->lo), norm(b->hi));
+}
+
+/* Corners of the triangles whose boxes come below a height along n, in mesh axes, some more than once: into a list. */
+typedef struct Below {
+    const sti_Mesh *mesh;
+    sti_Points *out;
+    st_Status status;
+    st_Error *err;
+} Below;
+
+static bool list_corners(void *ctx, int item)
+{
+    Below *below = ctx;
+    sti_Points *out = below->out;
+    below->status = STI_GROW(&out->allocator, out->list, out->list_capacity, out->n_list + 3, below->err);
+    if (below->status != ST_OK) return false;
+    memcpy(out->list + out->n_list, below->mesh->triangle[item].vertex, 3 * sizeof *out->list);
+    out->n_list += 3;
+    return true;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    const int *a = x, *b = y;
+    return *a < *b ? -1 : *a > *b;
+}
+
 static st_Status try_mesh(const Against *plane, const sti_Mesh *mesh, st_Pose pose)
 {
-    int first = plane->out->n;
-    for (int k = 0; k < mesh->n_vertices; k++)
-        if (mesh->spoke_first[k + 1] > mesh->spoke_first[k]) /* a vertex that no triangle uses is nowhere */
-            STI_TRY(try_point(plane, pose_point(pose, mesh->vertex[k]), (uint32_t)k));
+    sti_Points *out = plane->out;
+    const int first = out->n, first_list = out->n_list;
+    const double above = dot(plane->n, sub(pose.p, plane->on)); /* the mesh's origin */
+    /* some more than needed, for the rounding of another order */
+    const double height = plane->how->margin - above + 1e-12 * (fabs(above) + mesh_size(mesh));
+    Below below = {mesh, out, ST_OK, plane->err};
+    sti_tree_below(&mesh->tree, rotate_back(pose.q, plane->n), height, list_corners, &below);
+    st_Status status = below.status;
+    const int n = out->n_list - first_list;
+    int *vertex = out->list + first_list;
+    if (n > 0) qsort(vertex, (size_t)n, sizeof *vertex, by_number);
+    for (int k = 0; k < n && status == ST_OK; k++)
+        if (k == 0 || vertex[k] != vertex[k - 1])
+            status = try_point(plane, pose_point(pose, mesh->vertex[vertex[k]]), (uint32_t)vertex[k]);
+    out->n_list = first_list;
+    STI_TRY(status);
     if (!plane->how->keep_all) sti_reduce_points(plane->out, first);
     sti_order_features(plane->out, first);
     return ST_OK;

@@ -26,7 +26,19 @@ typedef struct sti_Facets {
     const int *spoke;       /* the edges at each vertex                                            */
 } sti_Facets;
 
-#define STI_MAX_CORNERS 64 /* of one face of a hull */
+/* Of a face with more corners this many, evenly chosen around it, stand for it where patches are made; distances are of
+ * all.                                                                                             */
+#define STI_MAX_CORNERS 64
+static inline int sti_face_corners(const sti_Facets *f, int face)
+{
+    const int n = f->face_first[face + 1] - f->face_first[face];
+    return n < STI_MAX_CORNERS ? n : STI_MAX_CORNERS;
+}
+static inline int sti_face_corner(const sti_Facets *f, int face, int k)
+{
+    const int first = f->face_first[face], n = f->face_first[face + 1] - first;
+    return f->face_vertex[first + (n <= STI_MAX_CORNERS ? k : (int)((int64_t)k * n / STI_MAX_CORNERS))];
+}
 
 typedef struct sti_Hull {
     sti_Facets facets;
@@ -91,6 +103,6 @@ typedef struct sti_MassProperties {
     st_Vec3 centre;
     st_Mat3 inertia; /* about the shape's origin                                                   */
 } sti_MassProperties;
-st_Status sti_shape_mass(const st_ShapeDef *def, const st_Allocator *allocator, sti_MassProperties *out, st_Error *err);
+st_Status sti_shape_mass(const st_ShapeDef *def, const sti_Shape *compiled, sti_MassProperties *out, st_Error *err);
 
 #endif

@@ -16,6 +16,15 @@ static st_Status add_if_near(double gap, st_Vec3 on_b, st_Vec3 n, uint32_t featu
     return sti_points_add(out, (sti_ContactPoint){gap, on_b, n, feature}, err);
 }
 
+/* The middle is on the axis: any way across it is as good, in a planar scene those in the plane. */
+static st_Vec3 off_axis(st_Vec3 axis, const sti_Collide *how)
+{
+    if (how->planar < 0) return orthogonal(axis);
+    const st_Vec3 n = cross(vec3_axis(how->planar), axis);
+    const double sine = norm(n);
+    return direction(n, sine > 1e-9 ? sine : 0, ball_any_normal(how));
+}
+
 st_Status sti_sphere_sphere(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
                             const sti_Collide *how, sti_Points *out, st_Error *err)
 {
@@ -32,7 +41,9 @@ st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape
     double s = fmin(fmax(dot(axis, d), -0.5 * b->length), 0.5 * b->length);
     st_Vec3 on_axis = add(pose_b.p, scale(s, axis)), from_a = sub(on_axis, pose_a.p);
     double distance = norm(from_a);
-    st_Vec3 n = direction(from_a, distance, orthogonal(axis));
+    /* what rounding leaves of a way out has any direction, in a planar scene one across the plane */
+    const bool on_it = how->planar >= 0 && distance <= 1e-12 * (b->length + norm(d));
+    st_Vec3 n = direction(from_a, on_it ? 0 : distance, off_axis(axis, how));
     return add_if_near(distance - a->radius - b->radius, sub(on_axis, scale(b->radius, n)), n, 0, how, out, err);
 }
 

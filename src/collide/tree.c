@@ -160,6 +160,26 @@ void sti_tree_query(const sti_Tree *tree, const sti_Bounds *bounds, sti_TreeVisi
     }
 }
 
+void sti_tree_below(const sti_Tree *tree, st_Vec3 n, double height, sti_TreeVisit *visit, void *ctx)
+{
+    int stack[MAX_DEPTH], depth = 0;
+    if (tree->n_nodes == 0) return;
+    stack[depth++] = 0;
+    while (depth > 0) {
+        const sti_TreeNode *node = &tree->node[stack[--depth]];
+        if (!(dot(n, bounds_lowest(&node->bounds, n)) < height)) continue;
+        if (node->left >= 0) {
+            stack[depth++] = node->left + 1;
+            stack[depth++] = node->left;
+            continue;
+        }
+        for (int k = node->first; k < node->first + node->count; k++) {
+            const int item = tree->item[k];
+            if (dot(n, bounds_lowest(&tree->bounds[item], n)) < height && !visit(ctx, item)) return;
+        }
+    }
+}
+
 /* Square of the distance of two boxes. */
 static double apart2(const sti_Bounds *a, const sti_Bounds *b)
 {

@@ -23,6 +23,11 @@ static inline bool bounds_hold(const sti_Bounds *outer, const sti_Bounds *inner)
     return outer->lo.x <= inner->lo.x && inner->hi.x <= outer->hi.x && outer->lo.y <= inner->lo.y &&
            inner->hi.y <= outer->hi.y && outer->lo.z <= inner->lo.z && inner->hi.z <= outer->hi.z;
 }
+/* The corner that is lowest along n. */
+static inline st_Vec3 bounds_lowest(const sti_Bounds *b, st_Vec3 n)
+{
+    return vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
+}
 /* Not fmin and fmax, which mind NaN and are calls: bounds are numbers. */
 static inline sti_Bounds bounds_union(sti_Bounds a, sti_Bounds b)
 {
@@ -62,6 +67,8 @@ void sti_tree_free(const st_Allocator *allocator, sti_Tree *tree);
 /* Every item whose bounds overlap, in no order: `visit` returns false to stop. */
 typedef bool sti_TreeVisit(void *ctx, int item);
 void sti_tree_query(const sti_Tree *tree, const sti_Bounds *bounds, sti_TreeVisit *visit, void *ctx);
+/* Every item whose bounds reach below n . x = height. */
+void sti_tree_below(const sti_Tree *tree, st_Vec3 n, double height, sti_TreeVisit *visit, void *ctx);
 /* Items whose bounds are at most *within away, nearer branches first; visit may lower *within. */
 void sti_tree_near(const sti_Tree *tree, const sti_Bounds *bounds, const double *within, sti_TreeVisit *visit,
                    void *ctx);

@@ -55,12 +55,8 @@ static void finish(const Sum *sum, double density, sti_MassProperties *out)
     out->inertia = inertia_of(S);
 }
 
-static st_Status hull_mass(const st_ShapeDef *def, const st_Allocator *allocator, sti_MassProperties *out,
-                           st_Error *err)
+static void hull_mass(const st_ShapeDef *def, const sti_Facets *f, sti_MassProperties *out)
 {
-    sti_Hull *hull;
-    STI_TRY(sti_hull_create(def->points, def->n_points, allocator, &hull, err));
-    const sti_Facets *f = &hull->facets;
     Sum sum = {0};
     for (int k = 0; k < f->n_faces; k++) {
         const int *loop = f->face_vertex + f->face_first[k];
@@ -68,18 +64,11 @@ static st_Status hull_mass(const st_ShapeDef *def, const st_Allocator *allocator
             add_tetrahedron(&sum, f->vertex[loop[0]], f->vertex[loop[i]], f->vertex[loop[i + 1]]);
     }
     finish(&sum, def->density, out);
-    sti_hull_free(allocator, hull);
-    return ST_OK;
 }
 
-static st_Status mesh_mass(const st_ShapeDef *def, const st_Allocator *allocator, sti_MassProperties *out,
-                           st_Error *err)
+static st_Status mesh_mass(const st_ShapeDef *def, const sti_Mesh *mesh, sti_MassProperties *out, st_Error *err)
 {
-    sti_Mesh *mesh;
-    STI_TRY(sti_mesh_create(def->points, def->n_points, def->triangles, def->n_triangles, allocator, &mesh, err));
-    bool closed = mesh->solid;
-    sti_mesh_free(allocator, mesh);
-    if (!closed)
+    if (!mesh->solid)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "its %d triangles do not close a volume (each edge must have two triangles that run against "
                         "each other): give the body's mass and inertia, or a density of 0",
@@ -116,7 +105,7 @@ static void round_mass(const st_ShapeDef *def, sti_MassProperties *out)
     }
 }
 
-st_Status sti_shape_mass(const st_ShapeDef *def, const st_Allocator *allocator, sti_MassProperties *out, st_Error *err)
+st_Status sti_shape_mass(const st_ShapeDef *def, const sti_Shape *compiled, sti_MassProperties *out, st_Error *err)
 {
     double x = def->half.x, y = def->half.y, z = def->half.z, r = def->radius, m;
     *out = (sti_MassProperties){0};
@@ -148,9 +137,10 @@ st_Status sti_shape_mass(const st_ShapeDef *def, const st_Allocator *allocator, 
         round_mass(def, out);
         break;
     case ST_SHAPE_HULL:
-        return hull_mass(def, allocator, out, err);
+        hull_mass(def, &compiled->hull->facets, out);
+        break;
     case ST_SHAPE_MESH:
-        return mesh_mass(def, allocator, out, err);
+        return mesh_mass(def, compiled->mesh, out, err);
     }
     return ST_OK;
 }

@@ -72,7 +72,7 @@ static void drop_unused(st_ShapeDef *def)
     if (def->type != ST_SHAPE_HEIGHT_FIELD) def->n_x = def->n_y = 0;
 }
 
-st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
+st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_KindMass *mass)
 {
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
@@ -90,10 +90,12 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def)
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
     drop_unused(def);
     if (sti_kinds_find(&scene->kinds, def) >= 0) return ST_OK;
-    /* Compiled here only to see that it can be: what is wrong is said where it is given. */
+    /* Compiled here to see that it can be: what is wrong is said where it is given. That it has no volume is wrong only
+     * where its mass is needed (mass.c).                                                           */
     sti_Shape compiled;
     st_Error why = {0};
     st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
+    mass->known = status == ST_OK && sti_shape_mass(def, &compiled, &mass->of, NULL) == ST_OK;
     sti_shape_free(&scene->allocator, &compiled);
     return status == ST_OK ? ST_OK : sti_fail(s.err, status, "%s \"%s\": %s", s.kind, s.name, why.message);
 }

@@ -290,7 +290,7 @@ static bool plane_is_near(const Task *task, int plane, int other, double margin)
     const sti_Collider *c = &task->world->collider;
     const sti_Bounds *b = &c->bounds[other];
     st_Vec3 n = task->plane_normal;
-    st_Vec3 lowest = vec3(n.x > 0 ? b->lo.x : b->hi.x, n.y > 0 ? b->lo.y : b->hi.y, n.z > 0 ? b->lo.z : b->hi.z);
+    st_Vec3 lowest = bounds_lowest(b, n);
     return dot(n, sub(lowest, c->pose[plane].p)) < margin;
 }
 

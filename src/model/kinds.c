@@ -21,16 +21,28 @@ static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
     memcpy(x, all, sizeof all);
 }
 
-static uint64_t hash(const double x[N_NUMBERS])
+/* FNV-1a, by numbers */
+static uint64_t hash(uint64_t h, const double *x, int64_t n)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, by numbers */
-    for (int k = 0; k < N_NUMBERS; k++) {
+    for (int64_t k = 0; k < n; k++) {
         uint64_t bits;
         memcpy(&bits, &x[k], sizeof bits);
         h = (h ^ bits) * 0x100000001b3u;
         h ^= h >> 32;
     }
     return h;
+}
+
+/* The same for same defs. A thousand hulls of twenty points each differ in their points alone. */
+static uint64_t hash_def(const st_ShapeDef *def, const double x[N_NUMBERS])
+{
+    uint64_t h = hash(0xcbf29ce484222325u, x, N_NUMBERS);
+    for (int k = 0; def->points != NULL && k < def->n_points; k++) { /* it has not been checked yet */
+        const double p[3] = {def->points[k].x, def->points[k].y, def->points[k].z};
+        h = hash(h, p, 3);
+    }
+    const bool field = def->heights != NULL && def->n_x > 0 && def->n_y > 0;
+    return hash(h, def->heights, field ? (int64_t)def->n_x * def->n_y : 0);
 }
 
 static bool same_array(const void *a, const void *b, int64_t count, size_t size)
@@ -53,7 +65,7 @@ static int64_t probe(const sti_Kinds *kinds, const st_ShapeDef *def)
 {
     double x[N_NUMBERS];
     numbers_of(def, x);
-    int64_t s = (int64_t)(hash(x) & (uint64_t)(kinds->n_slots - 1));
+    int64_t s = (int64_t)(hash_def(def, x) & (uint64_t)(kinds->n_slots - 1));
     while (kinds->slot[s] != 0 && !is_same(def, x, &kinds->def[kinds->slot[s] - 1]))
         s = (s + 1) & (kinds->n_slots - 1);
     return s;
@@ -116,18 +128,20 @@ static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, s
     return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
 }
 
-st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def, int *kind,
-                         st_Error *err)
+st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def,
+                         const sti_KindMass *mass, int *kind, st_Error *err)
 {
     st_ShapeDef own = *def;
     *kind = sti_kinds_find(kinds, def);
     if (*kind >= 0) return ST_OK;
     STI_TRY(STI_GROW(allocator, kinds->def, kinds->capacity, kinds->n + 1, err));
+    STI_TRY(STI_GROW(allocator, kinds->mass, kinds->mass_capacity, kinds->n + 1, err));
     STI_TRY(grow_slots(allocator, kinds, err));
     STI_TRY(own_arrays(allocator, &own, err));
     own.pose = pose_identity();
     own.name = NULL;
     kinds->def[kinds->n] = own;
+    kinds->mass[kinds->n] = *mass;
     kinds->slot[probe(kinds, &own)] = kinds->n + 1;
     *kind = kinds->n++;
     return ST_OK;
@@ -145,6 +159,7 @@ void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds)
     for (int k = 0; k < kinds->n; k++)
         free_arrays(allocator, &kinds->def[k]);
     sti_free(allocator, kinds->def, kinds->capacity, sizeof *kinds->def);
+    sti_free(allocator, kinds->mass, kinds->mass_capacity, sizeof *kinds->mass);
     sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
     *kinds = (sti_Kinds){0};
 }

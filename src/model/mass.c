@@ -32,6 +32,19 @@ static bool is_zero(const st_Mat3 *A)
     return true;
 }
 
+/* Of a kind whose mass is not known: what is wrong with it. */
+static st_Status fail_mass(const st_Scene *scene, int shape, st_Error *err)
+{
+    const st_ShapeDef *def = sti_shape_def(scene, shape);
+    sti_Shape compiled;
+    sti_MassProperties unused;
+    st_Error why = {0};
+    st_Status status = sti_shape_compile(def, &scene->allocator, &compiled, &why);
+    if (status == ST_OK) status = sti_shape_mass(def, &compiled, &unused, &why);
+    sti_shape_free(&scene->allocator, &compiled);
+    return sti_fail(err, status, "shape \"%s\": %s", sti_shape_name(scene, shape), why.message);
+}
+
 /* Sum over the shapes of a body: inertia about its origin, centre of mass; failures name the shape. */
 static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Vec3 *centre,
                              st_Error *err)
@@ -41,12 +54,10 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
     *inertia = (st_Mat3){{0}};
     *centre = vec3(0, 0, 0);
     for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k]) {
-        const st_ShapeDef *def = sti_shape_def(scene, k);
+        const sti_KindMass *known = &scene->kinds.mass[scene->shape_kind[k]];
         const st_Pose pose = *sti_shape_pose(scene, k);
-        sti_MassProperties shape;
-        st_Error why = {0};
-        st_Status status = sti_shape_mass(def, &scene->allocator, &shape, &why);
-        if (status != ST_OK) return sti_fail(err, status, "shape \"%s\": %s", sti_shape_name(scene, k), why.message);
+        if (!known->known) return fail_mass(scene, k, err);
+        const sti_MassProperties shape = known->of;
         add_shape(inertia, pose, &shape);
         st_Vec3 at = pose_point(pose, shape.centre);
         *centre = add(*centre, scale(shape.mass, at));

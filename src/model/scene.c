@@ -137,10 +137,11 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
         shape.rolling = material->rolling;
         shape.spinning = material->spinning;
     }
-    STI_TRY(sti_check_shape(scene, s, &shape));
+    sti_KindMass mass = {0};
+    STI_TRY(sti_check_shape(scene, s, &shape, &mass));
     int kind;
     STI_TRY(grow_shapes(scene, err));
-    STI_TRY(sti_kinds_take(&scene->allocator, &scene->kinds, &shape, &kind,
+    STI_TRY(sti_kinds_take(&scene->allocator, &scene->kinds, &shape, &mass, &kind,
                            err)); /* one too many, if the name is refused: no harm */
     STI_TRY(sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err));
     scene->shape_kind[scene->n_shapes] = kind;

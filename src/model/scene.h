@@ -3,6 +3,7 @@
 #define STI_MODEL_SCENE_H
 
 #include "base/names.h"
+#include "collide/shape.h"
 
 #include <stiction/scene.h>
 
@@ -22,19 +23,26 @@ typedef struct sti_BodyPair {
     int a, b;
 } sti_BodyPair;
 
+/* By size and density; not known of what has no volume. */
+typedef struct sti_KindMass {
+    bool known;
+    sti_MassProperties of;
+} sti_KindMass;
+
 /* The defs of shapes, each once: without name and pose (kinds.c). */
 typedef struct sti_Kinds {
     st_ShapeDef *def; /* points, triangles, heights owned                                          */
+    sti_KindMass *mass;
     int n;
-    int64_t capacity;
+    int64_t capacity, mass_capacity;
     int *slot; /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n                */
     int64_t n_slots;
 } sti_Kinds;
 
-/* The number of the kind that def is of; -1: there is none. Taken: it is made, with arrays of its own. */
+/* The number of the kind that def is of; -1: there is none. Taken: it is made, with arrays of its own and this mass. */
 int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def);
-st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def, int *kind,
-                         st_Error *err);
+st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def,
+                         const sti_KindMass *mass, int *kind, st_Error *err);
 void sti_kinds_scale_friction(sti_Kinds *kinds, double factor);
 void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds);
 

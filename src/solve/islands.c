@@ -21,11 +21,10 @@ void sti_islands_destroy(sti_Islands *s)
     const st_Allocator allocator = s->allocator;
     for (int k = 0; k < s->n_desks; k++)
         sti_desk_destroy(s->desk[k]);
-    for (int64_t k = 0; k < s->saddle_size; k++)
-        sti_saddle_destroy(s->saddle[k]);
+    for (int64_t k = 0; k < s->joints_size; k++)
+        sti_saddle_destroy(s->joints[k].saddle);
     sti_linear_destroy(s->linear);
-    RELEASE(desk);
-    RELEASE(saddle);
+    RELEASE(joints);
     RELEASE(island);
     RELEASE(marks);
     RELEASE(shape);

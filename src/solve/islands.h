@@ -9,6 +9,8 @@
  * solved to the tolerance on its own scale, and a hard island does not make the others pay. Blocks without
  * contacts need no law: all of them together are one linear part, which is no island. One island is not taken
  * apart: the solver sees the problem as it is.
+ *
+ * Several threads take islands from each other; what is found does not depend on how many there are (islands_team.c).
  */
 #ifndef STI_ISLANDS_H
 #define STI_ISLANDS_H
@@ -23,7 +25,8 @@ typedef struct sti_Island {
     st_SolveInfo info;
 } sti_Island;
 
-/* The solvers are made as the def says. Not split: every problem is solved as it is, unless something is still. */
+/* The solvers are made as the def says, one a thread; its cancel is called by one of them at a time. Not split: every
+ * problem is solved as it is, unless something is still. */
 st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **out, st_Error *err);
 void sti_islands_destroy(sti_Islands *islands);
 

@@ -8,12 +8,11 @@
 #ifndef STI_ISLANDS_MEMORY_H
 #define STI_ISLANDS_MEMORY_H
 
+#include "math/parallel.h"
 #include "solve/islands.h"
 #include "solve/linear.h"
 #include "solve/rows.h"
 #include "solve/saddle.h"
-
-#include <stdatomic.h>
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 
@@ -49,6 +48,11 @@ typedef struct Columns {
     STI_ARRAY(double, x);
 } Columns;
 
+/* Who solves for the joints of a part, and knows their structure from step to step; NULL until it is needed. */
+typedef struct Joints {
+    sti_Saddle *saddle;
+} Joints;
+
 /* Where one thread works: the part before it, and a solver. Nothing that it says depends on what was there before. */
 typedef struct Desk {
     sti_Islands *islands;
@@ -76,12 +80,10 @@ struct sti_Islands {
     st_Allocator allocator;
     st_SolverDef def; /* as it was given; but who is asked for cancel is islands_team.c    */
     bool split;
-    STI_ARRAY(Desk *, desk); /* one a thread, made when it is first needed; the first is there             */
+    Desk *desk[STI_MOST_THREADS]; /* one a thread, made when it is first needed; the first is there        */
     int n_desks;
-    STI_ARRAY(sti_Saddle *, saddle); /* of parts with joints, which keeps their structure from step to step: the rest's,
-                                      * then by the block that the first joint row of an island touches; NULL until
-                                      * there is one                                                */
-    sti_Linear *linear;              /* for problems without contacts                               */
+    STI_ARRAY(Joints, joints); /* of the rest, then by the block that the first joint row of an island touches */
+    sti_Linear *linear;        /* for problems without contacts                               */
     int n_islands;
     bool whole;                    /* the last problem was not taken apart                         */
     STI_ARRAY(sti_Island, island); /* by part                                                      */

@@ -8,7 +8,6 @@
  * patterns, which are made anew where a pattern is another one; none of it has a say in an answer (a run that is
  * restored has none of it, and goes on bit for bit). What parts say is put together behind the team, in their order.
  */
-#include "math/parallel.h"
 #include "solve/islands_memory.h"
 
 /* Contacts and rows that are worth a thread: some ten microseconds at least. And contacts from which on a sweep has use
@@ -84,7 +83,6 @@ static st_Status make_desk(sti_Islands *s, Desk **out, st_Error *err)
 
 st_Status sti_desks_make(sti_Islands *s, int n, st_Error *err)
 {
-    GROW(desk, n);
     for (; s->n_desks < n; s->n_desks++)
         STI_TRY(make_desk(s, &s->desk[s->n_desks], err));
     return ST_OK;
@@ -101,7 +99,7 @@ static st_Status find_saddle(sti_Islands *s, int part, sti_Saddle **out, st_Erro
     if (sti_members(&s->rows, part) == 0) return ST_OK;
     const int row = s->rows.member[s->rows.first[part]];
     if (part != REST && G->p[row] == G->p[row + 1]) return ST_OK;
-    sti_Saddle **place = &s->saddle[part == REST ? 0 : 1 + s->A.of[G->i[G->p[row]]]];
+    sti_Saddle **place = &s->joints[part == REST ? 0 : 1 + s->A.of[G->i[G->p[row]]]].saddle;
     if (*place == NULL) STI_TRY(sti_saddle_create(&s->allocator, place, err));
     *out = *place;
     return ST_OK;
@@ -200,7 +198,7 @@ st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err)
     Shared shared;
     int64_t weight = weight_before(s, s->n_islands + 1);
     const Desk *first;
-    GROW(saddle, s->problem->n_l > 0 ? s->problem->A.n_blocks + 1 : 0);
+    GROW(joints, s->problem->n_l > 0 ? s->problem->A.n_blocks + 1 : 0);
     for (int part = 0; part <= s->n_islands; part++)
         if (is_large(s, part)) weight -= weight_of(s, part);
     const int threads = count_threads(s, weight);

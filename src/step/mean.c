@@ -76,7 +76,9 @@ st_Status sti_mean_create(st_System *s, st_Error *err)
     mean->A = sti_alloc(&s->allocator, s->n_M, sizeof *mean->A);
     mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
     mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
-    if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL)
+    mean->before = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->before);
+    if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL ||
+        mean->before == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
     mean->tension = mean->past + 2;
     for (int k = 0; k < STI_MEAN_PAST; k++)
@@ -94,6 +96,7 @@ void sti_mean_free(st_System *s)
     sti_free(&s->allocator, mean->A, s->n_M, sizeof *mean->A);
     sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
     sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
+    sti_free(&s->allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
     *mean = (sti_Mean){0};
 }
 

@@ -204,6 +204,13 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
     return ST_OK;
 }
 
+/* All that is put back when it fails. */
+static st_Status take(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    if (system->fresh) STI_TRY(sti_meet_motors(system, err));
+    return pieces(system, h, info, err);
+}
+
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     st_StepInfo local = st_step_info();
@@ -211,13 +218,12 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
     sti_start_lap(system);
     double start = system->t;
-    if (sti_goes_on(system)) STI_TRY(sti_save(system, err));
     STI_TRY(sti_refresh_rows(system, err));
-    if (system->fresh) STI_TRY(sti_meet_motors(system, err));
-    STI_TRY(sti_sleep_begin(system, h, err));
-    st_Status status = pieces(system, h, &local, err);
+    STI_TRY(sti_sleep_begin(system, h, err)); /* by what the state is, whatever becomes of the step */
+    STI_TRY(sti_save(system, err));
+    st_Status status = take(system, h, &local, err);
     if (status != ST_OK) {
-        if (sti_goes_on(system)) sti_restore(system);
+        sti_restore(system);
         sti_forget_step(system);
         return status;
     }

@@ -350,6 +350,8 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     STI_RELEASE(&a, s->lasting, s->lasting_capacity);
+    STI_RELEASE(&a, s->saved.previous, s->saved.previous_capacity);
+    STI_RELEASE(&a, s->saved.mode, s->saved.mode_capacity);
     sti_patches_free(s);
     sti_sleep_free(s);
     sti_mean_free(s);
@@ -466,15 +468,31 @@ static void copy_history(const st_System *s, sti_History *to, const sti_History 
     memcpy(to->a, from->a, (size_t)s->model.n_v * sizeof *to->a);
 }
 
+static st_Status copy_modes(st_System *s, st_Error *err)
+{
+    sti_Snapshot *saved = &s->saved;
+    STI_TRY(STI_GROW(&s->allocator, saved->mode, saved->mode_capacity, s->n_modes, err));
+    if (s->n_modes > 0) memcpy(saved->mode, s->mode, (size_t)s->n_modes * sizeof *s->mode);
+    saved->n_modes = s->n_modes;
+    return ST_OK;
+}
+
 st_Status sti_save(st_System *s, st_Error *err)
 {
-    STI_TRY(sti_ids_copy(&s->allocator, &s->saved.active, &s->active, err));
-    STI_TRY(sti_ids_copy(&s->allocator, &s->saved.loaded, &s->loaded, err));
-    s->saved.t = s->t;
-    s->saved.friction_work = s->friction_work;
-    memcpy(s->saved.q, s->q, (size_t)s->model.n_q * sizeof *s->q);
-    memcpy(s->saved.v, s->v, (size_t)s->model.n_v * sizeof *s->v);
-    copy_history(s, &s->saved.history, &s->history);
+    sti_Snapshot *saved = &s->saved;
+    saved->t = s->t;
+    saved->friction_work = s->friction_work;
+    saved->speed = s->speed, saved->pull = s->pull;
+    saved->stalled = s->stalled;
+    saved->kept = false;
+    if (!sti_speculative(s)) STI_TRY(sti_ids_copy(&s->allocator, &saved->active, &s->active, err));
+    if (s->mean.past != NULL) memcpy(s->mean.before, s->mean.past, (size_t)sti_mean_past(s) * sizeof(double));
+    if (!sti_has_stages(s)) return ST_OK;
+    STI_TRY(sti_ids_copy(&s->allocator, &saved->loaded, &s->loaded, err));
+    STI_TRY(copy_modes(s, err));
+    memcpy(saved->q, s->q, (size_t)s->model.n_q * sizeof *s->q);
+    memcpy(saved->v, s->v, (size_t)s->model.n_v * sizeof *s->v);
+    copy_history(s, &saved->history, &s->history);
     return ST_OK;
 }
 
@@ -485,19 +503,50 @@ static void exchange_ids(sti_IdSet *a, sti_IdSet *b)
     *b = set;
 }
 
-/* Nothing here can fail but the rows at the old position, which were there before. The modes are looked for
- * again by the next step.                                                                         */
+static void exchange_impulses(st_System *s)
+{
+    sti_Snapshot *saved = &s->saved;
+    sti_Impulse *previous = s->previous;
+    const int64_t capacity = s->previous_capacity;
+    const int n = s->n_previous;
+    s->previous = saved->previous, s->previous_capacity = saved->previous_capacity, s->n_previous = saved->n_previous;
+    saved->previous = previous, saved->previous_capacity = capacity, saved->n_previous = n;
+}
+
+void sti_save_impulses(st_System *s)
+{
+    if (s->saved.kept) return;
+    exchange_impulses(s);
+    s->saved.kept = true;
+}
+
+static void exchange_modes(st_System *s)
+{
+    sti_Mode *mode = s->mode;
+    const int64_t capacity = s->mode_capacity;
+    s->mode = s->saved.mode, s->mode_capacity = s->saved.mode_capacity;
+    s->saved.mode = mode, s->saved.mode_capacity = capacity;
+    s->n_modes = s->saved.n_modes;
+}
+
+/* Nothing here can fail but the rows at the old position, which were there before. */
 void sti_restore(st_System *s)
 {
-    exchange_ids(&s->active, &s->saved.active);
+    const sti_Snapshot *saved = &s->saved;
+    s->t = saved->t;
+    s->friction_work = saved->friction_work;
+    s->speed = saved->speed, s->pull = saved->pull;
+    s->stalled = saved->stalled;
+    if (saved->kept) exchange_impulses(s);
+    if (!sti_speculative(s)) exchange_ids(&s->active, &s->saved.active);
+    if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
+    if (!sti_has_stages(s)) return;
     exchange_ids(&s->loaded, &s->saved.loaded);
-    s->t = s->saved.t;
-    s->friction_work = s->saved.friction_work;
-    memcpy(s->q, s->saved.q, (size_t)s->model.n_q * sizeof *s->q);
-    memcpy(s->v, s->saved.v, (size_t)s->model.n_v * sizeof *s->v);
-    copy_history(s, &s->history, &s->saved.history);
-    s->n_modes = 0;
-    (void)sti_evaluate(s, &s->here, s->t, s->q, sti_margin(s), NULL);
+    exchange_modes(s);
+    memcpy(s->q, saved->q, (size_t)s->model.n_q * sizeof *s->q);
+    memcpy(s->v, saved->v, (size_t)s->model.n_v * sizeof *s->v);
+    copy_history(s, &s->history, &saved->history);
+    if (sti_goes_on(s)) (void)sti_evaluate(s, &s->here, s->t, s->q, sti_margin(s), NULL);
 }
 
 uint64_t st_system_hash(const st_System *system)

@@ -2,8 +2,9 @@
  *
  *     here:  rows and contacts at the state (t, q)            trial: the same at a position being tried
  *
- * A step computes into q_new, v_new and `trial`; only when all of it went well are they exchanged with
- * the state, so that a failing step changes nothing.
+ * A step computes into q_new, v_new and `trial`; only when all of it went well are they exchanged with the state. What
+ * it changes on its way is put back when it fails (sti_save, sti_restore), so that a failing step leaves no trace; but
+ * for sleepers that it ran into, who stay awake.
  */
 #ifndef STI_SYSTEM_H
 #define STI_SYSTEM_H
@@ -87,21 +88,32 @@ typedef struct sti_History {
     double *a;     /* the acceleration at its end                                                  */
 } sti_History;
 
-/* The whole state, to go back to when a step fails half way. */
+typedef struct sti_Mode sti_Mode;
+
+/* The state before a step, to go back to when it fails. Without stages q, v, history, loaded and modes are not touched
+ * before the step is done, and not copied.                                                         */
 typedef struct sti_Snapshot {
-    double t, friction_work;
+    double t, friction_work, speed, pull;
+    int stalled;
     double *q, *v;
     sti_History history;
     sti_IdSet active, loaded;
+    sti_Mode *mode;
+    int n_modes;
+    int64_t mode_capacity;
+    sti_Impulse *previous; /* exchanged with the system's when the first stage has been solved (`kept`) */
+    int n_previous;
+    int64_t previous_capacity;
+    bool kept;
 } sti_Snapshot;
 
 /* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
-typedef struct sti_Mode {
+struct sti_Mode {
     uint64_t id;
     unsigned char closed, sticking, slipping; /* no bools: they come back from files, too */
     double direction[2];          /* of sliding                                                             */
     uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
-} sti_Mode;
+};
 
 /* A contact among bodies that sleep, with the force of its last step. */
 typedef struct sti_Sleeper {
@@ -146,6 +158,7 @@ typedef struct sti_Mean {
     double *A;                /* M + diag(D)                                                                */
     double *v_near;           /* n_v: the velocity of the round before                                      */
     double *turns;            /* n_v: factors of columns of rotations                                       */
+    double *before;           /* `past` before the step, to go back to                                      */
 } sti_Mean;
 
 struct st_System {
@@ -396,9 +409,10 @@ bool sti_has_stages(const st_System *system);
 st_Status sti_prepare_projection(st_System *system, st_Error *err);
 /* A body that does not move for a while: its pose, or 0, goes to every vector. */
 void sti_still_body(st_System *system, int body);
-/* The state to go back to, and back to it. */
+/* The state to go back to, and back to it; its impulses, before others take their place. */
 st_Status sti_save(st_System *system, st_Error *err);
 void sti_restore(st_System *system);
+void sti_save_impulses(st_System *system);
 /* one_body.c: is it one of a scene, and does it move? Whose call asks. */
 st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err);
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */

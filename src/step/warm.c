@@ -220,6 +220,7 @@ st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
     const int n = system->step.problem.n_contacts;
     Keep keep = {system, eta};
     STI_TRY(find_lasting_parts(system, err));
+    sti_save_impulses(system);
     STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
     system->n_previous = n;
     sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);

@@ -3,6 +3,7 @@
 #include "model/sink.h"
 #include "model/world.h"
 
+#include <stiction/stiction.h>
 #include <string.h>
 
 #define BODIES 60
@@ -347,12 +348,47 @@ static void planar_faces_have_two_points(void **state)
     st_scene_destroy(scene);
 }
 
+/* A ball with its middle on the axis of a capsule leaves in the plane, whatever the axis. */
+static void balls_leave_axes_in_the_plane(void **state)
+{
+    (void)state;
+    const st_Vec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.6, 0, 0.8}, {0.6, 0.8, 0}};
+    for (int k = 0; k < 15; k++) {
+        const st_Vec3 axis = axes[k / 3];
+        const int across = k % 3;
+        st_Scene *scene;
+        st_System *system;
+        st_Error err = {0};
+        st_Pose pose;
+        st_BodyId id;
+        st_ShapeDef capsule = st_capsule_def(0.1, 1), ball = st_sphere_def(0.1);
+        st_BodyDef body = st_body_def();
+        capsule.pose.q = st_quat_from_z(axis);
+        if (dot(axis, vec3_axis(across)) == 0) body.pose.p = scale(0.1, axis);
+        body.locks = (uint32_t)(ST_LOCK_X << across) | (ST_LOCK_ROTATION & ~(uint32_t)(ST_LOCK_RX << across));
+        check_ok(st_scene_create(&scene, &err), err);
+        check_ok(st_scene_add_shape(scene, ST_GROUND, &capsule, NULL, &err), err);
+        check_ok(st_scene_add_body(scene, &body, &id, &err), err);
+        check_ok(st_scene_add_shape(scene, id, &ball, NULL, &err), err);
+        st_SystemDef def = st_system_def();
+        def.gravity = vec3(0, 0, 0);
+        check_ok(st_system_create(scene, &def, &system, &err), err);
+        for (int step = 0; step < 100; step++)
+            check_ok(st_system_step(system, 1e-2, NULL, &err), err);
+        st_system_pose(system, id, &pose);
+        const double along = fmax(fmin(dot(axis, pose.p), 0.5), -0.5);
+        assert_true(norm(sub(pose.p, scale(along, axis))) > 0.2 - 1e-3); /* both radii, up to the tolerance of gaps */
+        st_system_destroy(system);
+        st_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_do_not_depend_on_the_past), cmocka_unit_test(a_long_past_changes_no_bit),
         cmocka_unit_test(pairs_come_back_with_the_memory), cmocka_unit_test(filters),
-        cmocka_unit_test(planar_faces_have_two_points),
+        cmocka_unit_test(balls_leave_axes_in_the_plane),   cmocka_unit_test(planar_faces_have_two_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -278,6 +278,50 @@ static void sheets_have_two_sides(void **state)
     }
 }
 
+/* A bumpy plate on and over a plane, tilted: the corners below the margin, each once, and no others. */
+static void corners_near_a_plane_are_all_found(void **state)
+{
+    (void)state;
+    static st_Vec3 points[(CELLS + 1) * (CELLS + 1)];
+    static int triangles[6 * CELLS * CELLS];
+    check_Random random = {27};
+    st_Allocator allocator = st_default_allocator();
+    const int n = flat_floor(&random, 2, points, triangles), n_points = (CELLS + 1) * (CELLS + 1);
+    for (int k = 0; k < n_points; k++)
+        points[k].z = check_random(&random, -0.05, 0.05);
+    const st_ShapeDef plane_def = st_plane_def(), plate_def = st_mesh_def(points, n_points, triangles, n);
+    sti_Shape plane, plate;
+    st_Error err = {0};
+    check_ok(sti_shape_compile(&plane_def, &allocator, &plane, &err), err);
+    check_ok(sti_shape_compile(&plate_def, &allocator, &plate, &err), err);
+    sti_Points found = {.allocator = allocator};
+    int total = 0;
+    for (int k = 0; k < 300; k++) {
+        const double tilt = k % 3 == 0 ? 0 : k % 3 == 1 ? 0.1 : 3;
+        const st_Pose floor = {{5, -3, 2}, quat_exp(vec3(0.2 * k, -0.1 * k, 0.3))};
+        const st_Pose pose = {pose_point(floor, vec3(0.3, -1, check_random(&random, -0.1, 0.4))),
+                              quat_product(floor.q, quat_exp(vec3(check_random(&random, -tilt, tilt),
+                                                                  check_random(&random, -tilt, tilt), 0)))};
+        const sti_Collide how = {.margin = k % 10 == 0 ? INFINITY : 0.02, .planar = -1, .keep_all = true};
+        const st_Vec3 up = rotate(floor.q, vec3(0, 0, 1));
+        int expected = 0;
+        found.n = 0;
+        check_ok(sti_collide(&plane, floor, &plate, pose, &how, &found, &err), err);
+        for (int v = 0; v < n_points; v++) {
+            const double gap = dot(up, sub(pose_point(pose, points[v]), floor.p));
+            if (!(gap < how.margin)) continue;
+            assert_true(expected < found.n);
+            assert_int_equal(found.point[expected].feature, v);
+            check_close(found.point[expected++].gap, gap, 1e-14);
+        }
+        assert_int_equal(found.n, expected);
+        total += expected;
+    }
+    assert_true(total > 3000);
+    sti_points_free(&found);
+    sti_shape_free(&allocator, &plate);
+}
+
 /* A cube at the end of more points than there are numbers for features, on a plane: each corner has its own. */
 static void features_are_small_numbers(void **state)
 {
@@ -527,6 +571,7 @@ int main(void)
         cmocka_unit_test(grooves_and_ridges),
         cmocka_unit_test(sheets_have_two_sides),
         cmocka_unit_test(features_are_small_numbers),
+        cmocka_unit_test(corners_near_a_plane_are_all_found),
         cmocka_unit_test(mesh_cubes_are_boxes),
         cmocka_unit_test(mesh_rests_on_mesh),
         cmocka_unit_test(what_is_inside_is_known),

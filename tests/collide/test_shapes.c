@@ -1,6 +1,6 @@
 /* Hulls, masses, and what shapes refuse. */
 #include "check.h"
-#include "collide/shape.h"
+#include "collide/collide.h"
 #include "model/world.h"
 #include "shapes.h"
 
@@ -55,11 +55,13 @@ static void hulls_hold_their_points(void **state)
 
 static sti_MassProperties mass_of(st_ShapeDef def)
 {
-    st_Allocator allocator = st_default_allocator();
+    TestShape s = {.def = def};
     st_Error err = {0};
     sti_MassProperties out;
-    def.density = 1;
-    check_ok(sti_shape_mass(&def, &allocator, &out, &err), err);
+    s.def.density = 1;
+    compile_shape(&s);
+    check_ok(sti_shape_mass(&s.def, &s.shape, &out, &err), err);
+    free_shape(&s);
     return out;
 }
 
@@ -167,6 +169,75 @@ static void recentring_moves_the_frame_only(void **state)
     st_scene_destroy(scene);
 }
 
+/* ---- faces of many corners ---- */
+
+enum { AROUND = 300 };
+
+/* A round link of a robot as it comes from its file: a prism over a polygon of 300 corners, 1 across and 0.4 high. */
+static void make_prism(TestShape *s, st_Vec3 p[2 * AROUND])
+{
+    for (int k = 0; k < 2 * AROUND; k++) {
+        const double angle = 2 * 3.14159265358979323846 * (k / 2) / AROUND;
+        p[k] = vec3(0.5 * cos(angle), 0.5 * sin(angle), k % 2 == 0 ? -0.2 : 0.2);
+    }
+    s->def = st_hull_def(p, 2 * AROUND);
+    compile_shape(s);
+}
+
+static void faces_may_have_many_corners(void **state)
+{
+    (void)state;
+    st_Vec3 p[2 * AROUND];
+    TestShape prism;
+    make_prism(&prism, p);
+    const sti_Facets *f = &prism.shape.hull->facets;
+    assert_int_equal(f->n_vertices, 2 * AROUND);
+    assert_int_equal(f->n_faces, AROUND + 2);
+    assert_int_equal(f->n_edges, 3 * AROUND);
+    for (int v = 0; v < f->n_vertices; v++) {
+        assert_int_equal(f->spoke_first[v + 1] - f->spoke_first[v], 3);
+        for (int s = f->spoke_first[v]; s < f->spoke_first[v + 1]; s++)
+            assert_true(f->edge[4 * f->spoke[s]] == v || f->edge[4 * f->spoke[s] + 1] == v);
+    }
+    sti_MassProperties m = mass_of(prism.def); /* n/2 r^2 sin(2 pi/n) h */
+    check_close(m.mass, AROUND / 2.0 * 0.25 * sin(2 * 3.14159265358979323846 / AROUND) * 0.4, 1e-12);
+    free_shape(&prism);
+}
+
+/* On its cap against a sphere, a box and another of its kind: apart by 1 cm, and 1 cm in each other. */
+static void faces_of_many_corners_touch(void **state)
+{
+    (void)state;
+    st_Vec3 p[2 * AROUND];
+    TestShape other[3];
+    TestShape prism;
+    make_prism(&prism, p);
+    other[0].def = st_sphere_def(0.1), other[1].def = st_box_def(0.2, 0.2, 0.1), other[2].def = prism.def;
+    for (int k = 0; k < 9; k++) {
+        TestShape *s = &other[k % 3];
+        sti_Points points = {.allocator = st_default_allocator()};
+        const sti_Collide how = {.margin = 0.1, .planar = -1, .keep_all = k % 3 == 2};
+        const double gap = k < 3 ? 0.01 : -0.01, half = k % 3 == 2 ? 0.2 : 0.1;
+        const st_Pose pose = {{k < 6 ? 0.1 : 0.45, 0.05, 0.2 + half + gap}, quat_exp(vec3(0, 0, 0.3))};
+        double least = INFINITY, lo = INFINITY, hi = -INFINITY;
+        st_Error err = {0};
+        compile_shape(s);
+        check_ok(sti_collide(&s->shape, pose, &prism.shape, pose_identity(), &how, &points, &err), err);
+        for (int i = 0; i < points.n; i++) {
+            const sti_ContactPoint *at = &points.point[i];
+            least = fmin(least, at->gap), lo = fmin(lo, at->point.x), hi = fmax(hi, at->point.x);
+            check_close(fabs(at->normal.z), 1, 1e-12);
+        }
+        check_close(least, gap, 1e-12);
+        if (k % 3 < 2) assert_int_equal(points.n, k % 3 == 0 ? 1 : 4);
+        /* a patch of 64 of the corners spans the lens, but for 1 - cos(pi/60) */
+        if (k % 3 == 2) check_close(hi - lo, 1 - pose.p.x, 2e-3);
+        sti_points_free(&points);
+        free_shape(s);
+    }
+    free_shape(&prism);
+}
+
 /* ---- boxes around shapes ---- */
 
 /* They hold the shape, and are no larger than need be: those of ellipsoids and capsules at all, of the others than
@@ -270,14 +341,16 @@ static void meshes_without_a_volume_have_no_mass(void **state)
     for (int k = 0; k < 36; k += 3)
         inside_out[k] = cube_triangles[k], inside_out[k + 1] = cube_triangles[k + 2],
         inside_out[k + 2] = cube_triangles[k + 1];
-    st_Allocator allocator = st_default_allocator();
     st_Error err = {0};
     sti_MassProperties m;
-    st_ShapeDef open = st_mesh_def(cube, 8, cube_triangles, 11), turned = st_mesh_def(cube, 8, inside_out, 12);
-    assert_int_equal(sti_shape_mass(&open, &allocator, &m, &err), ST_ERR_ARGUMENT);
+    TestShape open = {.def = st_mesh_def(cube, 8, cube_triangles, 11)};
+    TestShape turned = {.def = st_mesh_def(cube, 8, inside_out, 12)};
+    compile_shape(&open), compile_shape(&turned);
+    assert_int_equal(sti_shape_mass(&open.def, &open.shape, &m, &err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "do not close a volume"));
-    assert_int_equal(sti_shape_mass(&turned, &allocator, &m, &err), ST_ERR_ARGUMENT);
+    assert_int_equal(sti_shape_mass(&turned.def, &turned.shape, &m, &err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "counter-clockwise"));
+    free_shape(&open), free_shape(&turned);
 }
 
 int main(void)
@@ -288,6 +361,8 @@ int main(void)
         cmocka_unit_test(round_masses_match_quadrature),
         cmocka_unit_test(polyhedra_have_the_mass_of_a_box),
         cmocka_unit_test(recentring_moves_the_frame_only),
+        cmocka_unit_test(faces_may_have_many_corners),
+        cmocka_unit_test(faces_of_many_corners_touch),
         cmocka_unit_test(boxes_hold_shapes_and_no_more),
         cmocka_unit_test(boxes_of_slim_shapes_are_slim),
         cmocka_unit_test(bad_shapes_are_refused_by_name),

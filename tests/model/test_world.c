@@ -489,6 +489,37 @@ static void bad_worlds_are_refused(void **state)
     }
 }
 
+static void *refuse_memory(void *ctx, size_t size, size_t align)
+{
+    (void)ctx, (void)size, (void)align;
+    return NULL;
+}
+
+/* What a hull weighs is found when the first of its kind is given, not for each of them. */
+static void masses_are_found_once_a_kind(void **state)
+{
+    (void)state;
+    const st_Vec3 corner[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    st_Error err = {0};
+    st_Scene *scene;
+    st_BodyId id;
+    double mass;
+    check_ok(st_scene_create(&scene, &err), err);
+    for (int k = 0; k < 2; k++) {
+        const st_BodyDef def = st_body_def();
+        st_ShapeDef hull = st_hull_def(corner, 4);
+        hull.density = 12;
+        check_ok(st_scene_add_body(scene, &def, &id, &err), err);
+        check_ok(st_scene_add_shape(scene, id, &hull, NULL, &err), err);
+    }
+    const st_Allocator rich = scene->allocator;
+    scene->allocator.alloc = refuse_memory;
+    check_ok(st_scene_shapes_mass(scene, id, &mass, &err), err);
+    check_close(mass, 2, 1e-14); /* 12 / 6 */
+    scene->allocator = rich;
+    st_scene_destroy(scene);
+}
+
 /* Equal shapes are kept once, whatever their names and poses, and are read back as they were given. */
 static void equal_shapes_are_one_kind(void **state)
 {
@@ -603,6 +634,7 @@ int main(void)
         cmocka_unit_test(contact_dimension_follows_the_locks),
         cmocka_unit_test(bad_definitions_are_refused),
         cmocka_unit_test(bad_worlds_are_refused),
+        cmocka_unit_test(masses_are_found_once_a_kind),
         cmocka_unit_test(equal_shapes_are_one_kind),
         cmocka_unit_test(friction_is_scaled_everywhere),
         cmocka_unit_test(nameless_bodies_count_from_one),

@@ -322,7 +322,8 @@ static void many_at_once(void **state)
         add_belt(&m, vec3(fast, 0, 0), nothing, level);
         st_BodyId box[N_MANY], ball[N_MANY];
         for (int k = 0; k < N_MANY; k++) {
-            const double x = k % 20, y = k / 20;
+            const int row = k / 20;
+            const double x = k % 20, y = row;
             box[k] = add_solid(&m, st_box_def(0.1, 0.1, 0.1), vec3(x, y, 0.1), nothing, 0);
             ball[k] = add_solid(&m, st_sphere_def(0.1), vec3(x + 0.5, y, 0.1), nothing, 0);
         }

@@ -16,9 +16,10 @@ static void begin_exact(World *w)
 /* n boxes on one another, not quite, at a place of their own; the lowest one slides. */
 static void add_stack(World *w, check_Random *random, int place, int n)
 {
+    const int column = place % 10, row = place / 10;
     for (int k = 0; k < n; k++) {
-        const double x = 0.5 * (place % 10) + check_random(random, -0.01, 0.01);
-        add(w, st_box_def(0.1, 0.1, 0.05), (st_Vec3){x, 0.5 * (place / 10), 0.0499 + 0.0998 * k});
+        const double x = 0.5 * column + check_random(random, -0.01, 0.01);
+        add(w, st_box_def(0.1, 0.1, 0.05), (st_Vec3){x, 0.5 * row, 0.0499 + 0.0998 * k});
     }
 }
 
@@ -62,8 +63,10 @@ static void build_rough_stacks(World *w)
 static void build_chains(World *w)
 {
     begin_exact(w);
-    for (int k = 0; k < 80; k++)
-        add_chain(w, 2.0 * (k % 8), 0.5 * (k / 8), k % 10 == 9 ? 1.0 : 0.0499, 2 + k % 4, 0.3 + 0.1 * (k % 5));
+    for (int k = 0; k < 80; k++) {
+        const int column = k % 8, row = k / 8;
+        add_chain(w, 2.0 * column, 0.5 * row, k % 10 == 9 ? 1.0 : 0.0499, 2 + k % 4, 0.3 + 0.1 * (k % 5));
+    }
 }
 
 /* One island that is most of all, and crumbs: spheres alone, a stack, chains. */
