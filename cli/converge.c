@@ -3,6 +3,7 @@
 #include "load.h"
 #include "outputs.h"
 #include "progress.h"
+#include "tally.h"
 
 #include <errno.h>
 #include <math.h>
@@ -142,10 +143,10 @@ static bool read_state(const Loaded *loaded, const st_System *system, End *end)
 
 static bool step_to_end(const Loaded *loaded, st_System *system, double h, End *end, st_Error *err)
 {
-    double target = loaded->def.end, rest;
-    while ((rest = target - st_system_time(system)) > 1e-9 * h) {
+    double step;
+    while ((step = next_step(st_system_time(system), h, loaded->def.end)) > 0) {
         st_StepInfo info = st_step_info();
-        if (st_system_step(system, rest < h * (1 + 1e-9) ? rest : h, &info, err) != ST_OK) return false;
+        if (st_system_step(system, step, &info, err) != ST_OK) return false;
         end->steps++;
         end->problems += info.problems;
         end->joint_error = info.joint_error;

@@ -38,21 +38,22 @@ static const char *skip_space(const char *text)
     return text + strspn(text, " \t\r\n");
 }
 
-/* The text of member `key`, in out (size bytes), "" if there is none. */
-static void find_member(const char *text, const char *key, char *out, size_t size)
+/* The text of member `key` of the outermost object, or of any object where `anywhere`, the first after `skip` others;
+ * in out (size bytes), "" if there is none.                                                          */
+static void find_member(const char *text, const char *key, bool anywhere, int skip, char *out, size_t size)
 {
     int depth = 0;
     out[0] = '\0';
     while (*text != '\0') {
         if (*text == '"') {
-            bool wanted = depth == 1;
+            bool wanted = depth == 1 || anywhere;
             text = read_string(text, out, size);
             if (text == NULL) break;
             text = skip_space(text);
             wanted = wanted && *text == ':' && strcmp(out, key) == 0;
             if (!wanted) continue;
             text = skip_space(text + 1);
-            if (*text == '"' && read_string(text, out, size) != NULL) return;
+            if (*text == '"' && read_string(text, out, size) != NULL && skip-- == 0) return;
         } else {
             depth += (*text == '{' || *text == '[') - (*text == '}' || *text == ']');
             text++;
@@ -78,7 +79,7 @@ static void find_comment(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
-char *scene_member(const char *path, const char *key)
+static char *look_into(const char *path, const char *key, bool anywhere, int skip)
 {
     char *text = malloc(LARGEST), *out = calloc(1, LONGEST);
     if (text == NULL || out == NULL) {
@@ -91,11 +92,21 @@ char *scene_member(const char *path, const char *key)
         size_t length = fread(text, 1, LARGEST - 1, file);
         text[length] = '\0';
         if (*skip_space(text) != '<')
-            find_member(text, key, out, LONGEST);
+            find_member(text, key, anywhere, skip, out, LONGEST);
         else if (strcmp(key, "description") == 0)
             find_comment(text, out, LONGEST);
         fclose(file);
     }
     free(text);
     return out;
+}
+
+char *scene_member(const char *path, const char *key)
+{
+    return look_into(path, key, false, 0);
+}
+
+char *scene_file(const char *path, int index)
+{
+    return look_into(path, "file", true, index);
 }

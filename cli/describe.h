@@ -4,5 +4,7 @@
 
 /* malloc'd; "" where the file has none or is no scene; NULL where memory ran out. */
 char *scene_member(const char *path, const char *key);
+/* The index-th file that the scene names, of a robot or a shape, likewise. */
+char *scene_file(const char *path, int index);
 
 #endif

@@ -1,5 +1,6 @@
 /* stiction examples: the gallery. List it, show one, copy one out. */
 #include "command.h"
+#include "describe.h"
 #include "gallery.h"
 #include "json.h"
 #include "outputs.h"
@@ -15,7 +16,8 @@ typedef struct ExamplesOptions {
 } ExamplesOptions;
 
 static const Option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE|DIR", "copy the example there", offsetof(ExamplesOptions, copy)},
+    {"output", 'o', OPTION_TEXT, "FILE|DIR", "copy the example there, with the files it names",
+     offsetof(ExamplesOptions, copy)},
     {"force", 'f', OPTION_FLAG, NULL, "overwrite a file that is there", offsetof(ExamplesOptions, force)},
     {"json", 0, OPTION_FLAG, NULL, "list as one JSON document", offsetof(ExamplesOptions, json)},
 };
@@ -97,30 +99,83 @@ static int list_json(const Gallery *gallery)
     return STATUS_OK;
 }
 
-static int copy_file(const Example *example, const char *path, bool force)
+static int copy_file(const char *from, const char *path, bool force)
 {
     struct stat info;
     if (!force && stat(path, &info) == 0)
         return complain(STATUS_INPUT, "examples: %s exists already, --force overwrites it", path);
-    if (same_file(path, example->path)) return complain(STATUS_INPUT, "examples: %s is the example itself", path);
+    if (same_file(path, from)) return complain(STATUS_INPUT, "examples: %s is the example itself", path);
     if (!output_possible(path)) return STATUS_INPUT;
-    if (!copy_output(example->path, path)) return STATUS_FAILED;
+    if (!copy_output(from, path)) return STATUS_FAILED;
     printf("%s\n", path);
     return STATUS_OK;
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+    FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
+    bool same = x != NULL && y != NULL;
+    for (int c = 0; same && c != EOF;)
+        same = (c = getc(x)) == getc(y);
+    if (x != NULL) fclose(x);
+    if (y != NULL) fclose(y);
+    return same;
+}
+
+/* `name` in the folder of `path`; malloc'd, NULL: out of memory. */
+static char *beside(const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    int folder = slash != NULL ? (int)(slash - path) + 1 : 0;
+    size_t size = (size_t)folder + strlen(name) + 1;
+    char *out = malloc(size);
+    if (out != NULL) snprintf(out, size, "%.*s%s", folder, path, name);
+    return out;
+}
+
+/* A file that the scene names, to where the copy of the scene looks for it; there already, as it is: fine. */
+static int copy_named(const Example *example, const char *name, const char *path, bool force)
+{
+    char *from = beside(example->path, name), *to = beside(path, name);
+    int status = STATUS_OK;
+    if (from == NULL || to == NULL)
+        status = complain(STATUS_FAILED, "out of memory");
+    else if (!same_bytes(from, to))
+        status = copy_file(from, to, force);
+    free(from);
+    free(to);
+    return status;
+}
+
+/* What it names first: a copy that is there can be read. Names with a folder in them are left alone. */
+static int copy_all(const Example *example, const char *path, bool force)
+{
+    struct stat info;
+    int status = STATUS_OK;
+    if (!force && stat(path, &info) == 0) return copy_file(example->path, path, force); /* says so */
+    for (int k = 0; status == STATUS_OK; k++) {
+        char *name = scene_file(example->path, k);
+        bool last = name == NULL || name[0] == '\0';
+        if (name == NULL) status = complain(STATUS_FAILED, "out of memory");
+        if (!last && strchr(name, '/') == NULL) status = copy_named(example, name, path, force);
+        free(name);
+        if (last) break;
+    }
+    return status == STATUS_OK ? copy_file(example->path, path, force) : status;
 }
 
 /* Into a folder under its own name, or to the file named. */
 static int copy_out(const Example *example, const char *target, bool force)
 {
     struct stat info;
-    if (stat(target, &info) != 0 || !S_ISDIR(info.st_mode)) return copy_file(example, target, force);
+    if (stat(target, &info) != 0 || !S_ISDIR(info.st_mode)) return copy_all(example, target, force);
     const char *base = strrchr(example->path, '/') + 1;
     size_t size = strlen(target) + strlen(base) + 2;
     char *path = malloc(size);
     if (path == NULL) return complain(STATUS_FAILED, "out of memory");
     const char *slash = target[strlen(target) - 1] == '/' ? "" : "/";
     snprintf(path, size, "%s%s%s", target, slash, base);
-    int status = copy_file(example, path, force);
+    int status = copy_all(example, path, force);
     free(path);
     return status;
 }

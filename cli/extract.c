@@ -1,6 +1,7 @@
 /* stiction extract: the step problem of a scene at a time, as a problem file for `stiction solve`. */
 #include "load.h"
 #include "outputs.h"
+#include "tally.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,8 +46,8 @@ static bool run_to(const Loaded *loaded, double at, double *start, st_Error *err
     const double h = loaded->def.h, end = loaded->def.end;
     do {
         *start = st_system_time(loaded->system);
-        const double rest = end - *start, step = rest < h * (1 + 1e-9) ? rest : h;
-        if (rest <= 1e-9 * h) {
+        const double step = next_step(*start, h, end);
+        if (step == 0) {
             snprintf(err->message, sizeof err->message, "%s: no step begins at or after %g s, the end is %g s",
                      loaded->path, at, end);
             return false;

@@ -286,6 +286,13 @@ static void write_to(Client *client)
         return;
     }
     if (n > 0) client->out_sent += (size_t)n;
+    /* What is sent is let go once it is the larger part: a viewer that never catches up costs no more than the queue.
+     */
+    if (client->out_sent > client->out_length - client->out_sent) {
+        memmove(client->out, client->out + client->out_sent, client->out_length - client->out_sent);
+        client->out_length -= client->out_sent;
+        client->out_sent = 0;
+    }
     if (client->out_sent == client->out_length) {
         client->out_sent = client->out_length = 0;
         if (client->closing) drop(client);

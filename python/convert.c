@@ -101,15 +101,11 @@ int read_buffer(PyObject *object, const char *what, Py_ssize_t n, double **out, 
     char *bytes = NULL;
     if (taken == 1) {
         *length = view.len / view.itemsize;
-        if (!is_length(*length, n, what)) {
-            taken = -1;
-        } else if ((bytes = PyMem_Malloc((size_t)view.len + 1)) == NULL ||
-                   (*out = PyMem_Malloc((size_t)*length * sizeof **out + 1)) == NULL) {
-            PyErr_NoMemory();
-            taken = -1;
-        } else if (PyBuffer_ToContiguous(bytes, &view, view.len, 'C') != 0) {
-            taken = -1;
-        }
+        const bool fits = is_length(*length, n, what);
+        if (fits) bytes = PyMem_Malloc((size_t)view.len + 1);
+        if (bytes != NULL) *out = PyMem_Malloc((size_t)*length * sizeof **out + 1);
+        if (fits && *out == NULL) PyErr_NoMemory();
+        if (*out == NULL || PyBuffer_ToContiguous(bytes, &view, view.len, 'C') != 0) taken = -1;
     }
     for (Py_ssize_t k = 0; taken == 1 && k < *length; k++)
         (*out)[k] = number_at(bytes + k * view.itemsize, letter, view.itemsize);

@@ -281,6 +281,10 @@ ST_API st_ShapeDef st_cylinder_def(double radius, double length);
 ST_API st_ShapeDef st_cone_def(double radius, double length);
 ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c); /* semi-axes along x, y, z */
 ST_API st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points);
+/* The surface of the hull of points, to be drawn: its corners, and triangles of them, three numbers from 0 each,
+ * counter-clockwise from outside. Free both with free().                                          */
+ST_API st_Status st_hull_faces(const st_Vec3 *points, int n_points, st_Vec3 **corners, int *n_corners, int **triangles,
+                               int *n_triangles, st_Error *err);
 ST_API st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles);
 ST_API st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing);
 ST_API st_MaterialDef st_material_def(void);

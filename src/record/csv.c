@@ -4,13 +4,13 @@
  * reach the file about twice a second and whenever the buffer is full: a run that is killed leaves
  * what it had.
  */
+#include "base/clock.h"
 #include "record/text.h"
 #include "record/whole_file.h"
 
 #include <errno.h>
 #include <stiction/io.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BUFFER_SIZE    65536
@@ -38,25 +38,6 @@ static const char *const joint_columns[] = {"coordinate", "speed",  "fx",    "fy
 #define N_BODY_COLUMNS  (int)(sizeof body_columns / sizeof body_columns[0])
 #define N_JOINT_COLUMNS (int)(sizeof joint_columns / sizeof joint_columns[0])
 
-static double seconds_now(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* NAME.column, quoted as RFC 4180 says where the name holds a comma, a quote or a line break. */
-static void write_title(FILE *file, const char *name, const char *column)
-{
-    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
-    fputs(quoted ? ",\"" : ",", file);
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c == '"') fputc('"', file);
-        fputc(*c, file);
-    }
-    fprintf(file, quoted ? ".%s\"" : ".%s", column);
-}
-
 static st_Status write_titles(st_Csv *csv, const st_Scene *scene)
 {
     for (int k = 0; k < N_STEP_COLUMNS; k++)
@@ -65,13 +46,13 @@ static st_Status write_titles(st_Csv *csv, const st_Scene *scene)
         st_BodyDef body;
         STI_TRY(st_scene_body(scene, (st_BodyId){i}, &body));
         for (int k = 0; k < N_BODY_COLUMNS; k++)
-            write_title(csv->file, body.name, body_columns[k]);
+            sti_write_title(csv->file, body.name, body_columns[k]);
     }
     for (int i = 1; i <= csv->n_joints; i++) {
         st_JointDef joint;
         STI_TRY(st_scene_joint(scene, (st_JointId){i}, &joint));
         for (int k = 0; k < N_JOINT_COLUMNS; k++)
-            write_title(csv->file, joint.name, joint_columns[k]);
+            sti_write_title(csv->file, joint.name, joint_columns[k]);
     }
     fputc('\n', csv->file);
     return ST_OK;
@@ -117,15 +98,6 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     return ST_OK;
 }
 
-static void write_numbers(FILE *file, const double *values, int count)
-{
-    char text[STI_NUMBER_SIZE];
-    for (int k = 0; k < count; k++) {
-        fputc(',', file);
-        fputs(sti_number(text, values[k], 17), file);
-    }
-}
-
 static st_Status write_body(FILE *file, const st_System *system, st_BodyId body, st_Error *err)
 {
     st_Pose pose = {0};
@@ -135,7 +107,7 @@ static st_Status write_body(FILE *file, const st_System *system, st_BodyId body,
                         body.index1);
     double values[] = {pose.p.x, pose.p.y, pose.p.z, pose.q.w, pose.q.x, pose.q.y, pose.q.z,
                        v.x,      v.y,      v.z,      w.x,      w.y,      w.z};
-    write_numbers(file, values, N_BODY_COLUMNS);
+    sti_write_numbers(file, values, N_BODY_COLUMNS);
     return ST_OK;
 }
 
@@ -148,7 +120,7 @@ static st_Status write_joint(FILE *file, const st_System *system, st_JointId joi
                         joint.index1);
     double values[] = {r.coordinate, r.speed,    r.force.x, r.force.y, r.force.z, r.torque.x, r.torque.y,   r.torque.z,
                        r.motor,      r.friction, r.limit,   r.spring,  r.error,   r.other,    r.other_speed};
-    write_numbers(file, values, N_JOINT_COLUMNS);
+    sti_write_numbers(file, values, N_JOINT_COLUMNS);
     return ST_OK;
 }
 
@@ -159,18 +131,18 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
         return sti_fail(err, ST_ERR_ARGUMENT, "st_csv_write: csv, system and info must not be NULL");
     errno = 0;
     fputs(sti_number(text, info->time, 17), csv->file);
-    write_numbers(csv->file, &info->h, 1);
+    sti_write_numbers(csv->file, &info->h, 1);
     fprintf(csv->file, ",%d,%d,%d", info->contacts, info->collisions, info->solve.iterations);
     double values[] = {
         info->solve.residual.natural,   info->penetration, info->joint_error, info->kinetic, info->potential,
         info->kinetic + info->potential};
-    write_numbers(csv->file, values, 6);
+    sti_write_numbers(csv->file, values, 6);
     for (int i = 1; i <= csv->n_bodies; i++)
         STI_TRY(write_body(csv->file, system, (st_BodyId){i}, err));
     for (int i = 1; i <= csv->n_joints; i++)
         STI_TRY(write_joint(csv->file, system, (st_JointId){i}, err));
     fputc('\n', csv->file);
-    double now = seconds_now();
+    double now = sti_seconds_now();
     if (now - csv->flushed > FLUSH_INTERVAL) {
         if (fflush(csv->file) == 0) csv->whole = ftell(csv->file);
         csv->flushed = now;

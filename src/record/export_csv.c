@@ -13,17 +13,6 @@ typedef struct Table {
     st_Quat *orientation;
 } Table;
 
-static void write_title(FILE *file, const char *name, const char *column)
-{
-    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
-    fputs(quoted ? ",\"" : ",", file);
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c == '"') fputc('"', file);
-        fputc(*c, file);
-    }
-    fprintf(file, quoted ? ".%s\"" : ".%s", column);
-}
-
 static void write_titles(Table *table, const st_RecordingInfo *info)
 {
     static const char *const columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
@@ -32,19 +21,10 @@ static void write_titles(Table *table, const st_RecordingInfo *info)
     for (int b = 0; b < table->n_bodies; b++) {
         const char *name = json_string_value(json_object_get(json_array_get(bodies, (size_t)b), "name"));
         for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++)
-            write_title(table->file, name != NULL ? name : "?", columns[k]);
+            sti_write_title(table->file, name != NULL ? name : "?", columns[k]);
     }
     fputc('\n', table->file);
     json_decref(model);
-}
-
-static void write_numbers(FILE *file, const double *values, int count)
-{
-    char text[STI_NUMBER_SIZE];
-    for (int k = 0; k < count; k++) {
-        fputc(',', file);
-        fputs(sti_number(text, values[k], 17), file);
-    }
 }
 
 static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, st_Error *err)
@@ -56,15 +36,15 @@ static st_Status write_frame(Table *t, st_Recording *recording, int64_t index, s
     STI_TRY(st_recording_steps(recording, frame.step, 1, &s, err));
     STI_TRY(st_recording_bodies(recording, index, t->position, t->orientation, t->velocity, t->spin, err));
     fputs(sti_number(text, frame.time, 17), t->file);
-    write_numbers(t->file, &s.h, 1);
+    sti_write_numbers(t->file, &s.h, 1);
     fprintf(t->file, ",%d,%d,%d", s.contacts, s.collisions, s.iterations);
     double numbers[] = {s.residual, s.penetration, s.joint_error, s.kinetic, s.potential, s.kinetic + s.potential};
-    write_numbers(t->file, numbers, 6);
+    sti_write_numbers(t->file, numbers, 6);
     for (int b = 0; b < t->n_bodies; b++) {
         st_Vec3 p = t->position[b], v = t->velocity[b], w = t->spin[b];
         st_Quat q = t->orientation[b];
         double values[] = {p.x, p.y, p.z, q.w, q.x, q.y, q.z, v.x, v.y, v.z, w.x, w.y, w.z};
-        write_numbers(t->file, values, 13);
+        sti_write_numbers(t->file, values, 13);
     }
     fputc('\n', t->file);
     return ST_OK;

@@ -11,6 +11,7 @@
  * head.c writes what is known before the first step, tables.c has the tables while they grow; here is what becomes
  * rows, and when.
  */
+#include "base/clock.h"
 #include "math/vec3.h"
 #include "record/head.h"
 #include "record/tables.h"
@@ -19,7 +20,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 struct st_Recorder {
@@ -40,13 +40,6 @@ struct st_Recorder {
     int64_t state_capacity;
     st_RecordedStep last;
 };
-
-static double seconds_now(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 st_RecorderDef st_recorder_def(void)
 {
@@ -69,7 +62,7 @@ static st_Status flush(st_Recorder *recorder, st_Error *err)
 /* All that is known so far, safely. */
 static st_Status commit(st_Recorder *recorder, st_Error *err)
 {
-    double now = seconds_now(); /* what happens from now on is not in it */
+    double now = sti_seconds_now(); /* what happens from now on is not in it */
     sti_Quiet quiet = sti_quiet_begin();
     st_Status status = flush(recorder, err);
     sti_quiet_end(quiet);
@@ -200,7 +193,7 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->rate = def->rate;
     recorder->checkpoint = def->checkpoint;
     recorder->flush = def->flush;
-    recorder->began = recorder->added = seconds_now();
+    recorder->began = recorder->added = sti_seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
     recorder->making_size = recorder->path_size + (int64_t)strlen(".new");
@@ -374,7 +367,7 @@ static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Err
                              .joint_error = info->joint_error,
                              .kinetic = info->kinetic,
                              .potential = info->potential,
-                             .wall = seconds_now() - recorder->began};
+                             .wall = sti_seconds_now() - recorder->began};
     if (info->solve.solver != NULL) strncpy(row->solver, info->solve.solver, sizeof row->solver - 1);
     recorder->n_steps++;
     return sti_table_push(&recorder->tables, STI_STEPS, row, 1, err);
@@ -392,7 +385,7 @@ static bool is_due(double time, double rate, double *next)
  * flush itself. What is wasted by a flush must stay small against what is kept: hence more time in long runs.  */
 static bool is_flush_due(st_Recorder *recorder)
 {
-    double now = seconds_now(), step = now - recorder->added;
+    double now = sti_seconds_now(), step = now - recorder->added;
     double interval = fmin(fmax(recorder->flush, 0.01 * (now - recorder->began)), 10 * recorder->flush);
     recorder->added = now;
     return now + step - recorder->flushed >= 0.8 * interval;
@@ -439,7 +432,7 @@ int64_t st_recorder_size(const st_Recorder *recorder)
 static st_Status write_end(st_Recorder *recorder, const st_System *system, const char *outcome, const char *message,
                            st_Error *err)
 {
-    sti_Summary summary = {.wall = seconds_now() - recorder->began};
+    sti_Summary summary = {.wall = sti_seconds_now() - recorder->began};
     strncpy(summary.outcome, outcome != NULL ? outcome : "", sizeof summary.outcome - 1);
     strncpy(summary.message, message != NULL ? message : "", sizeof summary.message - 1);
     if (system != NULL) st_system_profile(system, summary.stage_seconds);

@@ -5,9 +5,10 @@
 
 #include "math/vec3.h"
 
-#define ROUND     24 /* corners of a circle */
-#define RINGS     12 /* from pole to pole   */
-#define MOST_HULL 64 /* points; a larger hull is shown as its box */
+#include <stdlib.h>
+
+#define ROUND 24 /* corners of a circle */
+#define RINGS 12 /* from pole to pole   */
 
 typedef struct Builder {
     const st_Allocator *allocator;
@@ -101,34 +102,18 @@ static void add_capsule(Builder *b, double radius, double length)
     add_turned(b, (const double(*)[2])profile, RINGS + 2, 1, 1);
 }
 
-/* Of all triples, those that have every other point behind them: fine for the few points of a hull. */
-static void add_hull(Builder *b, const st_Vec3 *p, int n)
+static void add_hull(Builder *b, const st_ShapeDef *shape)
 {
-    int first = b->out->n_points;
-    for (int k = 0; k < n; k++)
-        add_point(b, p[k].x, p[k].y, p[k].z);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            for (int k = i + 1; k < n; k++) {
-                if (j <= i || j == k) continue;
-                st_Vec3 normal = cross(sub(p[j], p[i]), sub(p[k], p[i]));
-                double size = norm(normal), reach = 0;
-                bool face = size > 0;
-                for (int m = 0; m < n && face; m++) {
-                    double height = dot(normal, sub(p[m], p[i]));
-                    reach = fmax(reach, norm(sub(p[m], p[i])));
-                    face = height <= 1e-9 * size * fmax(reach, 1e-300);
-                }
-                if (face) add_triangle(b, first + i, first + j, first + k);
-            }
-}
-
-static void add_bounds(Builder *b, const st_Vec3 *p, int n)
-{
-    st_Vec3 half = {0, 0, 0};
-    for (int k = 0; k < n; k++)
-        half = (st_Vec3){fmax(half.x, fabs(p[k].x)), fmax(half.y, fabs(p[k].y)), fmax(half.z, fabs(p[k].z))};
-    add_box(b, half);
+    st_Vec3 *corner = NULL;
+    int *triangle = NULL, n_corners = 0, n_triangles = 0;
+    if (b->status == ST_OK)
+        b->status = st_hull_faces(shape->points, shape->n_points, &corner, &n_corners, &triangle, &n_triangles, b->err);
+    for (int k = 0; k < n_corners; k++)
+        add_point(b, corner[k].x, corner[k].y, corner[k].z);
+    for (int k = 0; k < n_triangles; k++)
+        add_triangle(b, triangle[3 * k], triangle[3 * k + 1], triangle[3 * k + 2]);
+    free(corner);
+    free(triangle);
 }
 
 static void add_mesh(Builder *b, const st_ShapeDef *shape)
@@ -189,10 +174,7 @@ st_Status sti_tessellate(const st_Allocator *allocator, const st_ShapeDef *shape
         add_ellipsoid(&b, shape->half);
         break;
     case ST_SHAPE_HULL:
-        if (shape->n_points <= MOST_HULL)
-            add_hull(&b, shape->points, shape->n_points);
-        else
-            add_bounds(&b, shape->points, shape->n_points);
+        add_hull(&b, shape);
         break;
     case ST_SHAPE_MESH:
         add_mesh(&b, shape);

@@ -60,3 +60,23 @@ void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size)
     }
     fwrite(out, 1, n, file);
 }
+
+void sti_write_title(FILE *file, const char *name, const char *column)
+{
+    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+    fputs(quoted ? ",\"" : ",", file);
+    for (const char *c = name; *c != '\0'; c++) {
+        if (*c == '"') fputc('"', file);
+        fputc(*c, file);
+    }
+    fprintf(file, quoted ? ".%s\"" : ".%s", column);
+}
+
+void sti_write_numbers(FILE *file, const double *values, int count)
+{
+    char text[STI_NUMBER_SIZE];
+    for (int k = 0; k < count; k++) {
+        fputc(',', file);
+        fputs(sti_number(text, values[k], 17), file);
+    }
+}

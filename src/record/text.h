@@ -15,4 +15,9 @@ const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits);
 void sti_write_xml(FILE *file, const char *text);
 void sti_write_base64(FILE *file, const unsigned char *bytes, size_t size);
 
+/* Tables of csv.c and export_csv.c. ",NAME.column", quoted as RFC 4180 says where the name holds a comma, a quote or a
+ * line break; and ",number" for each of them.                                                        */
+void sti_write_title(FILE *file, const char *name, const char *column);
+void sti_write_numbers(FILE *file, const double *values, int count);
+
 #endif

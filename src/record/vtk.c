@@ -91,6 +91,8 @@ static bool has_room(Export *e, Column *c)
 static void put_int(Export *e, int column, int64_t value)
 {
     Column *c = &e->column[column];
+    if (value > INT32_MAX && e->status == ST_OK) /* numbers of points are written with 32 bits */
+        e->status = sti_fail(e->err, ST_ERR_UNSUPPORTED, "more than %d points in a frame", INT32_MAX);
     if (has_room(e, c)) c->value[c->n++].i = (int32_t)value;
 }
 
@@ -109,19 +111,22 @@ static void put_vector(Export *e, int column, st_Vec3 v)
 
 static void write_column(Export *e, FILE *file, Column *c)
 {
-    uint32_t bytes = (uint32_t)(c->n * 4);
-    unsigned char *both = sti_alloc(&e->allocator, (int64_t)bytes + 4, 1);
+    /* 32 bits would end at 4 GiB: some 650 000 spheres */
+    const uint64_t bytes = (uint64_t)c->n * 4;
+    const int64_t whole = (int64_t)(bytes + sizeof bytes);
+    unsigned char *both = sti_alloc(&e->allocator, whole, 1);
     if (both == NULL) {
-        if (e->status == ST_OK) e->status = sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %u bytes", bytes);
+        if (e->status == ST_OK)
+            e->status = sti_fail(e->err, ST_ERR_MEMORY, "out of memory for %lld bytes", (long long)whole);
         return;
     }
-    memcpy(both, &bytes, 4);
-    if (bytes > 0) memcpy(both + 4, c->value, bytes);
+    memcpy(both, &bytes, sizeof bytes);
+    if (bytes > 0) memcpy(both + sizeof bytes, c->value, bytes);
     fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">", c->type, c->name,
             c->components);
-    sti_write_base64(file, both, (size_t)bytes + 4);
+    sti_write_base64(file, both, (size_t)whole);
     fputs("</DataArray>\n", file);
-    sti_free(&e->allocator, both, (int64_t)bytes + 4, 1);
+    sti_free(&e->allocator, both, whole, 1);
 }
 
 /* ---- files -------------------------------------------------------------------------------------- */
@@ -140,7 +145,7 @@ static void write_file(Export *e, Series *series, int64_t frame, double time, co
     long long n_cells = (long long)e->column[OFFSETS].n;
     fprintf(file,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" "
-            "header_type=\"UInt32\">\n<PolyData>\n<Piece NumberOfPoints=\"%lld\"",
+            "header_type=\"UInt64\">\n<PolyData>\n<Piece NumberOfPoints=\"%lld\"",
             *(const unsigned char *)&one == 1 ? "LittleEndian" : "BigEndian", (long long)e->column[POINTS].n / 3);
     for (int k = 0; k < 3; k++)
         fprintf(file, " NumberOf%s=\"%lld\"", kinds[k], strcmp(kinds[k], cells) == 0 ? n_cells : 0);

@@ -72,7 +72,10 @@ static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *
 
 static bool same_surface(const Surface *a, const Surface *b)
 {
-    return memcmp(a->mu, b->mu, sizeof a->mu) == 0 && a->condim == b->condim && a->priority == b->priority;
+    bool same = true;
+    for (int k = 0; k < 3; k++)
+        same = same && a->mu[k] == b->mu[k];
+    return same && a->condim == b->condim && a->priority == b->priority;
 }
 
 static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface *surface, int *out)

@@ -218,7 +218,7 @@ static json_t *simulation_schema(const Described *d)
 
 static json_t *value_schema(const sti_Kind *kind, const sti_Key *key, int variant)
 {
-#define SCHEMA(kind, read, schema, expected) [STI_VALUE_##kind] = schema,
+#define SCHEMA(kind, read, schema, expected) [STI_VALUE_##kind] = (schema),
     static json_t *(*const schema[])(const Described *) = {STI_VALUES(SCHEMA)};
 #undef SCHEMA
     return schema[key->value](&(Described){kind, key, variant});

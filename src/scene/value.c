@@ -486,7 +486,7 @@ static st_Status read_nothing(const sti_Value *v, void *field)
 
 st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *value, const sti_Place *place)
 {
-#define READ(kind, read, schema, expected) [STI_VALUE_##kind] = read,
+#define READ(kind, read, schema, expected) [STI_VALUE_##kind] = (read),
     static sti_ReadValue *const read[] = {STI_VALUES(READ)};
 #undef READ
     sti_Value v = {object, key, value, place};

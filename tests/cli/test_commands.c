@@ -65,6 +65,32 @@ static void examples_are_listed_and_copied(void **state)
 }
 
 /* The folder can be another one; a file that is no JSON there has no description, and does no harm. */
+/* What a scene names comes along: its copy is read where it is. */
+static void examples_are_copied_with_their_files(void **state)
+{
+    Program *p = *state;
+    static const struct {
+        const char *name, *file;
+    } cases[] = {{"dog-stands", "dog.urdf"}, {"bracket", "bracket.obj"}};
+    for (int k = 0; k < 2; k++) {
+        char scene[64];
+        snprintf(scene, sizeof scene, "%s.json", cases[k].name);
+        RUN(p, "examples", cases[k].name, "-o", p->folder);
+        check_status(p, 0);
+        check_contains(p->out, cases[k].file);
+        RUN(p, "check", in_folder(p, scene));
+        check_status(p, 0);
+        RUN(p, "examples", cases[k].name, "-o", in_folder(p, "again.json"),
+            "--force"); /* the file is there, as it is */
+        check_status(p, 0);
+        write_file(in_folder(p, cases[k].file), "mine");
+        RUN(p, "examples", cases[k].name, "-o", in_folder(p, "third.json"));
+        check_status(p, 2);
+        read_file(in_folder(p, cases[k].file), p->out);
+        assert_string_equal(p->out, "mine");
+    }
+}
+
 static void examples_folder_can_be_set(void **state)
 {
     Program *p = *state;
@@ -130,8 +156,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(help_and_version),           TEST(check_counts_what_is_there), TEST(examples_are_listed_and_copied),
-        TEST(examples_folder_can_be_set), TEST(every_example_checks),       TEST(settings_and_schema),
+        TEST(help_and_version),
+        TEST(check_counts_what_is_there),
+        TEST(examples_are_listed_and_copied),
+        TEST(examples_folder_can_be_set),
+        TEST(examples_are_copied_with_their_files),
+        TEST(every_example_checks),
+        TEST(settings_and_schema),
         TEST(names_survive_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,7 +248,8 @@ static void a_box_is_thrown(void **state)
 
 /* Mocap: a heavy plate that is told its velocity before each step, A sin(w t) with A w < mu g, carries a box along; the
  * box moves it by the ratio of the masses, 2/2e4 of the step's change of velocity. Steps of bdf2
- * that begin anew are of sdirk2: there by gaps the box is within one step's change of velocity (measured: a tenth). */
+ * that begin anew are of sdirk2, whose first stage meets the whole jump with friction of 0.29 h alone, mu g 0.29 h =
+ * 1.4e-3 of the 2e-3: the box slides, and is within one step's change of velocity behind the second.    */
 static void a_plate_is_led(void **state)
 {
     (void)state;
@@ -270,7 +271,7 @@ static void a_plate_is_led(void **state)
         start(&m);
         check_ok(st_system_push(m.system, hand, &lift, NULL, &m.err), m.err);
         const double late = ways[way].integrator == ST_INTEGRATOR_BDF2 ? A * w * m.def.h : 1e-6;
-        for (int k = 0; k < 300; k++) {
+        for (int k = 0; k < 100; k++) {
             const st_Vec3 v = {A * sin(w * k * m.def.h), 0, 0};
             check_ok(st_system_set_velocity(m.system, hand, &v, &(st_Vec3){0, 0, 0}, &m.err), m.err);
             check_ok(st_system_step(m.system, m.def.h, NULL, &m.err), m.err);
