@@ -349,8 +349,6 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->event, s->event_capacity);
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
-    STI_RELEASE(&a, s->tried, s->tried_capacity);
-    STI_RELEASE(&a, s->tried_r, s->tried_r_capacity);
     STI_RELEASE(&a, s->lasting, s->lasting_capacity);
     STI_RELEASE(&a, s->saved.previous, s->saved.previous_capacity);
     STI_RELEASE(&a, s->saved.mode, s->saved.mode_capacity);
@@ -540,7 +538,7 @@ void sti_restore(st_System *s)
     s->speed = saved->speed, s->pull = saved->pull;
     s->stalled = saved->stalled;
     if (saved->kept) exchange_impulses(s);
-    s->to_keep = s->n_tried = 0;
+    s->to_keep = 0;
     if (!sti_speculative(s)) exchange_ids(&s->active, &s->saved.active);
     if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return;

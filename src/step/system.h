@@ -45,14 +45,6 @@ typedef struct sti_Impulse {
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
 } sti_Impulse;
 
-/* Impulses of an attempt at a step that is made again, in the order of ids: r, and what was left over, at `first`. */
-typedef struct sti_TriedImpulse {
-    uint64_t id;
-    int first;
-    int16_t dim;
-    uint16_t element;
-} sti_TriedImpulse;
-
 typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
 
 /* Memory of one step problem. */
@@ -233,10 +225,6 @@ struct st_System {
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
-    sti_TriedImpulse *tried; /* of the attempt before: where the next one starts, but for what it did not touch */
-    double *tried_r;
-    int n_tried;
-    int64_t tried_capacity, tried_r_capacity;
     double to_keep;  /* of impulses that wait to become these: the stage's eta; 0: none do         */
     double *lasting; /* by island: left over by the last solve, then the part of a change that is kept (warm.c) */
     int64_t lasting_capacity;
@@ -325,7 +313,6 @@ double sti_waiting_mobility(const st_System *system, int contact);
 void sti_warm_start(st_System *system, double eta);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
-st_Status sti_keep_tried(st_System *system, st_Error *err);                  /* likewise, for the next attempt */
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,

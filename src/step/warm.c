@@ -67,29 +67,6 @@ static void set_start(const st_System *system, int c, double eta, int from)
     if (dim >= 5) turn_tangents(&system->previous[from], now, r + 3); /* rolling */
 }
 
-/* Of an attempt before, at the same place: with the same id, and as it is. */
-static bool start_from_tried(const st_System *system, int c)
-{
-    const sti_Assembly *out = &system->step;
-    const sti_Chosen *wanted = &out->chosen[c];
-    int lo = 0, hi = system->n_tried;
-    while (lo < hi) {
-        const int middle = lo + (hi - lo) / 2;
-        const sti_TriedImpulse *at = &system->tried[middle];
-        if (at->id < wanted->entry.id || (at->id == wanted->entry.id && at->element < wanted->element))
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    const sti_TriedImpulse *tried = &system->tried[lo];
-    if (lo == system->n_tried || tried->id != wanted->entry.id || tried->element != wanted->element ||
-        tried->dim != out->law[c].dim)
-        return false;
-    memcpy(out->r + out->law[c].first, system->tried_r + tried->first, (size_t)tried->dim * sizeof *out->r);
-    out->chosen[c].left = (float)system->tried_r[tried->first + tried->dim];
-    return true;
-}
-
 /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
 static void find_group(const st_System *system, int c, int *first, int *end)
 {
@@ -158,7 +135,7 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
         const int from = few ? nearest(system, first, end, taken, wanted, out->law[c].dim)
                              : same_id(system, first, end, &out->chosen[c], out->law[c].dim);
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        if (system->n_tried == 0 || !start_from_tried(system, c)) set_start(system, c, start->eta, from);
+        set_start(system, c, start->eta, from);
     }
 }
 
@@ -170,7 +147,6 @@ void sti_warm_start(st_System *system, double eta)
     Start start = {system, eta};
     sti_team_for(system->world != NULL ? system->def.threads : 1, system->step.problem.n_contacts, LEAST, start_range,
                  &start);
-    system->n_tried = 0;
 }
 
 /* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
@@ -220,18 +196,6 @@ static float in_short(double x)
     return x < FLT_MAX ? (float)x : FLT_MAX;
 }
 
-/* Number k of contact c's impulse, as far as it lasts. */
-static double lasting_impulse(const sti_Assembly *out, int64_t row, double part)
-{
-    return part < 1 ? out->start[row] + part * (out->r[row] - out->start[row]) : out->r[row];
-}
-
-static float left_over(const st_System *system, int64_t c, int island)
-{
-    if (island < 0) return system->step.chosen[c].left; /* nobody solved for it */
-    return in_short(sti_islands_get(system->islands, island)->info.residual.natural);
-}
-
 static void keep_range(void *ctx, int64_t first, int64_t end)
 {
     const Keep *keep = ctx;
@@ -250,9 +214,11 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
-        kept->left = left_over(system, c, island);
+        kept->left = island >= 0 ? in_short(sti_islands_get(system->islands, island)->info.residual.natural)
+                                 : out->chosen[c].left; /* nobody solved for it */
+        const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
-            kept->r[k] = k >= kept->dim ? 0.0 : lasting_impulse(out, out->law[c].first + k, part) / keep->eta;
+            kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / keep->eta;
     }
 }
 
@@ -283,29 +249,4 @@ st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
     const double eta = system->to_keep;
     system->to_keep = 0;
     return eta > 0 ? keep_impulses(system, eta, for_good, err) : ST_OK;
-}
-
-st_Status sti_keep_tried(st_System *system, st_Error *err)
-{
-    const sti_Assembly *out = &system->step;
-    const int n = system->to_keep > 0 ? out->problem.n_contacts : 0;
-    system->to_keep = 0;
-    if (n == 0) return ST_OK;
-    STI_TRY(find_lasting_parts(system, err));
-    STI_TRY(STI_GROW(&system->allocator, system->tried, system->tried_capacity, n, err));
-    STI_TRY(
-        STI_GROW(&system->allocator, system->tried_r, system->tried_r_capacity, (int64_t)out->problem.n_r + n, err));
-    for (int c = 0, end = 0; c < n; c++) {
-        const int island = sti_islands_of(system->islands, c), dim = out->law[c].dim;
-        const double part = island >= 0 ? system->lasting[island] : 1;
-        system->tried[c] = (sti_TriedImpulse){.id = out->chosen[c].entry.id,
-                                              .first = end,
-                                              .dim = (int16_t)dim,
-                                              .element = (uint16_t)out->chosen[c].element};
-        for (int k = 0; k < dim; k++)
-            system->tried_r[end++] = lasting_impulse(out, out->law[c].first + k, part);
-        system->tried_r[end++] = left_over(system, c, island);
-    }
-    system->n_tried = n;
-    return ST_OK;
 }
