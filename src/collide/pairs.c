@@ -329,7 +329,6 @@ static st_Status restart(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose *
     p->moves = 0;
     drop_all(p);
     STI_TRY(find_again(p, err));
-    STI_RELEASE(&p->allocator, p->fresh, p->fresh_capacity); /* so many are found only now */
     p->started = true;
     return ST_OK;
 }

@@ -20,7 +20,7 @@ typedef struct sti_PairKey {
 typedef struct sti_Pair {
     int i, j;      /* its key                                                                      */
     sti_Hint hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
-    float clear;   /* likewise the contact stage's                                                 */
+    double clear;  /* likewise the contact stage's                                                 */
     int kept;      /* and its place for a patch; 0: none                                           */
 } sti_Pair;
 

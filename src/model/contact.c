@@ -13,8 +13,6 @@
 #include "model/sink.h"
 #include "model/world.h"
 
-#include <float.h>
-
 /* What is the same for all pairs, and what was looked up for the pair at hand. */
 typedef struct Task {
     sti_World *world;
@@ -329,8 +327,7 @@ static bool is_clear(const Task *task, const sti_Pair *pair)
 static void keep_clear(const Task *task, double apart, sti_Pair *pair)
 {
     const double *path = task->world->collider.path;
-    const double clear = (path[task->a] + path[task->b] + apart) * (1 - PATH_ROUNDING);
-    pair->clear = apart > 0 ? (float)(clear * (1 - FLT_EPSILON)) : 0; /* below it, however it is rounded */
+    pair->clear = apart > 0 ? (path[task->a] + path[task->b] + apart) * (1 - PATH_ROUNDING) : 0;
 }
 
 /* A shape turns by 1.5 of its body's way over its size at most (kept.c); the rest is for rounding. */

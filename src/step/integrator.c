@@ -149,7 +149,7 @@ st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
     system->carried_work = weight * step->friction_work;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
-        system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = (int16_t)law->dim};
+        system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
         for (int k = 0; k < law->dim; k++)
             system->carried[c].r[k] = weight * step->r[law->first + k];
     }

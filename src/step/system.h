@@ -31,18 +31,17 @@ st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_I
 /* A contact of the step problem. */
 typedef struct sti_Chosen {
     sti_ContactEntry entry; /* as the sink has it                                                  */
-    float left;             /* residual that the last solve of its island left over                */
+    double left;            /* residual that the last solve of its island left over                */
     int element;            /* of a compliant patch                                                */
 } sti_Chosen;
 
 typedef struct sti_Impulse {
     uint64_t id;
-    int16_t dim;
-    uint16_t element;
-    float left;           /* residual that the solve of its island left over                      */
+    int dim, element;
     int shape_a, shape_b; /* 0: no contact of two shapes                                          */
     st_Vec3 point, normal, tangent;
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
+    double left;          /* residual that the solve of its island left over                      */
 } sti_Impulse;
 
 typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */

@@ -10,8 +10,6 @@
 #include "math/vec3.h"
 #include "step/system.h"
 
-#include <float.h>
-
 static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 {
     return now->shape_a > 0 && old->shape_a == now->shape_a && old->shape_b == now->shape_b;
@@ -59,7 +57,7 @@ static void set_start(const st_System *system, int c, double eta, int from)
     const sti_ContactEntry *now = &out->chosen[c].entry;
     const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
-    out->chosen[c].left = from >= 0 ? system->previous[from].left : 0.0F;
+    out->chosen[c].left = from >= 0 ? system->previous[from].left : 0.0;
     for (int k = 0; k < dim; k++)
         r[k] = from >= 0 ? eta * system->previous[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
@@ -191,11 +189,6 @@ typedef struct Keep {
     double eta;
 } Keep;
 
-static float in_short(double x)
-{
-    return x < FLT_MAX ? (float)x : FLT_MAX;
-}
-
 static void keep_range(void *ctx, int64_t first, int64_t end)
 {
     const Keep *keep = ctx;
@@ -207,14 +200,14 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         const double part = island >= 0 ? system->lasting[island] : 1;
         sti_Impulse *kept = &system->previous[c];
         kept->id = entry->id;
-        kept->element = (uint16_t)out->chosen[c].element; /* below STI_MAX_PATCH_SIDE squared */
-        kept->dim = (int16_t)out->law[c].dim;
+        kept->element = out->chosen[c].element;
+        kept->dim = out->law[c].dim;
         kept->shape_a = entry->shape_a;
         kept->shape_b = entry->shape_b;
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
-        kept->left = island >= 0 ? in_short(sti_islands_get(system->islands, island)->info.residual.natural)
+        kept->left = island >= 0 ? sti_islands_get(system->islands, island)->info.residual.natural
                                  : out->chosen[c].left; /* nobody solved for it */
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
