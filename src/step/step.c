@@ -86,6 +86,7 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
     system->missed.n = 0;
     system->n_found = 0;
     for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(system, info)); round++) {
+        if (round > 0) STI_TRY(sti_keep_tried(system, err));
         if (round > 0 || (system->world != NULL && system->foreseen < h)) STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));

@@ -484,7 +484,7 @@ st_Status sti_save(st_System *s, st_Error *err)
     saved->friction_work = s->friction_work;
     saved->speed = s->speed, saved->pull = s->pull;
     saved->stalled = s->stalled;
-    saved->kept = false;
+    saved->kept = saved->lost = false;
     if (!sti_speculative(s)) STI_TRY(sti_ids_copy(&s->allocator, &saved->active, &s->active, err));
     if (s->mean.past != NULL) memcpy(s->mean.before, s->mean.past, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return ST_OK;
@@ -539,6 +539,7 @@ void sti_restore(st_System *s)
     s->stalled = saved->stalled;
     if (saved->kept) exchange_impulses(s);
     s->to_keep = 0;
+    if (saved->lost) s->n_previous = 0;
     if (!sti_speculative(s)) exchange_ids(&s->active, &s->saved.active);
     if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return;

@@ -4,7 +4,8 @@
  *
  * A step computes into q_new, v_new and `trial`; only when all of it went well are they exchanged with the state. What
  * it changes on its way is put back when it fails (sti_save, sti_restore), so that a failing step leaves no trace; but
- * for sleepers that it ran into, who stay awake.
+ * for sleepers that it ran into, who stay awake, and, where it failed behind its first attempt, the forces that the next
+ * one would have started from, which are forgotten.
  */
 #ifndef STI_SYSTEM_H
 #define STI_SYSTEM_H
@@ -105,6 +106,7 @@ typedef struct sti_Snapshot {
     int n_previous;
     int64_t previous_capacity;
     bool kept;
+    bool lost; /* they were overwritten by those of an attempt that was made again                 */
 } sti_Snapshot;
 
 /* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
@@ -312,6 +314,7 @@ double sti_waiting_mobility(const st_System *system, int contact);
 void sti_warm_start(st_System *system, double eta);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
+st_Status sti_keep_tried(st_System *system, st_Error *err);                  /* likewise, for another attempt */
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
 st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
