@@ -4,8 +4,8 @@
  *
  * A step computes into q_new, v_new and `trial`; only when all of it went well are they exchanged with the state. What
  * it changes on its way is put back when it fails (sti_save, sti_restore), so that a failing step leaves no trace; but
- * for sleepers that it ran into, who stay awake, and, where it failed behind its first attempt, the forces that the next
- * one would have started from, which are forgotten.
+ * for sleepers that it ran into, who stay awake, and, where it failed behind its first attempt, the forces that the
+ * next one would have started from, which are forgotten.
  */
 #ifndef STI_SYSTEM_H
 #define STI_SYSTEM_H
