@@ -1,5 +1,6 @@
 /* Islands by several threads: the bits of one, which failure is told of, an end before the end, and memory refused. */
 #include "check.h"
+#include "counter.h"
 #include "solve/islands.h"
 
 #include <stdatomic.h>
@@ -195,27 +196,6 @@ static void all_islands_end_when_told(void **state)
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */
-
-typedef struct Counter {
-    st_Allocator base;
-    atomic_llong calls, held;
-    long long refuse_at;
-} Counter;
-
-static void *counting_alloc(void *ctx, size_t size, size_t align)
-{
-    Counter *c = ctx;
-    void *memory = atomic_fetch_add(&c->calls, 1) + 1 == c->refuse_at ? NULL : c->base.alloc(c->base.ctx, size, align);
-    if (memory != NULL) atomic_fetch_add(&c->held, 1);
-    return memory;
-}
-
-static void counting_free(void *ctx, void *memory, size_t size, size_t align)
-{
-    Counter *c = ctx;
-    if (memory != NULL) atomic_fetch_sub(&c->held, 1);
-    c->base.free(c->base.ctx, memory, size, align);
-}
 
 /* One call after another is refused, to whichever thread; the next attempt has the bits of one that went well. */
 static void refused_memory_changes_no_bits(void **state)

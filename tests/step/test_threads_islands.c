@@ -1,5 +1,6 @@
 /* The same bits with any number of threads where there are many islands: stacks, mechanisms, a pile among crumbs; and
  * what happens when memory is refused to one of them.                                              */
+#include "counter.h"
 #include "threads.h"
 
 #include <stdatomic.h>
@@ -113,28 +114,6 @@ static void a_pile_with_crumbs_has_the_same_bits(void **state)
 }
 
 /* ---- memory ----------------------------------------------------------------------------------- */
-
-/* Refuses one call, counted from 1; 0: none. */
-typedef struct Counter {
-    st_Allocator base;
-    atomic_llong calls, held;
-    long long refuse_at;
-} Counter;
-
-static void *counting_alloc(void *ctx, size_t size, size_t align)
-{
-    Counter *c = ctx;
-    void *memory = atomic_fetch_add(&c->calls, 1) + 1 == c->refuse_at ? NULL : c->base.alloc(c->base.ctx, size, align);
-    if (memory != NULL) atomic_fetch_add(&c->held, 1);
-    return memory;
-}
-
-static void counting_free(void *ctx, void *memory, size_t size, size_t align)
-{
-    Counter *c = ctx;
-    if (memory != NULL) atomic_fetch_sub(&c->held, 1);
-    c->base.free(c->base.ctx, memory, size, align);
-}
 
 /* Three steps from the start, the call refuse_at of which is refused its memory; a step that fails for it leaves the
  * state as it was, and is made once more. Returns whether one did.                                 */
