@@ -52,7 +52,9 @@ static void take_stock(const Loaded *loaded, Contents *contents)
     }
     for (int i = 1; i <= st_scene_joint_count(scene); i++) {
         st_JointDef joint;
-        if (st_scene_joint(scene, (st_JointId){i}, &joint) == ST_OK) contents->joints[joint.type]++;
+        if (st_scene_joint(scene, (st_JointId){i}, &joint) != ST_OK) continue;
+        contents->joints[joint.type]++;
+        if (joint.armature > 0) contents->count[1]--; /* its rotor moves as the joint does */
     }
 }
 

@@ -24,6 +24,7 @@ typedef struct st_JointRow {
     int count;
     const int *index;
     const double *gradient;
+    bool velocity; /* gradient' v + rate = 0 alone: there is no theta, and no drift to close */
 } st_JointRow;
 
 /* A spring and damper in parallel: force -(stiffness phi + damping dphi/dt) along the gradient. */

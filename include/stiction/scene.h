@@ -226,6 +226,7 @@ typedef struct st_JointDef {
     double friction;                 /* largest force of dry friction [N or N m]               */
     double stiffness, damping;       /* spring and damper [N/m, N s/m or per rad]             */
     double rest;                     /* of the spring [m or rad]; NaN: as it is at the start   */
+    double armature;                 /* inertia that turns or slides with it: a rotor's [kg m^2 or kg] */
     st_MotorDef motor;
     bool collide; /* do shapes of the two bodies touch? The ground's always do */
     const char *name;

@@ -108,7 +108,7 @@ static bool is_limited(const st_JointDef *def)
 
 static bool is_driven(const st_JointDef *def)
 {
-    return is_limited(def) || def->friction != 0 || def->stiffness != 0 || def->damping != 0 ||
+    return is_limited(def) || def->friction != 0 || def->stiffness != 0 || def->damping != 0 || def->armature != 0 ||
            def->motor.type != ST_MOTOR_NONE;
 }
 
@@ -152,6 +152,7 @@ static st_Status check_swing(Subject s, const st_JointDef *def)
 {
     const char *what = def->motor.type != ST_MOTOR_NONE           ? "motor"
                        : def->friction != 0                       ? "friction"
+                       : def->armature != 0                       ? "armature"
                        : def->stiffness != 0 || def->damping != 0 ? "spring"
                                                                   : NULL;
     if (def->coordinate != ST_COORDINATE_SWING || what == NULL) return ST_OK;
@@ -195,6 +196,7 @@ static st_Status check_drives(Subject s, st_JointDef *def)
                    is_limited(def)                    ? "limit"
                    : def->motor.type != ST_MOTOR_NONE ? "motor"
                    : def->friction != 0               ? "friction"
+                   : def->armature != 0               ? "armature"
                                                       : "spring");
     double start = 0;
     if (def->coordinate == ST_COORDINATE_DISTANCE) start = norm(sub(def->point_b, def->point));
@@ -211,6 +213,9 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
+    if (def->armature != 0 && !sti_between(def->armature, STI_LEAST_INERTIA, STI_MOST_INERTIA))
+        return BAD(s, "armature is %g, must be 0, or from %g to %g", def->armature, STI_LEAST_INERTIA,
+                   STI_MOST_INERTIA);
     if (isnan(def->rest)) def->rest = start;
     STI_TRY(check_number(s, "rest", def->rest));
     return check_motor(s, &def->motor, start);

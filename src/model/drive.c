@@ -75,7 +75,7 @@ st_Status sti_drives_check(const sti_World *world, st_Error *err)
 {
     for (int k = 0; k < world->n_joints; k++) {
         const st_JointDef *def = &world->scene->joint[k];
-        bool driven = has_spring(def) || def->friction > 0 || def->motor.type != ST_MOTOR_NONE;
+        bool driven = has_spring(def) || def->friction > 0 || def->armature > 0 || def->motor.type != ST_MOTOR_NONE;
         if (driven || has_limit(&world->joint[k], 0)) STI_TRY(check_drive(world, k, 0, err));
         if (has_limit(&world->joint[k], 1)) STI_TRY(check_drive(world, k, 1, err));
     }

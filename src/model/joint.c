@@ -143,6 +143,7 @@ void sti_joint_compile(sti_World *world, int index)
                        .geared = {def->joint_a.index1 - 1, def->joint_b.index1 - 1},
                        .ratio = def->ratio,
                        .held = is_held(&def->motor),
+                       .at_speed = is_held(&def->motor) && def->motor.type == ST_MOTOR_SPEED,
                        .n_rows = count_rows(recipe)};
     if (index > 0) out->first_row = world->joint[index - 1].first_row + world->joint[index - 1].n_rows;
     if (out->held) out->n_rows++;
@@ -464,7 +465,7 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
     STI_TRY(sti_sink_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));
     for (int k = 0; k < joint->n_rows; k++) {
-        entry[k] = (sti_JointEntry){row[k].value, row[k].rate};
+        entry[k] = (sti_JointEntry){row[k].value, row[k].rate, joint->at_speed && k == joint->n_rows - 1};
         gradient = sti_put_half(a, scale(-1, row[k].along), row[k].on_a, gradient);
         gradient = sti_put_half(b, row[k].along, row[k].on_b, gradient);
     }
@@ -495,6 +496,7 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
         else
             STI_TRY(push_joint(world, index, t, q, sink, err));
     }
+    STI_TRY(sti_rotors_push(world, q, known, sink, err));
     sink->laid_out = true;
     sink->still = world->still;
     return ST_OK;

@@ -65,6 +65,7 @@ struct st_Scene {
     sti_BodyPair *excluded; /* bodies whose shapes do not touch                                    */
     int n_bodies, n_shapes, n_joints, n_springs, n_forces, n_materials, n_material_pairs, n_excluded;
     int n_poses;
+    int n_rotors; /* in the world's own copy: the last of the bodies, see rotor.c                        */
     int64_t body_capacity, shape_kind_capacity, shape_pose_capacity, pose_capacity, shape_body_capacity, joint_capacity,
         spring_capacity, force_capacity, material_capacity, material_pair_capacity;
     int64_t excluded_capacity, next_shape_capacity, first_shape_capacity, last_shape_capacity;

@@ -81,6 +81,7 @@ static st_Status copy_mapped(const st_Scene *scene, const st_BodyDef *body, cons
     STI_TRY(st_scene_create_with(allocator, out, err));
     st_Status status = copy_bodies(scene, body, map, *out, err);
     if (status == ST_OK) status = copy_connections(scene, map, *out, err);
+    if (status == ST_OK) (*out)->n_rotors = scene->n_rotors; /* of a world's scene, which nothing is taken out of */
     if (status != ST_OK) {
         st_scene_destroy(*out);
         *out = NULL;

@@ -130,7 +130,7 @@ st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
                         row->rate);
     STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, n + 1, err));
     STI_TRY(sti_rows_append(&sink->allocator, &sink->joint_rows, row->count, row->index, row->gradient, err));
-    sink->joint[n] = (sti_JointEntry){row->value, row->rate};
+    sink->joint[n] = (sti_JointEntry){row->value, row->rate, row->velocity};
     return ST_OK;
 }
 

@@ -19,6 +19,7 @@ typedef struct sti_RowList {
 
 typedef struct sti_JointEntry {
     double value, rate;
+    int64_t velocity; /* 1: of velocities alone, there is no drift                                 */
 } sti_JointEntry;
 
 typedef struct sti_SoftEntry {

@@ -109,6 +109,7 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     world->n_q = STI_BODY_Q * (n - 1); /* angles come after the bodies */
     for (int k = 0; k < world->n_joints; k++)
         sti_joint_compile(world, k);
+    sti_rotors_compile(world);
     for (int k = 0; k < world->n_springs; k++)
         sti_spring_compile(world, k);
     sti_drives_compile(world);
@@ -118,6 +119,7 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     sti_gears_compile(world);
     if (before != NULL) sti_carry_gears(world, before);
     world->angles_idle = sti_angles_idle(world);
+    STI_TRY(sti_rotors_follow(world, world->q0, world->v0, err));
     return sti_drives_check(world, err);
 }
 
@@ -130,10 +132,11 @@ static st_Status create(const st_Scene *scene, st_Vec3 gravity, const st_Allocat
     world->allocator = *allocator;
     world->gravity = gravity;
     world->threads = 1;
-    world->n_bodies = scene->n_bodies;
     world->n_joints = scene->n_joints;
     world->n_springs = scene->n_springs;
     st_Status status = sti_scene_copy(scene, NULL, allocator, &world->scene, err);
+    if (status == ST_OK) status = sti_rotors_add(world->scene, err);
+    if (world->scene != NULL) world->n_bodies = world->scene->n_bodies;
     if (status == ST_OK) status = compile(world, before, err);
     if (status != ST_OK) {
         sti_world_destroy(world);
@@ -411,6 +414,7 @@ void sti_world_turns(const sti_World *world, const double *v, double h, bool sim
         sti_body_velocity(body, v, &linear, &w);
         double half = 0.5 * h * norm(w), ratio = sinc(half);
         if (simpson) ratio = half < 1e-3 ? 1.0 : 3 * ratio / (2 + cos(half)); /* the same to rounding */
+        if (b >= sti_first_rotor(world)) ratio = 1;                           /* no vector turns with it */
         for (int k = 0; k < body->n_dofs; k++)
             factor[body->v_first + k] = body->dof[k] < 3 ? 1.0 : ratio;
     }

@@ -69,8 +69,10 @@ typedef struct sti_Joint {
     double ratio, offset;        /* gear: x_a - ratio x_b = offset                                  */
     int first_row, n_rows;       /* among the joint rows; the motor's, if it holds one, is the last */
     bool held;                   /* motion, or a speed without a force limit                        */
+    bool at_speed;               /* the latter                                                      */
     int spring_row;              /* among the soft rows; -1: none                                   */
     int friction_row, motor_row; /* among the bounded rows; -1: none                               */
+    int rotor, rotor_row;        /* armature: a body, among the joint rows; 0, -1: none             */
 } sti_Joint;
 
 typedef struct sti_Spring {
@@ -320,6 +322,22 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces(const sti_World *world, double t, const double *q, double *k);
+/* rotor.c: armatures. */
+static inline int sti_rotor_count(const sti_World *world)
+{
+    return world->scene->n_rotors;
+}
+static inline int sti_first_rotor(const sti_World *world) /* the others after it */
+{
+    return world->n_bodies - sti_rotor_count(world);
+}
+st_Status sti_rotors_add(st_Scene *scene, st_Error *err);
+void sti_rotors_compile(sti_World *world);
+st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, st_Sink *sink, st_Error *err);
+/* The velocities of rotors become those that bodies at (q, v) give them. */
+st_Status sti_rotors_follow(const sti_World *world, const double *q, double *v, st_Error *err);
+int sti_rotors_asleep(const sti_World *world);
+
 static inline int sti_control_count(const sti_World *world)
 {
     return world->n_joints + world->scene->n_forces;

@@ -432,6 +432,7 @@ static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
     bool ball = j->type == ST_JOINT_BALL;
     json = add_number(json, "damping", ball ? 0 : j->damping, 0);
     json = add_number(json, "friction", j->friction, 0);
+    json = add_number(json, "armature", j->armature, 0);
     json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
     if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
     if (j->driven && j->mimics == NULL) json = sti_with(json, "motor", motor_json(robot, j));

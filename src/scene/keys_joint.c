@@ -89,6 +89,8 @@ static const sti_Key joint_keys[] = {
      "of a damper in the joint", NULL, NULL},
     {"rest", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, rest), "rad or m", "where the spring has no force",
      "as it is at the start", NULL},
+    {"armature", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, armature), "kg m^2 or kg",
+     "inertia that moves with the coordinate alone: of a motor's rotor, times the square of its gears", NULL, NULL},
     {"motor", STI_VALUE_MOTOR, DRIVEN, 0, STI_FINITE, FIELD(Joint, motor), "", "what drives it", "none",
      &sti_motor_kind},
     {"collide", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Joint, collide), "",

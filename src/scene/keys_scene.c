@@ -102,7 +102,7 @@ static const sti_Key robot_keys[] = {
      "links held by fixed joints become one body; false: those with mass stay, with a joint that tells its force", NULL,
      NULL},
     {"ignore", STI_VALUE_WORDS, STI_ANY, 0, STI_FINITE, 0, "",
-     "MJCF attributes and elements to do without that change the motion, by name: [\"armature\"]", "none: an error",
+     "MJCF attributes and elements to do without that change the motion, by name: [\"tendon\"]", "none: an error",
      NULL},
 };
 

@@ -52,7 +52,7 @@ static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const ch
 static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
 {
     const char *type = sti_mjcf_text(m, at, "type");
-    double point[3] = {0}, axis[3] = {0, 0, 1}, armature = 0, zero = 0, rest = 0;
+    double point[3] = {0}, axis[3] = {0, 0, 1}, zero = 0, rest = 0;
     if (type == NULL) type = "hinge";
     if (sti_element_is(at, "freejoint")) type = "free";
     if (!sti_mjcf_word("hinge slide ball free", type))
@@ -75,16 +75,19 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
     STI_TRY(not_negative(m, at, "damping", &joint->damping));
     STI_TRY(not_negative(m, at, "frictionloss", &joint->friction));
-    STI_TRY(not_negative(m, at, "armature", &armature));
+    STI_TRY(not_negative(m, at, "armature", &joint->armature));
     STI_TRY(sti_mjcf_number(m, at, "ref", &zero));
     STI_TRY(sti_mjcf_number(m, at, "springref", &rest));
     joint->zero = unit * zero;
     joint->rest = unit * rest;
-    if (armature != 0) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "armature"), "armature"));
     bool ball = joint->type == ST_JOINT_BALL;
     if (ball && isfinite(joint->upper)) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "range"), "range"));
     if (ball && joint->friction != 0)
         STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "frictionloss"), "frictionloss"));
+    if (joint->armature != 0 && (ball || sti_mjcf_ignores(m, "armature"))) {
+        STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "armature"), "armature"));
+        joint->armature = 0;
+    }
     if (ball && joint->damping != 0)
         STI_TRY(sti_remark(m->robot,
                            "damping of ball joints acts on the rate of the rotation vector, as bushings have it, "
@@ -107,7 +110,7 @@ static bool across(st_Vec3 a, st_Vec3 b)
 
 static bool only_limits(const sti_RobotJoint *j)
 {
-    return j->stiffness == 0 && j->damping == 0 && j->friction == 0 && isinf(j->effort);
+    return j->stiffness == 0 && j->damping == 0 && j->friction == 0 && j->armature == 0 && isinf(j->effort);
 }
 
 /* The second of two gives its limits to the other coordinate of the first. */

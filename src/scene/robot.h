@@ -36,7 +36,7 @@ typedef struct sti_RobotJoint {
     double start;                    /* at the start; NaN: not said                                  */
     double lower, upper;             /* infinite: none                                               */
     double other_lower, other_upper; /* from the start                                               */
-    double stiffness, damping, rest, friction;
+    double stiffness, damping, rest, friction, armature;
     double effort;      /* largest force of its motor; infinite: not said                            */
     bool driven;        /* has a motor, be it one that does not push                                 */
     json_t *motor;      /* as the file says it, target in the file's own count; owned; NULL: none    */

@@ -110,6 +110,7 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     STI_TRY(sti_evaluate(system, &system->trial, system->t, q, sti_margin(system), err));
     STI_TRY(STI_GROW(&system->allocator, system->active.id, system->active.capacity,
                      (int64_t)system->active.n + system->trial.n_contacts, err));
+    STI_TRY(sti_rotors_follow(system->world, q, system->v, err));
     memcpy(system->q, q, size);
     sti_exchange_sinks(system);
     forget_contacts(system, body.index1);
@@ -148,5 +149,5 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     for (int d = 0; d < it->n_dofs; d++)
         system->v[it->v_first + d] = full[it->dof[d]];
     forget_past(system);
-    return ST_OK;
+    return sti_rotors_follow(system->world, system->q, system->v, err);
 }

@@ -44,7 +44,8 @@ static void soften_joints(st_System *system, const sti_Stage *stage)
     sti_Assembly *out = &system->step;
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
-    for (int k = 0; k < sink->joint_rows.n_rows; k++) {
+    const int n_rotors = system->world != NULL ? sti_rotor_count(system->world) : 0; /* their rows are no joints */
+    for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
         out->Cb[k] = 1.0 / (system->def.joint_stiffness * h * h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
     }

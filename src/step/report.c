@@ -222,7 +222,8 @@ static st_Status transmitted(const st_System *system, int index, Sum *sum, st_Jo
     double motor = bounded_impulse(step, joint->motor_row) + step->eta * sti_motor_force(world, index, step->t),
            friction = bounded_impulse(step, joint->friction_row);
     double limit = limit_impulse(system, index, 0), spring = spring_impulse(system, index, &x, out->speed);
-    add_impulse(sum, motor + friction + limit + spring, &x);
+    double rotor = joint->rotor > 0 ? step->l[joint->rotor_row] : 0.0;
+    add_impulse(sum, motor + friction + limit + spring + rotor, &x);
     out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);
     out->friction = rate * friction;
     out->limit = rate * limit;
@@ -277,7 +278,7 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     const sti_World *world = system->world;
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (world == NULL) return ST_ERR_ARGUMENT;
-    for (int b = 1; b < world->n_bodies; b++) {
+    for (int b = 1; b < sti_first_rotor(world); b++) { /* what turns a rotor turns both bodies against each other */
         const sti_Body *body = &world->body[b];
         st_Pose pose = sti_pose(system->q, b);
         st_Vec3 v, w;

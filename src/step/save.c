@@ -433,6 +433,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     STI_TRY(make_room(s, part, err));
     STI_TRY(restore_patches(s, part, err));
     STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail; it keeps the room */
+    take(s->v, &part[VELOCITIES], sizeof *s->v);   /* of rotors, too, which follow what is set */
     take(s->active.id, &part[ACTIVE], sizeof *s->active.id);
     take(s->previous, &part[IMPULSES], sizeof *s->previous);
     take(s->loaded.id, &part[LOADED], sizeof *s->loaded.id);

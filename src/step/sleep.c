@@ -372,6 +372,7 @@ static void connect_bodies(st_System *system)
     for (int k = 0; k < world->n_joints; k++) {
         above[world->joint[k].a] = world->joint[k].a;
         above[world->joint[k].b] = world->joint[k].b;
+        above[world->joint[k].rotor] = world->joint[k].rotor;
     }
     for (int k = 0; k < world->n_springs; k++) {
         above[world->spring[k].a] = world->spring[k].a;
@@ -382,6 +383,8 @@ static void connect_bodies(st_System *system)
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         connect(system, joint->a, joint->b);
+        connect(system, joint->a, joint->rotor); /* the ground where there is none */
+        connect(system, joint->b, joint->rotor);
         for (int e = 0; e < 2 && joint->type == ST_JOINT_GEAR; e++) {
             connect(system, joint->a, world->joint[joint->geared[e]].a);
             connect(system, joint->b, world->joint[joint->geared[e]].b);

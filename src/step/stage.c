@@ -172,6 +172,7 @@ static double joint_drift(const sti_StageWork *work, int k, double reach)
     const sti_RowList *rows = &sink->joint_rows;
     double cap = work->system->def.correction_speed;
     const st_Sink *from = work->stage->drift_from;
+    if (sink->joint[k].velocity) return 0;
     double value = from != NULL ? from->joint[k].value : sti_shifted(work, sink->joint[k].value, rows, k);
     return work->stage->mean ? capped(2 * value / reach, cap) + sti_base_speed(work, rows, k)
                              : capped(value / reach, cap);

@@ -133,7 +133,7 @@ static void report(st_System *system, double h, st_StepInfo *info)
     info->time = system->t;
     info->h = h;
     info->joints = system->here.joint_rows.n_rows;
-    info->asleep = system->sleep.n_asleep;
+    info->asleep = system->sleep.n_asleep > 0 ? system->sleep.n_asleep - sti_rotors_asleep(system->world) : 0;
     info->penetration = fmax(sti_sink_penetration(&system->here, system->def.threads), system->sleep.penetration);
     info->joint_error = sti_sink_joint_error(&system->here);
     info->kinetic = sti_energy_kinetic(system, system->q, system->v);

@@ -443,6 +443,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_TRY(status);
     memmove(s->q, q, (size_t)s->model.n_q * sizeof *q);
     memmove(s->v, v, (size_t)s->model.n_v * sizeof *v);
+    if (s->world != NULL) STI_TRY(sti_rotors_follow(s->world, s->q, s->v, err)); /* rows were evaluated there */
     st_Sink sink = s->here;
     s->here = s->trial;
     s->trial = sink;

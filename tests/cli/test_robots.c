@@ -161,7 +161,7 @@ static void bad_mjcf_files(void **state)
         {MJCF("<default><geom shellinertia='true'/></default>"), 2, {"<geom>", "shellinertia", NULL}},
         {MJCF("<include file='none.xml'/>"), 2, {"there is no file", "none.xml", NULL}},
         {MJCF("<include file='bad.xml'/>"), 2, {"<include>", "too many", NULL}}, /* itself */
-        {ONE("<joint type='hinge' armature='0.1'/>"), 3, {"armature", "\"ignore\": [\"armature\"]", NULL}},
+        {ONE("<joint type='ball' armature='0.1'/>"), 3, {"armature", "\"ignore\": [\"armature\"]", NULL}},
         {ONE("<joint type='screw'/>"), 3, {"type is \"screw\"", "hinge, slide, ball or free", NULL}},
         {ONE("<joint axis='0 0 0'/>"), 3, {"axis", "direction", NULL}},
         {ONE("<joint range='2 1'/>"), 3, {"range is 2 1", NULL}},
@@ -203,7 +203,7 @@ static void mjcf_files_name_others(void **state)
     Program *p = *state;
     assert_int_equal(mkdir(in_folder(p, "parts"), 0700), 0);
     write_file(in_folder(p, "parts/t.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
-    write_file(in_folder(p, "parts/arm.xml"), "<mujoco><worldbody><body name='arm'>\n<joint name='j' armature='0.1'/>\n"
+    write_file(in_folder(p, "parts/arm.xml"), "<mujoco><worldbody><body name='arm'>\n<joint name='j' type='ball' armature='0.1'/>\n"
                                               "<geom type='mesh' mesh='t'/></body></worldbody></mujoco>");
     const char *robot = in_folder(p, "r.xml");
     write_file(robot, "<mujoco model='r'><compiler meshdir='parts'/><asset><mesh file='t.obj' scale='2 2 2'/></asset>"

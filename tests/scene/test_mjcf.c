@@ -75,8 +75,9 @@ static void default_classes(void **state)
     (void)state;
     Robot robot =
         model(NULL,
-              "<default><joint damping='1' stiffness='10'/><default class='a'><joint damping='2'/>"
-              "<default class='aa'><joint frictionloss='3'/></default></default><default class='b'><joint damping='5'/>"
+              "<default><joint damping='1' stiffness='10' armature='0.25'/><default class='a'><joint damping='2'/>"
+              "<default class='aa'><joint frictionloss='3'/></default></default><default class='b'><joint damping='5' "
+              "armature='0'/>"
               "</default></default>" WORLD(BODY("one", "", INERTIAL "<joint name='j1'/>") BODY(
                   "two", "childclass='a'",
                   INERTIAL
@@ -86,13 +87,14 @@ static void default_classes(void **state)
               NULL);
     static const struct {
         const char *name;
-        double damping, stiffness, friction;
-    } expected[] = {{"j1", 1, 10, 0}, {"j2", 2, 10, 0}, {"j3", 2, 10, 3}, {"j4", 7, 10, 0}};
+        double damping, stiffness, friction, armature;
+    } expected[] = {{"j1", 1, 10, 0, 0.25}, {"j2", 2, 10, 0, 0.25}, {"j3", 2, 10, 3, 0.25}, {"j4", 7, 10, 0, 0}};
     for (int k = 0; k < 4; k++) {
         st_JointDef def = joint(&robot, expected[k].name);
         check_close(def.damping, expected[k].damping, 0);
         check_close(def.stiffness, expected[k].stiffness, 0);
         check_close(def.friction, expected[k].friction, 0);
+        check_close(def.armature, expected[k].armature, 0);
     }
     st_scene_destroy(robot.scene);
 }

@@ -29,6 +29,28 @@ static void speed_motor_has_a_limit(void **state)
     }
 }
 
+/* A speed whatever the force has no place to keep: nothing but the speed is held, from the first step on. */
+static void speed_without_limit_is_held(void **state)
+{
+    (void)state;
+    for (int way = 0; way < N_WAYS; way++) {
+        Machine m;
+        begin(&m);
+        choose(&m, way);
+        st_BodyId rotor = add_body(&m, 1, 2, vec3(0, 0, 0));
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        joint.b = rotor;
+        joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 3;
+        st_JointId id = add_joint(&m, &joint);
+        for (int k = 1; k <= 20; k++) {
+            run(&m, k * m.def.h);
+            check_close(report(&m, id).speed, 3, 1e-8); /* the tolerance; mostly rounding */
+        }
+        check_close(report(&m, id).coordinate, 20 * m.def.h * 3, 1e-8);
+        end(&m);
+    }
+}
+
 /* A slider falls on its lower stop and stays, whatever the drift and event handling. */
 static void limit_stops_a_slider(void **state)
 {
@@ -794,6 +816,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(speed_motor_has_a_limit),
+        cmocka_unit_test(speed_without_limit_is_held),
         cmocka_unit_test(limit_stops_a_slider),
         cmocka_unit_test(limits_rebound),
         cmocka_unit_test(angle_limit_counts_turns),

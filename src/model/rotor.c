@@ -1,0 +1,116 @@
+/* model/rotor.c -- armature: the inertia of what turns with a joint, the rotor of its motor behind the gears.
+ *
+ * An armature A [kg m^2, of a displacement kg] adds the kinetic energy A (dx/dt)^2/2 of the joint's coordinate x. With
+ * dx/dt = a(q)' v that is a mass A a a' between two bodies, which changes with q. Kept apart it is a body with one
+ * velocity s and the constant mass A, and a joint row that ties it:
+ *
+ *     M v' = ... + a l,     A s' = -l,     a' v - s = 0            so that     M v' + A a (a' v)' = ...
+ *
+ * the equations of Lagrange for that energy, with what dx/dt changes by as a(q) turns. Every scheme, every impact, the
+ * energy and the saved state have it because they have bodies and rows; M stays block-diagonal and constant. The row
+ * is on velocities alone (value 0): how far the rotor has turned means nothing.
+ *
+ * Rotors are the last bodies of the world's own copy of the scene, one for each joint with an armature, in order; their
+ * rows are the last of the joint rows. A rotor stands at the origin, can only turn about x, and touches nothing.
+ */
+#include "model/world.h"
+
+#include <stdio.h>
+
+static bool has_rotor(const st_JointDef *def)
+{
+    return def->armature > 0;
+}
+
+static st_Status add_rotor(st_Scene *scene, const st_JointDef *joint, st_Error *err)
+{
+    char name[STI_NAME_MAX + 16];
+    const double A = joint->armature;
+    st_BodyDef def = st_body_def();
+    snprintf(name, sizeof name, "%s rotor", joint->name);
+    if (sti_names_find(&scene->names[STI_BODY], 0, name) >= 0)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "joint \"%s\": its armature is a body \"%s\", and that name is taken: rename that body",
+                        joint->name, name);
+    def.name = name;
+    def.mass = 1; /* never moves from its place */
+    def.inertia = (st_Mat3){{A, 0, 0, 0, A, 0, 0, 0, A}};
+    def.locks = ST_LOCK_ALL & ~(uint32_t)ST_LOCK_RX;
+    return st_scene_add_body(scene, &def, NULL, err);
+}
+
+st_Status sti_rotors_add(st_Scene *scene, st_Error *err)
+{
+    if (scene->n_rotors > 0) return ST_OK; /* the copy of a world's scene has them */
+    for (int k = 0; k < scene->n_joints; k++) {
+        if (!has_rotor(&scene->joint[k])) continue;
+        STI_TRY(add_rotor(scene, &scene->joint[k], err));
+        scene->n_rotors++;
+    }
+    return ST_OK;
+}
+
+void sti_rotors_compile(sti_World *world)
+{
+    int rotor = sti_first_rotor(world), row = 0;
+    for (int k = 0; k < world->n_joints; k++)
+        row += world->joint[k].n_rows;
+    for (int k = 0; k < world->n_joints; k++) {
+        sti_Joint *joint = &world->joint[k];
+        const bool has = has_rotor(&world->scene->joint[k]);
+        joint->rotor = has ? rotor++ : 0;
+        joint->rotor_row = has ? row++ : -1;
+    }
+}
+
+/* a, on the velocities of the joint's bodies. */
+static st_Status rate_row(const sti_World *world, int index, const double *q, sti_Rows *rows, st_Error *err)
+{
+    const sti_Joint *joint = &world->joint[index];
+    sti_Measure x;
+    STI_TRY(sti_joint_gauge(world, index, 0, q, &x, err));
+    sti_rows_measure(world, q, joint->a, joint->b, &x, rows);
+    return ST_OK;
+}
+
+/* Those of a joint that sleeps are what they were. */
+st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, st_Sink *sink, st_Error *err)
+{
+    for (int k = 0; sti_rotor_count(world) > 0 && k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        sti_Rows rows;
+        if (joint->rotor == 0) continue;
+        if (known && sti_both_stay(world, joint->a, joint->b)) {
+            sink->joint_rows.n_rows++;
+            continue;
+        }
+        STI_TRY(rate_row(world, k, q, &rows, err));
+        rows.index[rows.count] = world->body[joint->rotor].v_first;
+        rows.gradient[rows.count++] = -1;
+        st_JointRow row = {.count = rows.count, .index = rows.index, .gradient = rows.gradient, .velocity = true};
+        STI_TRY(st_push_joint(sink, &row, err));
+    }
+    return ST_OK;
+}
+
+st_Status sti_rotors_follow(const sti_World *world, const double *q, double *v, st_Error *err)
+{
+    for (int k = 0; sti_rotor_count(world) > 0 && k < world->n_joints; k++) {
+        sti_Rows rows;
+        double speed = 0;
+        if (world->joint[k].rotor == 0) continue;
+        STI_TRY(rate_row(world, k, q, &rows, err));
+        for (int i = 0; i < rows.count; i++)
+            speed += rows.gradient[i] * v[rows.index[i]];
+        v[world->body[world->joint[k].rotor].v_first] = speed;
+    }
+    return ST_OK;
+}
+
+int sti_rotors_asleep(const sti_World *world)
+{
+    int n = 0;
+    for (int b = sti_first_rotor(world); b < world->n_bodies; b++)
+        n += sti_sleeps(world, b);
+    return n;
+}
