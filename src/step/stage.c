@@ -196,8 +196,10 @@ static void scale_row(const sti_RowList *from, int k, const double *columns, dou
         x[e] = row[e] * columns[i[e]];
 }
 
-/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns. */
-static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const sti_RowList *half)
+/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns: but for rows
+ * of velocities alone (joint, may be NULL), in which no point moves.                               */
+static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const sti_RowList *half,
+                            const sti_JointEntry *joint)
 {
     sti_RowList *G = &work->out->G;
     const int64_t start = G->n_rows > 0 ? G->p[G->n_rows] : 0, n = from->n_rows > 0 ? from->p[from->n_rows] : 0;
@@ -210,7 +212,10 @@ static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const 
     for (int64_t e = 0; half == NULL && columns == NULL && e < n; e++)
         x[e] = from->x[e];
     for (int k = 0; half == NULL && columns != NULL && k < from->n_rows; k++)
-        scale_row(from, k, columns, x);
+        if (joint != NULL && joint[k].velocity)
+            memcpy(x + from->p[k], from->x + from->p[k], (size_t)(from->p[k + 1] - from->p[k]) * sizeof *x);
+        else
+            scale_row(from, k, columns, x);
     for (int64_t e = 0; half != NULL && e < n; e++)
         x[e] = from->x[e] + 0.5 * half->x[e];
     return ST_OK;
@@ -221,7 +226,7 @@ static st_Status joints(sti_StageWork *work)
     const st_Sink *sink = constraints_of(work), *end = work->stage->end;
     sti_Assembly *out = work->out;
     double reach = sti_drift_time(work);
-    STI_TRY(append_all(work, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL));
+    STI_TRY(append_all(work, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL, sink->joint));
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
         out->g[k] = sink->joint[k].rate;
         if (work->gap_drift) out->g[k] += joint_drift(work, k, reach);
@@ -236,7 +241,7 @@ static st_Status soft_rows(sti_StageWork *work)
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
     int first = out->G.n_rows;
-    STI_TRY(append_all(work, &sink->soft_rows, end != NULL ? &end->soft_rows : NULL));
+    STI_TRY(append_all(work, &sink->soft_rows, end != NULL ? &end->soft_rows : NULL, NULL));
     for (int k = 0; k < sink->soft_rows.n_rows; k++) {
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = first + k;
