@@ -53,8 +53,9 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
     if (from != NULL && !sti_mjcf_word("true false auto", from))
         return sti_element_fail(m->robot->err, at, "inertiafromgeom is \"%.20s\", must be true, false or auto", from);
     if (from != NULL) m->from_geoms = from[0] == 't', m->not_from_geoms = from[0] == 'f';
-    if (coordinate != NULL && strcmp(coordinate, "local") != 0)
-        return sti_element_fail(m->robot->err, at, "coordinate is \"%.20s\", must be local", coordinate);
+    if (coordinate != NULL && !sti_mjcf_word("local global", coordinate))
+        return sti_element_fail(m->robot->err, at, "coordinate is \"%.20s\", must be local or global", coordinate);
+    if (coordinate != NULL) m->global = coordinate[0] == 'g';
     STI_TRY(sti_mjcf_flag(m, at, "autolimits", &m->autolimits));
     STI_TRY(sti_numbers(m->robot->err, at, "boundmass", 1, false, &mass));
     STI_TRY(sti_numbers(m->robot->err, at, "boundinertia", 1, false, &inertia));
@@ -62,7 +63,7 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_numbers(m->robot->err, at, "inertiagrouprange", 2, false, groups));
     if (mass > 0) STI_TRY(sti_mjcf_unknown(m, at, "boundmass"));
     if (inertia > 0) STI_TRY(sti_mjcf_unknown(m, at, "boundinertia"));
-    if (total > 0) STI_TRY(sti_mjcf_unknown(m, at, "settotalmass"));
+    if (total > 0) m->total_mass = total;
     if (groups[0] > 0 || groups[1] < 5) STI_TRY(sti_mjcf_unknown(m, at, "inertiagrouprange"));
     STI_TRY(read_eulerseq(m, at));
     return read_meshdir(m, at);
@@ -88,7 +89,7 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     static const char read[] = "timestep gravity density viscosity";
     static const char passed[] =
         "integrator cone jacobian solver iterations tolerance noslip_iterations noslip_tolerance mpr_iterations "
-        "mpr_tolerance impratio collision apirate ls_iterations ls_tolerance ccd_iterations ccd_tolerance "
+        "mpr_tolerance impratio collision apirate wind ls_iterations ls_tolerance ccd_iterations ccd_tolerance "
         "sdf_iterations "
         "sdf_initpoints o_margin o_solref o_solimp o_friction magnetic";
     double density = 0, viscosity = 0;
@@ -163,37 +164,86 @@ static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
     return ST_OK;
 }
 
+/* A link and its joint; unnamed ones get names. *k: which it is. */
+static st_Status add_link(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const sti_RobotJoint *joint,
+                          int *k)
+{
+    sti_Robot *robot = m->robot;
+    char text[200];
+    if (robot->n_links == STI_MOST_LINKS)
+        return sti_element_fail(robot->err, at, "is one too many, must be at most %d bodies", STI_MOST_LINKS);
+    sti_RobotLink *link = sti_robot_link(robot, name, at, parent);
+    if (link == NULL) return sti_robot_memory(robot);
+    *k = robot->n_links - 1;
+    if (joint == NULL) return ST_OK;
+    link->joint = *joint;
+    if (joint->name == NULL && !joint->floating) {
+        snprintf(text, sizeof text, "%.150s.joint", name);
+        link->joint.name = sti_xml_keep_text(robot->files, text);
+        if (link->joint.name == NULL) return sti_robot_memory(robot);
+    }
+    if (link->joint.name != NULL && sti_robot_find_joint(robot, link->joint.name) != *k)
+        return sti_element_fail(robot->err, link->joint.at, "its name is used twice");
+    return ST_OK;
+}
+
+/* MuJoCo moves a mocap body only when a program says so: until then it is part of the ground. */
+static st_Status check_mocap(sti_Mjcf *m, const sti_Element *at, int k)
+{
+    const sti_RobotLink *link = &m->robot->links[k];
+    if (link->parent != 0 || link->joint.type != ST_JOINT_FIXED || link->joint.floating)
+        return sti_element_fail(m->robot->err, at, "is mocap, must be in the worldbody and have no joint");
+    return sti_remark(m->robot, "body \"%.60s\" is mocap: it stands still, as part of the ground", link->name);
+}
+
+/* The links between the joints of a body, then its own; pose: as drawn in the parent. */
+static st_Status add_chain(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const st_Pose *pose,
+                           int *out)
+{
+    sti_Robot *robot = m->robot;
+    sti_RobotJoint joints[STI_MJCF_JOINTS];
+    char text[200];
+    int n, above = parent, first = robot->n_links;
+    STI_TRY(sti_mjcf_joints(m, at, parent == 0, joints, &n));
+    for (int k = 0; k + 1 < n; k++) {
+        snprintf(text, sizeof text, "%.150s.%d", name, k + 1);
+        const char *kept = sti_xml_keep_text(robot->files, text);
+        if (kept == NULL) return sti_robot_memory(robot);
+        if (sti_robot_find(robot, kept) >= 0)
+            return sti_element_fail(robot->err, at, "needs the name \"%.60s\" for its joint %d, which is used", kept,
+                                    k + 1);
+        STI_TRY(add_link(m, at, kept, above, &joints[k], &above));
+    }
+    STI_TRY(add_link(m, at, name, above, n > 0 ? &joints[n - 1] : NULL, out));
+    robot->links[first].pose = *pose; /* the others stand in it where it stands */
+    for (int k = first; k < *out; k++)
+        robot->links[k].carries = *out;
+    if (n < 2 || parent == 0) return ST_OK;
+    STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+    robot->apart[robot->n_apart++] = (sti_RobotPair){at, parent, *out};
+    return ST_OK;
+}
+
 static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *out)
 {
     sti_Robot *robot = m->robot;
     const char *name = sti_attribute(at, "name"), *mocap = sti_attribute(at, "mocap");
     char read[200], made[40];
     double lifted = 0;
+    st_Pose pose;
     snprintf(read, sizeof read, "%sname childclass mocap gravcomp", sti_mjcf_pose_words);
     STI_TRY(sti_mjcf_check(m, at, read, "user"));
     STI_TRY(sti_numbers(robot->err, at, "gravcomp", 1, false, &lifted));
     if (lifted != 0) STI_TRY(sti_mjcf_unknown(m, at, "gravcomp"));
-    if (mocap != NULL && strcmp(mocap, "true") == 0) STI_TRY(sti_mjcf_unknown(m, at, "mocap"));
-    if (robot->n_links == STI_MOST_LINKS)
-        return sti_element_fail(robot->err, at, "is one too many, must be at most %d bodies", STI_MOST_LINKS);
     if (name != NULL && (name[0] == '\0' || sti_robot_find(robot, name) >= 0))
         return sti_element_fail(robot->err, at, "its name is empty, or used twice");
     snprintf(made, sizeof made, "body%d", robot->n_links);
-    sti_RobotLink *link =
-        sti_robot_link(robot, name != NULL ? name : sti_xml_keep_text(robot->files, made), at, parent);
-    if (link == NULL || link->name == NULL) return sti_robot_memory(robot);
-    *out = robot->n_links - 1;
-    STI_TRY(sti_mjcf_pose(m, at, &link->pose));
-    STI_TRY(sti_mjcf_joints(m, link, at));
-    sti_RobotJoint *joint = &link->joint;
-    if (joint->name == NULL && !joint->floating && joint->type != ST_JOINT_FIXED) {
-        char text[200];
-        snprintf(text, sizeof text, "%.150s.joint", link->name);
-        joint->name = sti_xml_keep_text(robot->files, text);
-        if (joint->name == NULL) return sti_robot_memory(robot);
-    }
-    if (joint->name != NULL && sti_robot_find_joint(robot, joint->name) != *out)
-        return sti_element_fail(robot->err, joint->at, "its name is used twice");
+    if (name == NULL) name = sti_xml_keep_text(robot->files, made);
+    if (name == NULL) return sti_robot_memory(robot);
+    STI_TRY(sti_mjcf_pose(m, at, &pose));
+    if (m->global) pose = pose_identity();
+    STI_TRY(add_chain(m, at, name, parent, &pose, out));
+    if (mocap != NULL && strcmp(mocap, "true") == 0) STI_TRY(check_mocap(m, at, *out));
     return read_content(m, *out, at);
 }
 
@@ -313,7 +363,10 @@ static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
     bool position = sti_element_is(at, "position"), velocity = sti_element_is(at, "velocity");
     double gear[6] = {1}, kp = 1, kv = velocity ? 1 : 0;
     int n = 0;
+    static const char *const others[] = {"tendon", "site", "body", "cranksite", "slidersite", "jointinparent"};
     if (!position && !velocity && !sti_element_is(at, "motor")) return sti_mjcf_unknown(m, at, NULL);
+    for (int k = 0; k < 6; k++) /* what it pulls at in place of a joint */
+        if (sti_attribute(at, others[k]) != NULL) return sti_mjcf_unknown(m, at, others[k]);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
     STI_TRY(find_joint(m, at, "joint", &joint));
     const sti_Element *holder = sti_mjcf_holder(m, at, "gear");
@@ -339,9 +392,29 @@ static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
     return joint->motor != NULL ? ST_OK : sti_robot_memory(m->robot);
 }
 
+/* A tendon that nothing pulls at and that does not pull itself only measures. */
+static st_Status read_tendon(sti_Mjcf *m, const sti_Element *at)
+{
+    static const char *const pulls[] = {"stiffness", "damping", "frictionloss", "armature"};
+    bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
+    for (int k = 0; k < 4; k++) {
+        const sti_Element *holder = sti_mjcf_holder(m, at, pulls[k]);
+        double value = 0;
+        if (holder != NULL) STI_TRY(sti_numbers(m->robot->err, holder, pulls[k], 1, true, &value));
+        if (value != 0) return sti_mjcf_unknown(m, at, NULL);
+    }
+    const sti_Element *said = sti_mjcf_holder(m, at, "limited");
+    if (said != NULL && strcmp(sti_attribute(said, "limited"), "auto") != 0)
+        limited = strcmp(sti_attribute(said, "limited"), "true") == 0;
+    if (limited) return sti_mjcf_unknown(m, at, NULL);
+    sti_skip(m->robot, "<tendon> that pulls at nothing");
+    return ST_OK;
+}
+
 static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_Element *at)
 {
     const char *active = sti_attribute(at, "active");
+    if (sti_element_is(section, "tendon")) return read_tendon(m, at);
     if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) return read_exclude(m, at);
     if (sti_element_is(section, "actuator")) return read_actuator(m, at);
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
@@ -378,7 +451,8 @@ static st_Status expand_includes(sti_Mjcf *m, sti_Element *element, int *left)
 static st_Status check_sections(const sti_Mjcf *m)
 {
     for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
-        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator", at->name)) continue;
+        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon", at->name))
+            continue;
         if (sti_mjcf_word("size visual statistic sensor keyframe custom", at->name)) {
             char what[40];
             snprintf(what, sizeof what, "<%.30s>", at->name);
@@ -401,6 +475,21 @@ static st_Status read_settings(sti_Mjcf *m)
         if (sti_element_is(at, "default")) STI_TRY(sti_mjcf_check_defaults(m, at));
     }
     return write_option(m, h, gravity);
+}
+
+/* settotalmass: all masses and inertias by one factor. */
+static void scale_masses(const sti_Mjcf *m)
+{
+    double sum = 0;
+    for (int k = 1; k < m->robot->n_links; k++)
+        sum += m->robot->links[k].mass;
+    if (!(m->total_mass > 0) || !(sum > 0)) return;
+    const double factor = m->total_mass / sum;
+    for (int k = 1; k < m->robot->n_links; k++) {
+        m->robot->links[k].mass *= factor;
+        for (int i = 0; i < 9; i++)
+            m->robot->links[k].inertia.m[i] *= factor;
+    }
 }
 
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
@@ -427,6 +516,7 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     }
     for (const sti_Element *section = root->first; section != NULL; section = section->next)
         for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            if (sti_mjcf_word("contact equality actuator", section->name)) STI_TRY(read_member(&m, section, at));
+            if (sti_mjcf_word("contact equality actuator tendon", section->name)) STI_TRY(read_member(&m, section, at));
+    scale_masses(&m);
     return ST_OK;
 }

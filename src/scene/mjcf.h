@@ -12,6 +12,8 @@ typedef struct sti_Mjcf {
     bool autolimits;                 /* a range is a limit unless the file says otherwise                             */
     bool from_geoms, not_from_geoms; /* masses: always, never; else where there is no <inertial>       */
     const char *meshdir;             /* "", or a folder with its slash                                 */
+    bool global;                     /* all of the file is in the frame of the world                   */
+    double total_mass;               /* that masses are scaled to; 0: as they are                      */
 } sti_Mjcf;
 
 /* ---- attributes: mjcf_attributes.c ------------------------------------------------------------------ */
@@ -44,8 +46,10 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
 
 /* ---- bodies: mjcf_joint.c, mjcf_geom.c -------------------------------------------------------------- */
 
-/* What connects a link to its parent: all joints of the body at once. */
-st_Status sti_mjcf_joints(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *body);
+/* What connects a body to its parent: *n joints one after the other, one where a scene has one that does it. */
+#define STI_MJCF_JOINTS 6
+st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
+                          int *n);
 st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *geom, bool mass_wanted);
 /* What a geom is to others, mjcf_contact.c. */
 st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *geom, sti_Contacting *out);

@@ -69,12 +69,15 @@ static const char *class_of(const sti_Element *element)
     return own;
 }
 
-/* The element of that kind in a class that says the attribute. Actuators share what <general> says. */
+/* The element of that kind in a class that says the attribute. Actuators share what <general> says, tendons <tendon>.
+ */
 static const sti_Element *in_class(const sti_Element *class, const sti_Element *like, const char *name)
 {
     bool actuator = sti_mjcf_word("motor position velocity", like->name);
+    bool tendon = sti_mjcf_word("fixed spatial", like->name);
     for (const sti_Element *child = class->first; child != NULL; child = child->next) {
-        bool same = sti_element_is(child, like->name) || (actuator && sti_element_is(child, "general"));
+        bool same = sti_element_is(child, like->name) || (actuator && sti_element_is(child, "general")) ||
+                    (tendon && sti_element_is(child, "tendon"));
         if (same && sti_attribute(child, name) != NULL) return child;
     }
     return NULL;
@@ -248,7 +251,9 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_geom_words, sti_mjcf_geom_passed));
         else if (sti_mjcf_word("motor position velocity general", child->name))
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-        else if (!sti_mjcf_word("mesh material site camera light pair equality tendon", child->name))
+        else if (!sti_mjcf_word(
+                     "mesh material site camera light pair equality tendon cylinder muscle adhesion intvelocity damper",
+                     child->name))
             STI_TRY(sti_mjcf_unknown(m, child, NULL));
     }
     return ST_OK;

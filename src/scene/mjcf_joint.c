@@ -1,18 +1,20 @@
 /* scene/mjcf_joint.c -- the joints of an MJCF body.
  *
- * A body may have several, which act one after the other. A scene has one joint between two bodies, so what can be one
- * is made one, and the rest is refused:
+ * A body may have several, which act one after the other. A scene has one joint between two bodies. What can be one is
+ * made one:
  *
  *     hinge                     revolute            hinge, hinge at right angles      universal
  *     slide                     prismatic           hinge and slide, the same axis    cylindrical
  *     ball, free                ball, none          slide, slide, hinge across both   planar
+ *
+ * where nothing but the first has springs, dampers and the like, and nobody speaks of the others by name. The rest
+ * becomes a chain of links with one joint each, all with the frame of the body; assemble.c gives those between the
+ * joints a small share of the body's mass.
  */
 #include "math/quat.h"
 #include "scene/mjcf.h"
 
 #include <stdlib.h>
-
-#define MOST_JOINTS 6
 
 /* Range of a hinge or slide, where it limits. */
 static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double unit, sti_RobotJoint *joint)
@@ -49,6 +51,20 @@ static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const ch
     return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is %g, must be >= 0", name, *out);
 }
 
+/* Nothing acts in a free joint. Classes speak of <joint type="free">, but not of <freejoint>. */
+static st_Status read_free(const sti_Mjcf *m, const sti_Element *at)
+{
+    static const char *const acting[] = {"stiffness", "damping", "frictionloss", "armature"};
+    STI_TRY(sti_mjcf_check(m, at, "name class type limited stiffness damping frictionloss armature springref",
+                           "group align user margin pos axis range ref solreflimit solimplimit"));
+    for (int k = 0; k < 4 && sti_element_is(at, "joint"); k++) {
+        double value = 0;
+        STI_TRY(not_negative(m, at, acting[k], &value));
+        if (value != 0) STI_TRY(sti_mjcf_unknown(m, at, acting[k]));
+    }
+    return ST_OK;
+}
+
 static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
 {
     const char *type = sti_mjcf_text(m, at, "type");
@@ -63,7 +79,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->name = sti_attribute(at, "name");
     joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;
     joint->floating = type[0] == 'f';
-    if (joint->floating) return sti_mjcf_check(m, at, "name class type limited", "group align user margin armature");
+    if (joint->floating) return read_free(m, at);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_joint_words, sti_mjcf_joint_passed));
     STI_TRY(sti_mjcf_numbers(m, at, "pos", 3, point));
     STI_TRY(sti_mjcf_numbers(m, at, "axis", 3, axis));
@@ -152,27 +168,52 @@ static bool combine(sti_RobotJoint *j, int n, sti_RobotJoint *out)
     return false;
 }
 
-st_Status sti_mjcf_joints(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *body)
+/* Does something of the file or the scene speak of a joint by its name? */
+static bool is_spoken_of(const sti_Mjcf *m, const char *name)
 {
-    sti_RobotJoint joints[MOST_JOINTS];
-    int n = 0;
+    if (name == NULL) return false;
+    if (json_object_get(json_object_get(m->robot->entry, "positions"), name) != NULL) return true;
+    for (const sti_Element *section = m->root->first; section != NULL; section = section->next) {
+        if (!sti_mjcf_word("actuator equality", section->name)) continue;
+        for (const sti_Element *at = section->first; at != NULL; at = at->next)
+            for (int k = 0; k < at->n_attributes; k++)
+                if (sti_mjcf_word("joint joint1 joint2", at->attributes[2 * k]) &&
+                    strcmp(at->attributes[2 * k + 1], name) == 0)
+                    return true;
+    }
+    return false;
+}
+
+/* Are all that are spoken of still there when they are one? */
+static bool keeps_names(const sti_Mjcf *m, const sti_RobotJoint *joints, int n, const sti_RobotJoint *one)
+{
+    for (int k = 0; k < n; k++)
+        if (joints[k].at != one->at && is_spoken_of(m, joints[k].name)) return false;
+    return one->type == ST_JOINT_REVOLUTE || one->type == ST_JOINT_PRISMATIC || !is_spoken_of(m, one->name);
+}
+
+st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
+                          int *n)
+{
+    sti_RobotJoint one;
+    *n = 0;
     for (const sti_Element *at = body->first; at != NULL; at = at->next) {
         if (!sti_element_is(at, "joint") && !sti_element_is(at, "freejoint")) continue;
-        if (n == MOST_JOINTS)
-            return sti_element_fail(m->robot->err, at, "is one too many, must be at most 6 of a body");
-        joints[n] = link->joint; /* defaults */
-        STI_TRY(read_joint(m, at, &joints[n++]));
+        if (*n == STI_MJCF_JOINTS)
+            return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d of a body",
+                                    STI_MJCF_JOINTS);
+        joints[*n] = sti_robot_joint(at);
+        STI_TRY(read_joint(m, at, &joints[(*n)++]));
     }
-    if (n == 0) return ST_OK;
-    if (n == 1) link->joint = joints[0];
-    if (n > 1 && !combine(joints, n, &link->joint))
-        return sti_element_fail(
-            m->robot->err, body,
-            "has %d joints that do not make one of a scene: hinge, slide, ball, free, two hinges at "
-            "right angles, hinge and slide on one axis, or two slides and a hinge across them, "
-            "without springs, dampers and friction but for the first",
-            n);
-    if (link->joint.floating && link->parent > 0)
-        return sti_element_fail(m->robot->err, link->joint.at, "is free, its body must be one of the worldbody");
+    for (int k = 0; k < *n; k++) {
+        if (joints[k].floating && *n > 1)
+            return sti_element_fail(m->robot->err, joints[k].at, "is free, must be the only joint of its body");
+        if (joints[k].floating && !in_world)
+            return sti_element_fail(m->robot->err, joints[k].at, "is free, its body must be one of the worldbody");
+    }
+    if (*n > 1 && combine(joints, *n, &one) && keeps_names(m, joints, *n, &one)) {
+        joints[0] = one;
+        *n = 1;
+    }
     return ST_OK;
 }

@@ -56,7 +56,8 @@ typedef struct sti_RobotLink {
     sti_RobotJoint joint;
     STI_ARRAY(sti_RobotShape, shapes);
     int n_shapes;
-    bool world; /* not a link but the world: its shapes are the ground's                             */
+    bool world;  /* not a link but the world: its shapes are the ground's                            */
+    int carries; /* a link between two joints of one body, which it has a share of: that body; -1: none */
     /* by assemble.c */
     int body;              /* the link that stands for its body; -1: the ground                      */
     bool has_mass;         /* its own, before others joined                                          */
@@ -117,6 +118,8 @@ st_Status sti_geoms_finish(sti_Reader *reader);
 /* To the scene's tree. */
 st_Status sti_robot_assemble(sti_Robot *robot);
 
+/* Welded where it stands, with nothing that acts. */
+sti_RobotJoint sti_robot_joint(const sti_Element *at);
 /* A new link, with defaults: welded to the parent where it stands, no mass. NULL: no memory. */
 sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Element *at, int parent);
 /* Takes `json`. */

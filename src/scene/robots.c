@@ -26,21 +26,26 @@ st_Status sti_robot_memory(const sti_Robot *robot)
     return sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
 }
 
+sti_RobotJoint sti_robot_joint(const sti_Element *at)
+{
+    return (sti_RobotJoint){.at = at,
+                            .type = ST_JOINT_FIXED,
+                            .axis = {1, 0, 0},
+                            .start = NAN,
+                            .lower = -INFINITY,
+                            .upper = INFINITY,
+                            .other_lower = -INFINITY,
+                            .other_upper = INFINITY,
+                            .effort = INFINITY};
+}
+
 sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Element *at, int parent)
 {
     if (STI_GROW(&robot->allocator, robot->links, robot->links_size, robot->n_links + 1, robot->err) != ST_OK)
         return NULL;
     sti_RobotLink *link = &robot->links[robot->n_links++];
-    *link = (sti_RobotLink){.name = name, .at = at, .parent = parent, .pose = pose_identity()};
-    link->joint = (sti_RobotJoint){.at = at,
-                                   .type = ST_JOINT_FIXED,
-                                   .axis = {1, 0, 0},
-                                   .start = NAN,
-                                   .lower = -INFINITY,
-                                   .upper = INFINITY,
-                                   .other_lower = -INFINITY,
-                                   .other_upper = INFINITY,
-                                   .effort = INFINITY};
+    *link = (sti_RobotLink){.name = name, .at = at, .parent = parent, .pose = pose_identity(), .carries = -1};
+    link->joint = sti_robot_joint(at);
     return link;
 }
 

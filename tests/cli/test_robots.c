@@ -152,12 +152,15 @@ static void bad_mjcf_files(void **state)
         {MJCF("<worldbodies/>"), 2, {"<worldbodies>", "not understood", NULL}},
         {MJCF("<compiler angle='grad'/>"), 2, {"angle is \"grad\"", NULL}},
         {MJCF("<compiler eulerseq='xyzz'/>"), 2, {"eulerseq", NULL}},
-        {MJCF("<compiler settotalmass='3'/>"), 2, {"settotalmass", "not understood", NULL}},
+        {MJCF("<compiler coordinate='polar'/>"), 2, {"coordinate is \"polar\"", "local or global", NULL}},
+        {MJCF("<compiler boundmass='3'/>"), 2, {"boundmass", "not understood", NULL}},
+        {MJCF("<worldbody><geom type='plane'/></worldbody>"), 1, {"<mujoco>", "nothing that moves", NULL}},
         {MJCF("<option timestep='-1'/>"), 2, {"timestep is -1", NULL}},
         {MJCF("<option viscosity='1'/>"), 2, {"viscosity", "not understood", NULL}},
         {MJCF("<option><flag contact='disable'/></option>"), 2, {"<flag>", "contact", NULL}},
-        {MJCF("<option wind='1 0 0'/>"), 2, {"wind", "\"ignore\": [\"wind\"]", NULL}},
-        {MJCF("<tendon/>"), 2, {"<tendon>", NULL}},
+        {MJCF("<option tide='1 0 0'/>"), 2, {"tide", "\"ignore\": [\"tide\"]", NULL}},
+        {MJCF("<tendon>\n<fixed stiffness='2'><joint joint='j' coef='1'/></fixed></tendon>"), 3, {"<fixed>", NULL}},
+        {MJCF("<tendon>\n<spatial limited='true' range='0 1'/></tendon>"), 3, {"<spatial>", NULL}},
         {MJCF("<default><geom shellinertia='true'/></default>"), 2, {"<geom>", "shellinertia", NULL}},
         {MJCF("<include file='none.xml'/>"), 2, {"there is no file", "none.xml", NULL}},
         {MJCF("<include file='bad.xml'/>"), 2, {"<include>", "too many", NULL}}, /* itself */
@@ -168,7 +171,14 @@ static void bad_mjcf_files(void **state)
         {ONE("<joint damping='-1'/>"), 3, {"damping is -1", NULL}},
         {ONE("<joint springdamper='1 1'/>"), 3, {"springdamper", "not understood", NULL}},
         {ONE("<joint type='ball' range='0 1'/>"), 3, {"range", "not understood", NULL}},
-        {ONE("<joint axis='1 0 0'/><joint axis='0 1 0'/><joint axis='0 0 1'/>"), 2, {"<body \"b\">", "has 3 joints"}},
+        {ONE("<joint axis='1 0 0'/>\n<freejoint/>"), 4, {"is free, must be the only joint", NULL}},
+        {ONE("<joint type='free' damping='2'/>"), 3, {"damping", "not understood", NULL}},
+        {ONE("<joint axis='1 0 0'/><joint axis='1 0 0'/><body name='b.1'>" MASS "</body>"), 3, {"used twice", NULL}},
+        {ONE("<joint/><body name='c' mocap='true'>" MASS "</body>"), 3, {"is mocap", "worldbody", NULL}},
+        {ONE("<joint name='j'/></body></worldbody><actuator>\n<motor tendon='t'/></actuator><worldbody><body>"
+             "<freejoint/>" MASS),
+         4,
+         {"tendon", "\"ignore\": [\"tendon\"]", NULL}},
         {ONE("<joint/><geom type='hfield'/>"), 3, {"type is \"hfield\"", NULL}},
         {ONE("<joint/><geom type='box' size='1 1'/>"), 3, {"size has 2 numbers", "must have 3", NULL}},
         {ONE("<joint/><geom size='0'/>"), 3, {"size has 0", NULL}},
@@ -203,8 +213,9 @@ static void mjcf_files_name_others(void **state)
     Program *p = *state;
     assert_int_equal(mkdir(in_folder(p, "parts"), 0700), 0);
     write_file(in_folder(p, "parts/t.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
-    write_file(in_folder(p, "parts/arm.xml"), "<mujoco><worldbody><body name='arm'>\n<joint name='j' type='ball' armature='0.1'/>\n"
-                                              "<geom type='mesh' mesh='t'/></body></worldbody></mujoco>");
+    write_file(in_folder(p, "parts/arm.xml"),
+               "<mujoco><worldbody><body name='arm'>\n<joint name='j' type='ball' armature='0.1'/>\n"
+               "<geom type='mesh' mesh='t'/></body></worldbody></mujoco>");
     const char *robot = in_folder(p, "r.xml");
     write_file(robot, "<mujoco model='r'><compiler meshdir='parts'/><asset><mesh file='t.obj' scale='2 2 2'/></asset>"
                       "<include file='parts/arm.xml'/></mujoco>");

@@ -153,6 +153,101 @@ static void masses_add(void **state)
 
 /* ---- joints ---- */
 
+/* Joints that no joint of a scene is, one after the other: the pose is that of their product, in the file's order, and
+ * the mass at the start is the body's own.                                                        */
+static void chains_of_joints(void **state)
+{
+    (void)state;
+    Robot robot =
+        model("angle='radian'",
+              WORLD(BODY("b", "pos='0 0 1'",
+                         "<inertial pos='0.1 0.2 0.3' mass='2' diaginertia='0.1 0.2 0.25'/>"
+                         "<joint name='x' axis='1 0 0' pos='0 0 0.1' damping='3' armature='0.5'/>"
+                         "<joint name='y' axis='0 1 1' stiffness='4'/>"
+                         "<joint name='s' type='slide' axis='1 1 0' frictionloss='5'/>")
+                        BODY("c", "pos='5 0 0'", "<freejoint/>" INERTIAL)) "<actuator><motor joint='y' "
+                                                                           "gear='7' ctrlrange='-1 1'/></actuator>",
+              (const char *const[]){"robots/0/positions={\"x\": 0.4, \"y\": -0.6, \"s\": 0.2}", NULL});
+    check_close(joint(&robot, "x").damping, 3, 0);
+    check_close(joint(&robot, "x").armature, 0.5, 0);
+    check_close(joint(&robot, "y").stiffness, 4, 0);
+    check_close(joint(&robot, "y").motor.max_force, 7, 0);
+    check_close(joint(&robot, "s").friction, 5, 0);
+    check_close(body(&robot, "b").mass + body(&robot, "b.1").mass + body(&robot, "b.2").mass, 2, ROUNDING);
+    check_close(body(&robot, "b.1").mass, 2e-5, ROUNDING);
+    st_Quat x = quat_exp(vec3(0.4, 0, 0)), y = quat_exp(scale(-0.6 / sqrt(2), vec3(0, 1, 1)));
+    st_Vec3 centre = add(vec3(0.1, 0.2, 0.3), scale(0.2 / sqrt(2), vec3(1, 1, 0))), at = vec3(0, 0, 0.1);
+    centre = add(rotate(x, sub(rotate(y, centre), at)), add(at, vec3(0, 0, 1)));
+    check_vector(body(&robot, "b").pose.p, centre, ROUNDING);
+    check_vector(body(&robot, "b.1").pose.p, centre, ROUNDING); /* its share stands where it stands */
+    st_Quat q = quat_product(x, y), p = body(&robot, "b").pose.q;
+    check_close(fabs(q.w * p.w + q.x * p.x + q.y * p.y + q.z * p.z), 1, ROUNDING);
+    st_scene_destroy(robot.scene);
+}
+
+/* Where a body hung by `joints` at its corner has swung to after half a second. */
+static st_Vec3 swung(const char *joints)
+{
+    char inside[800];
+    st_Error err = {0};
+    st_System *system = NULL;
+    st_Pose pose;
+    snprintf(inside, sizeof inside,
+             "<worldbody><body name='b'><inertial pos='0.3 0.1 -0.1' mass='2' diaginertia='0.02 0.03 0.04'/>%s</body>"
+             "</worldbody>",
+             joints);
+    Robot robot = model(NULL, inside, NULL);
+    robot.def.integrator = ST_INTEGRATOR_SDIRK2;
+    check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+    for (int k = 0; k < 250; k++)
+        check_ok(st_system_step(system, 2e-3, NULL, &err), err);
+    assert_int_equal(st_system_pose(system, st_scene_find_body(robot.scene, "b"), &pose), ST_OK);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+    return pose.p;
+}
+
+/* Three hinges through one point are a ball, up to the 1e-5 of the mass that stands between them. */
+static void three_hinges_are_a_ball(void **state)
+{
+    (void)state;
+    st_Vec3 ball = swung("<joint type='ball'/>");
+    st_Vec3 hinges = swung("<joint axis='1 0 0'/><joint axis='0 1 0'/><joint axis='0 0 1'/>");
+    assert_true(norm(sub(ball, vec3(0.3, 0.1, -0.1))) > 0.3); /* a good way */
+    check_below(norm(sub(ball, hinges)), 2e-5);               /* proportional to that share: 1.3e-3 m with 1e-3 */
+}
+
+/* All masses to one sum; a file in the frame of the world; a mocap body is the ground. */
+static void whole_robots(void **state)
+{
+    (void)state;
+    Robot robot =
+        model("settotalmass='6'", WORLD(BODY("a", "", INERTIAL "<joint/>" BODY("b", "", INERTIAL "<joint/>"))), NULL);
+    check_close(body(&robot, "a").mass, 3, ROUNDING);
+    check_close(body(&robot, "b").inertia.m[0] / body(&robot, "b").mass, 1, ROUNDING); /* as INERTIAL has it */
+    st_scene_destroy(robot.scene);
+    robot = model("coordinate='global'",
+                  WORLD(BODY("a", "pos='0 0 1'",
+                             "<joint name='j' pos='0 0 2'/><geom type='sphere' size='0.1' pos='0 0 1.5'/>" BODY(
+                                 "b", "pos='0 0 3'",
+                                 "<joint name='k' pos='0 0 4'/><geom type='capsule' size='0.1' "
+                                 "fromto='0 0 3 0 0 5'/>"))),
+                  NULL);
+    check_vector(body(&robot, "a").pose.p, vec3(0, 0, 1.5), ROUNDING);
+    check_vector(body(&robot, "b").pose.p, vec3(0, 0, 4), ROUNDING);
+    check_close(joint(&robot, "k").point.z, 4, ROUNDING);
+    st_scene_destroy(robot.scene);
+    robot = model(NULL,
+                  WORLD(BODY("hand", "mocap='true'", "") BODY(
+                      "b", "", "<freejoint/>" INERTIAL)) "<equality><weld "
+                                                         "body1='hand' body2='b'/></equality><tendon><fixed><joint "
+                                                         "joint='j' coef='1'/></fixed></tendon>",
+                  NULL);
+    check_close(joint(&robot, "equality1").type, ST_JOINT_FIXED, 0);
+    assert_int_equal(joint(&robot, "equality1").a.index1, 0);
+    st_scene_destroy(robot.scene);
+}
+
 static void one_joint_of_several(void **state)
 {
     (void)state;
@@ -494,6 +589,9 @@ int main(void)
         cmocka_unit_test(masses_of_geoms),
         cmocka_unit_test(masses_add),
         cmocka_unit_test(one_joint_of_several),
+        cmocka_unit_test(chains_of_joints),
+        cmocka_unit_test(three_hinges_are_a_ball),
+        cmocka_unit_test(whole_robots),
         cmocka_unit_test(ranges_and_references),
         cmocka_unit_test(actuators),
         cmocka_unit_test(equalities),
