@@ -1,4 +1,5 @@
 /* stiction converge: a scene at h = 2^-A ... 2^-B against itself at h = 2^-C; errors, ratios, observed order. */
+#include "drawing.h"
 #include "json.h"
 #include "load.h"
 #include "outputs.h"
@@ -30,7 +31,8 @@ static const Option options[] = {
      "the same for the reference alone:\n--reference-set simulation/integrator=sdirk2",
      offsetof(ConvergeOptions, reference_sets)},
     {"csv", 0, OPTION_TEXT, "FILE.csv", "write the table", offsetof(ConvergeOptions, csv)},
-    {"plot", 0, OPTION_TEXT, "FILE.svg", "draw the errors over h on logarithmic axes", offsetof(ConvergeOptions, plot)},
+    {"plot", 0, OPTION_TEXT, "FILE", "draw the errors over h on logarithmic axes:\n" DRAWING_HELP,
+     offsetof(ConvergeOptions, plot)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(ConvergeOptions, json)},
 };
 
@@ -119,7 +121,7 @@ static int prepare(Converge *c, const char *word)
     for (int k = 0; k < 2; k++) {
         if (files[k] != NULL && same_file(files[k], c->loaded.path))
             return complain(STATUS_INPUT, "converge: the output %s is the scene itself", files[k]);
-        if (files[k] != NULL && !output_possible(files[k])) return STATUS_INPUT;
+        if (files[k] != NULL && !(k == 0 ? output_possible(files[k]) : drawing_possible(files[k]))) return STATUS_INPUT;
     }
     return -1;
 }
@@ -295,9 +297,10 @@ static int draw(const Converge *c)
         {"position", c->n_rows, h, position}, {"velocity", c->n_rows, h, velocity}, {"joints", c->n_rows, h, joint}};
     snprintf(title, sizeof title, "%.100s: error at t = %g s", c->loaded.name, c->loaded.def.end);
     int shown = st_scene_joint_count(c->loaded.scene) > 0 ? 3 : 2;
-    if (st_plot_loglog(c->o.plot, title, "h [s]", "error", curves, shown, &err) != ST_OK)
-        return complain(STATUS_FAILED, "%s", err.message);
-    return STATUS_OK;
+    Drawing drawing;
+    const char *svg = drawing_begin(&drawing, c->o.plot);
+    const bool drawn = svg != NULL && st_plot_loglog(svg, title, "h [s]", "error", curves, shown, &err) == ST_OK;
+    return drawing_end(&drawing, drawn, err.message) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* The reference, then row by row. What was computed is told, also when a run fails. */
