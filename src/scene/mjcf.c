@@ -270,21 +270,6 @@ static st_Status find_body(const sti_Mjcf *m, const sti_Element *at, const char 
     return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no body of that name", attribute, name);
 }
 
-static st_Status find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out)
-{
-    const char *name = sti_attribute(at, attribute);
-    if (name == NULL)
-        return sti_element_fail(m->robot->err, at, "%s is missing, must be the name of a joint", attribute);
-    int k = sti_robot_find_joint(m->robot, name);
-    if (k < 0)
-        return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no joint of that name that stands alone",
-                                attribute, name);
-    *out = &m->robot->links[k].joint;
-    if ((*out)->type == ST_JOINT_REVOLUTE || (*out)->type == ST_JOINT_PRISMATIC) return ST_OK;
-    return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", must be a hinge or a slide alone in its body",
-                            attribute, name);
-}
-
 static st_Status read_exclude(sti_Mjcf *m, const sti_Element *at)
 {
     sti_Robot *robot = m->robot;
@@ -326,8 +311,8 @@ static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
     double c[5] = {0, 1, 0, 0, 0};
     int n = 0;
     STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
-    STI_TRY(find_joint(m, at, "joint1", &one));
-    STI_TRY(find_joint(m, at, "joint2", &two));
+    STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
+    STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
     if (sti_attribute(at, "polycoef") != NULL) STI_TRY(sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c));
     if (c[2] != 0 || c[3] != 0 || c[4] != 0 || c[1] == 0)
         return sti_element_fail(m->robot->err, at, "polycoef is not understood: must be c0 c1 0 0 0, c1 not 0");
@@ -338,85 +323,12 @@ static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
     return ST_OK;
 }
 
-/* A range of force, the same either way, times the gear. */
-static st_Status read_force_range(const sti_Mjcf *m, const sti_Element *at, double gear, double *effort)
-{
-    double range[2] = {0, 0}, control[2] = {0, 0};
-    bool limited = sti_mjcf_holder(m, at, "forcerange") != NULL, bounded = sti_mjcf_holder(m, at, "ctrlrange") != NULL;
-    STI_TRY(sti_mjcf_numbers(m, at, "forcerange", 2, range));
-    STI_TRY(sti_mjcf_numbers(m, at, "ctrlrange", 2, control));
-    STI_TRY(sti_mjcf_flag(m, at, "forcelimited", &limited));
-    STI_TRY(sti_mjcf_flag(m, at, "ctrllimited", &bounded));
-    if (limited && (range[0] != -range[1] || !(range[1] > 0)))
-        return sti_mjcf_unknown(
-            m, sti_mjcf_holder(m, at, "forcerange") != NULL ? sti_mjcf_holder(m, at, "forcerange") : at, "forcerange");
-    double most = limited ? range[1] : INFINITY;
-    if (sti_element_is(at, "motor") && bounded) most = fmin(most, fmax(fabs(control[0]), fabs(control[1])));
-    if (most > 0) *effort = fmin(*effort, fabs(gear) * most);
-    return ST_OK;
-}
-
-/* With controls of 0: a motor does nothing, a position servo pulls to 0, a velocity servo damps. */
-static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
-{
-    sti_RobotJoint *joint = NULL;
-    bool position = sti_element_is(at, "position"), velocity = sti_element_is(at, "velocity");
-    double gear[6] = {1}, kp = 1, kv = velocity ? 1 : 0;
-    int n = 0;
-    static const char *const others[] = {"tendon", "site", "body", "cranksite", "slidersite", "jointinparent"};
-    if (!position && !velocity && !sti_element_is(at, "motor")) return sti_mjcf_unknown(m, at, NULL);
-    for (int k = 0; k < 6; k++) /* what it pulls at in place of a joint */
-        if (sti_attribute(at, others[k]) != NULL) return sti_mjcf_unknown(m, at, others[k]);
-    STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-    STI_TRY(find_joint(m, at, "joint", &joint));
-    const sti_Element *holder = sti_mjcf_holder(m, at, "gear");
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "gear", 1, 6, &n, gear));
-    STI_TRY(sti_mjcf_number(m, at, "kp", &kp));
-    STI_TRY(sti_mjcf_number(m, at, "kv", &kv));
-    if (gear[0] == 0 || kp < 0 || kv < 0)
-        return sti_element_fail(m->robot->err, at, "gear must not be 0, kp and kv must be >= 0");
-    if (velocity) {
-        if (sti_mjcf_holder(m, at, "forcerange") != NULL) STI_TRY(sti_mjcf_unknown(m, at, "forcerange"));
-        joint->damping += kv * gear[0] * gear[0];
-        joint->driven = true;
-        return ST_OK;
-    }
-    if (joint->motor != NULL || (joint->driven && position && isfinite(joint->effort)))
-        return sti_element_fail(m->robot->err, at, "joint \"%.60s\" has an actuator already", joint->name);
-    STI_TRY(read_force_range(m, at, gear[0], &joint->effort));
-    joint->driven = true;
-    if (!position || kp == 0) return ST_OK;
-    double square = gear[0] * gear[0];
-    joint->motor = json_pack("{s:s, s:f, s:f, s:f}", "type", "position", "target", 0.0, "stiffness", kp * square,
-                             "damping", kv * square);
-    return joint->motor != NULL ? ST_OK : sti_robot_memory(m->robot);
-}
-
-/* A tendon that nothing pulls at and that does not pull itself only measures. */
-static st_Status read_tendon(sti_Mjcf *m, const sti_Element *at)
-{
-    static const char *const pulls[] = {"stiffness", "damping", "frictionloss", "armature"};
-    bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
-    for (int k = 0; k < 4; k++) {
-        const sti_Element *holder = sti_mjcf_holder(m, at, pulls[k]);
-        double value = 0;
-        if (holder != NULL) STI_TRY(sti_numbers(m->robot->err, holder, pulls[k], 1, true, &value));
-        if (value != 0) return sti_mjcf_unknown(m, at, NULL);
-    }
-    const sti_Element *said = sti_mjcf_holder(m, at, "limited");
-    if (said != NULL && strcmp(sti_attribute(said, "limited"), "auto") != 0)
-        limited = strcmp(sti_attribute(said, "limited"), "true") == 0;
-    if (limited) return sti_mjcf_unknown(m, at, NULL);
-    sti_skip(m->robot, "<tendon> that pulls at nothing");
-    return ST_OK;
-}
-
 static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_Element *at)
 {
     const char *active = sti_attribute(at, "active");
-    if (sti_element_is(section, "tendon")) return read_tendon(m, at);
+    if (sti_element_is(section, "tendon")) return sti_mjcf_tendon(m, at);
     if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) return read_exclude(m, at);
-    if (sti_element_is(section, "actuator")) return read_actuator(m, at);
+    if (sti_element_is(section, "actuator")) return sti_mjcf_actuator(m, at);
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
     if (active != NULL && strcmp(active, "false") == 0) return ST_OK;
     if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);

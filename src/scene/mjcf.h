@@ -51,6 +51,10 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
 st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
                           int *n);
 st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *geom, bool mass_wanted);
+/* mjcf_actuator.c; a hinge or slide by the name that an attribute has. */
+st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out);
+st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);
+st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at);
 /* What a geom is to others, mjcf_contact.c. */
 st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *geom, sti_Contacting *out);
 

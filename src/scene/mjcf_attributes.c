@@ -19,8 +19,9 @@ const char sti_mjcf_joint_passed[] = "group user solreflimit solimplimit solreff
 const char sti_mjcf_geom_words[] =
     POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh";
 const char sti_mjcf_geom_passed[] = "group rgba material solref solimp solmix margin gap user fitscale";
-const char sti_mjcf_actuator_words[] = "name class joint gear ctrlrange ctrllimited forcerange forcelimited kp kv";
-const char sti_mjcf_actuator_passed[] = "group user";
+const char sti_mjcf_actuator_words[] = "name class joint gear ctrlrange ctrllimited forcerange forcelimited kp kv "
+                                       "dyntype gaintype biastype gainprm biasprm";
+const char sti_mjcf_actuator_passed[] = "group user inheritrange";
 
 bool sti_mjcf_word(const char *words, const char *word)
 {
@@ -73,7 +74,7 @@ static const char *class_of(const sti_Element *element)
  */
 static const sti_Element *in_class(const sti_Element *class, const sti_Element *like, const char *name)
 {
-    bool actuator = sti_mjcf_word("motor position velocity", like->name);
+    bool actuator = sti_mjcf_word("motor position velocity general", like->name);
     bool tendon = sti_mjcf_word("fixed spatial", like->name);
     for (const sti_Element *child = class->first; child != NULL; child = child->next) {
         bool same = sti_element_is(child, like->name) || (actuator && sti_element_is(child, "general")) ||

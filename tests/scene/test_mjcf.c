@@ -326,6 +326,40 @@ static void actuators(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* gear (gain u + bias . (1, gear x, gear dx/dt)) with a control of 0, its numbers from a class. */
+static void general_actuators(void **state)
+{
+    (void)state;
+    Robot robot = model(
+        NULL,
+        "<default><default class='servo'><general biastype='affine' forcerange='-87 87'/></default>"
+        "<muscle/></default>" WORLD(
+            BODY("a", "", INERTIAL "<joint name='g'/>") BODY("b", "", INERTIAL "<joint name='h'/>")
+                BODY("c", "", INERTIAL "<joint name='d' damping='1'/>") BODY(
+                    "e", "",
+                    INERTIAL
+                    "<joint name='f'/>")) "<actuator>"
+                                          "<general class='servo' joint='g' gear='2' gainprm='450' biasprm='10 -450 "
+                                          "-45'/>"
+                                          "<general joint='h' gainprm='3' biasprm='7 -7'/><general joint='d' "
+                                          "biastype='affine' biasprm='0 0 -4'/>"
+                                          "<general joint='f' biastype='affine' biasprm='5 0 -2' gear='3'/></actuator>",
+        NULL);
+    st_MotorDef g = joint(&robot, "g").motor, h = joint(&robot, "h").motor, f = joint(&robot, "f").motor;
+    assert_int_equal(g.type, ST_MOTOR_POSITION);
+    check_close(g.stiffness, 450 * 4, 0);
+    check_close(g.damping, 45 * 4, 0);
+    check_close(g.target, 2 * 10 / 1800.0, ROUNDING);
+    check_close(g.max_force, 2 * 87, 0);
+    assert_int_equal(h.type, ST_MOTOR_FORCE); /* biastype is none: biasprm means nothing */
+    check_close(h.target, 0, 0);
+    check_close(joint(&robot, "d").damping, 5, 0);
+    assert_int_equal(f.type, ST_MOTOR_FORCE);
+    check_close(f.target, 15, 0);
+    check_close(joint(&robot, "f").damping, 2 * 9, 0);
+    st_scene_destroy(robot.scene);
+}
+
 static void equalities(void **state)
 {
     (void)state;
@@ -551,6 +585,33 @@ static void two_formats_one_motion(void **state)
     assert_true(fabs(end[0].x) > 0.05);
 }
 
+/* The hopper lands and stands on its foot, its joints near where they were: as far as kp lets the weight go. */
+static void the_hopper_stands(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    st_SystemDef def = st_system_def();
+    st_System *system;
+    st_Error err = {0};
+    check_ok(st_scene_read("examples/robots/hopper.xml", NULL, 0, &scene, &def, &err), err);
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    for (int k = 0; k < 2000; k++)
+        check_ok(st_system_step(system, def.h, NULL, &err), err);
+    st_JointReport knee;
+    st_JointId id = st_scene_find_joint(scene, "knee");
+    st_JointDef knee_def;
+    st_Pose foot;
+    assert_int_equal(st_scene_joint(scene, id, &knee_def), ST_OK);
+    check_close(knee_def.armature, 0.016, 0);
+    assert_int_equal(st_system_joint(system, id, ST_FRAME_WORLD, &knee), ST_OK);
+    assert_int_equal(st_system_pose(system, st_scene_find_body(scene, "foot"), &foot), ST_OK);
+    check_close(foot.p.z, 0.015, 1e-6); /* half its height */
+    check_below(fabs(knee.speed), 0.02);
+    check_below(fabs(knee.coordinate), 0.15); /* 3 kg at a lever of 0.17 m and 120 N m/rad: 0.05, on the way down */
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 static void the_ragdoll_comes_to_rest(void **state)
 {
     (void)state;
@@ -594,6 +655,7 @@ int main(void)
         cmocka_unit_test(whole_robots),
         cmocka_unit_test(ranges_and_references),
         cmocka_unit_test(actuators),
+        cmocka_unit_test(general_actuators),
         cmocka_unit_test(equalities),
         cmocka_unit_test(filters),
         cmocka_unit_test(frictions),
@@ -601,6 +663,7 @@ int main(void)
         cmocka_unit_test(classes_must_be_there),
         cmocka_unit_test(worldbody_is_the_ground),
         cmocka_unit_test(two_formats_one_motion),
+        cmocka_unit_test(the_hopper_stands),
         cmocka_unit_test(the_ragdoll_comes_to_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

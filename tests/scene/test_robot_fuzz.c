@@ -19,7 +19,7 @@ static void mutated_robots(void **state)
 {
     (void)state;
     static const char *const robots[] = {"examples/robots/arm.urdf", "examples/robots/dog.urdf",
-                                         "examples/robots/ragdoll.xml"};
+                                         "examples/robots/ragdoll.xml", "examples/robots/hopper.xml"};
     const Mutator mutator = {"fuzz.xml", tokens, (int)(sizeof tokens / sizeof tokens[0]), 60, 10, n_mutations()};
     for (size_t k = 0; k < sizeof robots / sizeof robots[0]; k++) {
         int read = 0, refused = 0;
