@@ -143,6 +143,9 @@ const tests = {
     await page.mouse.click(...at);
     assert.equal(await page.evaluate(() => stiction.picture.selected), 31);
     await page.waitForFunction(() => document.querySelector(".tag").textContent === "crate"); // with the next frame
+    await page.getByRole("tab", { name: "Bodies" }).click();
+    assert.equal(await page.locator("#panel-Bodies h2").first().evaluate((e) => e.innerText), "crate"); // as it is written
+    await page.getByRole("tab", { name: "Plots" }).click();
     assert.ok(await page.locator('[data-plot="position"]').isVisible());
     await page.locator("canvas").first().press("Escape");
     assert.equal(await page.evaluate(() => stiction.picture.selected), 0);

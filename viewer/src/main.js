@@ -206,7 +206,7 @@ class App {
     const id = this.picture.selected;
     if (id === 0) return this.bodyTable.replaceChildren();
     const p = this.picture.bodyPosition(id), b = this.run.model.bodies[id - 1], f = (x) => x.toFixed(4);
-    this.bodyTable.replaceChildren(el("h2", {}, b.name), el("table", {}, ...[["position", `${f(p.x)}, ${f(p.y)}, ${f(p.z)} m`], ["mass", b.fixed ? "fixed" : `${+b.mass.toPrecision(6)} kg`]].map(([k, x]) => el("tr", {}, el("th", {}, k), el("td", {}, x)))), el("h2", {}, "All bodies"));
+    this.bodyTable.replaceChildren(el("h2.name", {}, b.name), el("table", {}, ...[["position", `${f(p.x)}, ${f(p.y)}, ${f(p.z)} m`], ["mass", b.fixed ? "fixed" : `${+b.mass.toPrecision(6)} kg`]].map(([k, x]) => el("tr", {}, el("th", {}, k), el("td", {}, x)))), el("h2", {}, "All bodies"));
   }
 
   // ---- events
