@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct RunOptions {
     TextList sets, outputs;
@@ -238,11 +239,12 @@ static int prepare(Run *run, const char *word)
     if (status >= 0) return status;
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
+    if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    if (o->log != NULL && (run->log = fopen(o->log, "a")) == NULL)
+        return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));
     if (o->table != NULL && st_csv_open(o->table, run->loaded.system, run->loaded.scene, &run->csv, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
-    if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
-    if (o->log != NULL && (run->log = fopen(o->log, "w")) == NULL)
-        return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));
+    if (run->log != NULL) (void)!ftruncate(fileno(run->log), 0); /* the last to be touched: nothing can fail now */
     return -1;
 }
 

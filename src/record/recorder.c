@@ -12,19 +12,22 @@
  * rows, and when.
  */
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "math/vec3.h"
 #include "record/head.h"
 #include "record/tables.h"
+#include "record/whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct st_Recorder {
     st_Allocator allocator;
-    char *path, *making; /* where it belongs; its name until it has the start in it, then "" */
+    char *path, *making; /* as it was given; its name until it has the start in it, then "" */
+    char *place;         /* where it belongs, links followed; malloc'd                      */
     int64_t path_size, making_size;
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
@@ -122,7 +125,7 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
 static st_Status appear(st_Recorder *recorder, st_Error *err)
 {
     if (recorder->making[0] == '\0') return ST_OK;
-    if (rename(recorder->making, recorder->path) != 0)
+    if (rename(recorder->making, recorder->place) != 0)
         return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(errno));
     recorder->making[0] = '\0';
     return ST_OK;
@@ -134,12 +137,9 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
 static void abandon_file(st_Recorder *recorder)
 {
     void *handle = NULL;
-    int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere < 0) return;
-    if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL &&
-        dup2(nowhere, *(int *)handle) >= 0)
-        (void)sti_tables_write(&recorder->tables, NULL);
-    close(nowhere);
+    if (recorder->file <= 0 || H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) < 0 || handle == NULL) return;
+    sti_send_nowhere(*(int *)handle);
+    (void)sti_tables_write(&recorder->tables, NULL);
 }
 
 /* Ends everything; true when HDF5 had nothing against it. */
@@ -156,6 +156,7 @@ static bool release(st_Recorder *recorder)
     if (recorder->file > 0 && recorder->making[0] != '\0') unlink(recorder->making);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
+    free(recorder->place);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
     sti_free(&allocator, recorder->making, recorder->making_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
@@ -177,12 +178,23 @@ static st_Status check_open(const char *path, const st_RecorderDef *def, const v
     return ST_OK;
 }
 
+/* What is there is replaced: a file that may be written, and no device, pipe or folder. */
+static st_Status check_place(const char *path, st_Error *err)
+{
+    struct stat old;
+    if (stat(path, &old) != 0) return ST_OK; /* making it says why not */
+    if (!S_ISREG(old.st_mode)) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: is no regular file", path);
+    if (access(path, W_OK) == 0) return ST_OK;
+    return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+}
+
 st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
                            const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
 {
     st_Allocator allocator = st_default_allocator();
     STI_TRY(check_open(path, def, scene, choices, system, out, err));
     *out = NULL;
+    STI_TRY(check_place(path, err));
     st_Recorder *recorder = sti_alloc(&allocator, 1, sizeof *recorder);
     if (recorder == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     recorder->allocator = allocator;
@@ -196,16 +208,17 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->began = recorder->added = sti_seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
-    recorder->making_size = recorder->path_size + (int64_t)strlen(".new");
+    recorder->place = sti_end_of_links(path);
+    recorder->making_size = recorder->place != NULL ? (int64_t)strlen(recorder->place) + (int64_t)sizeof ".new" : 0;
     recorder->making = sti_alloc(&allocator, recorder->making_size, 1);
     recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
-    if (recorder->path == NULL || recorder->making == NULL || recorder->joint == NULL) {
+    if (recorder->path == NULL || recorder->place == NULL || recorder->making == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     } else {
         memcpy(recorder->path, path, (size_t)recorder->path_size);
         recorder->tables.path = recorder->path;
-        snprintf(recorder->making, (size_t)recorder->making_size, "%s.new", path);
+        snprintf(recorder->making, (size_t)recorder->making_size, "%s.new", recorder->place);
         sti_Quiet quiet = sti_quiet_begin();
         status = make_file(recorder, def, scene, choices, err);
         if (status != ST_OK) release(recorder);
@@ -433,15 +446,15 @@ static st_Status write_end(st_Recorder *recorder, const st_System *system, const
                            st_Error *err)
 {
     sti_Summary summary = {.wall = sti_seconds_now() - recorder->began};
-    strncpy(summary.outcome, outcome != NULL ? outcome : "", sizeof summary.outcome - 1);
-    strncpy(summary.message, message != NULL ? message : "", sizeof summary.message - 1);
+    sti_utf8_copy(summary.outcome, sizeof summary.outcome, outcome != NULL ? outcome : "");
+    sti_utf8_copy(summary.message, sizeof summary.message, message != NULL ? message : "");
     if (system != NULL) st_system_profile(system, summary.stage_seconds);
     if (system != NULL && recorder->frame_due) STI_TRY(add_frame(recorder, system, err));
     if (system != NULL && recorder->n_steps > 1) STI_TRY(add_checkpoint(recorder, system, err));
     if (H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &summary) < 0)
         return sti_tables_fail(&recorder->tables, "writing", err);
     STI_TRY(commit(recorder, err));
-    return appear(recorder, err);
+    return recorder->started ? appear(recorder, err) : ST_OK; /* a run that never began replaces nothing */
 }
 
 st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, const char *outcome, const char *message,

@@ -10,14 +10,18 @@
 /* What is written appears at `path` when the stream is closed with sti_file_close(), and not before. Failures name the
  * file and the system's reason; after one, what was there before is there still.                    */
 st_Status sti_file_open(const char *path, FILE **out, st_Error *err);
-/* The same for a file that people watch while it grows: it is at `path` from the start. */
+/* The same for a file of lines that people watch while it grows: it is at `path` from the start. Closed, it holds whole
+ * lines, whatever failed.                                                                             */
 st_Status sti_file_grow(const char *path, FILE **out, st_Error *err);
+st_Status sti_file_close_lines(FILE *file, const char *path, st_Error *err);
 st_Status sti_file_failed(const char *path, st_Error *err); /* after a write failed: errno says why */
 st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
 /* Close it and leave nothing of it; NULL is fine. */
 void sti_file_give_up(FILE *file, const char *path);
 
-/* A name beside `path` that no other process uses, malloc'd: for what is not written through a stream. */
-char *sti_name_beside(const char *path);
+/* For what is not written through a stream. The file that `path` leads to, malloc'd: links are followed, so that they
+ * stay. And: from now on what is written to the descriptor is lost, and nothing written to it fails.  */
+char *sti_end_of_links(const char *path);
+void sti_send_nowhere(int fd);
 
 #endif
