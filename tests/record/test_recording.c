@@ -382,8 +382,11 @@ static void the_pack_is_whole(void **state)
     size_t size = 0;
     record(f, in_folder(f, "run.h5", path), 0, NULL);
     check_ok(st_recording_open(path, &r, &err), err);
-    for (int thin = 0; thin < 2; thin++) {
-        check_ok(st_recording_pack(r, thin ? 50 : 0, &bytes, &size, &err), err);
+    static const int64_t limits[] = {0, 50, INT64_MAX};
+    for (int k = 0; k < 3; k++) {
+        const bool thin = limits[k] == 50;
+        bool forces = false;
+        check_ok(st_recording_pack(r, limits[k], &bytes, &size, &err), err);
         assert_memory_equal(bytes, "STRUN001", 8);
         size_t head = bytes[8] | (size_t)bytes[9] << 8 | (size_t)bytes[10] << 16;
         json_t *header = json_loadb((const char *)bytes + 12, head, 0, NULL),
@@ -391,13 +394,15 @@ static void the_pack_is_whole(void **state)
         json_int_t end = 0, kept = json_integer_value(json_object_get(json_object_get(header, "kept"), "frames"));
         assert_non_null(header);
         assert_true(thin ? kept <= 25 : kept == N_STEPS + 1); /* 50 poses of two bodies */
-        for (size_t k = 0; k < json_array_size(blocks); k++) {
-            json_t *block = json_array_get(blocks, k);
+        for (size_t b = 0; b < json_array_size(blocks); b++) {
+            json_t *block = json_array_get(blocks, b);
+            forces = forces || strncmp(json_string_value(json_object_get(block, "name")), "joint", 5) == 0;
             assert_int_equal(json_integer_value(json_object_get(block, "offset")), end);
             end += json_integer_value(json_object_get(block, "bytes"));
             if (strcmp(json_string_value(json_object_get(block, "name")), "poses") == 0)
                 assert_int_equal(json_integer_value(json_object_get(block, "count")), kept * 14);
         }
+        assert_true(forces);
         assert_int_equal(12 + head + (size_t)end, size);
         json_decref(header);
         free(bytes);
