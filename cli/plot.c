@@ -85,12 +85,19 @@ static int height_of(const char *svg)
     return height;
 }
 
+/* What a tool made, or that it did not; of a signal that ended it the caller speaks. */
+static int tell(bool made, const char *tool, const char *png)
+{
+    if (made) return STATUS_OK;
+    return ending_signal() != 0 ? STATUS_FAILED : complain(STATUS_FAILED, "%s could not make %s", tool, png);
+}
+
 static int to_png(const char *svg, const char *png, const char *folder)
 {
     static const char *const names[] = {"rsvg-convert", NULL};
     if (find_tool(names) != NULL) {
         const char *argv[] = {"rsvg-convert", "--zoom=2", "-o", png, svg, NULL};
-        return run_tool(argv) ? STATUS_OK : complain(STATUS_FAILED, "rsvg-convert could not make %s", png);
+        return tell(run_tool(argv), "rsvg-convert", png);
     }
     const char *browser = find_browser();
     if (browser == NULL)
@@ -107,8 +114,7 @@ static int to_png(const char *svg, const char *png, const char *folder)
     argv[n++] = "--force-device-scale-factor=2";
     argv[n++] = shot;
     argv[n++] = address;
-    return run_tool(argv) && access(png, R_OK) == 0 ? STATUS_OK
-                                                    : complain(STATUS_FAILED, "%s could not make %s", browser, png);
+    return tell(run_tool(argv) && access(png, R_OK) == 0, browser, png);
 }
 
 static int draw(st_Recording *recording, const char *over, const char *const *curve, int n, const char *path)
@@ -120,6 +126,7 @@ static int draw(st_Recording *recording, const char *over, const char *const *cu
                    ? STATUS_OK
                    : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
     char folder[] = "/tmp/stiction-plot-XXXXXX", svg[64], png[64], clean[64];
+    await_signals();
     if (mkdtemp(folder) == NULL) return complain(STATUS_FAILED, "no temporary folder in /tmp");
     snprintf(svg, sizeof svg, "%s/plot.svg", folder);
     snprintf(png, sizeof png, "%s/plot.png", folder);
@@ -130,6 +137,7 @@ static int draw(st_Recording *recording, const char *over, const char *const *cu
     snprintf(clean, sizeof clean, "%s", folder);
     const char *const rm[] = {"rm", "-rf", clean, NULL};
     run_tool(rm);
+    if (ending_signal() != 0) return complain(128 + ending_signal(), "plot: interrupted");
     return status;
 }
 
@@ -145,6 +153,10 @@ static int plot_main(int argc, char *const *argv)
     if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && n == 0 && o.output != NULL)
         status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
+    if (status < 0 && n == 0 && o.over != NULL)
+        status = complain(STATUS_INPUT, "plot: -x is about what -y draws, -y CURVE is missing");
+    if (status < 0 && o.output != NULL && same_file(o.output, words[0]))
+        status = complain(STATUS_INPUT, "plot: the output %s is the recording itself", o.output);
     if (status < 0 && o.output != NULL && !output_possible(o.output)) status = STATUS_INPUT;
     if (status < 0 && st_recording_open(words[0], &recording, &err) != ST_OK)
         status = complain(STATUS_INPUT, "%s", err.message);

@@ -212,17 +212,20 @@ static bool open_recorder(Run *run, st_Error *err)
     Loaded *l = &run->loaded;
     double length = l->def.end - st_system_time(l->system);
     st_RecorderDef def = st_recorder_def();
-    if (!load_text(l, err)) return false;
+    KeptScene kept = {0};
     def.name = l->name;
     def.description = l->description;
-    def.text = l->text;
-    def.length = strlen(l->text);
-    def.label = l->path;
-    def.sets = (const char *const *)l->sets;
-    def.n_sets = l->n_sets;
+    bool ok = keep_scene(l, o->restart != NULL, &kept, err);
+    def.text = kept.text;
+    def.length = ok ? strlen(kept.text) : 0;
+    def.label = kept.label;
+    def.sets = kept.sets;
+    def.n_sets = kept.n_sets;
     def.rate = o->rate > 0 ? o->rate : length > 0 ? fmax(60, 600 / length) : 60;
     def.checkpoint = o->checkpoint > 0 ? o->checkpoint : length > 0 ? length / 10 : 0;
-    return st_recorder_open(o->recording, &def, l->scene, &l->def, l->system, &run->recorder, err) == ST_OK;
+    ok = ok && st_recorder_open(o->recording, &def, l->scene, &l->def, l->system, &run->recorder, err) == ST_OK;
+    kept_scene_free(&kept);
+    return ok;
 }
 
 /* Everything that may be refused, before anything is touched. -1: go on. */

@@ -183,7 +183,7 @@ static void refused_runs_touch_nothing(void **state)
 static void usage_that_is_wrong(void **state)
 {
     static const struct {
-        const char *argument[5];
+        const char *argument[6]; /* and NULL */
         const char *says;
     } cases[] = {{{"rnu", "x"}, "did you mean run"},
                  {{"--vresion"}, "--vresion"},
@@ -199,6 +199,14 @@ static void usage_that_is_wrong(void **state)
                  {{"run", "wall", "--threads", "300"}, "threads is 300, must be from 1 to 256"},
                  {{"view", "a", "--threads", "2"}, "--threads needs --live"},
                  {{"run", "a", "--rate", "fast"}, "must be a number > 0"},
+                 {{"run", "a", "--picture", "x.svg", "--picture=y.svg"}, "--picture is given twice"},
+                 {{"run", "a", "--every", "2", "--every=3"}, "--every is given twice"},
+                 {{"plot", "a.h5", "-x", "kinetic"}, "-y CURVE is missing"},
+                 {{"plot", "a.h5", "-ykinetic", "-o", "a.h5"}, "a.h5 is the recording itself"},
+                 {{"render", "a.h5", "-ox.png", "--fps", "3"}, "--fps and --speed are about a film"},
+                 {{"render", "a.h5", "-ox.jpg", "--to", "3"}, "are about a film"},
+                 {{"render", "a.h5", "-ox.mp4", "--at", "3"}, "--at is about one picture"},
+                 {{"render", "a.h5", "-oframes/", "--at", "3"}, "--at is about one picture"},
                  {{"schema", "x"}, "\"x\""},
                  {{"examples", "no-such-example"}, "no-such-example"}};
     Program *p = *state;
