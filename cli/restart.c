@@ -53,8 +53,7 @@ bool load_restart(const char *file, double at, const TextList *sets, Loaded *loa
     st_Recording *recording = NULL;
     st_RecordedCheckpoint checkpoint;
     *loaded = (Loaded){0};
-    bool ok = st_recording_open(file, &recording, err) == ST_OK &&
-              copy_texts(st_recording_info(recording), sets, loaded, err) &&
+    bool ok = open_recording(file, &recording, err) && copy_texts(st_recording_info(recording), sets, loaded, err) &&
               find_checkpoint(recording, file, at, &checkpoint, err) &&
               st_recording_scene(recording, sets->item, sets->count, &loaded->scene, &loaded->def, err) == ST_OK &&
               st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK &&
@@ -81,7 +80,9 @@ static bool take_in_robots(const Loaded *loaded, const char **sets, KeptScene *k
     if (strstr(loaded->text, "\"robots\"") == NULL && loaded->text[strspn(loaded->text, " \t\r\n")] != '<') return true;
     for (int k = 0; k < loaded->n_sets; k++)
         if (speaks_of_robots(loaded->sets[k])) sets[n_robots++] = loaded->sets[k];
-    if (st_scene_convert(loaded->path, sets, n_robots, NULL, &kept->text, NULL, err) != ST_OK) return false;
+    if (st_scene_convert_text(loaded->text, strlen(loaded->text), loaded->path, sets, n_robots, NULL, &kept->text, NULL,
+                              err) != ST_OK)
+        return false;
     kept->n_sets = 0;
     for (int k = 0; k < loaded->n_sets; k++)
         if (!speaks_of_robots(loaded->sets[k])) kept->sets[kept->n_sets++] = loaded->sets[k];
@@ -98,7 +99,7 @@ bool keep_scene(const Loaded *loaded, bool again, KeptScene *kept, st_Error *err
     for (int k = 0; ok && k < loaded->n_sets; k++)
         kept->sets[k] = loaded->sets[k];
     if (!ok) fail(err, ST_ERR_MEMORY, loaded->path, "out of memory");
-    ok = ok && (again || !is_file || take_in_robots(loaded, sets, kept, err));
+    ok = ok && (again || take_in_robots(loaded, sets, kept, err));
     if (ok && kept->text == NULL) kept->text = strdup(loaded->text);
     kept->label = is_file ? realpath(loaded->path, NULL) : NULL; /* files that it names are beside it */
     if (ok && kept->label == NULL) kept->label = strdup(loaded->path);

@@ -21,13 +21,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct st_Recorder {
     st_Allocator allocator;
-    char *path, *making; /* as it was given; its name until it has the start in it, then "" */
-    char *place;         /* where it belongs, links followed; malloc'd                      */
+    char *path, *making; /* where it belongs; its name until it has the start in it, then "" */
     int64_t path_size, making_size;
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
@@ -125,7 +123,7 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
 static st_Status appear(st_Recorder *recorder, st_Error *err)
 {
     if (recorder->making[0] == '\0') return ST_OK;
-    if (rename(recorder->making, recorder->place) != 0)
+    if (rename(recorder->making, recorder->path) != 0)
         return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(errno));
     recorder->making[0] = '\0';
     return ST_OK;
@@ -156,7 +154,6 @@ static bool release(st_Recorder *recorder)
     if (recorder->file > 0 && recorder->making[0] != '\0') unlink(recorder->making);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
-    free(recorder->place);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
     sti_free(&allocator, recorder->making, recorder->making_size, 1);
     sti_free(&allocator, recorder, 1, sizeof *recorder);
@@ -178,23 +175,10 @@ static st_Status check_open(const char *path, const st_RecorderDef *def, const v
     return ST_OK;
 }
 
-/* What is there is replaced: a file that may be written, and no device, pipe or folder. */
-static st_Status check_place(const char *path, st_Error *err)
-{
-    struct stat old;
-    if (stat(path, &old) != 0) return ST_OK; /* making it says why not */
-    if (!S_ISREG(old.st_mode)) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: is no regular file", path);
-    if (access(path, W_OK) == 0) return ST_OK;
-    return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
-                           const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
+static st_Status open_at(const char *path, const st_RecorderDef *def, const st_Scene *scene,
+                         const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
 {
     st_Allocator allocator = st_default_allocator();
-    STI_TRY(check_open(path, def, scene, choices, system, out, err));
-    *out = NULL;
-    STI_TRY(check_place(path, err));
     st_Recorder *recorder = sti_alloc(&allocator, 1, sizeof *recorder);
     if (recorder == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     recorder->allocator = allocator;
@@ -208,17 +192,16 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
     recorder->began = recorder->added = sti_seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
-    recorder->place = sti_end_of_links(path);
-    recorder->making_size = recorder->place != NULL ? (int64_t)strlen(recorder->place) + (int64_t)sizeof ".new" : 0;
+    recorder->making_size = recorder->path_size + (int64_t)strlen(".new");
     recorder->making = sti_alloc(&allocator, recorder->making_size, 1);
     recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
-    if (recorder->path == NULL || recorder->place == NULL || recorder->making == NULL || recorder->joint == NULL) {
+    if (recorder->path == NULL || recorder->making == NULL || recorder->joint == NULL) {
         status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     } else {
         memcpy(recorder->path, path, (size_t)recorder->path_size);
         recorder->tables.path = recorder->path;
-        snprintf(recorder->making, (size_t)recorder->making_size, "%s.new", recorder->place);
+        snprintf(recorder->making, (size_t)recorder->making_size, "%s.new", path);
         sti_Quiet quiet = sti_quiet_begin();
         status = make_file(recorder, def, scene, choices, err);
         if (status != ST_OK) release(recorder);
@@ -227,6 +210,18 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
         return status;
     }
     release(recorder);
+    return status;
+}
+
+st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
+                           const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
+{
+    char *place = NULL;
+    STI_TRY(check_open(path, def, scene, choices, system, out, err));
+    *out = NULL;
+    STI_TRY(sti_file_place(path, &place, err));
+    const st_Status status = open_at(place, def, scene, choices, system, out, err);
+    free(place);
     return status;
 }
 

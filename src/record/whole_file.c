@@ -58,17 +58,34 @@ static FILE *open_beside(const char *path, mode_t mode)
     return file;
 }
 
-char *sti_end_of_links(const char *path)
+/* The file that `path` leads to: links are followed, so that they stay. malloc'd. */
+static char *end_of_links(const char *path)
 {
     char *real = realpath(path, NULL);
     return real != NULL ? real : strdup(path);
+}
+
+st_Status sti_file_place(const char *path, char **out, st_Error *err)
+{
+    struct stat old;
+    *out = NULL;
+    if (stat(path, &old) == 0) {
+        if (!S_ISREG(old.st_mode))
+            return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path,
+                            S_ISDIR(old.st_mode) ? strerror(EISDIR) : "not a plain file, which HDF5 needs");
+        if (access(path, W_OK) != 0)
+            return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    const bool is_link = lstat(path, &old) == 0 && S_ISLNK(old.st_mode);
+    *out = is_link ? end_of_links(path) : strdup(path); /* as it was said, so that messages name it so */
+    return *out != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
 }
 
 st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
 {
     struct stat old;
     const bool exists = stat(path, &old) == 0;
-    char *target = sti_end_of_links(path);
+    char *target = end_of_links(path);
     *out = NULL;
     if (target == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (exists && !S_ISREG(old.st_mode))
@@ -123,7 +140,7 @@ void sti_send_nowhere(int fd)
 static bool finish(FILE *file, const char *path, bool good)
 {
     int reason = errno;
-    char *target = sti_end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
+    char *target = end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
     bool ok = good && part != NULL && fflush(file) == 0 && appear(fileno(file), target, part);
     if (good && !ok) reason = errno;
     if (!ok && part != NULL) (void)unlink(part);

@@ -19,9 +19,11 @@ st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
 /* Close it and leave nothing of it; NULL is fine. */
 void sti_file_give_up(FILE *file, const char *path);
 
-/* For what is not written through a stream. The file that `path` leads to, malloc'd: links are followed, so that they
- * stay. And: from now on what is written to the descriptor is lost, and nothing written to it fails.  */
-char *sti_end_of_links(const char *path);
+/* For what is not written through a stream and takes the place of `path` by rename(): the file it leads to, malloc'd.
+ * Links are followed, so that they stay; refused where something stands there that is no plain file (rename() would put
+ * a file in the place of a device) or that must not be written.                                            */
+st_Status sti_file_place(const char *path, char **out, st_Error *err);
+/* From now on what is written to the descriptor is lost, and no write to it fails. */
 void sti_send_nowhere(int fd);
 
 #endif
