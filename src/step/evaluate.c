@@ -80,9 +80,9 @@ st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, 
 double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
     const st_Model *model = &system->model;
-    const double *M = system->projection.M;
+    const double *M = system->projection.problem.M;
     if (system->world != NULL) return sti_world_kinetic(system->world, v);
-    if (sti_mass(system, &system->projection, q, NULL) != ST_OK) return NAN;
+    if (sti_mass(system, &system->projection.problem, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++)

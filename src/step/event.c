@@ -96,7 +96,7 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
 
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->allocator, system->event, system->event_capacity, system->n_events + 1, err));
-    system->event[system->n_events++] = *event;
+    STI_TRY(STI_GROW(&system->allocator, system->events.report, system->events.capacity, system->events.n + 1, err));
+    system->events.report[system->events.n++] = *event;
     return ST_OK;
 }

@@ -22,21 +22,19 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
 {
     if (!sti_goes_on(system)) {
-        system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
-        return system->stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
+        system->events.stalled = s < 1e-9 ? system->events.stalled + 1 : 0;
+        return system->events.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
     }
-    int n = ++system->n_stops;
+    int n = ++system->events.n_stops;
     if (n > 2 * system->def.max_events + STI_MAX_STALLED) return stuck(system, t, n, err);
-    if (n > system->def.max_events) system->tired = info->accumulated = true;
+    if (n > system->def.max_events) system->events.tired = info->accumulated = true;
     return ST_OK;
 }
 
 /* Exchange the rows at q with those at q_new: the impact is solved there. */
 void sti_exchange_sinks(st_System *system)
 {
-    st_Sink sink = system->here;
-    system->here = system->trial;
-    system->trial = sink;
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
 }
 
 /* The contacts that closed, with their velocities before (v_before) and after the impact. */
@@ -64,9 +62,7 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
 
 void sti_exchange_active(st_System *system)
 {
-    sti_IdSet active = system->active;
-    system->active = system->active_new;
-    system->active_new = active;
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
 }
 
 /* With the rows and the active set at the collision: its impact. */
@@ -123,6 +119,6 @@ st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *inf
     STI_TRY(sti_count_event(system, t, s, info, err));
     STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
     sti_lap(system, ST_STAGE_EVENTS);
-    system->work_before = s * system->step.friction_work;
+    system->events.work_before = s * system->step.friction_work;
     return sti_land(system, t, s * h, info, err);
 }

@@ -137,7 +137,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                      .r = least->r,
                      .u = least->u,
                      .weight = least->weight,
-                     .still = still * system->speed,
+                     .still = still * system->fastest.speed,
                      .tolerance = rank_tolerance,
                      .n_moved = system->model.n_v,
                      .moves = moves,

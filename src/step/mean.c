@@ -73,7 +73,7 @@ st_Status sti_mean_create(st_System *s, st_Error *err)
     if (s->def.drift != ST_DRIFT_MEAN) return ST_OK;
     mean->past = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->past);
     mean->D = sti_alloc(&s->allocator, n, sizeof *mean->D);
-    mean->A = sti_alloc(&s->allocator, s->n_M, sizeof *mean->A);
+    mean->A = sti_alloc(&s->allocator, s->mass.n, sizeof *mean->A);
     mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
     mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
     mean->before = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->before);
@@ -93,7 +93,7 @@ void sti_mean_free(st_System *s)
     const int n = s->model.n_v;
     sti_free(&s->allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
     sti_free(&s->allocator, mean->D, n, sizeof *mean->D);
-    sti_free(&s->allocator, mean->A, s->n_M, sizeof *mean->A);
+    sti_free(&s->allocator, mean->A, s->mass.n, sizeof *mean->A);
     sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
     sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
     sti_free(&s->allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
@@ -208,7 +208,7 @@ static void average(Work *work)
 {
     st_System *s = work->system;
     const st_Sink *first = &s->here, *last = &s->trial;
-    st_Sink *mean = &s->middle;
+    st_Sink *mean = &s->stages.middle;
     const bool alike = same_entries(s, &first->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &last->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &first->soft_rows, &mean->soft_rows) &&
@@ -236,7 +236,7 @@ static void scale_middle(Work *work)
 static void take_values(st_System *s)
 {
     const st_Sink *first = &s->here;
-    st_Sink *mean = &s->middle;
+    st_Sink *mean = &s->stages.middle;
     for (int k = 0; k < mean->joint_rows.n_rows && k < first->joint_rows.n_rows; k++)
         mean->joint[k].value = first->joint[k].value;
     for (int k = 0; k < mean->soft_rows.n_rows && k < first->soft_rows.n_rows; k++)
@@ -246,8 +246,8 @@ static void take_values(st_System *s)
 static st_Status evaluate_middle(Work *work)
 {
     st_System *s = work->system;
-    sti_move(s, s->q, work->v, 0.5 * work->h, s->q_base);
-    STI_TRY(sti_evaluate_constraints(s, &s->middle, s->t + 0.5 * work->h, s->q_base, work->err));
+    sti_move(s, s->q, work->v, 0.5 * work->h, s->stages.q_base);
+    STI_TRY(sti_evaluate_constraints(s, &s->stages.middle, s->t + 0.5 * work->h, s->stages.q_base, work->err));
     take_values(s);
     return ST_OK;
 }
@@ -278,11 +278,11 @@ static st_Status stiffen(Work *work)
 {
     st_System *s = work->system;
     sti_Mean *mean = &s->mean;
-    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->marked};
+    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
     const double factor = 0.5 * work->h * work->stage->eta;
     double *block = mean->A;
     STI_TRY(sti_mass(s, &s->step, s->q, work->err));
-    memcpy(mean->A, s->step.M, (size_t)s->n_M * sizeof *mean->A);
+    memcpy(mean->A, s->step.M, (size_t)s->mass.n * sizeof *mean->A);
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++) {
             mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
@@ -330,7 +330,7 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
 static double rest(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *mean = &s->middle, *end = work->stage->end;
+    const st_Sink *mean = &s->stages.middle, *end = work->stage->end;
     const sti_Assembly *out = &s->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
@@ -349,7 +349,7 @@ static double rest(const Work *work)
 static double mismatch(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *first = &s->here, *mean = &s->middle, *last = &s->trial;
+    const st_Sink *first = &s->here, *mean = &s->stages.middle, *last = &s->trial;
     const sti_Assembly *out = &s->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
@@ -381,7 +381,7 @@ static st_Status solve(Work *work, double *moved, st_StepInfo *info)
     st_System *s = work->system;
     const size_t size = (size_t)s->model.n_v * sizeof *work->v;
     memcpy(s->mean.v_near, work->v, size);
-    if (work->stage->second_order) memcpy(s->v_star, work->v, size);
+    if (work->stage->second_order) memcpy(s->stages.v_star, work->v, size);
     STI_TRY(sti_solve_stage(s, work->stage, work->v, info, work->err));
     *moved = displacement(work, s->mean.v_near);
     return ST_OK;
@@ -410,10 +410,10 @@ st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_Ste
     Work work = {.system = s, .stage = stage, .v = v, .h = stage->reach, .err = err};
     double before = 0, moved, left;
     bool closed = false;
-    stage->constraints = &s->middle;
+    stage->constraints = &s->stages.middle;
     stage->A = s->mean.A, stage->D = s->mean.D, stage->v_near = s->mean.v_near;
     if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
-    if (stage->rows != &s->middle) STI_TRY(evaluate_middle(&work));
+    if (stage->rows != &s->stages.middle) STI_TRY(evaluate_middle(&work));
     take_values(s);
     scale_middle(&work);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {

@@ -51,24 +51,18 @@ static st_Status forces(sti_StageWork *work, double *k)
     return ST_OK;
 }
 
-/* How fast things are, or would be after the step: what the residual is measured against when contacts
- * have nothing to do.                                                                             */
-typedef struct Speeds {
-    double speed, pull;
-} Speeds;
-
-static Speeds faster(Speeds a, Speeds b)
+static sti_Speeds faster(sti_Speeds a, sti_Speeds b)
 {
-    return (Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
+    return (sti_Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
 }
 
-static Speeds speeds_of(const sti_StageWork *work, int b, const double *v, const double *k)
+static sti_Speeds speeds_of(const sti_StageWork *work, int b, const double *v, const double *k)
 {
     const st_System *s = work->system;
-    Speeds fastest = {0, 0};
+    sti_Speeds fastest = {0, 0};
     for (int i = s->model.first[b]; i < s->model.first[b + 1]; i++) {
         double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
-        fastest = faster((Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
+        fastest = faster((sti_Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
     }
     return fastest;
 }
@@ -78,8 +72,8 @@ static void add_momentum(const sti_StageWork *work, int b, const double *v, doub
 {
     const st_System *s = work->system;
     const int first = s->model.first[b], end = s->model.first[b + 1], n = end - first;
-    const bool marked = s->marked != NULL && s->marked[b];
-    const double *M = work->out->M + (s->diagonal != NULL ? s->diagonal[first] : first);
+    const bool marked = s->mass.marked != NULL && s->mass.marked[b];
+    const double *M = work->out->M + (s->mass.diagonal != NULL ? s->mass.diagonal[first] : first);
     for (int i = first; i < end; i++)
         f[i] *= work->stage->eta;
     for (int i = 0; i < n && marked; i++)
@@ -93,7 +87,7 @@ static void add_momentum(const sti_StageWork *work, int b, const double *v, doub
 typedef struct Momenta {
     const sti_StageWork *work;
     double *v, *f;
-    Speeds speeds[STI_PARTS];
+    sti_Speeds speeds[STI_PARTS];
 } Momenta;
 
 static void begin_blocks(void *ctx, int64_t first, int64_t end)
@@ -109,7 +103,7 @@ static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
 {
     Momenta *momenta = ctx;
     const sti_StageWork *work = momenta->work;
-    Speeds fastest = {0, 0};
+    sti_Speeds fastest = {0, 0};
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_block(work->system, e);
         fastest = faster(speeds_of(work, b, momenta->v, momenta->f), fastest);
@@ -133,12 +127,12 @@ static st_Status momentum(sti_StageWork *work)
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
         STI_TRY(forces(work, f));
-        s->speed = s->pull = 0;
+        s->fastest = (sti_Speeds){0, 0};
     }
     const int parts = sti_team_parts(s->def.threads, sti_block_count(s), end_blocks, &momenta);
     for (int k = 0; k < parts; k++) {
-        s->speed = sti_larger(momenta.speeds[k].speed, s->speed);
-        if (!work->impact) s->pull = sti_larger(momenta.speeds[k].pull, s->pull);
+        s->fastest.speed = sti_larger(momenta.speeds[k].speed, s->fastest.speed);
+        if (!work->impact) s->fastest.pull = sti_larger(momenta.speeds[k].pull, s->fastest.pull);
     }
     for (int i = 0; stage->A != NULL && i < model->n_v; i++)
         f[i] += stage->D[i] * stage->v_near[i];
@@ -281,7 +275,7 @@ static void finish(sti_StageWork *work)
         .A = {.n_blocks = model->n_blocks,
               .first = model->first,
               .x = work->stage->A != NULL ? work->stage->A : out->M,
-              .diagonal = work->system->marked},
+              .diagonal = work->system->mass.marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
@@ -290,7 +284,7 @@ static void finish(sti_StageWork *work)
         .g = out->g,
         .w = out->w,
         .contact = out->law,
-        .u_scale = STI_IDLE_SPEED * work->system->speed,
+        .u_scale = STI_IDLE_SPEED * work->system->fastest.speed,
     };
     if (work->waiting) {
         out->later = sti_waiting_rows(work->system);

@@ -17,6 +17,10 @@
 
 #include <stiction/system.h>
 
+typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
+
+/* ---- contacts from step to step ----------------------------------------------------------------- */
+
 /* A set of contact ids, sorted. */
 typedef struct sti_IdSet {
     uint64_t *id;
@@ -29,13 +33,7 @@ bool sti_ids_contain(const sti_IdSet *set, uint64_t id);
 st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err);
 st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err);
 
-/* A contact of the step problem. */
-typedef struct sti_Chosen {
-    sti_ContactEntry entry; /* as the sink has it                                                  */
-    double left;            /* residual that the last solve of its island left over                */
-    int element;            /* of a compliant patch                                                */
-} sti_Chosen;
-
+/* The impulse of a contact, to be known again in another step: lists of them stand by id. */
 typedef struct sti_Impulse {
     uint64_t id;
     int dim, element;
@@ -45,7 +43,42 @@ typedef struct sti_Impulse {
     double left;          /* residual that the solve of its island left over                      */
 } sti_Impulse;
 
-typedef struct sti_LeastNorm sti_LeastNorm; /* least_norm.c */
+typedef struct sti_Impulses {
+    sti_Impulse *at;
+    int n;
+    int64_t capacity;
+} sti_Impulses;
+
+/* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
+typedef struct sti_Mode {
+    uint64_t id;
+    unsigned char closed, sticking, slipping; /* no bools: they come back from files, too */
+    double direction[2];          /* of sliding                                                             */
+    uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
+} sti_Mode;
+
+typedef struct sti_Modes {
+    sti_Mode *at; /* by id                                                                         */
+    int n;
+    int64_t capacity;
+} sti_Modes;
+
+/* ---- the step problem ---------------------------------------------------------------------------- */
+
+/* The blocks of M. */
+typedef struct sti_MassLayout {
+    int64_t n;                   /* numbers in them                                                */
+    const unsigned char *marked; /* by block: it has its diagonal alone (st_BlockDiag); NULL: none has */
+    int64_t *diagonal;           /* n_v: where M_ii stands; NULL: at i, all blocks are diagonal    */
+    int whole[2];                /* offsets of the one block of a model that names none            */
+} sti_MassLayout;
+
+/* A contact of the step problem. */
+typedef struct sti_Chosen {
+    sti_ContactEntry entry; /* as the sink has it                                                  */
+    double left;            /* residual that the last solve of its island left over                */
+    int element;            /* of a compliant patch                                                */
+} sti_Chosen;
 
 /* Memory of one step problem. */
 typedef struct sti_Assembly {
@@ -80,6 +113,23 @@ typedef struct sti_Assembly {
     double friction_work; /* of the solution [J]                                                  */
 } sti_Assembly;
 
+/* How fast things are, or would be after the step: what the residual is measured against when contacts have nothing to
+ * do.                                                                                             */
+typedef struct sti_Speeds {
+    double speed; /* largest velocity, free of contacts [m/s, rad/s]                               */
+    double pull;  /* largest acceleration by forces                                                */
+} sti_Speeds;
+
+/* warm.c: the forces of the last step, from which the next begins. */
+typedef struct sti_Warm {
+    sti_Impulses last; /* per second of step                                                       */
+    double to_keep;    /* of impulses that wait to become these: the stage's eta; 0: none do       */
+    double *lasting;   /* by island: left over by the last solve, then the part of a change that is kept */
+    int64_t lasting_capacity;
+} sti_Warm;
+
+/* ---- integrators ---------------------------------------------------------------------------------- */
+
 /* What an integrator remembers of the step before; gone after an event and when the state is set. Without stages
  * (sti_has_stages) nobody asks for it, and the vectors are NULL.                                  */
 typedef struct sti_History {
@@ -89,33 +139,76 @@ typedef struct sti_History {
     double *a;     /* the acceleration at its end                                                  */
 } sti_History;
 
-typedef struct sti_Mode sti_Mode;
+/* What an integrator works with where a step has stages (sti_has_stages); else the vectors are NULL. */
+typedef struct sti_Stages {
+    double *q_star, *v_star, *q_base, *v_base; /* of the stage at hand: sti_Stage                  */
+    double *push;                              /* impulse of restitution                           */
+    st_Sink middle;                            /* rows of a stage, at q_star                       */
+    sti_Impulses carried;                      /* of a first stage, for the step's total           */
+    double carried_work;                       /* of friction in it [J]                            */
+    bool rough;                                /* the step became one of Euler's: no history for the next */
+} sti_Stages;
+
+/* Drift `mean`: mean.c. All NULL without it. */
+enum { STI_MEAN_PAST = 3 };
+
+typedef struct sti_Mean {
+    double *past;             /* n_past, the order to predict with, then what follows: saved with the state */
+    double *tension;          /* n_v: forces of joints times their levers, at the last solution [N m]       */
+    double *a[STI_MEAN_PAST]; /* n_v: accelerations before that of the history, n_past of them known */
+    double *D;                /* n_v: of the last factorisation                                             */
+    double *A;                /* M + diag(D)                                                                */
+    double *v_near;           /* n_v: the velocity of the round before                                      */
+    double *turns;            /* n_v: factors of columns of rotations                                       */
+    double *before;           /* `past` before the step, to go back to                                      */
+} sti_Mean;
+
+/* project.c */
+typedef struct sti_Projection {
+    sti_Assembly problem;
+    st_Solver *solver;
+    double *q_best;
+} sti_Projection;
+
+/* ---- what happens within a step ------------------------------------------------------------------- */
+
+/* Speculative steps: contacts that may close within the step are in its problem (active.c). */
+typedef struct sti_Ahead {
+    double foreseen;         /* `here` has those that may close within this time [s]                */
+    sti_IdSet missed;        /* those that an attempt at the step ran into, and did not know        */
+    double missed_by;        /* how deep the last attempt did [m]                                   */
+    sti_ContactEntry *found; /* those of them that the state does not show, brought back to it      */
+    int n_found;
+    int64_t found_capacity;
+} sti_Ahead;
+
+/* Events of the step under way: event.c, transition.c, landing.c. */
+typedef struct sti_Events {
+    st_EventReport *report;
+    int n;
+    int64_t capacity;
+    int n_stops;        /* collisions and transitions that ended a piece of it                     */
+    bool tired;         /* more than max_events in this step: no restitution, no transitions       */
+    int stalled;        /* collisions in a row without progress in time, over steps                */
+    double work_before; /* of friction in the part of the step before its collision [J]            */
+} sti_Events;
 
 /* The state before a step, to go back to when it fails. Without stages q, v, history, loaded and modes are not touched
  * before the step is done, and not copied.                                                         */
 typedef struct sti_Snapshot {
-    double t, friction_work, speed, pull;
+    double t, friction_work;
+    sti_Speeds fastest;
     int stalled;
     double *q, *v;
     sti_History history;
     sti_IdSet active, loaded;
-    sti_Mode *mode;
-    int n_modes;
-    int64_t mode_capacity;
-    sti_Impulse *previous; /* exchanged with the system's when others are kept before the step stands (`kept`) */
-    int n_previous;
-    int64_t previous_capacity;
+    sti_Modes modes;
+    sti_Impulses forces; /* exchanged with warm.last when others are kept before the step stands (`kept`)        */
     bool kept;
     bool lost; /* they were overwritten by those of an attempt that was made again                 */
 } sti_Snapshot;
 
-/* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
-struct sti_Mode {
-    uint64_t id;
-    unsigned char closed, sticking, slipping; /* no bools: they come back from files, too */
-    double direction[2];          /* of sliding                                                             */
-    uint64_t pushing[4], idle[4]; /* pyramid in space, sliding: its facets                          */
-};
+/* ---- sleep ----------------------------------------------------------------------------------------- */
 
 /* A contact among bodies that sleep, with the force of its last step. */
 typedef struct sti_Sleeper {
@@ -149,98 +242,65 @@ typedef struct sti_Sleep {
     int64_t contact_capacity, spare_capacity, merged_capacity, joint_force_capacity;
 } sti_Sleep;
 
-/* Drift `mean`: mean.c. All NULL without it. */
-enum { STI_MEAN_PAST = 3 };
+/* ---- the system ------------------------------------------------------------------------------------ */
 
-typedef struct sti_Mean {
-    double *past;             /* n_past, the order to predict with, then what follows: saved with the state */
-    double *tension;          /* n_v: forces of joints times their levers, at the last solution [N m]       */
-    double *a[STI_MEAN_PAST]; /* n_v: accelerations before that of the history, n_past of them known */
-    double *D;                /* n_v: of the last factorisation                                             */
-    double *A;                /* M + diag(D)                                                                */
-    double *v_near;           /* n_v: the velocity of the round before                                      */
-    double *turns;            /* n_v: factors of columns of rotations                                       */
-    double *before;           /* `past` before the step, to go back to                                      */
-} sti_Mean;
+/* The time that stages took. */
+typedef struct sti_Clock {
+    double lap; /* at the last one [s]                                                             */
+    double seconds[ST_N_STAGES];
+} sti_Clock;
 
 struct st_System {
     st_SystemDef def;
     st_Allocator allocator;
     st_Model model;
-    sti_World *world;            /* NULL: a model of the user's                                               */
-    int64_t n_M;                 /* numbers in the blocks of M                                                */
-    const unsigned char *marked; /* by block: M has its diagonal alone (st_BlockDiag); NULL: of none */
-    int64_t *diagonal;           /* n_v: where M_ii stands; NULL: at i, all blocks are diagonal       */
-    int whole[2];                /* offsets of the one block of a model that names none                       */
+    sti_World *world; /* NULL: a model of the user's                                               */
+    sti_MassLayout mass;
 
+    /* The state, and what the next step needs to know of those before it: save.c. */
     double t;
-    bool fresh;     /* no step yet from a state that was set: motors may be in for a jump (initial.c)        */
-    double h_asked; /* length of the whole step under way                                          */
     double *q, *v;
     int64_t n_steps;
-
-    double *q_new, *v_new, *work_v;
-    double *q_target, *q_best, *work_k;                   /* of projection, and with stages; else NULL        */
-    double *q_star, *v_star, *q_base, *v_base, *v_target; /* from here on with stages only             */
-    double *a_new;                                        /* acceleration at the end of the step              */
-    double *path;                                         /* from q to q_new as a velocity, for a time of 1   */
-    double *push;                                         /* impulse of restitution                           */
-    st_Sink here, trial, middle;                          /* middle: rows of a stage, at q_star               */
+    bool fresh; /* no step yet from a state that was set: motors may be in for a jump (initial.c)  */
     sti_History history;
-    sti_Snapshot saved;
-    sti_IdSet wanted;             /* contacts of the step problem                                 */
-    sti_IdSet loaded, loaded_new; /* contacts that carried at the end of the last step            */
-    sti_Mode *mode, *mode_new;    /* of the step before, of this one; by id                       */
-    int n_modes, n_modes_new;
-    int64_t mode_capacity, mode_new_capacity;
-    st_EventReport *event; /* of the step under way                                                */
-    int n_events, n_stops;
-    int64_t event_capacity;
-    bool rough;                   /* the step became one of Euler's: no history for the next                         */
-    bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
-    sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
-    sti_IdSet missed;             /* contacts a first attempt at the step ran into, drift gap      */
-    double missed_by;             /* how deep the last attempt ran into those it did not know [m]  */
-    sti_ContactEntry *found;      /* those of them that the state does not show, brought back to it */
-    int n_found;
-    int64_t found_capacity;
-    bool rows_stale; /* a controller has spoken since the rows of `here` were made     */
-    double foreseen; /* `here` has the contacts that may close within this time [s]   */
-    int stalled;     /* collisions in a row without progress in time                  */
-
-    double initial_position, initial_velocity; /* largest change made to the initial state          */
-    int n_changes;                             /* of its scene: change.c                            */
-
-    double speed;      /* largest velocity of the last step, free of contacts [m/s, rad/s]               */
-    double pull;       /* largest acceleration by forces at its last stage                               */
-    sti_Assembly step; /* the last step problem, with its solution                           */
-    sti_Assembly projection;
-    sti_Patches patches, patches_new; /* contact compliant: the state, and what follows it         */
-    sti_PatchKind *patch_kind;
-    int n_patch_kinds;
-    int64_t patch_kind_capacity;
-    sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
-    int n_carried;
-    double carried_work; /* of friction in it [J]                                                   */
-    int64_t carried_capacity;
-    sti_Impulse *previous;
-    int n_previous;
-    int64_t previous_capacity;
-    double to_keep;  /* of impulses that wait to become these: the stage's eta; 0: none do         */
-    double *lasting; /* by island: left over by the last solve, then the part of a change that is kept (warm.c) */
-    int64_t lasting_capacity;
-    sti_Islands *islands; /* who solves the step problem                                           */
-    st_Solver *projector;
-    sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                            */
-
+    sti_IdSet active; /* contacts held closed: drift velocity, projection                          */
+    sti_IdSet loaded; /* contacts that carried at the end of the last step                         */
+    sti_Modes modes;
+    sti_Warm warm;
+    sti_Compliant compliant;
     sti_Sleep sleep;
     sti_Mean mean;
-
+    sti_Speeds fastest;   /* in the last step                                                      */
     double friction_work; /* since the start [J]                                                   */
-    double work_before;   /* of the part of the step before its collision [J]                      */
+    st_Sink here;
 
-    double lap; /* clock at the last lap [s]                                                       */
-    double seconds[ST_N_STAGES];
+    /* The step under way: what becomes the state, and the way there. */
+    double h_asked; /* length of the whole step                                                    */
+    double *q_new, *v_new;
+    double *a_new; /* acceleration at the end of the step; with stages only                        */
+    sti_IdSet active_new, loaded_new;
+    sti_Modes modes_new;
+    st_Sink trial;
+    sti_Snapshot saved;
+    sti_IdSet wanted;  /* contacts of the step problem                                             */
+    sti_Assembly step; /* the last step problem, with its solution                                 */
+    sti_Ahead ahead;
+    sti_Events events;
+    sti_Stages stages;
+    sti_Projection projection;
+
+    /* Room for who needs it for a moment. */
+    double *work_v;
+    double *q_target, *work_k; /* with projection or stages                                       */
+    double *v_target, *path;   /* with stages; path: from q to q_new as a velocity, for a time of 1 */
+
+    sti_Islands *islands;      /* who solves the step problem                                      */
+    sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                           */
+
+    bool rows_stale; /* a controller has spoken since the rows of `here` were made                 */
+    int n_changes;   /* of its scene: change.c                                                     */
+    double initial_position, initial_velocity; /* largest change made to the initial state         */
+    sti_Clock clock;
 };
 
 /* Add the time since the last lap to a stage. */
@@ -268,7 +328,7 @@ static inline int sti_block(const st_System *system, int e)
 }
 static inline double sti_mass_of(const st_System *system, const double *M, int i)
 {
-    return M[system->diagonal != NULL ? system->diagonal[i] : i];
+    return M[system->mass.diagonal != NULL ? system->mass.diagonal[i] : i];
 }
 /* M at q, unless it is known already. */
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
