@@ -8,7 +8,9 @@
  *
  * so the error is known and the loop ends with it. Ours: the nearest point of a simplex is taken as the
  * best of all its faces, each by its own closed form, instead of Johnson's recursion: slower by a little,
- * and thin simplices, which are the rule near the end, cannot pick a wrong region.
+ * and thin simplices, which are the rule near the end, cannot pick a wrong region. And the normal is the
+ * direction of the best lower bound, not of the last v: near touching v is a small difference of long
+ * vectors, which rounding may make a trifle shorter and turn anywhere.
  */
 #include "collide/core.h"
 
@@ -61,9 +63,12 @@ static void try_triangle(const sti_Simplex *s, int i, int j, int k, Nearest *bes
     double sum = x + y + z;
     if (!(sum > 0)) return;
     Nearest here = {.weight = {0}};
-    here.v = scale(dot(n, a) / square, n);
-    here.square = dot(here.v, here.v);
     here.weight[i] = x / sum, here.weight[j] = y / sum, here.weight[k] = z / sum;
+    here.v = scale(dot(n, a) / square, n);
+    /* a thin triangle's plane is not known well, and may seem to come nearer than any point of it */
+    const st_Vec3 point = add(scale(x / sum, a), add(scale(y / sum, b), scale(z / sum, c))), off = sub(point, here.v);
+    if (dot(off, off) > 0.01 * dot(here.v, here.v)) here.v = point;
+    here.square = dot(here.v, here.v);
     take_better(best, &here);
 }
 
@@ -131,11 +136,10 @@ static bool is_known(const sti_Simplex *s)
     return false;
 }
 
-static void finish(const sti_Simplex *s, st_Vec3 v, double lower, sti_Distance *out)
+static void finish(const sti_Simplex *s, double distance, double lower, st_Vec3 normal, sti_Distance *out)
 {
-    double distance = norm(v);
-    *out = (sti_Distance){
-        .gap = distance, .normal = scale(-1 / distance, v), .error = fmax(0, distance - lower), .rounds = out->rounds};
+    const double gap = fmax(distance, lower); /* where rounding has made v too short */
+    *out = (sti_Distance){.gap = gap, .normal = normal, .error = gap - lower, .rounds = out->rounds};
     for (int k = 0; k < s->n; k++) {
         out->a = add(out->a, scale(s->weight[k], s->a[k]));
         out->b = add(out->b, scale(s->weight[k], s->b[k]));
@@ -151,11 +155,12 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
     s->weight[0] = 1;
     Nearest nearest = {.v = s->w[0], .square = dot(s->w[0], s->w[0])};
     double lower = -INFINITY, size = a->size + b->size;
+    st_Vec3 normal = d;
     for (out->rounds = 0; out->rounds < MAX_ROUNDS; out->rounds++) {
         if (nearest.square <= touching * touching) return false;
         append(s, a, b, scale(-1, nearest.v));
         double distance = sqrt(nearest.square), along = dot(nearest.v, s->w[s->n - 1]) / distance;
-        lower = fmax(lower, along);
+        if (along >= lower) lower = along, normal = scale(-1 / distance, nearest.v);
         if (core_is_beyond(along, beyond, size)) {
             *out = (sti_Distance){.gap = along, .normal = scale(-1 / distance, nearest.v), .beyond = true};
             return true;
@@ -172,6 +177,6 @@ bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyon
         if (s->n == 4) return false; /* the origin is inside */
     }
     if (nearest.square <= touching * touching) return false;
-    finish(s, nearest.v, lower, out);
+    finish(s, sqrt(nearest.square), lower, normal, out);
     return true;
 }

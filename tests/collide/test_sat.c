@@ -116,11 +116,57 @@ static void distances_do_not_depend_on_guesses(void **state)
     assert_true(apart > 100 && beyond > 100 && overlapping > 1000);
 }
 
+/* The stone of an arch about the y axis; the next one is turned by 0.2 rad. */
+static sti_Shape arch_stone(void)
+{
+    st_Allocator allocator = st_default_allocator();
+    st_Error err = {0};
+    sti_Shape shape;
+    st_Vec3 corner[8];
+    for (int k = 0; k < 8; k++) {
+        double r = k & 1 ? 0.9 : 1.1, a = k & 2 ? 0.1 : -0.1;
+        corner[k] = vec3(r * sin(a), k & 4 ? 0.15 : -0.15, r * cos(a));
+    }
+    st_ShapeDef def = st_hull_def(corner, 8);
+    check_ok(sti_shape_compile(&def, &allocator, &shape, &err), err);
+    return shape;
+}
+
+/* Two equal faces on each other, moved and turned by next to nothing: whichever corners and edges come to be nearest,
+ * the normal separates the stones by their distance, and so is that of the faces. */
+static void equal_faces_that_touch_have_their_normal(void **state)
+{
+    (void)state;
+    check_Random random = {73};
+    st_Allocator allocator = st_default_allocator();
+    sti_Shape stone = arch_stone();
+    const int rounds = getenv("ST_TEST_FULL") != NULL ? 1000000 : 20000;
+    for (int round = 0; round < rounds; round++) {
+        const double little = pow(10, check_random(&random, -13, -7));
+        const st_Pose place = {random_unit(&random),
+                               quat_exp(scale(check_random(&random, 0, 3), random_unit(&random)))};
+        const st_Pose next = {scale(little, random_unit(&random)),
+                              quat_exp(add(vec3(0, 0.2, 0), scale(little, random_unit(&random))))};
+        const sti_Core a = sti_core(&stone, place), b = sti_core(&stone, pose_product(place, next));
+        const double size = a.size + b.size;
+        sti_Distance d = {0};
+        sti_core_distance(&a, &b, 0.01, NULL, &d);
+        check_close(core_separation(&a, &b, d.normal), d.gap, d.error + 1e-14 * size);
+        check_below(d.error, 1e-10 * size);
+        /* faces 0.2 wide separate by no less than minus 10 times what they were moved by: the normal is no farther off
+         * than that lets it turn, or than its own error when corners are apart by little more than rounding */
+        const st_Vec3 face = rotate(place.q, vec3(cos(0.1), 0, -sin(0.1)));
+        check_below(norm(cross(d.normal, face)), 100 * little + 1e-5);
+    }
+    sti_shape_free(&allocator, &stone);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(guesses_change_nothing),
         cmocka_unit_test(distances_do_not_depend_on_guesses),
+        cmocka_unit_test(equal_faces_that_touch_have_their_normal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
