@@ -44,7 +44,8 @@
 /* The stage being solved. */
 typedef struct Work {
     st_System *system;
-    sti_Stage *stage;
+    const sti_Stage *stage; /* with these means                                                    */
+    sti_MeanRows means;
     double *v; /* the velocity of the last round                                                   */
     double h;
     st_Error *err;
@@ -213,7 +214,7 @@ static void average(Work *work)
                        same_entries(s, &last->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &first->soft_rows, &mean->soft_rows) &&
                        same_entries(s, &last->soft_rows, &mean->soft_rows);
-    work->stage->end = alike ? last : NULL;
+    work->means.end = alike ? last : NULL;
     if (!alike) return;
     const double *factor = turns(work);
     simpson(&first->joint_rows, &mean->joint_rows, &last->joint_rows, factor);
@@ -226,10 +227,10 @@ static void average(Work *work)
 static void scale_middle(Work *work)
 {
     st_System *s = work->system;
-    work->stage->end = NULL;
+    work->means.end = NULL;
     if (s->world == NULL) return;
     sti_world_turns(s->world, work->v, work->h, false, s->mean.turns);
-    work->stage->columns = s->mean.turns;
+    work->means.columns = s->mean.turns;
 }
 
 /* The values that drift and springs start from are those at the start. */
@@ -269,6 +270,37 @@ static st_Status follow(Work *work, double moved, double whole)
     STI_TRY(evaluate_end(work));
     average(work);
     return ST_OK;
+}
+
+/* ---- the rows of the stage --------------------------------------------------------------------- */
+
+/* Row k with its columns scaled, into x, where all rows of the list go. */
+static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
+{
+    const int64_t first = from->p[k], n = from->p[k + 1] - first;
+    const int *i = from->i + first;
+    const double *row = from->x + first;
+    x += first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
+        for (int e = 0; e < 6; e++) {
+            x[e] = row[e] * columns[i[0] + e];
+            x[6 + e] = row[6 + e] * columns[i[6] + e];
+        }
+        return;
+    }
+    for (int64_t e = 0; e < n; e++)
+        x[e] = row[e] * columns[i[e]];
+}
+
+void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half, double *x)
+{
+    const int64_t n = n_entries(rows);
+    for (int64_t e = 0; half != NULL && e < n; e++)
+        x[e] = rows->x[e] + 0.5 * half->x[e];
+    for (int64_t e = 0; half == NULL && means->columns == NULL && e < n; e++)
+        x[e] = rows->x[e];
+    for (int k = 0; half == NULL && means->columns != NULL && k < rows->n_rows; k++)
+        scale_row(rows, k, means->columns, x);
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------- */
@@ -330,7 +362,7 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
 static double rest(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *mean = &s->stages.middle, *end = work->stage->end;
+    const st_Sink *mean = &s->stages.middle, *end = work->means.end;
     const sti_Assembly *out = &s->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
@@ -400,33 +432,38 @@ static st_Status look(Work *work, int round, double moved, double whole, double 
     *left = mismatch(work);
     if (*left <= tolerance) return ST_OK;
     STI_TRY(evaluate_middle(work));
-    work->stage->columns = NULL;
+    work->means.columns = NULL;
     average(work);
     return ST_OK;
 }
 
-st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
-    Work work = {.system = s, .stage = stage, .v = v, .h = stage->reach, .err = err};
+    sti_Stage with_means = *stage;
+    Work work = {.system = s,
+                 .stage = &with_means,
+                 .means = {.constraints = &s->stages.middle, .A = s->mean.A, .D = s->mean.D, .v_near = s->mean.v_near},
+                 .v = v,
+                 .h = stage->reach,
+                 .err = err};
+    with_means.means = &work.means;
     double before = 0, moved, left;
     bool closed = false;
-    stage->constraints = &s->stages.middle;
-    stage->A = s->mean.A, stage->D = s->mean.D, stage->v_near = s->mean.v_near;
     if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
     if (stage->rows != &s->stages.middle) STI_TRY(evaluate_middle(&work));
     take_values(s);
     scale_middle(&work);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
-        if (!stage->again) STI_TRY(stiffen(&work));
+        if (!work.means.again) STI_TRY(stiffen(&work));
         STI_TRY(solve(&work, &moved, info));
         double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
         STI_TRY(look(&work, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / work.h;
         closed = left <= tolerance;
         if (closed) break;
-        stage->again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
-                       (round == 0 || left < 0.1 * before);
-        if (!stage->again) note_tension(&work);
+        work.means.again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
+                           (round == 0 || left < 0.1 * before);
+        if (!work.means.again) note_tension(&work);
         before = left;
     }
     note_tension(&work);

@@ -30,7 +30,13 @@
 /* Joints and springs. */
 static const st_Sink *constraints_of(const sti_StageWork *work)
 {
-    return work->stage->constraints != NULL ? work->stage->constraints : work->stage->rows;
+    return work->stage->means != NULL ? work->stage->means->constraints : work->stage->rows;
+}
+
+/* With drift mean, their rows at the end of the step, half of which belong to them; or NULL. */
+static const st_Sink *end_of(const sti_StageWork *work)
+{
+    return work->stage->means != NULL ? work->stage->means->end : NULL;
 }
 
 /* k1 at (q*, v*), at one time or as the mean of two. */
@@ -134,8 +140,8 @@ static st_Status momentum(sti_StageWork *work)
         s->fastest.speed = sti_larger(momenta.speeds[k].speed, s->fastest.speed);
         if (!work->impact) s->fastest.pull = sti_larger(momenta.speeds[k].pull, s->fastest.pull);
     }
-    for (int i = 0; stage->A != NULL && i < model->n_v; i++)
-        f[i] += stage->D[i] * stage->v_near[i];
+    for (int i = 0; stage->means != NULL && i < model->n_v; i++)
+        f[i] += stage->means->D[i] * stage->means->v_near[i];
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
     return ST_OK;
@@ -171,25 +177,7 @@ static double joint_drift(const sti_StageWork *work, int k, double reach)
                              : capped(value / reach, cap);
 }
 
-/* Row k with its columns scaled, into x, where all rows of the list go. */
-static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
-{
-    const int64_t first = from->p[k], n = from->p[k + 1] - first;
-    const int *i = from->i + first;
-    const double *row = from->x + first;
-    x += first;
-    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
-        for (int e = 0; e < 6; e++) {
-            x[e] = row[e] * columns[i[0] + e];
-            x[6 + e] = row[6 + e] * columns[i[6] + e];
-        }
-        return;
-    }
-    for (int64_t e = 0; e < n; e++)
-        x[e] = row[e] * columns[i[e]];
-}
-
-/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns. */
+/* All rows of a list as the next of G; with drift mean, `half` of those at the end of the step belong to them. */
 static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const sti_RowList *half)
 {
     sti_RowList *G = &work->out->G;
@@ -199,19 +187,17 @@ static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const 
     else
         G->n_rows += from->n_rows;
     double *x = G->x + start;
-    const double *columns = work->stage->columns;
-    for (int64_t e = 0; half == NULL && columns == NULL && e < n; e++)
-        x[e] = from->x[e];
-    for (int k = 0; half == NULL && columns != NULL && k < from->n_rows; k++)
-        scale_row(from, k, columns, x);
-    for (int64_t e = 0; half != NULL && e < n; e++)
-        x[e] = from->x[e] + 0.5 * half->x[e];
+    if (work->stage->means != NULL)
+        sti_mean_put_rows(work->stage->means, from, half, x);
+    else
+        for (int64_t e = 0; e < n; e++)
+            x[e] = from->x[e];
     return ST_OK;
 }
 
 static st_Status joints(sti_StageWork *work)
 {
-    const st_Sink *sink = constraints_of(work), *end = work->stage->end;
+    const st_Sink *sink = constraints_of(work), *end = end_of(work);
     sti_Assembly *out = work->out;
     double reach = sti_drift_time(work);
     STI_TRY(append_all(work, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL));
@@ -225,7 +211,7 @@ static st_Status joints(sti_StageWork *work)
 
 static st_Status soft_rows(sti_StageWork *work)
 {
-    const st_Sink *sink = constraints_of(work), *end = work->stage->end;
+    const st_Sink *sink = constraints_of(work), *end = end_of(work);
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
     int first = out->G.n_rows;
@@ -234,8 +220,7 @@ static st_Status soft_rows(sti_StageWork *work)
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = first + k;
         double resistance = sti_resistance(work, soft->stiffness, soft->damping);
-        double phi =
-            work->stage->constraints != NULL ? soft->value : sti_shifted(work, soft->value, &sink->soft_rows, k);
+        double phi = work->stage->means != NULL ? soft->value : sti_shifted(work, soft->value, &sink->soft_rows, k);
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
         if (work->stage->mean) out->g[row] += sti_base_speed(work, &sink->soft_rows, k);
@@ -274,7 +259,7 @@ static void finish(sti_StageWork *work)
         .n_contacts = n_contacts,
         .A = {.n_blocks = model->n_blocks,
               .first = model->first,
-              .x = work->stage->A != NULL ? work->stage->A : out->M,
+              .x = work->stage->means != NULL ? work->stage->means->A : out->M,
               .diagonal = work->system->mass.marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
@@ -311,7 +296,7 @@ static bool needs_shift(const sti_StageWork *work)
 {
     const st_Sink *rows = work->stage->rows;
     if (work->system->wanted.n + rows->bounded_rows.n_rows > 0) return true;
-    if (work->stage->constraints != NULL) return false;
+    if (work->stage->means != NULL) return false;
     return rows->soft_rows.n_rows > 0 || (work->gap_drift && work->stage->drift_from == NULL);
 }
 

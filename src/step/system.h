@@ -337,30 +337,33 @@ double sti_energy_potential(const st_System *system, const st_Sink *sink, double
 void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out);
 void sti_difference(const st_System *system, const double *q0, const double *q1, double *d);
 
+/* Of a stage with drift `mean` (mean.c): joints and springs as means over the step. */
+typedef struct sti_MeanRows {
+    const st_Sink *constraints;   /* their rows, and their values at q_base                        */
+    const st_Sink *end;           /* half of whose rows belong to these; or NULL                   */
+    const double *columns;        /* n_v: what the columns of the rows are multiplied by; or NULL  */
+    const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces  */
+    bool again;                   /* v and l are a solution but for small changes of G, f, g; there are no contacts */
+} sti_MeanRows;
+
 /* One velocity problem (METHODS section 3b): with rows at q_star and laws on v,
  *     M v = M v_base + eta k(t, q_star, v_star) + push + G l + H r,    drift and springs from q_base
  * implicit Euler is (t, q, v, v, q, h). eta = 0 is an impact: no forces, no soft rows, no drift.   */
 typedef struct sti_Stage {
-    double t;
-    double ahead; /* k is the mean of its values at t and so much later                              */
-    double eta;
-    double reach;               /* v moves q_base for this long: where drift wants gaps closed            */
-    bool mean;                  /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I      */
-    bool second_order;          /* the gyroscopic term at v_star instead of inside v_base                 */
-    bool rebound;               /* contacts that close rebound by Newton's law                            */
-    const st_Sink *rows;        /* evaluated at q_star                                                    */
-    const st_Sink *constraints; /* joints and springs as means over the step (mean.c), their values those at q_base;
-                                 * NULL: as in `rows`                                              */
-    const double *columns;      /* n_v: what the columns of their rows are multiplied by; or NULL          */
-    const st_Sink *end;         /* half of whose rows belong to those of `constraints`; or NULL             */
-    bool again;                 /* v and l are a solution but for small changes of G, f, g; there are no contacts  */
+    double t, eta;
     const double *q_star, *v_star, *v_base, *q_base;
-    const st_Sink *drift_from;    /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
-    const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces (mean.c); or NULL */
-    const double *push;           /* an impulse, or NULL                                                     */
-    const double *way;            /* from the state to q_base, where that is not the state: friction works along all of
-                                   * way + eta v in the time `length`; or NULL                       */
+    const st_Sink *rows;       /* evaluated at q_star                                              */
+    double reach;              /* v moves q_base for this long: where drift wants gaps closed      */
+    double ahead;              /* k is the mean of its values at t and so much later               */
+    bool mean;                 /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I */
+    bool second_order;         /* the gyroscopic term at v_star instead of inside v_base           */
+    bool rebound;              /* contacts that close rebound by Newton's law                      */
+    const double *push;        /* an impulse, or NULL                                              */
+    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const double *way;         /* from the state to q_base, where that is not the state: friction works along all of
+                                * way + eta v in the time `length`; or NULL                        */
     double length;
+    const sti_MeanRows *means; /* NULL: joints and springs are those of `rows`                     */
 } sti_Stage;
 
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
@@ -408,7 +411,9 @@ st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, 
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 /* mean.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that way; v begins
  * as a prediction. Leaves q_new and the constraints of `trial` there.                             */
-st_Status sti_solve_mean_stage(st_System *system, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_solve_mean_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+/* The numbers of rows of its constraints, and with half of those of `half`, if there are any. */
+void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half, double *x);
 st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
 st_Status sti_mean_create(st_System *system, st_Error *err);
 void sti_mean_free(st_System *system);
