@@ -6,7 +6,7 @@
  */
 #include "base/tolerance.h"
 #include "math/parallel.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #include <string.h>
 

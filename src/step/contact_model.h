@@ -8,7 +8,7 @@
 #ifndef STI_CONTACT_MODEL_H
 #define STI_CONTACT_MODEL_H
 
-#include "step/system.h"
+#include "step/step.h"
 
 /* contact_model.c: can the choices of `def` work together, and serve what is in this world? NULL: a user's model. */
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err);

@@ -5,7 +5,7 @@
  * The two differ in where springs and dampers stand: in k1 or as soft rows (stage.c). With events off, a
  * contact that closes within the step rebounds by Newton's law.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {

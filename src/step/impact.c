@@ -9,7 +9,7 @@
  * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction neither law
  * keeps energy from growing in general: what an impact gained is reported.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 static bool rebounds(const st_System *system)
 {

@@ -4,7 +4,7 @@
  * with both in place of those at the state, which are put back until the step is accepted.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 static st_Status stuck(const st_System *system, double t, int count, st_Error *err)
 {
@@ -31,12 +31,6 @@ st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *in
     return ST_OK;
 }
 
-/* Exchange the rows at q with those at q_new: the impact is solved there. */
-void sti_exchange_sinks(st_System *system)
-{
-    STI_EXCHANGE(st_Sink, system->here, system->trial);
-}
-
 /* The contacts that closed, with their velocities before (v_before) and after the impact. */
 static st_Status note_collisions(st_System *system, double t, const double *v_before, st_Error *err)
 {
@@ -58,11 +52,6 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
         STI_TRY(sti_add_event(system, &event, err));
     }
     return ST_OK;
-}
-
-void sti_exchange_active(st_System *system)
-{
-    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
 }
 
 /* With the rows and the active set at the collision: its impact. */
@@ -101,11 +90,11 @@ static st_Status close_contacts(st_System *system, double t, double h, st_Error 
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
 {
     STI_TRY(close_contacts(system, t, h, err));
-    sti_exchange_sinks(system);
-    sti_exchange_active(system);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
     st_Status status = collide_there(system, t, info, err);
-    sti_exchange_active(system);
-    sti_exchange_sinks(system);
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
     info->collisions++;
     return status;
 }

@@ -39,7 +39,7 @@
  */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
-#include "step/system.h"
+#include "step/step.h"
 
 /* The stage being solved. */
 typedef struct Work {

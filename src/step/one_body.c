@@ -111,7 +111,7 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     STI_TRY(STI_GROW(&system->allocator, system->active.id, system->active.capacity,
                      (int64_t)system->active.n + system->trial.n_contacts, err));
     memcpy(system->q, q, size);
-    sti_exchange_sinks(system);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
     forget_contacts(system, body.index1);
     forget_past(system);
     system->events.n = 0;

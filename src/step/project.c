@@ -18,7 +18,7 @@
  * (more corners touch than can), the gaps are tried as inequalities: frictionless contacts with w = gap.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 /* The projection under way. */
 typedef struct Work {

@@ -26,8 +26,12 @@ typedef struct sti_StageWork {
 
 /* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
 st_Status sti_stage_contacts(sti_StageWork *work);
-/* waiting.c: of them, the contacts whose rows wait until somebody wants them. */
+/* waiting.c: may the rows of this stage's contacts wait until somebody wants them? Those contacts; where the rows come
+ * from; the first one of a contact, as sti_mobility has it.                                       */
+bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
 st_Status sti_waiting_contacts(sti_StageWork *work);
+struct st_RowSource sti_waiting_rows(st_System *system);
+double sti_waiting_mobility(const st_System *system, int contact);
 
 /* The value of row k at q_base. */
 static inline double sti_shifted(const sti_StageWork *work, double value, const sti_RowList *rows, int k)

@@ -16,27 +16,6 @@
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
-#include <time.h>
-
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void sti_start_lap(st_System *system)
-{
-    system->clock.lap = clock_seconds();
-}
-
-void sti_lap(st_System *system, st_Stage stage)
-{
-    double now = clock_seconds();
-    system->clock.seconds[stage] += now - system->clock.lap;
-    system->clock.lap = now;
-}
-
 /* ---- pieces ----------------------------------------------------------------------------------- */
 
 /* The margin that holds every contact the step to q_new can have run into. */
@@ -117,8 +96,8 @@ static void accept(st_System *system, double t, double taken, bool event)
     STI_EXCHANGE(sti_IdSet, system->loaded, system->loaded_new);
     STI_EXCHANGE(sti_Modes, system->modes, system->modes_new);
     if (!history->known) system->modes.n = 0;
-    sti_exchange_active(system);
-    sti_exchange_sinks(system);
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
     sti_patches_accept(system);
     system->t = t;
     system->friction_work += system->events.work_before + system->step.friction_work;

@@ -27,7 +27,7 @@
  */
 #include "base/tolerance.h"
 #include "solve/law.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #define MAX_FACETS 256
 

@@ -14,7 +14,7 @@
  * sticks quietly, and is first order where joints are nonlinear or the sliding direction turns. Both ring with
  * very stiff dampers. See docs/methods.md; sdirk2 has none of this.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {

@@ -8,7 +8,7 @@
  */
 #include "math/parallel.h"
 #include "math/vec3.h"
-#include "step/system.h"
+#include "step/step.h"
 
 static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 {
