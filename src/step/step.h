@@ -161,7 +161,7 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
 st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
-/* Does a contact close inside the step? Then it is one of Euler's. */
+/* Does a contact close inside the step? euler.c: then it is one of Euler's, and a new start behind it. */
 bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 /* Impulses of the stages, weighed and added. */
@@ -209,6 +209,10 @@ st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *in
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
  * `here`.                                                                                         */
 st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
+/* Do contacts that close within a step rebound, though nobody looks where? Those that do, at the state: the velocity
+ * behind it in v_base, its impulses carried.                                                      */
+bool sti_rebounds_unseen(const st_System *system);
+st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
 
 /* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
