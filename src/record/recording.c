@@ -390,6 +390,8 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
 
 st_Status st_recording_steps(st_Recording *recording, int64_t first, int64_t count, st_RecordedStep *out, st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_STEPS, first, count, out, err));
     for (int64_t k = 0; k < count; k++)
         out[k].solver[sizeof out[k].solver - 1] = '\0';
@@ -399,6 +401,8 @@ st_Status st_recording_steps(st_Recording *recording, int64_t first, int64_t cou
 st_Status st_recording_frames(st_Recording *recording, int64_t first, int64_t count, st_RecordedFrame *out,
                               st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_FRAMES, first, count, out, err));
     for (int64_t k = 0; k < count; k++) /* what is used as an index later must be one */
         if (out[k].step < 0 || out[k].step >= recording->count[STI_STEPS] || out[k].n_contacts < 0 ||
@@ -419,6 +423,8 @@ static st_Status check_bodies(const st_Recording *recording, const char *what, i
 st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t count, st_RecordedContact *out,
                                 st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_CONTACTS, first, count, out, err));
     for (int64_t k = 0; k < count; k++)
         STI_TRY(check_bodies(recording, "contact", first + k, out[k].a, out[k].b, err));
@@ -428,6 +434,8 @@ st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t 
 st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t count, st_RecordedEvent *out,
                               st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_EVENTS, first, count, out, err));
     for (int64_t k = 0; k < count; k++) {
         out[k].kind[sizeof out[k].kind - 1] = '\0';
@@ -439,12 +447,15 @@ st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t co
 st_Status st_recording_checkpoints(st_Recording *recording, int64_t first, int64_t count, st_RecordedCheckpoint *out,
                                    st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(out, err);
     return read_rows(recording, STI_CHECKPOINTS, first, count, out, err);
 }
 
 st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *position, st_Quat *orientation,
                               st_Vec3 *velocity, st_Vec3 *spin, st_Error *err)
 {
+    STI_NEED(recording, err);
     if (position != NULL) STI_TRY(read_rows(recording, STI_POSITION, frame, 1, position, err));
     if (orientation != NULL) STI_TRY(read_rows(recording, STI_ORIENTATION, frame, 1, orientation, err));
     if (velocity != NULL) STI_TRY(read_rows(recording, STI_VELOCITY, frame, 1, velocity, err));
@@ -454,6 +465,8 @@ st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *p
 
 st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(out, err);
     int n = recording->info.n_joints;
     return n > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
 }
@@ -463,6 +476,7 @@ st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_Recorde
 st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more, st_Scene **scene,
                              st_SystemDef *def, st_Error *err)
 {
+    STI_NEED(recording, err);
     const st_RecordingInfo *info = &recording->info;
     if (info->text[0] == '\0')
         return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: recorded without the text of its scene", recording->path);
@@ -479,6 +493,9 @@ st_Status st_recording_scene(const st_Recording *recording, const char *const *m
 st_Status st_recording_restore(st_Recording *recording, const st_RecordedCheckpoint *checkpoint, st_System *system,
                                st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(checkpoint, err);
+    STI_NEED(system, err);
     int64_t bytes = checkpoint->bytes;
     if (bytes <= 0 || bytes > recording->count[STI_STATES])
         return sti_fail(err, ST_ERR_FORMAT, "%s: damaged: a checkpoint of %lld bytes", recording->path,

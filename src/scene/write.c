@@ -184,7 +184,7 @@ st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets
     char *own = NULL;
     if (text != NULL) *text = NULL;
     if (remarks != NULL) *remarks = NULL;
-    if (path == NULL || (n_sets > 0 && sets == NULL))
+    if (path == NULL || n_sets < 0 || (n_sets > 0 && sets == NULL))
         return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_convert: path or sets is NULL");
     STI_TRY(sti_text_read(path, &own, &reader.length, err));
     reader.text = own;

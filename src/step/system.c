@@ -431,6 +431,9 @@ void sti_forget_step(st_System *s)
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
+    STI_NEED(s, err);
+    STI_NEED(q, err);
+    STI_NEED(v, err);
     double margin = fmax(s->def.margin, s->def.active_gap);
     sti_start_lap(s);
     STI_TRY(check_numbers("time", &t, 1, err));
@@ -540,6 +543,7 @@ void sti_restore(st_System *s)
     if (saved->kept) exchange_impulses(s);
     s->to_keep = 0;
     if (saved->lost) s->n_previous = 0;
+    s->foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
     if (!sti_speculative(s)) exchange_ids(&s->active, &s->saved.active);
     if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return;
@@ -569,6 +573,7 @@ uint64_t st_system_hash(const st_System *system)
 
 st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
 {
+    STI_NEED(system, err);
     double k = sti_energy_kinetic(system, system->q, system->v);
     double p = sti_energy_potential(system, &system->here, system->t, system->q);
     if (kinetic != NULL) *kinetic = k;
@@ -587,6 +592,7 @@ static const sti_Body *find_body(const st_System *system, st_BodyId body)
 
 st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (find_body(system, body) == NULL) return ST_ERR_ARGUMENT;
     *out = sti_pose(system->q, body.index1);
     return ST_OK;
@@ -594,6 +600,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 
 st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin)
 {
+    if (system == NULL) return ST_ERR_ARGUMENT;
     const sti_Body *b = find_body(system, body);
     if (b == NULL) return ST_ERR_ARGUMENT;
     double full[6] = {0};
@@ -632,6 +639,7 @@ int st_system_event_count(const st_System *system)
 
 st_Status st_system_event(const st_System *system, int index, st_EventReport *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (index < 0 || index >= system->n_events) return ST_ERR_ARGUMENT;
     *out = system->event[index];
     return ST_OK;
