@@ -370,6 +370,9 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s has %lld rows, asked for %lld from %lld", recording->path,
                         sti_table_path(table), (long long)recording->count[table], (long long)count, (long long)first);
     if (count == 0) return ST_OK;
+    if (out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s: nowhere to put %lld rows", recording->path,
+                        sti_table_path(table), (long long)count);
     hsize_t start[3] = {(hsize_t)first, 0, 0};
     int across = table == STI_JOINTS ? recording->info.n_joints : recording->info.n_bodies;
     hsize_t size[3] = {(hsize_t)count, (hsize_t)across, (hsize_t)width};
@@ -391,7 +394,6 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
 st_Status st_recording_steps(st_Recording *recording, int64_t first, int64_t count, st_RecordedStep *out, st_Error *err)
 {
     STI_NEED(recording, err);
-    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_STEPS, first, count, out, err));
     for (int64_t k = 0; k < count; k++)
         out[k].solver[sizeof out[k].solver - 1] = '\0';
@@ -402,7 +404,6 @@ st_Status st_recording_frames(st_Recording *recording, int64_t first, int64_t co
                               st_Error *err)
 {
     STI_NEED(recording, err);
-    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_FRAMES, first, count, out, err));
     for (int64_t k = 0; k < count; k++) /* what is used as an index later must be one */
         if (out[k].step < 0 || out[k].step >= recording->count[STI_STEPS] || out[k].n_contacts < 0 ||
@@ -424,7 +425,6 @@ st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t 
                                 st_Error *err)
 {
     STI_NEED(recording, err);
-    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_CONTACTS, first, count, out, err));
     for (int64_t k = 0; k < count; k++)
         STI_TRY(check_bodies(recording, "contact", first + k, out[k].a, out[k].b, err));
@@ -435,7 +435,6 @@ st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t co
                               st_Error *err)
 {
     STI_NEED(recording, err);
-    STI_NEED(out, err);
     STI_TRY(read_rows(recording, STI_EVENTS, first, count, out, err));
     for (int64_t k = 0; k < count; k++) {
         out[k].kind[sizeof out[k].kind - 1] = '\0';
@@ -448,7 +447,6 @@ st_Status st_recording_checkpoints(st_Recording *recording, int64_t first, int64
                                    st_Error *err)
 {
     STI_NEED(recording, err);
-    STI_NEED(out, err);
     return read_rows(recording, STI_CHECKPOINTS, first, count, out, err);
 }
 
@@ -466,7 +464,6 @@ st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *p
 st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err)
 {
     STI_NEED(recording, err);
-    STI_NEED(out, err);
     int n = recording->info.n_joints;
     return n > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
 }
