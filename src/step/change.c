@@ -223,7 +223,7 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     STI_TRY(carry_pushes(moved, now->world, err));
     now->rows_stale = now->world->n_controls > 0;
     now->n_steps = was->n_steps;
-    now->stalled = was->stalled;
+    now->events.stalled = was->events.stalled;
     now->friction_work = was->friction_work;
     now->fastest.speed = was->fastest.speed;
     now->fastest.pull = was->fastest.pull;

@@ -451,7 +451,7 @@ static void build_row(Bench *b, Counter *count)
     }
     start(b);
     run(b, 1e-3, 3); /* the box is carried; the first ball is 1 m from the second */
-    assert_true(b->sys->n_previous > 0);
+    assert_true(b->sys->warm.last.n > 0);
 }
 
 /* Memory refused at the n-th request of a step that takes several attempts: behind the first one the forces that the
@@ -467,7 +467,7 @@ static void attempts_that_fail_change_nothing(void **state)
         Bench b;
         Counter count = counter();
         build_row(&b, &count);
-        if (forget) b.sys->n_previous = 0;
+        if (forget) b.sys->warm.last.n = 0;
         run(&b, h, 1);
         assert_true(b.sys->saved.lost); /* it took more than one attempt */
         after[forget] = st_system_hash(b.sys);
@@ -479,14 +479,14 @@ static void attempts_that_fail_change_nothing(void **state)
         Counter count = counter();
         build_row(&b, &count);
         const uint64_t before = st_system_hash(b.sys);
-        const int forces = b.sys->n_previous;
+        const int forces = b.sys->warm.last.n;
         count.refuse_at = count.calls + n;
         status = st_system_step(b.sys, h, NULL, &b.err);
         if (status != ST_OK) {
             const bool lost = b.sys->saved.lost;
             assert_int_equal(status, ST_ERR_MEMORY);
             assert_true(st_system_hash(b.sys) == before);
-            assert_int_equal(b.sys->n_previous, lost ? 0 : forces);
+            assert_int_equal(b.sys->warm.last.n, lost ? 0 : forces);
             behind_the_first += lost;
             run(&b, h, 1);
             assert_true(st_system_hash(b.sys) == after[lost]);
