@@ -30,6 +30,7 @@ bool sti_goes_on(const st_System *system)
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->rough = false;
+    sti_carry_nothing(system); /* of an attempt that failed half way */
     STI_TRY(sti_integrator(system)->step(system, h, info, err));
     sti_lap(system, ST_STAGE_MOVE);
     return ST_OK;
@@ -132,13 +133,24 @@ bool sti_closes_within(const st_System *system, double h)
 
 /* ---- impulses of the whole step --------------------------------------------------------------- */
 
+void sti_carry_nothing(st_System *system)
+{
+    system->n_carried = system->n_carried_l = 0;
+    system->carried_time = system->carried_work = 0;
+}
+
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
-    int n = step->problem.n_contacts;
+    int n = step->problem.n_contacts, n_l = step->problem.n_l;
     STI_TRY(STI_GROW(&system->allocator, system->carried, system->carried_capacity, n, err));
+    STI_TRY(STI_GROW(&system->allocator, system->carried_l, system->carried_l_capacity, n_l, err));
     system->n_carried = n;
+    system->n_carried_l = n_l;
+    system->carried_time = weight * step->eta;
     system->carried_work = weight * step->friction_work;
+    for (int k = 0; k < n_l; k++)
+        system->carried_l[k] = weight * step->l[k];
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
         system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
@@ -148,14 +160,11 @@ st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
+/* weight r, and what was carried. */
+static void total_of_contacts(st_System *system, double weight)
 {
     sti_Assembly *step = &system->step;
-    int n = step->problem.n_contacts, p = 0;
-    step->whole = step->r;
-    if (weight == 1.0 && system->n_carried == 0) return ST_OK; /* one stage is all of it */
-    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
-    for (int c = 0; c < n; c++) {
+    for (int c = 0, p = 0; c < step->problem.n_contacts; c++) {
         const st_ContactLaw *law = &step->law[c];
         uint64_t id = step->chosen[c].entry.id;
         while (p < system->n_carried && system->carried[p].id < id)
@@ -164,8 +173,24 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
         for (int k = 0; k < law->dim; k++)
             step->impulse[law->first + k] = weight * step->r[law->first + k] + (known ? system->carried[p].r[k] : 0.0);
     }
+}
+
+st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
+{
+    sti_Assembly *step = &system->step;
+    const int n_l = step->problem.n_l;
+    step->whole = step->r;
+    step->whole_l = step->l;
+    step->length = weight * step->eta + system->carried_time;
+    if (weight == 1.0 && system->n_carried + system->n_carried_l == 0) return ST_OK; /* one stage is all of it */
+    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
+    STI_TRY(STI_GROW(&system->allocator, step->impulse_l, step->impulse_l_capacity, n_l, err));
+    total_of_contacts(system, weight);
+    for (int k = 0; k < n_l; k++) /* joints first: an impact has no springs */
+        step->impulse_l[k] = weight * step->l[k] + (k < system->n_carried_l ? system->carried_l[k] : 0.0);
     step->whole = step->impulse;
-    step->friction_work = weight * step->friction_work + (system->n_carried > 0 ? system->carried_work : 0.0);
-    system->n_carried = 0;
+    step->whole_l = step->impulse_l;
+    step->friction_work = weight * step->friction_work + system->carried_work;
+    sti_carry_nothing(system);
     return ST_OK;
 }

@@ -81,14 +81,13 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     return ST_OK;
 }
 
-/* w along the tangents: the velocity of a belt, and 0 without one. */
-static void belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                     double *w)
 {
-    double *w = work->out->w + law->first;
     for (int k = 0; k < law->dim; k++)
         w[k] = 0;
     if (!entry->surface->moves) return;
-    const sti_Belt belt = sti_contact_belt(work->system->world, work->stage->q_star, entry);
+    const sti_Belt belt = sti_contact_belt(world, q, entry);
     for (int k = 1; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
         if (k < entry->dim)
@@ -96,6 +95,11 @@ static void belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, con
         else if (turning >= 0)
             w[k] = belt.turn[turning];
     }
+}
+
+static void belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    sti_belt_speeds(work->system->world, work->stage->q_star, law, entry, work->out->w + law->first);
 }
 
 static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)

@@ -322,6 +322,7 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->u, x->u_capacity);
     STI_RELEASE(a, x->l, x->l_capacity);
     STI_RELEASE(a, x->impulse, x->impulse_capacity);
+    STI_RELEASE(a, x->impulse_l, x->impulse_l_capacity);
 }
 
 void st_system_destroy(st_System *s)
@@ -348,6 +349,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->mode_new, s->mode_new_capacity);
     STI_RELEASE(&a, s->event, s->event_capacity);
     STI_RELEASE(&a, s->carried, s->carried_capacity);
+    STI_RELEASE(&a, s->carried_l, s->carried_l_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     STI_RELEASE(&a, s->lasting, s->lasting_capacity);
     STI_RELEASE(&a, s->saved.previous, s->saved.previous_capacity);

@@ -63,9 +63,10 @@ typedef struct sti_Assembly {
     double *r, *u, *l;
     double *start; /* the r that the solver began with                                             */
     int64_t start_capacity;
-    const double *whole; /* impulses of the whole step, what is reported: r for one stage, or       */
-    double *impulse;     /* the sum of several                                                    */
-    int64_t impulse_capacity;
+    const double *whole, *whole_l; /* impulses of the whole step, what is reported: r and l for one stage, or   */
+    double *impulse, *impulse_l;   /* the sum of several                                          */
+    double length;                 /* time that they act for [s]; 0: an impact                    */
+    int64_t impulse_capacity, impulse_l_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
@@ -220,9 +221,11 @@ struct st_System {
     int n_patch_kinds;
     int64_t patch_kind_capacity;
     sti_Impulse *carried; /* impulses of a first stage, for the step's total                        */
-    int n_carried;
+    double *carried_l;    /* of its joints and springs                                              */
+    int n_carried, n_carried_l;
+    double carried_time; /* that they act for [s]                                                  */
     double carried_work; /* of friction in it [J]                                                   */
-    int64_t carried_capacity;
+    int64_t carried_capacity, carried_l_capacity;
     sti_Impulse *previous;
     int n_previous;
     int64_t previous_capacity;
@@ -305,6 +308,9 @@ typedef struct sti_Stage {
 
 /* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
+/* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
+void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                     double *w);
 /* waiting.c: may the rows of this stage's contacts wait until somebody wants them? Where they come from; those of one
  * contact, as sti_mobility needs them.                                                            */
 bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
@@ -359,6 +365,7 @@ void sti_mean_remember(st_System *system, double h);
 bool sti_closes_within(const st_System *system, double h);
 /* euler.c: a step that runs into something as one of Euler's, and a new start behind it. */
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+void sti_carry_nothing(st_System *system);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 
