@@ -36,6 +36,13 @@ st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error
     return ST_OK;
 }
 
+/* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
+static const char *way_out(const st_System *system)
+{
+    if (system->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
+    return system->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
+}
+
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
 static st_Status check_velocity(const st_System *system, const double *v, double t, st_Error *err)
 {
@@ -54,9 +61,8 @@ static st_Status check_velocity(const st_System *system, const double *v, double
             snprintf(who, sizeof who, "velocity %d", i);
         return sti_fail(
             err, ST_ERR_NUMERIC,
-            "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h or "
-            "an implicit integrator",
-            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit);
+            "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
+            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit, way_out(system));
     }
     return ST_OK;
 }
@@ -80,7 +86,9 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
 {
     st_SolveInfo solved;
     STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
+    const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
+    info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */
     int n = system->step.n_gaps;
     info->contacts = n > info->contacts ? n : info->contacts;
     info->overlapping = system->step.overlapping;

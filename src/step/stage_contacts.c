@@ -214,6 +214,15 @@ static st_Status contacts(sti_StageWork *work)
     return ST_OK;
 }
 
+/* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
+ * at `target` until then, where the row was taken before.                                              */
+static double wanted_value(const sti_StageWork *work, const sti_BoundedEntry *entry, int k)
+{
+    const bool before = work->stage->rows == &work->system->here;
+    const double moved = before ? work->stage->eta * entry->target : 0.0;
+    return sti_shifted(work, entry->value, &work->stage->rows->bounded_rows, k) - moved;
+}
+
 /* Motors and joint friction: after the contacts, whose ids are smaller. No finite force changes an impact, so that they
  * are left out of one.                                                                             */
 static st_Status bounded_rows(sti_StageWork *work)
@@ -226,7 +235,7 @@ static st_Status bounded_rows(sti_StageWork *work)
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = out->n_gaps + k, first = out->H.n_rows;
         double resistance = sti_resistance(work, entry->stiffness, entry->damping);
-        double phi = sti_shifted(work, entry->value, &sink->bounded_rows, k);
+        double phi = wanted_value(work, entry, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
