@@ -11,7 +11,9 @@
  * (sdirk2) is at the end of the step, where the state is. Impulses are of the whole step, all of its stages weighed
  * (sti_total_impulses).
  */
-#include "step/system.h"
+#include "step/step.h"
+
+#include <stdio.h>
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
@@ -352,4 +354,19 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     if (linear != NULL) *linear = P;
     if (angular != NULL) *angular = L;
     return ST_OK;
+}
+
+/* ---- words -------------------------------------------------------------------------------------- */
+
+void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
+{
+    int joint = sti_limit_joint(contact->id);
+    if (system->world != NULL && joint >= 0) {
+        snprintf(out, size, "the limit of joint \"%s\"", system->world->scene->joint[joint].name);
+    } else if (system->world != NULL) {
+        char *const *name = system->world->scene->names[STI_BODY].name;
+        snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
+    } else {
+        snprintf(out, size, "contact %llu", (unsigned long long)contact->id);
+    }
 }
