@@ -790,6 +790,36 @@ static void materials_combine(void **state)
     }
 }
 
+/* One step of two motors without limits on one axis: is it solved? */
+static st_SolveInfo two_motors(double first, double second)
+{
+    Machine m;
+    begin(&m);
+    st_BodyId rotor = add_body(&m, 1, 2, vec3(0, 0, 0));
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    joint.b = rotor;
+    joint.motor.type = ST_MOTOR_SPEED;
+    joint.motor.target = first, add_joint(&m, &joint);
+    joint.motor.target = second, add_joint(&m, &joint);
+    start(&m);
+    m.info = st_step_info();
+    check_ok(st_system_step(m.system, m.def.h, &m.info, &m.err), m.err);
+    st_SolveInfo solve = m.info.solve;
+    end(&m);
+    return solve;
+}
+
+/* Redundant is not wrong; but no speed is both 1 and -3, and whichever is taken is off by 2 at least. */
+static void motors_that_contradict_are_not_solved(void **state)
+{
+    (void)state;
+    st_SolveInfo agree = two_motors(1, 1), contradict = two_motors(1, -3);
+    assert_true(agree.converged);
+    check_below(agree.residual.joint, 1e-12);
+    assert_false(contradict.converged);
+    assert_true(contradict.residual.joint >= 2 - 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -800,6 +830,7 @@ int main(void)
         cmocka_unit_test(joint_friction_stops_and_holds),
         cmocka_unit_test(position_motor_is_a_limited_spring),
         cmocka_unit_test(position_motor_is_a_spring),
+        cmocka_unit_test(motors_that_contradict_are_not_solved),
         cmocka_unit_test(motion_is_followed),
         cmocka_unit_test(screw_couples_turn_and_travel),
         cmocka_unit_test(gear_train_shares_the_torque),
