@@ -229,7 +229,7 @@ static bool find_id(PyObject *dict, const char *kind, int least, PyObject *which
     if (PyUnicode_Check(which)) {
         PyObject *number = PyDict_GetItemWithError(dict, which);
         if (number == NULL) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_KeyError, "there is no %s %R", kind, which);
+            if (!PyErr_Occurred()) raise_unknown(PyExc_KeyError, kind, which, dict);
             return false;
         }
         *out = (int)PyLong_AsLong(number);

@@ -20,11 +20,12 @@ typedef struct st_RayHit {
     st_BodyId body;
     double distance; /* from the start [m]                                                */
     st_Vec3 point;   /* in the world                                                      */
-    st_Vec3 normal;  /* unit, out of the shape                                            */
+    st_Vec3 normal;  /* unit, out of the shape; of a surface, against the ray             */
 } st_RayHit;
 
 /* The first surface that the ray enters within `length` (may be infinite). A solid that the ray starts in is
- * not seen. `direction` has any length but 0.                                                    */
+ * not seen. Height fields and meshes that are no solids are surfaces: they are seen from both sides. `direction` has
+ * any length but 0.                                                                              */
 ST_API st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
                                st_RayHit *out, st_Error *err);
 

@@ -10,11 +10,27 @@ static inline st_Vec3 ball_any_normal(const sti_Collide *how)
     return vec3_axis(how->planar >= 0 ? (how->planar + 1) % 3 : 2);
 }
 
+/* Across the plane of a planar scene nothing moves: balls that are apart by c that way touch where their middles are
+ * sqrt(R^2 - c^2) apart in the plane, R the sum of the radii: as circles that are smaller by that. `way` keeps what is
+ * in the plane. false: they never touch.                                                           */
+static inline bool balls_to_circles(int axis, double *radius_a, double *radius_b, st_Vec3 *way)
+{
+    const st_Vec3 e = vec3_axis(axis);
+    const double c = dot(*way, e), R = *radius_a + *radius_b;
+    if (c == 0) return true;
+    if (!(fabs(c) < R)) return false;
+    const double part = sqrt((1 - c / R) * (1 + c / R));
+    *way = sub(*way, scale(c, e));
+    *radius_a *= part, *radius_b *= part;
+    return true;
+}
+
 /* Two balls: false where they are not nearer than the margin. */
 static inline bool ball_ball(st_Vec3 a, double radius_a, st_Vec3 b, double radius_b, const sti_Collide *how,
                              sti_ContactPoint *out)
 {
     st_Vec3 d = sub(b, a);
+    if (how->planar >= 0 && !balls_to_circles(how->planar, &radius_a, &radius_b, &d)) return false;
     double distance = norm(d), gap = distance - radius_a - radius_b;
     if (!(gap < how->margin)) return false;
     st_Vec3 n = distance > 0 ? scale(1 / distance, d) : ball_any_normal(how);

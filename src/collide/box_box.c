@@ -215,6 +215,8 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
     try_faces(&x, &axis);
     if (axis.gap < how->margin) try_edges(&x, &axis);
+    if (how->planar >= 0 && !sti_is_in_plane(axis.normal, how->planar)) /* one of them stands obliquely */
+        return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
     if (!(axis.gap < how->margin)) {
         if (how->apart != NULL) *how->apart = axis.gap;
         return ST_OK;

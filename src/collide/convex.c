@@ -7,15 +7,15 @@
 #define ACCEPTED 0.1
 
 /* In the plane a box is a rectangle and an ellipsoid an ellipse: what they are across it does not matter,
- * so make it too large to be the way out. Only axes of the shape that lie across the plane can be drawn out. */
+ * so make it too large to be the way out. Only axes of the shape that lie across the plane can be drawn out; a lean
+ * would be drawn out with them.                                                                   */
 void sti_core_stretch(sti_Core *core, int axis, double size)
 {
-    const double e[3] = {axis == 0, axis == 1, axis == 2};
-    st_Vec3 local = core_to_local(core, vec3(e[0], e[1], e[2]));
-    const double c[3] = {fabs(local.x), fabs(local.y), fabs(local.z)};
+    st_Vec3 local = core_to_local(core, vec3_axis(axis));
+    const double c[3] = {local.x, local.y, local.z};
     double *half[3] = {&core->half.x, &core->half.y, &core->half.z};
     for (int k = 0; k < 3; k++) {
-        if (c[k] < 1 - 1e-9) continue;
+        if (hypot(c[(k + 1) % 3], c[(k + 2) % 3]) > 1e-10) continue;
         if (core->kind == STI_CORE_BOX || core->kind == STI_CORE_ELLIPSOID) *half[k] = fmax(*half[k], size);
         if (core->kind == STI_CORE_CYLINDER && k == 2) core->lo = -size, core->hi = size;
     }
@@ -99,6 +99,7 @@ st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
     bool guessed = how->hint != NULL && unpack(how->hint, &guess);
     sti_core_distance(core_a, core_b, how->margin + radii, guessed ? &guess : NULL, &distance);
     if (how->hint != NULL) *how->hint = (sti_Hint){pack(distance.normal), distance.features};
+    if (how->planar >= 0) sti_distance_in_plane(core_a, core_b, how->planar, how->margin + radii, &distance);
     if (distance.beyond && how->apart != NULL) *how->apart = distance.gap - radii;
     if (distance.beyond) return ST_OK;
     if (!(distance.error <= ACCEPTED * size) || !isfinite(distance.gap))

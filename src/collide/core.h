@@ -102,6 +102,7 @@ typedef struct sti_Distance {
     st_Vec3 a, b;      /* points of the cores that realise it; b - a = gap normal                     */
     double error;      /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
     bool beyond;       /* farther than asked for: only the normal is known, roughly                   */
+    bool flat;         /* of their shadows in a plane: in_plane.c                                     */
     uint32_t features; /* of two polytopes, that make it: certain.c; 0: not known                  */
     double room;       /* how far the cores may move and these features are still certain [m]; 0: not known */
     double swing;      /* where there is room: how much faster than the cores the normal turns, at most    */
@@ -171,6 +172,14 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
 static inline bool core_is_beyond(double separation, double beyond, double size)
 {
     return separation > beyond + 1e-12 * size;
+}
+
+/* in_plane.c: the signed distance for motions across a world axis only, from that in space. */
+void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, double beyond, sti_Distance *d);
+/* Up to what rounding makes of a direction that is. */
+static inline bool sti_is_in_plane(st_Vec3 n, int axis)
+{
+    return fabs(dot(n, vec3_axis(axis))) <= 1e-9;
 }
 
 /* Separation of the cores along the unit n: min over b - max over a. A lower bound of the gap. */

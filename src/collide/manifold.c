@@ -273,6 +273,13 @@ static double turned(const sti_Feature *feature, st_Vec3 n)
     return dot(turn, turn);
 }
 
+/* In a planar scene: does the feature's face lean out of the plane? */
+static bool leaves_plane(const Patch *patch, const sti_Feature *feature)
+{
+    const int axis = patch->how->planar;
+    return axis >= 0 && (patch->distance->flat || (feature->n > 2 && !sti_is_in_plane(feature->normal, axis)));
+}
+
 /* The points of the two features that face each other. Where both faces are turned from n by no more than rounding the
  * reference is a's.                                                                               */
 static st_Status add_patch(Patch *patch)
@@ -284,6 +291,10 @@ static st_Status add_patch(Patch *patch)
     sti_features_split(patch->distance->features, &of_a, &of_b);
     sti_core_feature_at(patch->a, n, of_a, &on_a, &room_a);
     sti_core_feature_at(patch->b, scale(-1, n), of_b, &on_b, &room_b);
+    if (leaves_plane(patch, &on_a) || leaves_plane(patch, &on_b)) {
+        sti_shadow_feature(patch->a, n, patch->how->planar, &on_a);
+        sti_shadow_feature(patch->b, scale(-1, n), patch->how->planar, &on_b);
+    }
     const double turned_a = turned(&on_a, n), turned_b = turned(&on_b, scale(-1, n));
     const double as_turned = turned_b + SAME_NORMAL * SAME_NORMAL;
     if (patch->room > 0) {

@@ -16,6 +16,9 @@ typedef struct sti_Feature {
 
 void sti_core_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out);
 
+/* in_plane.c: of a core's shadow in the plane across a world axis, in which n lies. */
+void sti_shadow_feature(const sti_Core *core, st_Vec3 n, int axis, sti_Feature *out);
+
 /* The same where it is known what is farthest along n: a face, an edge or a corner of the core (certain.c). `room` is
  * by how much n may turn so that the same face, edge or corner comes out [rad]; 0: it is not known.   */
 typedef enum sti_FarthestKind {

@@ -176,6 +176,7 @@ typedef struct MeshRay {
     const sti_Mesh *mesh;
     st_Vec3 p, d, normal;
     double limit;
+    bool both_sides;
     bool hit;
 } MeshRay;
 
@@ -187,7 +188,7 @@ static bool try_triangle(void *ctx, int item)
     st_Vec3 a = ray->mesh->vertex[t->vertex[0]], u = sub(ray->mesh->vertex[t->vertex[1]], a);
     st_Vec3 v = sub(ray->mesh->vertex[t->vertex[2]], a), h = cross(ray->d, v), w = sub(ray->p, a), q = cross(w, u);
     double det = dot(u, h), along = dot(t->normal, ray->d);
-    if (det == 0 || (ray->mesh->solid && along >= 0)) return true;
+    if (det == 0 || (!ray->both_sides && along >= 0)) return true;
     double x = dot(w, h) / det, y = dot(ray->d, q) / det, s = dot(v, q) / det;
     const double slack = 1e-12; /* no ray slips through between two triangles */
     if (x < -slack || y < -slack || x + y > 1 + slack || s < 0 || s > ray->limit) return true;
@@ -197,9 +198,10 @@ static bool try_triangle(void *ctx, int item)
     return true;
 }
 
-static bool ray_mesh(const sti_Mesh *mesh, st_Vec3 p, st_Vec3 d, double limit, double *s, st_Vec3 *normal)
+static bool ray_mesh(const sti_Mesh *mesh, bool both_sides, st_Vec3 p, st_Vec3 d, double limit, double *s,
+                     st_Vec3 *normal)
 {
-    MeshRay ray = {.mesh = mesh, .p = p, .d = d, .limit = limit};
+    MeshRay ray = {.mesh = mesh, .p = p, .d = d, .limit = limit, .both_sides = both_sides};
     sti_tree_ray(&mesh->tree, p, d, &ray.limit, try_triangle, &ray);
     *s = ray.limit;
     *normal = ray.normal;
@@ -255,7 +257,10 @@ bool sti_ray_shape(const sti_Shape *shape, st_Pose pose, st_Vec3 from, st_Vec3 w
         break;
     case ST_SHAPE_MESH:
     case ST_SHAPE_HEIGHT_FIELD:
-        if (!ray_mesh(shape->mesh, ray.p, ray.d, limit, s, normal)) return false;
+        /* a height field has neither walls nor a floor that would show who is inside: a surface, like a sheet */
+        if (!ray_mesh(shape->mesh, shape->type == ST_SHAPE_HEIGHT_FIELD || !shape->mesh->solid, ray.p, ray.d, limit, s,
+                      normal))
+            return false;
         *normal = rotate(pose.q, *normal);
         return true;
     }

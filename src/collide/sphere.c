@@ -19,10 +19,7 @@ static st_Status add_if_near(double gap, st_Vec3 on_b, st_Vec3 n, uint32_t featu
 /* The middle is on the axis: any way across it is as good, in a planar scene those in the plane. */
 static st_Vec3 off_axis(st_Vec3 axis, const sti_Collide *how)
 {
-    if (how->planar < 0) return orthogonal(axis);
-    const st_Vec3 n = cross(vec3_axis(how->planar), axis);
-    const double sine = norm(n);
-    return direction(n, sine > 1e-9 ? sine : 0, ball_any_normal(how));
+    return how->planar < 0 ? orthogonal(axis) : cross(vec3_axis(how->planar), axis);
 }
 
 st_Status sti_sphere_sphere(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b,
@@ -38,6 +35,8 @@ st_Status sti_sphere_capsule(const sti_Shape *a, st_Pose pose_a, const sti_Shape
 {
     st_Vec3 axis = rotate(pose_b.q, b->type == ST_SHAPE_BAR ? vec3(1, 0, 0) : vec3(0, 0, 1));
     st_Vec3 d = sub(pose_a.p, pose_b.p);
+    if (how->planar >= 0 && !(sti_is_in_plane(axis, how->planar) && dot(d, vec3_axis(how->planar)) == 0))
+        return sti_convex_convex(a, pose_a, b, pose_b, how, out, err); /* their shadows */
     double s = fmin(fmax(dot(axis, d), -0.5 * b->length), 0.5 * b->length);
     st_Vec3 on_axis = add(pose_b.p, scale(s, axis)), from_a = sub(on_axis, pose_a.p);
     double distance = norm(from_a);
@@ -62,11 +61,15 @@ st_Status sti_sphere_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b,
     double distance = norm(d);
     if (distance > 0) {
         st_Vec3 n = core_to_world(box, scale(1 / distance, d));
+        if (how->planar >= 0 && !sti_is_in_plane(n, how->planar)) /* the box stands obliquely */
+            return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
         return add_if_near(distance - a->radius, add(origin, add(box->p, core_to_world(box, q))), n, 0, how, out, err);
     }
     const double side[3] = {half.x - fabs(c.x), half.y - fabs(c.y), half.z - fabs(c.z)};
     const double at[3] = {c.x, c.y, c.z};
     int e = side[0] <= side[1] && side[0] <= side[2] ? 0 : side[1] <= side[2] ? 1 : 2;
     st_Vec3 n = scale(at[e] > 0 ? -1 : 1, box->axis[e]);
+    if (how->planar >= 0 && !sti_is_in_plane(n, how->planar))
+        return sti_convex_convex(a, pose_a, b, pose_b, how, out, err);
     return add_if_near(-side[e] - a->radius, add(origin, add(sphere->p, scale(a->radius, n))), n, 0, how, out, err);
 }

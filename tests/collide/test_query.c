@@ -210,6 +210,42 @@ static void rays_from_far_away(void **state)
     }
 }
 
+/* A saddle z = 0.1 x y of 4 m by 4 m with triangles along its diagonals, from above, from below, and past its border:
+ * the normal stands against the ray.                                                              */
+static void rays_meet_height_fields_from_both_sides(void **state)
+{
+    (void)state;
+    double height[25];
+    for (int k = 0; k < 25; k++)
+        height[k] = 0.1 * (k % 5 - 2) * (k / 5 - 2);
+    const st_ShapeDef def = st_height_field_def(height, 5, 5, 1);
+    st_Scene *scene;
+    st_System *system;
+    st_Error err = {0};
+    check_ok(st_scene_create(&scene, &err), err);
+    check_ok(st_scene_add_shape(scene, ST_GROUND, &def, NULL, &err), err);
+    st_BodyDef body = st_body_def(); /* a system has one that moves */
+    body.mass = 1;
+    body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    check_ok(st_scene_add_body(scene, &body, NULL, &err), err);
+    st_SystemDef how = st_system_def();
+    check_ok(st_system_create(scene, &how, &system, &err), err);
+    const double far[] = {1, 100}; /* within what counts as solid below it, and far beyond */
+    for (int k = 0; k < 4; k++) {
+        const double sign = k % 2 == 0 ? 1 : -1, from = far[k / 2];
+        st_RayHit hit;
+        check_ok(st_system_ray(system, vec3(1, 2, sign * from), vec3(0, 0, -sign), INFINITY, ~0u, &hit, &err), err);
+        assert_int_equal(hit.shape.index1, 1);
+        check_close(hit.point.z, 0.2, 1e-12); /* a sample */
+        assert_true(sign * hit.normal.z > 0.9);
+        check_close(norm(hit.normal), 1, 1e-14);
+        check_ok(st_system_ray(system, vec3(2.5, 0, sign * from), vec3(0, 0, -sign), INFINITY, ~0u, &hit, &err), err);
+        assert_int_equal(hit.shape.index1, 0);
+    }
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 static void overlaps_and_closest_agree_with_distances(void **state)
 {
     (void)state;
@@ -445,6 +481,7 @@ int main(void)
         cmocka_unit_test(rays_along_axes_and_diagonals),
         cmocka_unit_test(rays_nearly_along_a_generator),
         cmocka_unit_test(rays_from_far_away),
+        cmocka_unit_test(rays_meet_height_fields_from_both_sides),
         cmocka_unit_test(overlaps_and_closest_agree_with_distances),
         cmocka_unit_test(crowds_are_asked_through_the_tree),
         cmocka_unit_test(answers_follow_the_state),

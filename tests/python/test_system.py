@@ -11,6 +11,19 @@ import support
 
 
 class Stepping(unittest.TestCase):
+    def test_unknown_names_are_told_the_nearest(self):
+        system = stiction.Scene.from_dict(
+            {"bodies": [{"name": name, "mass": 1, "inertia": [1, 1, 1]} for name in ("left", "right")]}
+        ).system()
+        with self.assertRaisesRegex(KeyError, "no body 'rigth'; did you mean 'right'?"):
+            system.pose("rigth")
+        with self.assertRaisesRegex(KeyError, r"no body 'nobody'; there are \['left', 'right'\]"):
+            system.pose("nobody")
+        with self.assertRaisesRegex(KeyError, "no joint 'elbow'; there are none"):
+            system.joint("elbow")
+        with self.assertRaisesRegex(TypeError, "no setting 'tolerence'; did you mean 'tolerance'?"):
+            system.scene.system(tolerence=1e-3)
+
     def test_coulomb_stops_the_box(self):
         system = support.system(support.box())
         info = system.step(steps=1000)
