@@ -820,6 +820,32 @@ static void motors_that_contradict_are_not_solved(void **state)
     assert_true(contradict.residual.joint >= 2 - 1e-12);
 }
 
+/* A wheel on an axle that stands fast, let into the floor by a little: no force opens that, none is there, and it turns
+ * as its motor makes it. */
+static void overlaps_that_joints_hold_are_left(void **state)
+{
+    (void)state;
+    for (double overlap = 1e-9; overlap < 0.01; overlap *= 10) {
+        Machine m;
+        st_ShapeDef floor = st_plane_def(), tyre = st_sphere_def(0.1);
+        begin(&m);
+        m.def = st_system_def();
+        floor.mu = tyre.mu = 0.5;
+        st_BodyId wheel = add_body(&m, 1, 0.004, vec3(0, 0, 0.1 - overlap));
+        check_ok(st_scene_add_shape(m.scene, (st_BodyId){0}, &floor, NULL, &m.err), m.err);
+        check_ok(st_scene_add_shape(m.scene, wheel, &tyre, NULL, &m.err), m.err);
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        joint.b = wheel;
+        joint.point = vec3(0, 0, 0.1 - overlap), joint.axis = vec3(0, 1, 0);
+        joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 10, joint.motor.max_force = 0.4;
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 0.1); /* 0.4 / 0.004 rad/s^2 for 0.1 s */
+        check_close(report(&m, id).speed, 10, 1e-9);
+        check_close(report(&m, id).force.z, 9.81, 1e-9);
+        end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -831,6 +857,7 @@ int main(void)
         cmocka_unit_test(position_motor_is_a_limited_spring),
         cmocka_unit_test(position_motor_is_a_spring),
         cmocka_unit_test(motors_that_contradict_are_not_solved),
+        cmocka_unit_test(overlaps_that_joints_hold_are_left),
         cmocka_unit_test(motion_is_followed),
         cmocka_unit_test(screw_couples_turn_and_travel),
         cmocka_unit_test(gear_train_shares_the_torque),
