@@ -16,7 +16,7 @@ export function facts(run) {
 // What the page leaves out of the recording, in words; "": nothing.
 export function thinned(run) {
   const kept = run.header.kept, s = run.header.summary, out = [];
-  if (!kept) return "";
+  if (!kept || !s) return "";
   const nth = (n) => `${n}${["th", "st", "nd", "rd"][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? "th"}`;
   if (kept.frame_stride > 1) out.push(`every ${nth(kept.frame_stride)} of ${count(s.frames)} recorded frames is shown, the motion between them is straight`);
   if (kept.contact_stride > 1) out.push(`contacts are kept in every ${nth(kept.contact_stride)} of those`);
