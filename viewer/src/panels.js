@@ -24,9 +24,12 @@ export function thinned(run) {
   return out.length ? `Thinned to fit into a page: ${out.join("; ")}. The recording has all of it.` : "";
 }
 
+// Scenes write `keys` like that.
+const coded = (text) => text.split(/`([^`]+)`/).map((part, k) => (k % 2 === 1 ? el("code", {}, part) : part));
+
 export function summaryPanel(run) {
   const h = run.header, s = h.summary, root = el("div");
-  if (h.description) root.append(el("p", {}, h.description));
+  if (h.description) root.append(el("p", {}, ...coded(h.description)));
   if (s && !s.closed) root.append(el("p.notice", {}, "The run was cut off, or is still going on: this is what it had written."));
   else if (s && s.outcome !== "finished") root.append(el("p.notice", {}, `${s.outcome}${s.message ? ": " + s.message : ""}`));
   const less = thinned(run);
