@@ -339,14 +339,15 @@ void st_system_destroy(st_System *s)
     sti_sink_free(&s->middle);
     free_assembly(&a, &s->step);
     free_assembly(&a, &s->projection);
-    sti_IdSet *sets[] = {&s->active, &s->active_new, &s->missed,       &s->wanted,
-                         &s->loaded, &s->loaded_new, &s->saved.active, &s->saved.loaded};
+    sti_IdSet *sets[] = {&s->active,     &s->active_new,   &s->missed,       &s->wanted, &s->loaded,
+                         &s->loaded_new, &s->saved.active, &s->saved.loaded, &s->under};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
         STI_RELEASE(&a, sets[k]->id, sets[k]->capacity);
     STI_RELEASE(&a, s->found, s->found_capacity);
     STI_RELEASE(&a, s->mode, s->mode_capacity);
     STI_RELEASE(&a, s->mode_new, s->mode_new_capacity);
     STI_RELEASE(&a, s->event, s->event_capacity);
+    STI_RELEASE(&a, s->opening, s->opening_capacity);
     STI_RELEASE(&a, s->carried, s->carried_capacity);
     STI_RELEASE(&a, s->previous, s->previous_capacity);
     STI_RELEASE(&a, s->lasting, s->lasting_capacity);

@@ -89,6 +89,12 @@ typedef struct sti_History {
     double *a;     /* the acceleration at its end                                                  */
 } sti_History;
 
+/* A gap of a user's model that opens at the end of a step [m, m/s]. */
+typedef struct sti_Opening {
+    uint64_t id;
+    double gap, rate;
+} sti_Opening;
+
 typedef struct sti_Mode sti_Mode;
 
 /* The state before a step, to go back to when it fails. Without stages q, v, history, loaded and modes are not touched
@@ -196,6 +202,10 @@ struct st_System {
     st_EventReport *event; /* of the step under way                                                */
     int n_events, n_stops;
     int64_t event_capacity;
+    sti_IdSet under;      /* of the way looked at for collisions: what overlaps at its start       */
+    sti_Opening *opening; /* of a user's model: what opens at its end                              */
+    int n_opening;
+    int64_t opening_capacity;
     bool rough;                   /* the step became one of Euler's: no history for the next                         */
     bool tired;                   /* more than max_events in this step: no restitution, no transitions               */
     sti_IdSet active, active_new; /* contacts held closed: drift velocity, projection              */
@@ -322,7 +332,8 @@ st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st
 /* The step problem, island by island. */
 st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err);
-/* Velocity that a unit impulse along row k of H makes, about [1/kg]. */
+/* Velocity that a unit impulse along a row of the step problem makes, about [1/kg]; of H. */
+double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row);
 double sti_mobility(const st_System *system, int row);
 
 /* integrator.c: an integrator is one function and a few facts. */
@@ -381,6 +392,9 @@ st_Status sti_note_loaded(st_System *system, st_Error *err);
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
+/* sweep.c: the fraction of the way at which shapes that are not held can overlap, where they are what `sink` shows at
+ * the fraction s; INFINITY: never. `patience`: how many skins deep.                              */
+double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience);
 
 /* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
 typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);
