@@ -66,7 +66,8 @@ typedef struct Command {
 } Command;
 
 extern const Command compare_command, validate_command, bench_command;
-extern const Command run_command, check_command, converge_command, examples_command, settings_command, schema_command;
+extern const Command run_command, check_command, converge_command, examples_command, settings_command, schema_command,
+    manual_command;
 extern const Command info_command, export_command, report_command, view_command, plot_command, render_command;
 extern const Command solve_command, extract_command, convert_command;
 

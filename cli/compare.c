@@ -3,9 +3,9 @@
  * Each preset replaces the scene's own; what the scene says beside it stays. A preset that cannot run the scene is
  * told with its reason. Differences are against the first one that ran.
  */
+#include "drawing.h"
 #include "json.h"
 #include "load.h"
-#include "outputs.h"
 #include "progress.h"
 #include "tally.h"
 
@@ -25,7 +25,8 @@ static const Option options[] = {
     {"presets", 0, OPTION_TEXT, "A,B,C", "which, in this order (all)", offsetof(CompareOptions, presets)},
     {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene, as often as needed",
      offsetof(CompareOptions, sets)},
-    {"plot", 0, OPTION_TEXT, "FILE.svg", "draw the trajectories on common axes", offsetof(CompareOptions, plot)},
+    {"plot", 0, OPTION_TEXT, "FILE", "draw the trajectories on common axes: " DRAWING_HELP,
+     offsetof(CompareOptions, plot)},
     {"body", 0, OPTION_TEXT, "NAME", "whose trajectory (the first that can move)", offsetof(CompareOptions, body)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(CompareOptions, json)},
 };
@@ -314,9 +315,10 @@ static int draw(const Compare *c)
     }
     if (n_panels == 0) panels[n_panels++] = (st_PlotPanel){"nothing moves", 0, curves[0]};
     snprintf(title, sizeof title, "%.90s: %.90s", c->name, c->body_name[c->body]);
-    if (st_plot_lines(c->o.plot, title, "t [s]", panels, n_panels, &err) != ST_OK)
-        return complain(STATUS_FAILED, "%s", err.message);
-    return STATUS_OK;
+    Drawing drawing;
+    const char *svg = drawing_begin(&drawing, c->o.plot);
+    const bool drawn = svg != NULL && st_plot_lines(svg, title, "t [s]", panels, n_panels, &err) == ST_OK;
+    return drawing_end(&drawing, drawn, err.message) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
@@ -346,7 +348,7 @@ static int list_presets(Compare *c)
         word += length + (word[length] == ',' ? 1 : 0);
     }
     if (c->n_runs == 0) return complain(STATUS_INPUT, "compare: --presets names none");
-    if (c->o.plot != NULL && !output_possible(c->o.plot)) return STATUS_INPUT;
+    if (c->o.plot != NULL && !drawing_possible(c->o.plot)) return STATUS_INPUT;
     return -1;
 }
 

@@ -1,4 +1,5 @@
 /* stiction converge: a scene at h = 2^-A ... 2^-B against itself at h = 2^-C; errors, ratios, observed order. */
+#include "drawing.h"
 #include "json.h"
 #include "load.h"
 #include "outputs.h"
@@ -30,7 +31,8 @@ static const Option options[] = {
      "the same for the reference alone:\n--reference-set simulation/integrator=sdirk2",
      offsetof(ConvergeOptions, reference_sets)},
     {"csv", 0, OPTION_TEXT, "FILE.csv", "write the table", offsetof(ConvergeOptions, csv)},
-    {"plot", 0, OPTION_TEXT, "FILE.svg", "draw the errors over h on logarithmic axes", offsetof(ConvergeOptions, plot)},
+    {"plot", 0, OPTION_TEXT, "FILE", "draw the errors over h on logarithmic axes:\n" DRAWING_HELP,
+     offsetof(ConvergeOptions, plot)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(ConvergeOptions, json)},
 };
 
@@ -45,7 +47,8 @@ const Command converge_command = {
     .details = "Runs the scene to its end at h = 2^-A ... 2^-B and at the much finer 2^-C, which serves as the exact "
                "answer. position_error is the 2-norm of the differences of all coordinates of all bodies, rotations as "
                "angles [m, rad]; velocity_error the same of velocities [m/s, rad/s]; joint_error the largest joint "
-               "value at the end. ratio is the position error of the row before over this one, order its log2. "
+               "value at the end. ratio is the position error of the row before over this one; order is log2 of the "
+               "ratio, of positions and of velocities. "
                "Exit status: 0 done; 1 a run could not be finished or an output not be written; 2 something is wrong "
                "with the command line, the scene or an output.",
     .options = options,
@@ -63,7 +66,7 @@ typedef struct End {
 
 typedef struct Row {
     int halving;
-    double h, position, velocity, joint, ratio, order, seconds;
+    double h, position, velocity, joint, ratio, order, velocity_order, seconds;
     long long steps, problems;
 } Row;
 
@@ -119,7 +122,7 @@ static int prepare(Converge *c, const char *word)
     for (int k = 0; k < 2; k++) {
         if (files[k] != NULL && same_file(files[k], c->loaded.path))
             return complain(STATUS_INPUT, "converge: the output %s is the scene itself", files[k]);
-        if (files[k] != NULL && !output_possible(files[k])) return STATUS_INPUT;
+        if (files[k] != NULL && !(k == 0 ? output_possible(files[k]) : drawing_possible(files[k]))) return STATUS_INPUT;
     }
     return -1;
 }
@@ -197,12 +200,14 @@ static Row compare(const Converge *c, int halving, const End *end)
                .joint = end->joint_error,
                .ratio = NAN,
                .order = NAN,
+               .velocity_order = NAN,
                .seconds = end->seconds,
                .steps = end->steps,
                .problems = end->problems};
     if (c->n_rows > 0) {
         row.ratio = c->row[c->n_rows - 1].position / row.position;
         row.order = log2(row.ratio);
+        row.velocity_order = log2(c->row[c->n_rows - 1].velocity / row.velocity);
     }
     return row;
 }
@@ -214,8 +219,8 @@ static void print_heading(const Converge *c)
     st_setting_get(def, "integrator", &integrator, NULL);
     printf("%s, %s (%s), errors at t = %g s against h = 2^-%ld\n", c->loaded.name, def->preset, integrator.word,
            def->end, c->o.reference);
-    printf("  %-6s %12s %8s %7s %12s %12s %10s %10s\n", "h", "position", "ratio", "order", "velocity", "joints",
-           "steps", "CPU [s]");
+    printf("  %-6s %12s %8s %7s %12s %7s %12s %10s %10s\n", "h", "position", "ratio", "order", "velocity", "order",
+           "joints", "steps", "CPU [s]");
 }
 
 static void print_row(const Row *row)
@@ -225,7 +230,12 @@ static void print_row(const Row *row)
         printf(" %8s %7s", "", "");
     else
         printf(" %8.3f %7.3f", row->ratio, row->order);
-    printf(" %12.5e %12.5e %10lld %10.3g\n", row->velocity, row->joint, row->steps, row->seconds);
+    printf(" %12.5e", row->velocity);
+    if (isnan(row->velocity_order))
+        printf(" %7s", "");
+    else
+        printf(" %7.3f", row->velocity_order);
+    printf(" %12.5e %10lld %10.3g\n", row->joint, row->steps, row->seconds);
     fflush(stdout);
 }
 
@@ -251,6 +261,7 @@ static void print_document(const Converge *c)
         put_number(&json, "joint_error", row->joint);
         put_number(&json, "ratio", row->ratio);
         put_number(&json, "order", row->order);
+        put_number(&json, "velocity_order", row->velocity_order);
         put_integer(&json, "steps", row->steps);
         put_integer(&json, "problems", row->problems);
         put_number(&json, "cpu_seconds", row->seconds);
@@ -267,12 +278,14 @@ static int write_csv(const Converge *c)
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     if (file == NULL) return complain(STATUS_FAILED, "out of memory");
-    fprintf(file, "halving,h,position_error,velocity_error,joint_error,ratio,order,steps,problems,cpu_seconds\n");
+    fprintf(
+        file,
+        "halving,h,position_error,velocity_error,joint_error,ratio,order,velocity_order,steps,problems,cpu_seconds\n");
     for (int k = 0; k < c->n_rows; k++) {
         const Row *row = &c->row[k];
         fprintf(file, "%d,%.17g,%.17g,%.17g,%.17g,", row->halving, row->h, row->position, row->velocity, row->joint);
-        if (!isnan(row->ratio)) fprintf(file, "%.17g,%.17g", row->ratio, row->order);
-        if (isnan(row->ratio)) fputc(',', file);
+        if (!isnan(row->ratio)) fprintf(file, "%.17g,%.17g,%.17g", row->ratio, row->order, row->velocity_order);
+        if (isnan(row->ratio)) fputs(",,", file);
         fprintf(file, ",%lld,%lld,%.6g\n", row->steps, row->problems, row->seconds);
     }
     bool failed = ferror(file) != 0;
@@ -291,13 +304,15 @@ static int draw(const Converge *c)
         h[k] = c->row[k].h;
         position[k] = c->row[k].position, velocity[k] = c->row[k].velocity, joint[k] = c->row[k].joint;
     }
-    const st_PlotCurve curves[] = {
-        {"position", c->n_rows, h, position}, {"velocity", c->n_rows, h, velocity}, {"joints", c->n_rows, h, joint}};
+    const st_PlotCurve curves[] = {{"positions [m, rad]", c->n_rows, h, position},
+                                   {"velocities [m/s, rad/s]", c->n_rows, h, velocity},
+                                   {"joints [m, rad]", c->n_rows, h, joint}};
     snprintf(title, sizeof title, "%.100s: error at t = %g s", c->loaded.name, c->loaded.def.end);
     int shown = st_scene_joint_count(c->loaded.scene) > 0 ? 3 : 2;
-    if (st_plot_loglog(c->o.plot, title, "h [s]", "error", curves, shown, &err) != ST_OK)
-        return complain(STATUS_FAILED, "%s", err.message);
-    return STATUS_OK;
+    Drawing drawing;
+    const char *svg = drawing_begin(&drawing, c->o.plot);
+    const bool drawn = svg != NULL && st_plot_loglog(svg, title, "h [s]", "error", curves, shown, &err) == ST_OK;
+    return drawing_end(&drawing, drawn, err.message) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* The reference, then row by row. What was computed is told, also when a run fails. */

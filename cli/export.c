@@ -1,5 +1,5 @@
 /* stiction export: a recording for other programs. */
-#include "command.h"
+#include "load.h"
 #include "outputs.h"
 
 #include <stiction/io.h>
@@ -38,7 +38,7 @@ static int export_main(int argc, char *const *argv)
     if (o.csv == NULL && o.vtk == NULL) return complain(STATUS_INPUT, "export: --csv FILE or --vtk DIR is missing");
     if (o.csv != NULL && same_file(o.csv, words[0]))
         return complain(STATUS_INPUT, "export: the output %s is the recording itself", o.csv);
-    if (st_recording_open(words[0], &recording, &err) != ST_OK) return complain(STATUS_INPUT, "%s", err.message);
+    if (!open_recording(words[0], &recording, &err)) return complain(STATUS_INPUT, "%s", err.message);
     bool ok = o.csv == NULL || st_recording_write_csv(recording, o.csv, &err) == ST_OK;
     ok = ok && (o.vtk == NULL || st_recording_write_vtk(recording, o.vtk, &err) == ST_OK);
     st_recording_close(recording);

@@ -131,7 +131,7 @@ static int extract_main(int argc, char *const *argv)
     if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && same_file(o.output, loaded.path))
         status = complain(STATUS_INPUT, "extract: the output %s is the scene itself", o.output);
-    if (status < 0 && !output_possible(o.output)) status = STATUS_INPUT;
+    if (status < 0 && !problem_output(o.output)) status = STATUS_INPUT;
     if (status < 0 && !run_to(&loaded, at, &start, &err)) status = complain(STATUS_FAILED, "%s", err.message);
     if (status < 0) status = write_problem(&loaded, &o, start);
     unload(&loaded);

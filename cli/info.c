@@ -1,6 +1,7 @@
 /* stiction info: what is in a recording. */
 #include "command.h"
 #include "json.h"
+#include "load.h"
 
 #include <stdlib.h>
 #include <stiction/io.h>
@@ -125,7 +126,7 @@ static int info_main(int argc, char *const *argv)
     st_Error err = {0};
     int status = command_read(&info_command, argc, argv, &o, words);
     if (status >= 0) return status;
-    if (st_recording_open(words[0], &recording, &err) != ST_OK) return complain(STATUS_INPUT, "%s", err.message);
+    if (!open_recording(words[0], &recording, &err)) return complain(STATUS_INPUT, "%s", err.message);
     if (o.scene)
         status = fputs(st_recording_info(recording)->text, stdout) >= 0 ? STATUS_OK : STATUS_FAILED;
     else

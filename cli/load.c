@@ -2,6 +2,7 @@
 
 #include "describe.h"
 #include "gallery.h"
+#include "outputs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,6 +81,28 @@ bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
     char message[sizeof err->message];
     snprintf(message, sizeof message, "%s", err->message);
     snprintf(err->message, sizeof err->message, "%s: %.300s", loaded->path, message);
+    return false;
+}
+
+bool means_scene(const char *word)
+{
+    static const char *const endings[] = {".json", ".urdf", ".xml", ".mjcf"};
+    struct stat info;
+    Gallery gallery = {0};
+    for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++)
+        if (has_ending(word, endings[k])) return true;
+    if (stat(word, &info) == 0 || gallery_open(&gallery) != 0) return false;
+    const bool found = gallery_find(&gallery, word) != NULL;
+    gallery_close(&gallery);
+    return found;
+}
+
+bool open_recording(const char *word, st_Recording **out, st_Error *err)
+{
+    if (st_recording_open(word, out, err) == ST_OK) return true;
+    if (means_scene(word))
+        snprintf(err->message, sizeof err->message,
+                 "%s: is a scene, must be a recording: stiction run %s -o FILE.h5 makes one", word, word);
     return false;
 }
 

@@ -22,4 +22,9 @@ typedef struct Loaded {
 bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err);
 void unload(Loaded *loaded);
 
+/* Does the word mean a scene: by its ending, or as the name of an example where there is no such file? */
+bool means_scene(const char *word);
+/* A recording; where the word is a scene, err says how to make one of it. */
+bool open_recording(const char *word, st_Recording **out, st_Error *err);
+
 #endif

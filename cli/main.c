@@ -24,6 +24,7 @@ const Command *const commands[] = {&run_command,
                                    &extract_command,
                                    &settings_command,
                                    &schema_command,
+                                   &manual_command,
                                    NULL};
 
 static void print_help(FILE *out)

@@ -1,5 +1,5 @@
 /* stiction report: a recording as one HTML file that opens from disk with no network. */
-#include "command.h"
+#include "load.h"
 #include "outputs.h"
 #include "page.h"
 
@@ -44,8 +44,9 @@ static int report_main(int argc, char *const *argv)
     if (o.output == NULL) return complain(STATUS_INPUT, "report: -o FILE.html is missing");
     if (same_file(o.output, words[0]))
         return complain(STATUS_INPUT, "report: the output %s is the recording itself", o.output);
-    if (st_recording_open(words[0], &recording, &err) != ST_OK) return complain(STATUS_INPUT, "%s", err.message);
-    bool ok = output_possible(o.output);
+    if (!open_recording(words[0], &recording, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    static const char *const endings[] = {".html", ".htm", NULL};
+    const bool ok = output_named(o.output, endings, NULL) && output_possible(o.output);
     status = ok ? STATUS_OK : STATUS_INPUT;
     if (ok && st_recording_write_report(recording, o.poses, (const char *)viewer_page, viewer_page_size, o.output,
                                         &err) != ST_OK)

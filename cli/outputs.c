@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <stiction/io.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,33 @@ bool output_possible(const char *path)
     }
     if (reason != 0) complain(STATUS_INPUT, "%s: cannot be written: %s", path, strerror(reason));
     return reason == 0;
+}
+
+bool has_ending(const char *path, const char *ending)
+{
+    const char *dot = strrchr(path, '.');
+    return dot != NULL && strcasecmp(dot, ending) == 0;
+}
+
+bool output_named(const char *path, const char *const *endings, const char *hint)
+{
+    struct stat info;
+    char list[128] = "";
+    size_t n = 0;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return true;
+    for (int k = 0; endings[k] != NULL; k++) {
+        if (has_ending(path, endings[k])) return true;
+        const char *between = k == 0 ? "" : endings[k + 1] == NULL ? " or " : ", ";
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", between, endings[k]);
+    }
+    complain(STATUS_INPUT, "%s: its name must end in %s%s", path, list, hint != NULL ? hint : "");
+    return false;
+}
+
+bool problem_output(const char *path)
+{
+    static const char *const endings[] = {".hdf5", ".h5", ".hdf", NULL};
+    return output_named(path, endings, NULL) && output_possible(path);
 }
 
 /* All of a stream, malloc'd; NULL: errno says why. */

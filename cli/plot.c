@@ -1,12 +1,10 @@
 /* stiction plot: curves of a recording, for papers. */
-#include "command.h"
-#include "outputs.h"
-#include "tool.h"
+#include "drawing.h"
+#include "load.h"
 
 #include <stdlib.h>
 #include <stiction/io.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct PlotOptions {
     TextList curves;
@@ -19,8 +17,7 @@ static const Option options[] = {
      "needed, or with commas; left out: lists all there are",
      offsetof(PlotOptions, curves)},
     {"x", 'x', OPTION_TEXT, "CURVE", "draw them over this one, not over time", offsetof(PlotOptions, over)},
-    {"output", 'o', OPTION_TEXT, "FILE", "FILE.svg, or FILE.png where rsvg-convert or Chromium is installed",
-     offsetof(PlotOptions, output)},
+    {"output", 'o', OPTION_TEXT, "FILE", DRAWING_HELP, offsetof(PlotOptions, output)},
 };
 
 static int plot_main(int argc, char *const *argv);
@@ -70,67 +67,14 @@ static int list(const st_Recording *recording)
     return STATUS_OK;
 }
 
-/* How tall the picture is, from its first line; the browser's window must be as tall. */
-static int height_of(const char *svg)
-{
-    char line[256] = "";
-    int height = 560;
-    FILE *file = fopen(svg, "r");
-    if (file == NULL) return height;
-    if (fgets(line, sizeof line, file) != NULL) {
-        const char *at = strstr(line, " height=\"");
-        if (at != NULL) height = atoi(at + strlen(" height=\""));
-    }
-    fclose(file);
-    return height;
-}
-
-static int to_png(const char *svg, const char *png, const char *folder)
-{
-    static const char *const names[] = {"rsvg-convert", NULL};
-    if (find_tool(names) != NULL) {
-        const char *argv[] = {"rsvg-convert", "--zoom=2", "-o", png, svg, NULL};
-        return run_tool(argv) ? STATUS_OK : complain(STATUS_FAILED, "rsvg-convert could not make %s", png);
-    }
-    const char *browser = find_browser();
-    if (browser == NULL)
-        return complain(STATUS_FAILED, "plot: a PNG needs rsvg-convert (Debian: librsvg2-bin) or Chromium, and neither "
-                                       "is installed; FILE.svg needs nothing");
-    char shot[128], profile[64], address[128], window[64];
-    const char *argv[24] = {browser};
-    int n = 1 + browser_options(argv + 1, profile);
-    snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", folder);
-    snprintf(shot, sizeof shot, "--screenshot=%s", png);
-    snprintf(address, sizeof address, "file://%s", svg);
-    snprintf(window, sizeof window, "--window-size=730,%d", height_of(svg));
-    argv[n++] = window;
-    argv[n++] = "--force-device-scale-factor=2";
-    argv[n++] = shot;
-    argv[n++] = address;
-    return run_tool(argv) && access(png, R_OK) == 0 ? STATUS_OK
-                                                    : complain(STATUS_FAILED, "%s could not make %s", browser, png);
-}
-
 static int draw(st_Recording *recording, const char *over, const char *const *curve, int n, const char *path)
 {
     st_Error err = {0};
-    const char *dot = path != NULL ? strrchr(path, '.') : NULL;
-    if (dot == NULL || strcmp(dot, ".png") != 0)
-        return st_recording_write_plot(recording, over, curve, n, path, &err) == ST_OK
-                   ? STATUS_OK
-                   : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
-    char folder[] = "/tmp/stiction-plot-XXXXXX", svg[64], png[64], clean[64];
-    if (mkdtemp(folder) == NULL) return complain(STATUS_FAILED, "no temporary folder in /tmp");
-    snprintf(svg, sizeof svg, "%s/plot.svg", folder);
-    snprintf(png, sizeof png, "%s/plot.png", folder);
-    int status = st_recording_write_plot(recording, over, curve, n, svg, &err) == ST_OK
-                     ? to_png(svg, png, folder)
-                     : complain(err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED, "%s", err.message);
-    if (status == STATUS_OK && !copy_output(png, path)) status = STATUS_FAILED;
-    snprintf(clean, sizeof clean, "%s", folder);
-    const char *const rm[] = {"rm", "-rf", clean, NULL};
-    run_tool(rm);
-    return status;
+    Drawing drawing;
+    const char *svg = drawing_begin(&drawing, path);
+    const bool drawn = svg != NULL && st_recording_write_plot(recording, over, curve, n, svg, &err) == ST_OK;
+    if (drawing_end(&drawing, drawn, err.message)) return STATUS_OK;
+    return err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED;
 }
 
 static int plot_main(int argc, char *const *argv)
@@ -145,9 +89,8 @@ static int plot_main(int argc, char *const *argv)
     if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && n == 0 && o.output != NULL)
         status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
-    if (status < 0 && o.output != NULL && !output_possible(o.output)) status = STATUS_INPUT;
-    if (status < 0 && st_recording_open(words[0], &recording, &err) != ST_OK)
-        status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && o.output != NULL && !drawing_possible(o.output)) status = STATUS_INPUT;
+    if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0) status = n > 0 ? draw(recording, o.over, curve, n, o.output) : list(recording);
     st_recording_close(recording);
     free(text);

@@ -4,7 +4,7 @@
  * ffmpeg makes a film of them.
  */
 #define _XOPEN_SOURCE 700
-#include "command.h"
+#include "load.h"
 #include "outputs.h"
 #include "progress.h"
 #include "serve.h"
@@ -29,7 +29,8 @@ typedef struct RenderOptions {
 } RenderOptions;
 
 static const Option options[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", "FILE.png or FILE.jpg: one picture; FILE.mp4: a film; FOLDER/: frames as PNG",
+    {"output", 'o', OPTION_TEXT, "FILE",
+     "FILE.png or FILE.jpg: one picture; FILE.mp4 or FILE.gif: a film;\nFOLDER/: frames as PNG",
      offsetof(RenderOptions, output)},
     {"at", 0, OPTION_NUMBER, "T", "the time of the picture [s]; else the middle", offsetof(RenderOptions, at)},
     {"from", 0, OPTION_NUMBER, "T", "where the film starts [s]", offsetof(RenderOptions, from)},
@@ -163,12 +164,17 @@ static int collect(Render *render, Server *server, const char *browser)
 static int make_film(const Render *render)
 {
     char pattern[128], film[96], rate[32];
-    snprintf(film, sizeof film, "%s/film.mp4", render->folder);
+    const bool gif = has_ending(render->options->output, ".gif");
+    snprintf(film, sizeof film, "%s/film.%s", render->folder, gif ? "gif" : "mp4");
     snprintf(pattern, sizeof pattern, "%s/frame_%%05d.png", render->frames);
     snprintf(rate, sizeof rate, "%.6g", render->options->fps > 0 ? render->options->fps : 30);
-    const char *const argv[] = {"ffmpeg", "-y", "-framerate", rate,      "-i",        pattern,      "-c:v", "libx264",
-                                "-crf",   "18", "-pix_fmt",   "yuv420p", "-movflags", "+faststart", film,   NULL};
-    if (!run_tool(argv)) return complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
+    const char *const as_mp4[] = {"ffmpeg", "-y", "-framerate", rate,      "-i",        pattern,      "-c:v", "libx264",
+                                  "-crf",   "18", "-pix_fmt",   "yuv420p", "-movflags", "+faststart", film,   NULL};
+    const char *const as_gif[] = {"ffmpeg", "-y",    "-framerate",      rate,
+                                  "-i",     pattern, "-filter_complex", "split[a][b];[a]palettegen[p];[b][p]paletteuse",
+                                  film,     NULL}; /* 256 colours of its own */
+    if (!run_tool(gif ? as_gif : as_mp4))
+        return complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
     return copy_output(film, render->options->output) ? STATUS_OK : STATUS_FAILED;
 }
 
@@ -177,12 +183,16 @@ static int check(Render *render, const char **browser)
 {
     const RenderOptions *o = render->options;
     static const char *const film_tool[] = {"ffmpeg", NULL};
+    static const char *const endings[] = {".png", ".jpg", ".jpeg", ".mp4", ".gif", NULL};
     char rest = 0;
     if (o->output == NULL) return complain(STATUS_INPUT, "render: -o FILE.png, FILE.mp4 or FOLDER/ is missing");
-    const char *dot = strrchr(o->output, '.');
-    render->jpeg = dot != NULL && strcmp(dot, ".jpg") == 0;
-    render->single = dot != NULL && (render->jpeg || strcmp(dot, ".png") == 0);
-    render->film = dot != NULL && strcmp(dot, ".mp4") == 0;
+    render->jpeg = has_ending(o->output, ".jpg") || has_ending(o->output, ".jpeg");
+    render->single = render->jpeg || has_ending(o->output, ".png");
+    render->film = has_ending(o->output, ".mp4") || has_ending(o->output, ".gif");
+    const char *slash = strrchr(o->output, '/'), *name = slash != NULL ? slash + 1 : o->output;
+    if (!render->single && !render->film && strchr(name, '.') != NULL &&
+        !output_named(o->output, endings, "; of a folder for frames in /"))
+        return STATUS_INPUT;
     render->width = 1280;
     render->height = 720;
     if (o->size != NULL && (sscanf(o->size, "%dx%d%c", &render->width, &render->height, &rest) != 2 ||
@@ -210,11 +220,19 @@ static int check(Render *render, const char **browser)
     return -1;
 }
 
+/* A time that was asked for must be one that was recorded. */
+static bool within(const Render *render, const char *option, double t)
+{
+    if (t <= render->last + 1e-9 * fabs(render->last)) return true;
+    complain(STATUS_INPUT, "render: %s is %g s, and the recording ends at %g s", option, t, render->last);
+    return false;
+}
+
 static int prepare(Render *render, const char *path)
 {
     st_Recording *recording = NULL;
     st_Error err = {0};
-    bool ok = st_recording_open(path, &recording, &err) == ST_OK &&
+    bool ok = open_recording(path, &recording, &err) &&
               st_recording_pack(recording, POSES, &render->run, &render->size, &err) == ST_OK;
     if (ok) {
         render->first = st_recording_info(recording)->first;
@@ -222,6 +240,8 @@ static int prepare(Render *render, const char *path)
     }
     st_recording_close(recording);
     if (!ok) return complain(STATUS_INPUT, "%s", err.message);
+    if (!within(render, "--at", render->options->at) || !within(render, "--from", render->options->from))
+        return STATUS_INPUT;
     strcpy(render->folder, "/tmp/stiction-render-XXXXXX");
     if (mkdtemp(render->folder) == NULL) {
         render->folder[0] = '\0';

@@ -52,8 +52,7 @@ bool load_restart(const char *file, double at, const TextList *sets, Loaded *loa
     st_Recording *recording = NULL;
     st_RecordedCheckpoint checkpoint;
     *loaded = (Loaded){0};
-    bool ok = st_recording_open(file, &recording, err) == ST_OK &&
-              copy_texts(st_recording_info(recording), sets, loaded, err) &&
+    bool ok = open_recording(file, &recording, err) && copy_texts(st_recording_info(recording), sets, loaded, err) &&
               find_checkpoint(recording, file, at, &checkpoint, err) &&
               st_recording_scene(recording, sets->item, sets->count, &loaded->scene, &loaded->def, err) == ST_OK &&
               st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK &&

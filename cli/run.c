@@ -3,6 +3,7 @@
  * Nothing is written before scene, choices and outputs are known to be good (exit status 2 until
  * then). From there on what was computed is kept, however the run ends.
  */
+#include "drawing.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
@@ -45,7 +46,8 @@ static const Option options[] = {
     {"restart", 0, OPTION_TEXT, "FILE.h5", "go on from a recording's last checkpoint; without SCENE",
      offsetof(RunOptions, restart)},
     {"at", 0, OPTION_NUMBER, "T", "with --restart: from the last checkpoint not after T [s]", offsetof(RunOptions, at)},
-    {"picture", 0, OPTION_TEXT, "FILE.svg", "draw the motion, coordinates and energies", offsetof(RunOptions, picture)},
+    {"picture", 0, OPTION_TEXT, "FILE", "draw the motion, coordinates and energies:\n" DRAWING_HELP,
+     offsetof(RunOptions, picture)},
     {"log", 0, OPTION_TEXT, "FILE", "the progress as lines of text, one a second, and how the run ended",
      offsetof(RunOptions, log)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the summary", offsetof(RunOptions, json)},
@@ -152,14 +154,18 @@ static void simulate(Run *run)
     if (run->line_due && !record(run, &info, true, &err) && ok) end_run(run, RUN_FAILED, err.message);
 }
 
-/* Which output is which: a recording by its extension, else the table. */
+/* Which output is which, by its ending; what is no plain file is a table. */
 static int sort_outputs(RunOptions *o)
 {
+    static const char *const endings[] = {".h5", ".hdf5", ".csv", NULL};
     for (int k = 0; k < o->outputs.count; k++) {
-        const char *path = o->outputs.item[k], *dot = strrchr(path, '.');
-        bool recording = dot != NULL && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
+        const char *path = o->outputs.item[k];
+        const bool recording = has_ending(path, ".h5") || has_ending(path, ".hdf5");
         const char **slot = recording ? &o->recording : &o->table;
         if (path[0] == '\0') return complain(STATUS_INPUT, "run: --output needs FILE, found an empty text");
+        if (!output_named(path, endings,
+                          "; of a recording stiction report makes a page, render a film, plot curves, export VTK"))
+            return STATUS_INPUT;
         if (*slot != NULL)
             return complain(STATUS_INPUT, "run: two %s, %s and %s", recording ? "recordings" : "tables", *slot, path);
         *slot = path;
@@ -197,7 +203,7 @@ static int check_outputs(const Run *run)
             return complain(STATUS_INPUT, "run: the output %s is the scene itself", files[k]);
         if (o->restart != NULL && same_file(files[k], o->restart))
             return complain(STATUS_INPUT, "run: the output %s is the recording to restart from", files[k]);
-        if (!output_possible(files[k])) return STATUS_INPUT;
+        if (!(k == 1 ? drawing_possible(files[k]) : output_possible(files[k]))) return STATUS_INPUT;
         for (int j = 0; j < k; j++)
             if (files[j] != NULL && same_file(files[j], files[k]))
                 return complain(STATUS_INPUT, "run: %s and %s are the same file, %s", kind[j], kind[k], files[k]);
@@ -263,6 +269,15 @@ static void finish_log(Run *run)
     run->log = NULL;
 }
 
+static void finish_picture(Run *run)
+{
+    st_Error err = {.message = "the picture could not be made"};
+    Drawing drawing;
+    const char *svg = drawing_begin(&drawing, run->options->picture);
+    const bool drawn = svg != NULL && st_picture_write(run->picture, svg, &err) == ST_OK;
+    if (!drawing_end(&drawing, drawn, "") && run->tally.outcome != RUN_FAILED) end_run(run, RUN_FAILED, err.message);
+}
+
 /* Close table and recording and write the picture; the first thing that went wrong is the one told. */
 static void finish_outputs(Run *run)
 {
@@ -275,9 +290,7 @@ static void finish_outputs(Run *run)
         run->tally.outcome != RUN_FAILED)
         end_run(run, RUN_FAILED, err.message);
     run->recorder = NULL;
-    if (run->picture != NULL && st_picture_write(run->picture, run->options->picture, &err) != ST_OK &&
-        run->tally.outcome != RUN_FAILED)
-        end_run(run, RUN_FAILED, err.message);
+    if (run->picture != NULL) finish_picture(run);
 }
 
 static int tell(const Run *run)

@@ -1,6 +1,7 @@
 /* stiction solve: one contact problem from a file, under one or all solvers; or a folder of them. */
 #include "solve.h"
 
+#include "drawing.h"
 #include "json.h"
 #include "outputs.h"
 
@@ -23,7 +24,8 @@ static const Option options[] = {
      "one of least norm",
      offsetof(SolveOptions, determine)},
     {"force", 0, OPTION_FLAG, NULL, "go on although W is not positive semi-definite", offsetof(SolveOptions, force)},
-    {"plot", 0, OPTION_TEXT, "FILE.svg", "of a folder: draw the performance profiles", offsetof(SolveOptions, plot)},
+    {"plot", 0, OPTION_TEXT, "FILE", "of a folder: draw the performance profiles:\n" DRAWING_HELP,
+     offsetof(SolveOptions, plot)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document", offsetof(SolveOptions, json)},
 };
 
@@ -97,7 +99,7 @@ static int solve_one(const char *path, const SolveOptions *o)
 {
     SolvedFile solved = {0};
     if (o->plot != NULL) return complain(STATUS_INPUT, "solve: --plot is for folders, %s is none", path);
-    if (o->output != NULL && !output_possible(o->output)) return STATUS_INPUT;
+    if (o->output != NULL && !problem_output(o->output)) return STATUS_INPUT;
     if (!solve_file(path, o, &solved)) {
         const int status = complain(STATUS_INPUT, "%s", solved.message);
         solved_file_free(&solved);

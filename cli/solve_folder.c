@@ -1,6 +1,6 @@
 /* All problem files of a folder, and what it says about the solvers: who solves how many, and how fast. */
+#include "drawing.h"
 #include "json.h"
-#include "outputs.h"
 #include "solve.h"
 
 #include <dirent.h>
@@ -179,8 +179,9 @@ static void put_profiles(Json *json, const Record *records, int n)
     put_close_array(json);
 }
 
-static bool draw(const char *path, const Record *records, int n, double tolerance, st_Error *err)
+static bool draw(const char *path, const Record *records, int n, double tolerance)
 {
+    st_Error err = {0};
     const int n_all = st_solver_count();
     double *seconds = malloc(((size_t)n * (size_t)n_all + 1) * sizeof *seconds);
     const char **names = malloc(((size_t)n_all + 1) * sizeof *names);
@@ -198,11 +199,18 @@ static bool draw(const char *path, const Record *records, int n, double toleranc
         names[n_solvers++] = st_solver_name(s);
     }
     snprintf(title, sizeof title, "%d problems, tolerance %g: share solved", n_problems, tolerance);
-    ok = ok && n_problems > 0 && n_solvers > 0 &&
-         st_profile_write(path, title, n_solvers, names, n_problems, seconds, err) == ST_OK;
+    ok = ok && n_problems > 0 && n_solvers > 0;
+    Drawing drawing;
+    const char *svg = ok ? drawing_begin(&drawing, path) : NULL;
+    if (svg != NULL) {
+        ok = st_profile_write(svg, title, n_solvers, names, n_problems, seconds, &err) == ST_OK;
+        ok = drawing_end(&drawing, ok, err.message);
+    } else if (!ok) {
+        complain(STATUS_FAILED, "nothing to draw");
+    }
     free((void *)names);
     free(seconds);
-    return ok;
+    return ok && svg != NULL;
 }
 
 /* ------------------------------------------------------------------ the folder */
@@ -264,10 +272,9 @@ static void print_profiles(const Tour *tour)
 int solve_folder(const char *folder, const SolveOptions *o)
 {
     Tour tour = {.folder = folder, .options = o};
-    st_Error err = {0};
     int status = STATUS_OK;
     bool ok = true;
-    if (o->plot != NULL && !output_possible(o->plot)) return STATUS_INPUT;
+    if (o->plot != NULL && !drawing_possible(o->plot)) return STATUS_INPUT;
     ok = collect(folder, 0, &tour.paths);
     tour.records = calloc((size_t)tour.paths.count + 1, sizeof *tour.records);
     ok = ok && tour.records != NULL;
@@ -297,8 +304,7 @@ int solve_folder(const char *folder, const SolveOptions *o)
         print_profiles(&tour);
     }
     if (tour.unread > 0) status = STATUS_INPUT;
-    if (ok && o->plot != NULL && !draw(o->plot, tour.records, tour.n_records, o->tolerance, &err))
-        status = complain(STATUS_FAILED, "%s", err.message[0] != '\0' ? err.message : "nothing to draw");
+    if (ok && o->plot != NULL && !draw(o->plot, tour.records, tour.n_records, o->tolerance)) status = STATUS_FAILED;
     if (!ok) status = complain(STATUS_FAILED, "out of memory");
 done:
     for (int k = 0; k < tour.n_records; k++)

@@ -18,12 +18,9 @@ typedef struct ViewOptions {
 } ViewOptions;
 
 static const Option options[] = {
-    {"live", 0, OPTION_FLAG, NULL,
-     "the word is a scene: step it while you look; pause, change h,\ngravity and friction, drag bodies; robots (.urdf, "
-     ".xml) need\nnot be told so",
-     offsetof(ViewOptions, live)},
-    {"set", 0, OPTION_LIST, "PATH=VALUE", "with --live: override a value of the scene", offsetof(ViewOptions, sets)},
-    {"threads", 0, OPTION_COUNT, "N", "with --live: " THREADS_HELP, offsetof(ViewOptions, threads)},
+    {"live", 0, OPTION_FLAG, NULL, "take the file for a scene whatever its ending", offsetof(ViewOptions, live)},
+    {"set", 0, OPTION_LIST, "PATH=VALUE", "override a value of the scene", offsetof(ViewOptions, sets)},
+    {"threads", 0, OPTION_COUNT, "N", THREADS_HELP, offsetof(ViewOptions, threads)},
     {"port", 0, OPTION_COUNT, "N", "of 127.0.0.1; else any that is free", offsetof(ViewOptions, port)},
     {"no-browser", 0, OPTION_FLAG, NULL, "only say the address", offsetof(ViewOptions, quiet)},
 };
@@ -32,12 +29,15 @@ static int view_main(int argc, char *const *argv);
 
 const Command view_command = {
     .name = "view",
-    .words = "FILE",
+    .words = "FILE.h5|SCENE",
     .min_words = 1,
     .max_words = 1,
     .summary = "look at a recording, or at a scene while it runs, in the browser",
-    .details = "The page comes from the program itself, at an address of this machine that no other can reach; Ctrl-C "
-               "ends it. Over ssh, forward the port: ssh -L PORT:127.0.0.1:PORT.",
+    .details =
+        "A scene (.json, .urdf, .xml, or an example's name) is stepped while you look: pause it, change h, gravity "
+        "and friction, drag bodies. The page comes from the program itself, at an address of this machine that no "
+        "other can reach; Ctrl-C "
+        "ends it. Over ssh, forward the port: ssh -L PORT:127.0.0.1:PORT.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = view_main,
@@ -109,16 +109,6 @@ static int serve(Server *server, View *view, const ViewOptions *o)
     return STATUS_OK;
 }
 
-/* A robot says by its ending that there is something to step. */
-static bool is_robot(const char *path)
-{
-    static const char *const endings[] = {".urdf", ".xml", ".mjcf"};
-    const char *dot = strrchr(path, '.');
-    for (size_t k = 0; dot != NULL && k < sizeof endings / sizeof endings[0]; k++)
-        if (strcmp(dot, endings[k]) == 0) return true;
-    return false;
-}
-
 static int view_main(int argc, char *const *argv)
 {
     ViewOptions o = {0};
@@ -128,13 +118,15 @@ static int view_main(int argc, char *const *argv)
     Loaded loaded = {0};
     Server *server = calloc(1, sizeof *server);
     int status = command_read(&view_command, argc, argv, &o, words);
-    if (status < 0) o.live = o.live || is_robot(words[0]);
+    if (status < 0) o.live = o.live || means_scene(words[0]);
     if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
     if (status < 0 && o.port > 65535)
         status = complain(STATUS_INPUT, "view: --port is %ld, must be at most 65535", o.port);
-    if (status < 0 && !o.live && o.threads > 0) status = complain(STATUS_INPUT, "view: --threads needs --live");
+    if (status < 0 && !o.live && o.threads > 0)
+        status = complain(STATUS_INPUT, "view: --threads is for a scene, not for a recording");
     if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
-    if (status < 0 && !o.live && o.sets.count > 0) status = complain(STATUS_INPUT, "view: --set needs --live");
+    if (status < 0 && !o.live && o.sets.count > 0)
+        status = complain(STATUS_INPUT, "view: --set is for a scene, not for a recording");
     if (status < 0 && o.live && (!load(words[0], &o.sets, &loaded, &err) || !load_text(&loaded, &err)))
         status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && !o.live && !pack(&view, words[0], &err)) status = complain(STATUS_INPUT, "%s", err.message);

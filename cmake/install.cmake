@@ -7,6 +7,18 @@ install(DIRECTORY include/stiction DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction FILES_MATCHING PATTERN "*.schema.json")
 
+# The manual page and bash's completion are what the program says of itself.
+foreach(file IN ITEMS stiction.1 stiction.bash)
+  set(about_${file} ${PROJECT_BINARY_DIR}/cmake/${file})
+endforeach()
+add_custom_command(OUTPUT ${about_stiction.1} ${about_stiction.bash}
+                   COMMAND st_program manual > ${about_stiction.1}
+                   COMMAND st_program manual --bash > ${about_stiction.bash}
+                   DEPENDS st_program VERBATIM)
+add_custom_target(st_manual ALL DEPENDS ${about_stiction.1} ${about_stiction.bash})
+install(FILES ${about_stiction.1} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${about_stiction.bash} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME stiction)
+
 set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PC_PREFIX ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
 file(RELATIVE_PATH PC_INCLUDEDIR ${pkgconfig_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})

@@ -37,3 +37,31 @@ void *raise_error(const State *state, st_Status status, const st_Error *err)
     Py_XDECREF(text);
     return NULL;
 }
+
+/* What to say after a word that is not known; NULL: an exception is set. */
+static PyObject *nearest_text(PyObject *word, PyObject *names)
+{
+    PyObject *list = PySequence_List(names), *difflib = PyImport_ImportModule("difflib"), *near = NULL, *text = NULL;
+    if (list != NULL && difflib != NULL) near = PyObject_CallMethod(difflib, "get_close_matches", "OOi", word, list, 1);
+    const Py_ssize_t n = list != NULL ? PyList_Size(list) : 0;
+    if (near != NULL && PyList_Size(near) > 0) {
+        text = PyUnicode_FromFormat("; did you mean %R?", PyList_GetItem(near, 0));
+    } else if (near != NULL && n > 0) {
+        PyObject *first = PyList_GetSlice(list, 0, 8);
+        if (first != NULL) text = PyUnicode_FromFormat(n > 8 ? "; there are %R and others" : "; there are %R", first);
+        Py_XDECREF(first);
+    } else if (near != NULL) {
+        text = PyUnicode_FromString("; there are none");
+    }
+    Py_XDECREF(near);
+    Py_XDECREF(difflib);
+    Py_XDECREF(list);
+    return text;
+}
+
+void raise_unknown(PyObject *exception, const char *kind, PyObject *word, PyObject *names)
+{
+    PyObject *text = nearest_text(word, names);
+    if (text != NULL) PyErr_Format(exception, "there is no %s %R%U", kind, word, text);
+    Py_XDECREF(text);
+}

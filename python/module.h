@@ -41,6 +41,9 @@ State *state_of_module(PyObject *module);
 /* stiction.Error with the message, the status and the line; NULL, to return it at once. */
 void *raise_error(const State *state, st_Status status, const st_Error *err);
 bool add_error(PyObject *module, State *state);
+/* `there is no joint 'elbw'; did you mean 'elbow'?`, or with the first of the names (any iterable) where none is near.
+ */
+void raise_unknown(PyObject *exception, const char *kind, PyObject *word, PyObject *names);
 
 /* ---- convert.c: numbers in. `what` names the argument in messages. */
 

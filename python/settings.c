@@ -34,15 +34,27 @@ static bool read_value(const st_Setting *setting, PyObject *value, st_SettingVal
     }
 }
 
+static bool unknown_setting(const char *key)
+{
+    PyObject *names = PyList_New(0), *word = PyUnicode_FromString(key);
+    bool ok = names != NULL && word != NULL;
+    for (int k = 0; ok && k < st_setting_count(); k++) {
+        PyObject *name = PyUnicode_FromString(st_setting(k)->key);
+        ok = name != NULL && PyList_Append(names, name) == 0;
+        Py_XDECREF(name);
+    }
+    if (ok) raise_unknown(PyExc_TypeError, "setting", word, names);
+    Py_XDECREF(names);
+    Py_XDECREF(word);
+    return false;
+}
+
 static bool apply_one(const State *state, const char *key, PyObject *value, st_SystemDef *def)
 {
     st_Error err = {0};
     st_SettingValue number;
     const st_Setting *setting = st_setting_find(key);
-    if (setting == NULL) {
-        PyErr_Format(PyExc_TypeError, "there is no setting \"%s\": stiction.settings() lists them", key);
-        return false;
-    }
+    if (setting == NULL) return unknown_setting(key);
     if (!read_value(setting, value, &number)) return false;
     st_Status status = st_setting_set(def, key, &number, &err);
     if (status != ST_OK) raise_error(state, status, &err);

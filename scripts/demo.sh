@@ -32,7 +32,7 @@ The results are in
   $PWD/demo/bars.svg    the bars as a picture
   $PWD/demo/bars.csv    every step of theirs, one line each: any spreadsheet, or  column -s, -t demo/bars.csv | less -S
 Push the cards about while they run, or take away a little of what holds them:
-  $program view --live $cards
+  $program view $cards
   $program run $cards --set ground/table/friction=0.05
 More scenes, with a picture each: docs/gallery.md, or  $program examples
 END

@@ -85,7 +85,7 @@ THEMES.append(("Others", sorted(set(scenes) - set(known)), ""))
 print("""# Gallery
 
 Every example scene, as `stiction view` shows it. Run one with `stiction run NAME -o NAME.h5` and look at it with
-`stiction view NAME.h5`; push it about with `stiction view --live NAME`; make a film of it with `stiction render NAME.h5 -o
+`stiction view NAME.h5`; push it about with `stiction view NAME`; make a film of it with `stiction render NAME.h5 -o
 NAME.mp4`. Orange arrows are contact forces. This page and its pictures are made by `scripts/gallery.sh`.
 """)
 shown = [(title, folders, text) for title, folders, text in THEMES if any(f in scenes for f in folders)]

@@ -8,14 +8,26 @@
 #define WIDTH  620
 #define HEIGHT 460
 
-/* Decades that hold all positive values. */
-static void decades(const st_PlotCurve *curves, int n, bool of_x, double *lo, double *hi)
+/* What is so far below the largest value is rounding: it is left out as zeros are, or the rest would have no room. */
+#define NOTHING 1e-17
+
+static double largest(const st_PlotCurve *curves, int n)
+{
+    double most = 0;
+    for (int c = 0; c < n; c++)
+        for (int k = 0; k < curves[c].n; k++)
+            if (isfinite(curves[c].y[k])) most = fmax(most, curves[c].y[k]);
+    return most;
+}
+
+/* Decades that hold all values above `least`. */
+static void decades(const st_PlotCurve *curves, int n, bool of_x, double least, double *lo, double *hi)
 {
     *lo = INFINITY, *hi = -INFINITY;
     for (int c = 0; c < n; c++)
         for (int k = 0; k < curves[c].n; k++) {
             double value = of_x ? curves[c].x[k] : curves[c].y[k];
-            if (!(value > 0) || !isfinite(value)) continue;
+            if (!(value > least) || !isfinite(value)) continue;
             *lo = fmin(*lo, log10(value));
             *hi = fmax(*hi, log10(value));
         }
@@ -51,9 +63,11 @@ static void draw_axes(FILE *file, const sti_Window *w, const char *x_label, cons
     sti_svg_text(file, box->x - 50, box->y - 9, 12, STI_START, STI_INK, y_label);
 }
 
-/* Dashed lines of slope 1 and 2 from the last point of the first curve that has one. */
-static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *curve)
+/* Dashed lines of slope 1 and 2 from the last point of the first curve that has one and ends above rounding. */
+static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int n, double most)
 {
+    while (n > 1 && (curve->n < 1 || !(curve->y[curve->n - 1] > 1e-12 * most)))
+        curve++, n--;
     int last = curve->n - 1;
     if (last < 0 || !(curve->y[last] > 0)) return;
     double x = log10(curve->x[last]), y = log10(curve->y[last]);
@@ -72,11 +86,11 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
     }
 }
 
-static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int number)
+static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, double least, int number)
 {
     double x_before = NAN, y_before = NAN;
     for (int k = 0; k < curve->n; k++) {
-        if (!(curve->x[k] > 0 && curve->y[k] > 0) || !isfinite(curve->y[k])) continue;
+        if (!(curve->x[k] > 0 && curve->y[k] > least) || !isfinite(curve->y[k])) continue;
         double x = sti_window_x(w, log10(curve->x[k])), y = sti_window_y(w, log10(curve->y[k]));
         if (!isnan(x_before)) sti_svg_line(file, x_before, y_before, x, y, sti_colour(number), 1.6);
         sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, y, sti_colour(number));
@@ -95,8 +109,9 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
     if (path == NULL || curves == NULL || n_curves < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_loglog: a path and at least one curve must be given");
     sti_Window window = {.box = {70, 60, WIDTH - 100, HEIGHT - 120}};
-    decades(curves, n_curves, true, &window.x0, &window.x1);
-    decades(curves, n_curves, false, &window.y0, &window.y1);
+    const double most = largest(curves, n_curves), least = NOTHING * most;
+    decades(curves, n_curves, true, 0, &window.x0, &window.x1);
+    decades(curves, n_curves, false, least, &window.y0, &window.y1);
     STI_TRY(sti_file_open(path, &file, err));
     sti_svg(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
@@ -104,9 +119,9 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
             WIDTH, HEIGHT, WIDTH, HEIGHT, STI_PAPER);
     sti_svg_text(file, 20, 28, 15, STI_START, STI_INK, title != NULL ? title : "");
     draw_axes(file, &window, x_label != NULL ? x_label : "", y_label != NULL ? y_label : "");
-    draw_slopes(file, &window, &curves[0]);
+    draw_slopes(file, &window, curves, n_curves, most);
     for (int c = 0; c < n_curves; c++)
-        draw_curve(file, &window, &curves[c], c);
+        draw_curve(file, &window, &curves[c], least, c);
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }

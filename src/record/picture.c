@@ -31,8 +31,22 @@ struct st_Picture {
     int turn_axis;   /* the one body axis bodies turn about, 0 to 2; -1: none or several */
     sti_Track poses; /* time, then STI_POSE_SIZE a body                                  */
     sti_Track energies;
+    bool *bare;  /* of each body: sti_Strobe                                         */
     double *row; /* the newest row of poses: also where angles are counted on from       */
 };
+
+/* Bodies without a shape, or with points only: `bare`, zeroed, by body. */
+static void find_bare(const st_Scene *scene, int n_bodies, bool *bare)
+{
+    for (int i = 0; i < n_bodies; i++)
+        bare[i] = true;
+    for (int i = 1; i <= st_scene_shape_count(scene); i++) {
+        st_ShapeDef shape;
+        st_BodyId body;
+        if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK || body.index1 <= 0) continue;
+        if (shape.type != ST_SHAPE_POINT) bare[body.index1 - 1] = false;
+    }
+}
 
 st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err)
 {
@@ -55,12 +69,15 @@ st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_P
         status = sti_track_create(&picture->allocator, ENERGY_SIZE, MOST_ROWS, &picture->energies, err);
     if (status == ST_OK) {
         picture->row = sti_alloc(&picture->allocator, width, sizeof *picture->row);
-        if (picture->row == NULL) status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a picture");
+        picture->bare = sti_alloc(&picture->allocator, picture->n_bodies + 1, sizeof *picture->bare);
+        if (picture->row == NULL || picture->bare == NULL)
+            status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a picture");
     }
     if (status != ST_OK) {
         st_picture_destroy(picture);
         return status;
     }
+    find_bare(scene, picture->n_bodies, picture->bare);
     *out = picture;
     return ST_OK;
 }
@@ -69,6 +86,7 @@ void st_picture_destroy(st_Picture *picture)
 {
     if (picture == NULL) return;
     st_Allocator allocator = picture->allocator;
+    sti_free(&allocator, picture->bare, picture->n_bodies + 1, sizeof *picture->bare);
     sti_free(&allocator, picture->row, picture->poses.width, sizeof *picture->row);
     sti_track_free(&allocator, &picture->energies);
     sti_track_free(&allocator, &picture->poses);
@@ -272,7 +290,7 @@ static int choose_quantities(const st_Picture *picture, const sti_View *view, Qu
 static void draw_page(FILE *file, const st_Picture *picture)
 {
     sti_View view = sti_view_choose(picture->scene, picture->def.gravity, &picture->poses, picture->n_bodies);
-    sti_Strobe strobe = {picture->scene, &view, &picture->poses, picture->n_bodies, 0};
+    sti_Strobe strobe = {picture->scene, &view, &picture->poses, picture->n_bodies, picture->bare, 0};
     strobe.end = sti_strobe_end(&strobe);
     sti_Window window = sti_strobe_window(&strobe, LEFT, TOP, WIDTH - LEFT - RIGHT, SCENE_MOST);
     Quantity quantity[3];

@@ -334,6 +334,16 @@ static bool put_all(hid_t file, const st_ProblemFile *problem)
     return ok && put_answer(file, problem->is_lcp, n, problem->r, problem->u, problem->friction.n_v, problem->v);
 }
 
+/* Where the file will be, and the name it has until it is whole. */
+static st_Status begin(const char *path, char **place, char **part, st_Error *err)
+{
+    STI_TRY(sti_file_place(path, place, err));
+    *part = sti_name_beside(*place);
+    if (*part != NULL) return ST_OK;
+    free(*place);
+    return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+}
+
 /* The file is closed: put it where it belongs, or take it away. */
 static st_Status settle(bool ok, const char *part, const char *path, st_Error *err)
 {
@@ -353,16 +363,17 @@ st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem,
 {
     if (path == NULL || problem == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the problem is NULL");
     if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
-    char *part = sti_name_beside(path);
-    if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    char *place = NULL, *part = NULL;
+    STI_TRY(begin(path, &place, &part, err));
     const sti_Quiet quiet = sti_quiet_begin();
     errno = 0;
     const hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     bool ok = file >= 0 && put_all(file, problem);
     if (file >= 0 && H5Fclose(file) < 0) ok = false;
     sti_quiet_end(quiet);
-    const st_Status status = settle(ok, part, path, err);
+    const st_Status status = settle(ok, part, place, err);
     free(part);
+    free(place);
     return status;
 }
 
@@ -384,8 +395,8 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
                                          int n_v, const double *v, st_Error *err)
 {
     if (from == NULL || path == NULL || r == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "a path or r is NULL");
-    char *part = sti_name_beside(path);
-    if (part == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    char *place = NULL, *part = NULL;
+    STI_TRY(begin(path, &place, &part, err));
     const sti_Quiet quiet = sti_quiet_begin();
     errno = 0;
     bool ok = copy_file(from, part);
@@ -398,7 +409,8 @@ st_Status st_problem_file_write_solution(const char *from, const char *path, int
     ok = ok && put_answer(file, is_lcp, n_r, r, u, n_v, v);
     if (file >= 0 && H5Fclose(file) < 0) ok = false;
     sti_quiet_end(quiet);
-    const st_Status status = settle(ok, part, path, err);
+    const st_Status status = settle(ok, part, place, err);
     free(part);
+    free(place);
     return status;
 }

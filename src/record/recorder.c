@@ -15,6 +15,7 @@
 #include "math/vec3.h"
 #include "record/head.h"
 #include "record/tables.h"
+#include "record/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,12 +178,10 @@ static st_Status check_open(const char *path, const st_RecorderDef *def, const v
     return ST_OK;
 }
 
-st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
-                           const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
+static st_Status open_at(const char *path, const st_RecorderDef *def, const st_Scene *scene,
+                         const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
 {
     st_Allocator allocator = st_default_allocator();
-    STI_TRY(check_open(path, def, scene, choices, system, out, err));
-    *out = NULL;
     st_Recorder *recorder = sti_alloc(&allocator, 1, sizeof *recorder);
     if (recorder == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     recorder->allocator = allocator;
@@ -214,6 +213,18 @@ st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st
         return status;
     }
     release(recorder);
+    return status;
+}
+
+st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
+                           const st_SystemDef *choices, const st_System *system, st_Recorder **out, st_Error *err)
+{
+    char *place = NULL;
+    STI_TRY(check_open(path, def, scene, choices, system, out, err));
+    *out = NULL;
+    STI_TRY(sti_file_place(path, &place, err));
+    const st_Status status = open_at(place, def, scene, choices, system, out, err);
+    free(place);
     return status;
 }
 

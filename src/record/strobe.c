@@ -1,6 +1,7 @@
 /* Planes are ground lines with hatching, bars lines, points dots, spheres circles with a mark that
- * shows their turning, boxes outlines (the hull of the eight corners as seen). Springs and joints
- * are drawn where they are at the last time.
+ * shows their turning, boxes outlines (the hull of the eight corners as seen); a body without any is
+ * drawn as sticks from its centre to its joints and points. Springs and joints are drawn where they
+ * are at the last time.
  */
 #include "record/strobe.h"
 
@@ -116,6 +117,49 @@ static bool shape_moves(const sti_Strobe *strobe, st_BodyId body)
            (def.locks & ST_LOCK_ALL) != ST_LOCK_ALL;
 }
 
+/* Where a joint is at the last time: its point moves with either body; a distance joint has one on each. */
+static int joint_ends(const sti_Strobe *strobe, const st_JointDef *joint, Point end[2])
+{
+    const bool rod = joint->type == ST_JOINT_DISTANCE;
+    const st_BodyId first = rod || joint->a.index1 > 0 ? joint->a : joint->b;
+    if (joint->type == ST_JOINT_GEAR) return 0; /* has no place of its own */
+    end[0] = seen(strobe->view, carried(strobe, last_row(strobe), first, joint->point));
+    if (rod) end[1] = seen(strobe->view, carried(strobe, last_row(strobe), joint->b, joint->point_b));
+    return rod ? 2 : 1;
+}
+
+/* Stick number i, 0 to stick_count() - 1, of a body that has nothing else to be seen by; false: there is none. */
+static int stick_count(const sti_Strobe *strobe)
+{
+    return 2 * st_scene_joint_count(strobe->scene) + st_scene_shape_count(strobe->scene);
+}
+
+static bool find_stick(const sti_Strobe *strobe, const double *row, int i, int *body, Point end[2])
+{
+    const int n = 2 * st_scene_joint_count(strobe->scene);
+    st_BodyId of = {0};
+    st_Vec3 to = {0, 0, 0};
+    if (i < n) {
+        st_JointDef joint;
+        if (st_scene_joint(strobe->scene, (st_JointId){i / 2 + 1}, &joint) != ST_OK) return false;
+        if (joint.type == ST_JOINT_GEAR) return false;
+        const bool two = joint.type == ST_JOINT_DISTANCE || joint.type == ST_JOINT_FREE;
+        of = i % 2 == 0 ? joint.a : joint.b;
+        to = i % 2 == 1 && two ? joint.point_b : joint.point;
+    } else {
+        st_ShapeDef shape;
+        if (st_scene_shape(strobe->scene, (st_ShapeId){i - n + 1}, &shape, &of) != ST_OK) return false;
+        if (shape.type != ST_SHAPE_POINT) return false;
+        to = shape.pose.p;
+    }
+    *body = of.index1 - 1;
+    if (*body < 0 || !strobe->bare[*body] || !shape_moves(strobe, of)) return false;
+    const st_Pose pose = sti_pose_read(row, *body);
+    end[0] = seen(strobe->view, pose.p);
+    end[1] = seen(strobe->view, i < n ? carried(strobe, row, of, to) : pose_point(pose, to));
+    return isfinite(end[0].x + end[0].y + end[1].x + end[1].y) && (end[0].x != end[1].x || end[0].y != end[1].y);
+}
+
 /* ---- the window ------------------------------------------------------------------------------- */
 
 typedef struct Bounds {
@@ -143,6 +187,9 @@ static void include_shapes(const sti_Strobe *strobe, const double *row, Bounds *
         for (int k = 0; k < n; k++)
             include(bounds, seen(strobe->view, corner[k]), shape.type == ST_SHAPE_SPHERE ? shape.radius : 0);
     }
+    Point end[2];
+    for (int i = 0, body = 0; i < stick_count(strobe); i++)
+        if (find_stick(strobe, row, i, &body, end)) include(bounds, end[1], 0);
 }
 
 /* A ground line in sight belongs in the picture; one far below a flying body does not. */
@@ -180,6 +227,13 @@ static Bounds find_bounds(const sti_Strobe *strobe)
         if (spring.type != ST_SPRING_LINEAR) continue;
         include(&bounds, seen(strobe->view, carried(strobe, last_row(strobe), spring.a, spring.point_a)), 0);
         include(&bounds, seen(strobe->view, carried(strobe, last_row(strobe), spring.b, spring.point_b)), 0);
+    }
+    for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
+        st_JointDef joint;
+        Point end[2];
+        if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
+        for (int k = 0, n = joint_ends(strobe, &joint, end); k < n; k++)
+            include(&bounds, end[k], 0);
     }
     if (!(bounds.x0 <= bounds.x1)) bounds = (Bounds){-1, 1, -1, 1};
     include_planes(strobe, &bounds);
@@ -349,6 +403,19 @@ static void draw_shapes(FILE *file, const sti_Strobe *strobe, const sti_Window *
     }
 }
 
+static void draw_sticks(FILE *file, const sti_Strobe *strobe, const sti_Window *window, const double *row)
+{
+    Point end[2];
+    for (int i = 0, body = 0; i < stick_count(strobe); i++) {
+        if (!find_stick(strobe, row, i, &body, end)) continue;
+        const Point a = pixel(window, end[0]), b = pixel(window, end[1]);
+        sti_svg(file,
+                "<line class=\"stick\" x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" "
+                "stroke-width=\"1.6\" stroke-linecap=\"round\"/>\n",
+                a.x, a.y, b.x, b.y, sti_colour(body));
+    }
+}
+
 /* ---- paths, springs, joints ------------------------------------------------------------------- */
 
 static void draw_path(FILE *file, const sti_Strobe *strobe, const sti_Window *window, int body)
@@ -415,17 +482,16 @@ static void draw_joints(FILE *file, const sti_Strobe *strobe, const sti_Window *
     for (int i = 1; i <= st_scene_joint_count(strobe->scene); i++) {
         st_JointDef joint;
         if (st_scene_joint(strobe->scene, (st_JointId){i}, &joint) != ST_OK) continue;
-        /* The point moves with either body; a distance joint has one on each, and a rod between. */
-        bool rod = joint.type == ST_JOINT_DISTANCE;
-        st_Vec3 at = carried(strobe, last_row(strobe), rod || joint.a.index1 > 0 ? joint.a : joint.b, joint.point);
-        st_Vec3 other = rod ? carried(strobe, last_row(strobe), joint.b, joint.point_b) : at;
-        Point p = pixel(window, seen(strobe->view, at)), q = pixel(window, seen(strobe->view, other));
-        if (rod) sti_svg_line(file, p.x, p.y, q.x, q.y, STI_INK, 1.1);
-        for (int end = 0; end < (rod ? 2 : 1); end++)
+        Point p[2];
+        const int n = joint_ends(strobe, &joint, p);
+        for (int k = 0; k < n; k++)
+            p[k] = pixel(window, p[k]);
+        if (n == 2) sti_svg_line(file, p[0].x, p[0].y, p[1].x, p[1].y, STI_INK, 1.1); /* the rod between */
+        for (int k = 0; k < n; k++)
             sti_svg(file,
                     "<circle class=\"joint\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.4\" fill=\"#ffffff\" stroke=\"%s\" "
                     "stroke-width=\"1.3\"/>\n",
-                    end == 0 ? p.x : q.x, end == 0 ? p.y : q.y, STI_INK);
+                    p[k].x, p[k].y, STI_INK);
     }
 }
 
@@ -442,6 +508,7 @@ void sti_strobe_draw(FILE *file, const sti_Strobe *strobe, const sti_Window *win
         if (shape_moves(strobe, (st_BodyId){i + 1})) draw_path(file, strobe, window, i);
     for (int k = 0; k < frames; k++) {
         sti_svg(file, "<g class=\"frame\" opacity=\"%.3f\">\n", sti_strobe_opacity(k, frames));
+        draw_sticks(file, strobe, window, frame_row(strobe, k, frames));
         draw_shapes(file, strobe, window, frame_row(strobe, k, frames), true);
         fputs("</g>\n", file);
     }

@@ -10,7 +10,8 @@ typedef struct sti_Strobe {
     const sti_View *view;
     const sti_Track *poses; /* not empty */
     int n_bodies;
-    double end; /* frames are spread over the times up to this one [s] */
+    const bool *bare; /* body by body: it has no shape but points, and is drawn as sticks */
+    double end;       /* frames are spread over the times up to this one [s] */
 } sti_Strobe;
 
 /* When everything has come to rest: the time after which nothing moves by more than a hundredth of

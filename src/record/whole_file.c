@@ -63,6 +63,22 @@ static char *end_of_links(const char *path)
     return real != NULL ? real : strdup(path);
 }
 
+st_Status sti_file_place(const char *path, char **out, st_Error *err)
+{
+    struct stat old;
+    *out = NULL;
+    if (stat(path, &old) == 0) {
+        if (!S_ISREG(old.st_mode))
+            return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path,
+                            S_ISDIR(old.st_mode) ? strerror(EISDIR) : "not a plain file, which HDF5 needs");
+        if (access(path, W_OK) != 0)
+            return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    const bool is_link = lstat(path, &old) == 0 && S_ISLNK(old.st_mode);
+    *out = is_link ? end_of_links(path) : strdup(path); /* as it was said, so that messages name it so */
+    return *out != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+}
+
 st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
 {
     struct stat old;

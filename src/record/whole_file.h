@@ -17,7 +17,11 @@ st_Status sti_file_close(FILE *file, const char *path, st_Error *err);
 /* Close it and leave nothing of it; NULL is fine. */
 void sti_file_give_up(FILE *file, const char *path);
 
-/* A name beside `path` that no other process uses, malloc'd: for what is not written through a stream. */
+/* For what is not written through a stream and takes the place of `path` by rename(): the file it leads to, malloc'd.
+ * Links are followed, so that they stay; refused where something stands there that is no plain file (rename() would put
+ * a file in the place of a device) or that must not be written.                                            */
+st_Status sti_file_place(const char *path, char **out, st_Error *err);
+/* A name beside `path` that no other process uses, malloc'd. */
 char *sti_name_beside(const char *path);
 
 #endif

@@ -20,6 +20,8 @@ static void table_of_the_paper(void **state)
         if (k > 0) {
             check_close(number_of(row, "ratio"), 4, 0.15);
             check_close(number_of(row, "order"), log2(number_of(row, "ratio")), 1e-12);
+            const double before = number_of(json_array_get(rows, (size_t)k - 1), "velocity_error");
+            check_close(number_of(row, "velocity_order"), log2(before / number_of(row, "velocity_error")), 1e-12);
         } else {
             assert_true(json_is_null(json_object_get(row, "ratio")));
         }
@@ -28,7 +30,7 @@ static void table_of_the_paper(void **state)
     check_close(2 * number_of(json_array_get(rows, 0), "joint_error"), 3.18347e-3, 5e-6);
     json_decref(root);
     read_file(table, p->out);
-    check_contains(p->out, "halving,h,position_error,velocity_error,joint_error,ratio,order");
+    check_contains(p->out, "halving,h,position_error,velocity_error,joint_error,ratio,order,velocity_order,steps");
     check_contains(p->out, "\n8,0.00390625,");
     read_file(plot, p->out);
     assert_int_equal(strncmp(p->out, "<svg ", 5), 0);

@@ -148,7 +148,7 @@ static void bad_restarts_are_refused(void **state)
     check_status(p, 2);
     RUN(p, "run", "--restart", scene);
     check_status(p, 2);
-    check_contains(p->err, "not an HDF5 file");
+    check_contains(p->err, "is a scene, must be a recording");
     RUN(p, "run");
     check_status(p, 2);
     check_contains(p->err, "SCENE is missing");
@@ -166,7 +166,7 @@ static void bad_restarts_are_refused(void **state)
 /* Every command that takes a recording refuses what is none, and says which file and why. */
 static void check_refused(Program *p, const char *path, const char *words)
 {
-    const char *made = in_folder(p, "made");
+    const char *made = in_folder(p, "made.html");
     const char *const commands[][6] = {{"info", path},
                                        {"report", path, "-o", made},
                                        {"view", path, "--no-browser"},
@@ -193,8 +193,15 @@ static void what_is_no_recording_is_refused(void **state)
     write_balls(p, scene);
     RUN(p, "run", scene, "-o", out, "-q", "--set", "simulation/end=0.2");
     check_status(p, 0);
-    check_refused(p, scene, "not an HDF5 file");
+    write_file(in_folder(p, "notes.txt"), "nothing that is a recording\n");
+    check_refused(p, in_folder(p, "notes.txt"), "not an HDF5 file");
     check_refused(p, in_folder(p, "none.h5"), "No such file");
+    RUN(p, "info", scene);
+    check_status(p, 2);
+    check_contains(p->err, "balls.json: is a scene, must be a recording: stiction run");
+    RUN(p, "info", "card-house"); /* an example */
+    check_status(p, 2);
+    check_contains(p->err, "card-house: is a scene");
     hid_t file = H5Fcreate(other, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(file);
     check_refused(p, other, "not a recording of stiction");
@@ -236,7 +243,7 @@ static void a_full_disk_ends_the_run(void **state)
 static void files_are_made_of_it(void **state)
 {
     Program *p = *state;
-    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *text = in_folder(p, "text");
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *text = in_folder(p, "text.svg");
     write_balls(p, scene);
     RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
     check_status(p, 0);
@@ -248,10 +255,11 @@ static void files_are_made_of_it(void **state)
     read_file(scene, p->err);
     assert_string_equal(p->out, p->err);
 
-    RUN(p, "report", out, "-o", text);
+    const char *page = in_folder(p, "page.html");
+    RUN(p, "report", out, "-o", page);
     check_status(p, 0);
     struct stat info;
-    assert_int_equal(stat(text, &info), 0);
+    assert_int_equal(stat(page, &info), 0);
     assert_true(info.st_size > 400000 && info.st_size < 1200000); /* the page, and little beside it */
 
     RUN(p, "plot", out, "-y", "kinetic,potential", "-y", "b1.x", "-o", text);
@@ -286,9 +294,10 @@ static void files_are_made_of_it(void **state)
 static void half_a_file_is_never_left(void **state)
 {
     Program *p = *state;
-    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *text = in_folder(p, "made");
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *text = in_folder(p, "made.svg"),
+               *page = in_folder(p, "made.html");
     const char *const commands[][10] = {
-        {"report", out, "-o", text},
+        {"report", out, "-o", page},
         {"plot", out, "-y", "kinetic", "-o", text},
         {"export", out, "--csv", text},
         {"converge", scene, "--csv", text, "--halvings", "5..6", "--reference", "7"},
@@ -301,10 +310,8 @@ static void half_a_file_is_never_left(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++) {
-        FILE *old = fopen(text, "w");
-        assert_non_null(old);
-        fputs("old", old);
-        fclose(old);
+        write_file(text, "old");
+        write_file(page, "old");
         small = before;
         small.rlim_cur = 100;
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
@@ -312,6 +319,8 @@ static void half_a_file_is_never_left(void **state)
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         check_status(p, 1);
         read_file(text, p->out);
+        assert_string_equal(p->out, "old");
+        read_file(page, p->out);
         assert_string_equal(p->out, "old");
     }
     const char *folder = in_folder(p, "vtk");

@@ -209,7 +209,7 @@ static void the_log_says_how_it_ended(void **state)
         snprintf(last, sizeof last, "%s", line);
     fclose(file);
     check_contains(last, "finished at t = 0.5 s, ");
-    RUN(p, "run", "newtons-cradle", "--log", log, "-o", log);
+    RUN(p, "run", "newtons-cradle", "--log", in_folder(p, "a.csv"), "-o", in_folder(p, "a.csv"));
     check_status(p, 2);
     check_contains(p->err, "the same file");
     RUN(p, "run", "newtons-cradle", "--log", "/nowhere/run.log");

@@ -24,9 +24,26 @@ static="$work/the static"
 "$CMAKE" --install "$build" --prefix "$shared" >install.log || fail "cmake --install"
 
 echo "* what is installed"
-for file in bin/stiction include/stiction/stiction.h include/stiction/io.h share/stiction/examples/hello.c; do
+for file in bin/stiction include/stiction/stiction.h include/stiction/io.h share/stiction/examples/hello.c \
+    share/man/man1/stiction.1 share/bash-completion/completions/stiction; do
     [ -f "$shared/$file" ] || fail "$file was not installed"
 done
+if command -v bash >/dev/null; then
+    echo "* completion in bash"
+    # offered WORD...: what is offered for the last one
+    offered() {
+        PATH="$shared/bin:$PATH" bash -c '. "$0"; COMP_WORDS=(stiction "$@"); COMP_CWORD=$#; _stiction; echo "${COMPREPLY[@]}"' \
+            "$shared/share/bash-completion/completions/stiction" "$@"
+    }
+    [ "$(offered conv)" = "converge convert" ] || fail "conv is completed by: $(offered conv)"
+    [ "$(offered run --chec)" = "--checkpoint" ] || fail "--chec is completed by: $(offered run --chec)"
+    [ "$(offered run card-h)" = "card-house" ] || fail "card-h is completed by: $(offered run card-h)"
+fi
+if command -v groff >/dev/null; then
+    groff -man -Tascii -ww "$shared/share/man/man1/stiction.1" >page 2>warnings || fail "groff"
+    [ ! -s warnings ] || fail "the manual page: $(head -3 warnings)"
+    grep -q 'checkpoint' page || fail "the manual page has no options"
+fi
 lib=$(dirname "$(find "$shared" -name libstiction.a)")
 libdir=${lib#"$shared"/}
 [ "$("$shared/bin/stiction" --version)" = "stiction $version" ] || fail "stiction --version does not print $version"

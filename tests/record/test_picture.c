@@ -183,7 +183,8 @@ static void everything_is_drawn(void **state)
     assert_int_equal(count(f->text, "class=\"frame\""), 12);
     assert_int_equal(count(f->text, "class=\"bar\""), 12);
     assert_int_equal(count(f->text, "class=\"point\""), 12);
-    assert_int_equal(count(f->text, "<polygon"), 12); /* the box */
+    assert_int_equal(count(f->text, "class=\"stick\""), 12); /* from the point's body to the joint that holds it */
+    assert_int_equal(count(f->text, "<polygon"), 12);        /* the box */
     assert_int_equal(count(f->text, "class=\"plane\""), 1);
     assert_int_equal(count(f->text, "class=\"spring\""), 2);
     assert_int_equal(count(f->text, "class=\"joint\""), 1);

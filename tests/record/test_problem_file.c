@@ -530,6 +530,27 @@ static void failed_writing_leaves_the_old_file(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* A device or a pipe is not replaced by a file of its name, and a link leads where it led. */
+static void pipes_and_links_stay(void **state)
+{
+    Folder *folder = *state;
+    st_Error err = {0};
+    struct stat info;
+    const char *path = WRITE(folder, &good), *fifo = in_folder(folder, "pipe.hdf5"), *link = in_folder(folder, "link");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(st_problem_file_write_solution(path, fifo, 2, q2, NULL, 0, NULL, &err), ST_ERR_FILE);
+    assert_non_null(strstr(err.message, "pipe.hdf5: cannot be written: not a plain file"));
+    assert_int_equal(lstat(fifo, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_int_equal(symlink(path, link), 0);
+    check_ok(st_problem_file_write_solution(path, link, 2, q2, NULL, 0, NULL, &err), err);
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    st_ProblemFile *back = read_good(path);
+    check_same_vector(back->r, q2, 2);
+    st_problem_file_destroy(back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +567,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cut_files_are_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(solution_is_added_and_all_else_stays, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(failed_writing_leaves_the_old_file, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(pipes_and_links_stay, make_folder, remove_folder),
     };
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);

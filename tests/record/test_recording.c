@@ -287,6 +287,32 @@ static void others_are_refused(void **state)
     check_refused(path, "not a recording of stiction");
 }
 
+/* A recording does not take the place of a device or a pipe, and goes where a link leads. */
+static void pipes_and_links_stay(void **state)
+{
+    Fixture *f = *state;
+    char path[PATH_SIZE], link[PATH_SIZE];
+    st_Error err = {0};
+    st_Recorder *recorder = NULL;
+    st_RecorderDef def = recorder_def(f, 60);
+    struct stat info;
+    in_folder(f, "pipe.h5", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), ST_ERR_FILE);
+    assert_null(recorder);
+    assert_non_null(strstr(err.message, "not a plain file"));
+    in_folder(f, "far.h5", path);
+    in_folder(f, "link.h5", link);
+    write_bytes(path, "old", 3);
+    assert_int_equal(symlink("far.h5", link), 0);
+    record(f, link, 60, NULL);
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    st_Recording *r = NULL;
+    check_ok(st_recording_open(path, &r, &err), err);
+    st_recording_close(r);
+}
+
 static void newer_ones_are_refused(void **state)
 {
     Fixture *f = *state;
@@ -476,6 +502,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(frames_come_at_the_rate, setup, teardown),
         cmocka_unit_test_setup_teardown(checkpoints_go_on, setup, teardown),
         cmocka_unit_test_setup_teardown(others_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(pipes_and_links_stay, setup, teardown),
         cmocka_unit_test_setup_teardown(newer_ones_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(cut_ones_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(full_disks_keep_what_was_flushed, setup, teardown),

@@ -14,6 +14,7 @@ export async function renderFrames(app, wanted) {
   canvas.width = width, canvas.height = height;
   picture.renderer.setPixelRatio(1);
   picture.resize(width, height);
+  picture.inset = [0, 0]; // no controls cover it
   app.setTime(from);
   picture.measure(from, to);
   picture.resetView(wanted.has("look") ? new Vector3(...wanted.get("look").split(",").map(Number)) : undefined);
