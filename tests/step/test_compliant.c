@@ -307,10 +307,10 @@ static void problems_are_as_they_were_solved(void **state)
     for (int k = 0; k < 5; k++) {
         Ball b;
         load_ball(&b, &laws[k], 1);
-        for (int n = 1; n <= 200; n++) {
+        for (int n = 1; n <= 41; n++) {
             st_StepInfo info = st_step_info();
             check_ok(st_system_step(b.sys, b.def.h, &info, &b.err), b.err);
-            if (n % 50 != 1) continue;
+            if (n % 20 != 1) continue;
             const double *r;
             st_Residual residual;
             const st_Problem *problem = st_system_problem(b.sys, &r);
