@@ -17,7 +17,7 @@
  * change that is kept at each halving is the first one as long as no gap opens again there.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 static void prepare_path(st_System *system)
 {
@@ -61,7 +61,8 @@ static double smallest_of(const Way *way, const st_Sink *sink)
     double F = way->margin;
     for (int c = 0; c < sink->n_contacts; c++) {
         const uint64_t id = sink->contact[c].id;
-        if (sti_ids_contain(&system->active, id) || (way->passing && sti_ids_contain(&system->under, id))) continue;
+        if (sti_ids_contain(&system->active, id) || (way->passing && sti_ids_contain(&system->lookout.under, id)))
+            continue;
         F = fmin(F, sink->contact[c].gap);
     }
     return F;
@@ -103,10 +104,10 @@ enum { CAREFUL = 32, LOOKS = 100 };
 /* What overlaps at the start, and is not held. */
 static st_Status note_under(st_System *system, const st_Sink *sink, st_Error *err)
 {
-    system->under.n = 0;
+    system->lookout.under.n = 0;
     for (int c = 0; c < sink->n_contacts; c++)
         if (sink->contact[c].gap < -system->def.active_gap && !sti_ids_contain(&system->active, sink->contact[c].id))
-            STI_TRY(sti_ids_add(&system->allocator, &system->under, sink->contact[c].id, err));
+            STI_TRY(sti_ids_add(&system->allocator, &system->lookout.under, sink->contact[c].id, err));
     return ST_OK;
 }
 
@@ -139,7 +140,7 @@ static st_Status follow(Way *way, Bracket *bracket, st_Error *err)
     bracket->F_hi = smallest_of(way, seen);
     for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -system->def.active_gap; look++, seen = &system->trial)
         STI_TRY(look_on(way, look, seen, bracket, err));
-    if (system->under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
+    if (system->lookout.under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
     return ST_OK;
 }
 
@@ -161,13 +162,13 @@ static double lowest_of_cubic(double p0, double m0, double p1, double m1, double
 static st_Status note_opening(st_System *system, st_Error *err)
 {
     const st_Sink *sink = &system->trial;
-    system->n_opening = 0;
-    STI_TRY(STI_GROW(&system->allocator, system->opening, system->opening_capacity, sink->n_contacts, err));
+    system->lookout.n_opening = 0;
+    STI_TRY(STI_GROW(&system->allocator, system->lookout.opening, system->lookout.capacity, sink->n_contacts, err));
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
         const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, system->v_new);
         if (rate > 0 && !sti_ids_contain(&system->active, contact->id))
-            system->opening[system->n_opening++] = (sti_Opening){contact->id, contact->gap, rate};
+            system->lookout.opening[system->lookout.n_opening++] = (sti_Opening){contact->id, contact->gap, rate};
     }
     return ST_OK;
 }
@@ -182,12 +183,12 @@ static double first_dip(const Way *way)
     double first = 1, least;
     for (int c = 0, k = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
-        while (k < system->n_opening && system->opening[k].id < contact->id)
+        while (k < system->lookout.n_opening && system->lookout.opening[k].id < contact->id)
             k++;
-        if (k == system->n_opening || system->opening[k].id != contact->id) continue;
+        if (k == system->lookout.n_opening || system->lookout.opening[k].id != contact->id) continue;
         const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, v);
         if (rate >= 0) continue;
-        const sti_Opening *end = &system->opening[k];
+        const sti_Opening *end = &system->lookout.opening[k];
         double s = lowest_of_cubic(contact->gap, way->h * rate, end->gap, way->h * end->rate, &least);
         if (least < -system->def.active_gap) first = fmin(first, s);
     }
@@ -202,7 +203,7 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
     bracket->lo = 0, bracket->hi = 1;
     STI_TRY(smallest_gap(way, 1, &bracket->F_hi, err));
     STI_TRY(note_opening(system, err));
-    if (bracket->F_hi >= -system->def.active_gap && system->n_opening == 0) return ST_OK;
+    if (bracket->F_hi >= -system->def.active_gap && system->lookout.n_opening == 0) return ST_OK;
     STI_TRY(smallest_gap(way, 0, &bracket->F_lo, err));
     const double dip = first_dip(way);
     if (dip < 1) {
@@ -248,9 +249,29 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
     return sti_find_root(smallest_gap, &way, at.lo, at.hi, at.F_lo, at.F_hi, 1e-16, STI_COLLISION_GAP, s, err);
 }
 
+/* ---- reports ------------------------------------------------------------------------------------- */
+
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->allocator, system->event, system->event_capacity, system->n_events + 1, err));
-    system->event[system->n_events++] = *event;
+    STI_TRY(STI_GROW(&system->allocator, system->events.report, system->events.capacity, system->events.n + 1, err));
+    system->events.report[system->events.n++] = *event;
+    return ST_OK;
+}
+
+const char *st_event_kind_name(st_EventKind kind)
+{
+    static const char *const names[ST_N_EVENT_KINDS] = {"collision", "take-off", "stick", "slip", "facet"};
+    return (int)kind >= 0 && (int)kind < ST_N_EVENT_KINDS ? names[kind] : NULL;
+}
+
+int st_system_event_count(const st_System *system)
+{
+    return system->events.n;
+}
+
+st_Status st_system_event(const st_System *system, int index, st_EventReport *out)
+{
+    if (index < 0 || index >= system->events.n) return ST_ERR_ARGUMENT;
+    *out = system->events.report[index];
     return ST_OK;
 }

@@ -14,7 +14,7 @@
  * a wall that something turns beside. It may so go a `skin` too far, a hundredth of what would have to be crossed: what
  * runs into something is seen in overlap then, and only what grazes it by less than that is not.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 #define SKIN 0.01
 
@@ -58,7 +58,7 @@ double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
         if (contact->shape_a == 0 || sti_ids_contain(&system->active, contact->id) ||
-            sti_ids_contain(&system->under, contact->id))
+            sti_ids_contain(&system->lookout.under, contact->id))
             continue;
         const double way = h * (approach(system, contact->a, contact->normal, h) +
                                 approach(system, contact->b, scale(-1, contact->normal), h));
