@@ -176,7 +176,7 @@ typedef struct st_StepInfo {
     int problems;       /* step problems solved, impacts included                      */
     bool accumulated;   /* more than max_events: went on with the active set alone     */
     int overlapping;    /* contacts in overlap that got a compliance, drift gap        */
-    int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: too many to tell */
+    int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: not found */
     double penetration; /* deepest, over all contacts, after the step [m]              */
     double joint_error; /* largest joint value after the step [m or rad]               */
     double impact_gain; /* kinetic energy that impact laws added, and no belt did [J], 0: none did */
@@ -266,9 +266,9 @@ typedef struct st_ContactReport {
     double gap;            /* at the start of the step [m]                              */
     bool asleep;           /* its bodies sleep: not in the step problem, force as it was */
     int dim;
-    double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s]; against a belt's surface */
-    double impulse[ST_MAX_DIM];  /* r: normal, tangents [N s]; rolling, spinning [N m s] */
-    st_Vec3 force, torque;       /* on b, at the point, world axes [N, N m]              */
+    double velocity[ST_MAX_DIM]; /* H'v: normal, tangents [m/s]; rolling, spinning [rad/s]; against a belt's surface */
+    double impulse[ST_MAX_DIM];  /* of the step: normal, tangents [N s]; rolling, spinning [N m s] */
+    st_Vec3 force, torque;       /* of its last stage, on b, at the point, world axes [N, N m] */
 } st_ContactReport;
 
 /* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.

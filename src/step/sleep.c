@@ -31,8 +31,8 @@ st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep needs rigid contacts: contact must be \"rigid\"");
     if (def->drift == ST_DRIFT_PROJECTION)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "sleep does not go with projection: drift must be \"gap\" or "
-                        "\"velocity\"");
+                        "sleep does not go with projection: drift must be \"gap\", "
+                        "\"velocity\" or \"mean\"");
     if (def->forces != ST_FORCES_ANY)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep keeps the forces there are: forces must be \"any\"");
     return ST_OK;
@@ -572,6 +572,7 @@ bool st_system_asleep(const st_System *system, st_BodyId body)
 
 st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
 {
+    STI_NEED(system, err);
     if (!is_body(system, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
     sti_Sleep *s = &system->sleep;

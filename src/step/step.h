@@ -130,8 +130,12 @@ st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st
 st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err);
 
+/* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
+void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                     double *w);
 /* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
+double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
 
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
@@ -165,6 +169,7 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
 bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 /* Impulses of the stages, weighed and added. */
+void sti_carry_nothing(st_System *system);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 
@@ -194,6 +199,9 @@ st_Status sti_note_modes(st_System *system, double s, st_Error *err);
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
+/* sweep.c: the fraction of the way at which shapes that are not held can overlap, where they are what `sink` shows at
+ * the fraction s; INFINITY: never. `patience`: how many skins deep.                              */
+double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience);
 
 /* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
 typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);
@@ -205,6 +213,8 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
 st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
 bool sti_ran_into_something(const st_System *system);
+bool sti_exhausted(const st_System *system);
+st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err);
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
 
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
