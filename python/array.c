@@ -235,7 +235,8 @@ static int array_buffer(ArrayObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "a stiction.Array is in C order");
         return -1;
     }
-    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !is_contiguous(self)) {
+    const int wanted = flags & ~PyBUF_STRIDES;
+    if ((wanted & (PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS)) != 0 && !is_contiguous(self)) {
         PyErr_SetString(PyExc_BufferError, "this stiction.Array is not contiguous");
         return -1;
     }

@@ -255,9 +255,11 @@ const char *text_of(PyObject *object, const char *what)
 PyObject *json_value(const char *text)
 {
     if (text == NULL) return PyErr_NoMemory();
-    PyObject *json = PyImport_ImportModule("json");
-    PyObject *value = json != NULL ? PyObject_CallMethod(json, "loads", "s", text) : NULL;
+    PyObject *copy = PyUnicode_FromString(text); /* an import runs Python, and the text may be gone behind it */
+    PyObject *json = copy != NULL ? PyImport_ImportModule("json") : NULL;
+    PyObject *value = json != NULL ? PyObject_CallMethod(json, "loads", "O", copy) : NULL;
     Py_XDECREF(json);
+    Py_XDECREF(copy);
     return value;
 }
 

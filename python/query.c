@@ -12,7 +12,9 @@ static bool read_groups(PyObject *object, uint32_t *out)
 {
     *out = UINT32_MAX;
     if (object == NULL || object == Py_None) return true;
-    unsigned long bits = PyIndex_Check(object) ? PyLong_AsUnsignedLong(object) : 0;
+    PyObject *number = PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
+    unsigned long bits = number != NULL ? PyLong_AsUnsignedLong(number) : 0;
+    Py_XDECREF(number);
     if (!PyIndex_Check(object))
         PyErr_Format(PyExc_TypeError, "groups must be an integer of bits, not %R", Py_TYPE(object));
     else if (!PyErr_Occurred() && bits > UINT32_MAX)

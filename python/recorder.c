@@ -4,10 +4,10 @@
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
 /* Overrides of the scene, and what System(scene, ...) changed: so that the run can be gone on with. */
-static PyObject *all_sets(const State *state, const SystemObject *system)
+static PyObject *all_sets(const State *state, const SystemObject *system, const SceneObject *scene)
 {
-    PyObject *changed = settings_sets(state, &system->scene->def, &system->def), *all = NULL;
-    if (changed != NULL) all = PySequence_Concat(system->scene->sets, changed);
+    PyObject *changed = settings_sets(state, &scene->def, &system->def), *all = NULL;
+    if (changed != NULL) all = PySequence_Concat(scene->sets, changed);
     Py_XDECREF(changed);
     return all;
 }
@@ -20,11 +20,13 @@ bool recorder_add(RecorderObject *recorder, const st_StepInfo *info)
     return status == ST_OK;
 }
 
-static bool may_record(const SystemObject *system)
+static bool may_record(const SystemObject *system, const SceneObject *scene)
 {
     if (!system_free(system)) return false;
-    if (system->recorder == NULL) return true;
-    PyErr_SetString(PyExc_ValueError, "the system is recorded already: close that recorder first");
+    if (system->recorder == NULL && system->scene == scene) return true;
+    PyErr_SetString(PyExc_ValueError, system->recorder != NULL
+                                          ? "the system is recorded already: close that recorder first"
+                                          : "the scene of the system was changed meanwhile, in another thread");
     return false;
 }
 
@@ -34,17 +36,27 @@ static bool add_start(RecorderObject *self)
     return system_start_info(self->system, &start) && recorder_add(self, &start);
 }
 
+/* What the scene says of itself. A robot's is in its file, which is read again with all that it names: where that is
+ * gone meanwhile there is none. */
+static PyObject *said(const State *state, SceneObject *scene, const char *member)
+{
+    PyObject *text = PyObject_GetAttrString((PyObject *)scene, member);
+    if (text != NULL || !PyErr_ExceptionMatches(state->error)) return text;
+    PyErr_Clear();
+    return PyUnicode_FromString("");
+}
+
 /* The start is its first row. */
 static bool open_file(const State *state, RecorderObject *self, const char *path, st_RecorderDef *def)
 {
     SystemObject *system = self->system;
-    SceneObject *scene = system->scene;
+    SceneObject *scene = (SceneObject *)Py_NewRef((PyObject *)system->scene); /* change() may drop it meanwhile */
     st_Error err = {0};
     st_Status status = ST_ERR_MEMORY;
-    PyObject *sets = all_sets(state, system), *name = NULL, *description = NULL;
+    PyObject *sets = all_sets(state, system, scene), *name = NULL, *description = NULL;
     const char **array = NULL;
-    if (sets != NULL) name = PyObject_GetAttrString((PyObject *)scene, "name");
-    if (name != NULL) description = PyObject_GetAttrString((PyObject *)scene, "description");
+    if (sets != NULL) name = said(state, scene, "name");
+    if (name != NULL) description = said(state, scene, "description");
     if (description != NULL) array = sets_array(sets, &def->n_sets);
     if (array != NULL) {
         def->name = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : "";
@@ -55,7 +67,7 @@ static bool open_file(const State *state, RecorderObject *self, const char *path
         def->sets = array;
     }
     /* No Python runs from here until the first row is written: no other thread can begin to step. */
-    if (array != NULL && may_record(system)) {
+    if (array != NULL && may_record(system, scene)) {
         status = st_recorder_open(path, def, scene->scene, &system->def, system->system, &self->recorder, &err);
         if (status != ST_OK) raise_error(state, status, &err);
     }
@@ -65,6 +77,7 @@ static bool open_file(const State *state, RecorderObject *self, const char *path
     Py_XDECREF(description);
     Py_XDECREF(name);
     Py_XDECREF(sets);
+    Py_DECREF((PyObject *)scene);
     return ok;
 }
 
@@ -78,7 +91,7 @@ PyObject *system_record(SystemObject *self, PyObject *args, PyObject *keywords)
                                      &def.flush) ||
         !PyUnicode_FSConverter(path, &file))
         return NULL;
-    RecorderObject *recorder = may_record(self) ? PyObject_New(RecorderObject, state->recorder) : NULL;
+    RecorderObject *recorder = may_record(self, self->scene) ? PyObject_New(RecorderObject, state->recorder) : NULL;
     if (recorder == NULL) goto done;
     recorder->system = (SystemObject *)Py_NewRef((PyObject *)self);
     recorder->recorder = NULL;

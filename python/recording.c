@@ -8,6 +8,7 @@ typedef struct RecordingObject {
     PyObject_HEAD st_Recording *recording; /* NULL: closed */
 } RecordingObject;
 
+/* To be asked once all arguments are read: reading them may run Python, which may close it. */
 static const st_RecordingInfo *use(const RecordingObject *self)
 {
     if (self->recording != NULL) return st_recording_info(self->recording);
@@ -75,16 +76,16 @@ static PyObject *recording_exit(RecordingObject *self, PyObject *Py_UNUSED(args)
 /* ---- tables ---------------------------------------------------------------------------------------------------- */
 
 /* frames[frame], counting from the end where it is negative; None: the last. */
-static bool read_frame(const st_RecordingInfo *info, PyObject *object, int64_t *out)
+static const st_RecordingInfo *read_frame(RecordingObject *self, PyObject *object, int64_t *out)
 {
-    if (info == NULL) return false;
     Py_ssize_t frame = -1;
     if (object != NULL && object != Py_None) frame = PyNumber_AsSsize_t(object, PyExc_IndexError);
-    if (PyErr_Occurred()) return false;
+    const st_RecordingInfo *info = PyErr_Occurred() ? NULL : use(self);
+    if (info == NULL) return NULL;
     *out = frame < 0 ? frame + info->n_frames : frame;
-    if (*out >= 0 && *out < info->n_frames) return true;
+    if (*out >= 0 && *out < info->n_frames) return info;
     PyErr_Format(PyExc_IndexError, "frame %zd is outside a recording of %lld", frame, (long long)info->n_frames);
-    return false;
+    return NULL;
 }
 
 static PyObject *recording_steps(RecordingObject *self, PyObject *Py_UNUSED(unused))
@@ -140,7 +141,7 @@ static PyObject *recording_contacts(RecordingObject *self, PyObject *args, PyObj
     st_Error err = {0};
     void *rows;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:contacts", names, &which) ||
-        !read_frame(use(self), which, &frame))
+        read_frame(self, which, &frame) == NULL)
         return NULL;
     st_Status status = st_recording_frames(self->recording, frame, 1, &row, &err);
     if (status != ST_OK) return raise_as(self, status, &err);
@@ -157,11 +158,10 @@ static PyObject *recording_joints(RecordingObject *self, PyObject *args, PyObjec
     int64_t frame;
     st_Error err = {0};
     void *rows;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:joints", names, &which) ||
-        !read_frame(use(self), which, &frame))
-        return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:joints", names, &which)) return NULL;
+    const st_RecordingInfo *info = read_frame(self, which, &frame);
     PyObject *table =
-        table_new(state_of((PyObject *)self), ROW_RECORDED_JOINT, st_recording_info(self->recording)->n_joints, &rows);
+        info != NULL ? table_new(state_of((PyObject *)self), ROW_RECORDED_JOINT, info->n_joints, &rows) : NULL;
     if (table == NULL) return NULL;
     return filled(self, table, st_recording_joints(self->recording, frame, rows, &err), &err);
 }
@@ -191,11 +191,11 @@ static bool read_bodies(RecordingObject *self, int64_t frame, bool velocities, s
 /* Of one frame, or of all where none is named. */
 static PyObject *motion(RecordingObject *self, PyObject *which, bool velocities)
 {
-    const st_RecordingInfo *info = use(self);
     const bool all = which == NULL || which == Py_None;
     int64_t first = 0;
     double *data;
-    if (info == NULL || (!all && !read_frame(info, which, &first))) return NULL;
+    const st_RecordingInfo *info = all ? use(self) : read_frame(self, which, &first);
+    if (info == NULL) return NULL;
     const Py_ssize_t width = velocities ? 6 : 7, shape[3] = {info->n_frames, info->n_bodies, width};
     PyObject *array = all ? array_new(state_of((PyObject *)self), 3, shape, &data)
                           : array_new(state_of((PyObject *)self), 2, shape + 1, &data);
@@ -231,14 +231,13 @@ static PyObject *recording_velocities(RecordingObject *self, PyObject *args, PyO
 static PyObject *recording_scene(RecordingObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"overrides", NULL};
-    const st_RecordingInfo *info = use(self);
     PyObject *overrides = NULL, *sets, *text = NULL, *label = NULL, *scene = NULL;
-    if (info == NULL || !PyArg_ParseTupleAndKeywords(args, keywords, "|O:scene", names, &overrides)) return NULL;
-    if (info->text[0] == '\0')
-        return PyErr_Format(PyExc_ValueError, "the run was recorded without the text of its scene");
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:scene", names, &overrides)) return NULL;
     sets = sets_list(overrides);
-    bool ok = sets != NULL;
-    for (int k = info->n_sets - 1; ok && k >= 0; k--) { /* before the new ones */
+    const st_RecordingInfo *info = sets != NULL ? use(self) : NULL;
+    bool ok = info != NULL && info->text[0] != '\0';
+    if (info != NULL && !ok) PyErr_SetString(PyExc_ValueError, "the run was recorded without the text of its scene");
+    for (int k = ok ? info->n_sets - 1 : -1; ok && k >= 0; k--) { /* before the new ones */
         PyObject *set = PyBytes_FromString(info->sets[k]);
         ok = set != NULL && PyList_Insert(sets, 0, set) == 0;
         Py_XDECREF(set);
@@ -256,14 +255,14 @@ static PyObject *recording_restore(RecordingObject *self, PyObject *args, PyObje
 {
     static char *names[] = {"system", "checkpoint", NULL};
     const State *state = state_of((PyObject *)self);
-    const st_RecordingInfo *info = use(self);
     PyObject *object;
     Py_ssize_t which = -1;
     st_RecordedCheckpoint checkpoint;
     st_Error err = {0};
-    if (info == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O!|n:restore", names, state->system, &object, &which))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!|n:restore", names, state->system, &object, &which))
         return NULL;
+    const st_RecordingInfo *info = use(self);
+    if (info == NULL) return NULL;
     SystemObject *system = (SystemObject *)object;
     int64_t row = which < 0 ? which + info->n_checkpoints : which;
     if (row < 0 || row >= info->n_checkpoints)
@@ -286,11 +285,13 @@ static PyObject *write_with(RecordingObject *self, PyObject *path,
 {
     PyObject *file = NULL;
     st_Error err = {0};
-    if (use(self) == NULL || !PyUnicode_FSConverter(path, &file)) return NULL;
-    st_Status status = write(self->recording, PyBytes_AsString(file), &err);
+    if (!PyUnicode_FSConverter(path, &file)) return NULL;
+    if (use(self) != NULL) {
+        st_Status status = write(self->recording, PyBytes_AsString(file), &err);
+        if (status != ST_OK) raise_as(self, status, &err);
+    }
     Py_DECREF(file);
-    if (status != ST_OK) return raise_as(self, status, &err);
-    return Py_NewRef(Py_None);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *recording_write_csv(RecordingObject *self, PyObject *path)
@@ -334,11 +335,10 @@ static PyObject *recording_plot(RecordingObject *self, PyObject *args, PyObject 
     const char *over = NULL, **array = NULL;
     st_Error err = {0};
     st_Status status = ST_OK;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|z:plot", names, &path, &curves, &over) || use(self) == NULL)
-        return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|z:plot", names, &path, &curves, &over)) return NULL;
     list = PyUnicode_Check(curves) ? Py_BuildValue("[O]", curves) : PySequence_List(curves);
     if (list != NULL) array = curve_array(list);
-    if (array != NULL && PyUnicode_FSConverter(path, &file)) {
+    if (array != NULL && PyUnicode_FSConverter(path, &file) && use(self) != NULL) {
         status =
             st_recording_write_plot(self->recording, over, array, (int)PyList_Size(list), PyBytes_AsString(file), &err);
         if (status != ST_OK) raise_as(self, status, &err);

@@ -30,6 +30,15 @@ static bool append_text(PyObject *list, PyObject *text)
     return ok;
 }
 
+/* items() of a class may give anything. */
+static bool append_item(PyObject *list, PyObject *item)
+{
+    if (PyTuple_Check(item) && PyTuple_Size(item) == 2)
+        return append_set(list, PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1));
+    PyErr_Format(PyExc_TypeError, "items() of overrides must give pairs (\"PATH\", value), not %R", item);
+    return false;
+}
+
 PyObject *sets_list(PyObject *overrides)
 {
     PyObject *list = PyList_New(0);
@@ -46,7 +55,7 @@ PyObject *sets_list(PyObject *overrides)
     bool ok = items != NULL;
     for (Py_ssize_t k = 0; ok && k < PyList_Size(items); k++) {
         PyObject *item = PyList_GetItem(items, k);
-        ok = mapping ? append_set(list, PyTuple_GetItem(item, 0), PyTuple_GetItem(item, 1)) : append_text(list, item);
+        ok = mapping ? append_item(list, item) : append_text(list, item);
     }
     Py_XDECREF(items);
     if (!ok) Py_CLEAR(list);
@@ -224,7 +233,7 @@ static PyObject *scene_from_dict(PyObject *type, PyObject *args, PyObject *keywo
 
 /* ---- ids ------------------------------------------------------------------------------------------------ */
 
-static bool find_id(PyObject *dict, const char *kind, int least, PyObject *which, int *out)
+static bool look_up(PyObject *dict, const char *kind, int least, PyObject *which, int *out)
 {
     if (PyUnicode_Check(which)) {
         PyObject *number = PyDict_GetItemWithError(dict, which);
@@ -242,6 +251,15 @@ static bool find_id(PyObject *dict, const char *kind, int least, PyObject *which
         PyErr_Format(PyExc_IndexError, "there is no %s %zd, only %d to %zd", kind, id, least, n);
     *out = (int)id;
     return !PyErr_Occurred();
+}
+
+/* Asking an object for its number may change the scene of a system, which held the dict. */
+static bool find_id(PyObject *dict, const char *kind, int least, PyObject *which, int *out)
+{
+    Py_INCREF(dict);
+    const bool found = look_up(dict, kind, least, which, out);
+    Py_DECREF(dict);
+    return found;
 }
 
 bool body_id(const SceneObject *scene, PyObject *which, st_BodyId *out)
@@ -297,7 +315,8 @@ static PyObject *converted(SceneObject *self)
     PyObject *value = NULL;
     const char **sets = sets_array(self->sets, &n);
     if (sets == NULL) return NULL;
-    st_Status status = st_scene_convert(PyBytes_AsString(self->label), sets, n, NULL, &text, NULL, &err);
+    st_Status status = st_scene_convert_text(PyBytes_AsString(self->text), (size_t)PyBytes_Size(self->text),
+                                             PyBytes_AsString(self->label), sets, n, NULL, &text, NULL, &err);
     if (status == ST_OK)
         value = json_value(text);
     else

@@ -26,6 +26,9 @@ ST_API st_Status st_scene_parse(const char *text, size_t length, const char *lab
  */
 ST_API st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets, const char *prefix,
                                   char **text, char **remarks, st_Error *err);
+/* The same from memory; `label` stands for the file in messages, and files that it names are looked for beside it. */
+ST_API st_Status st_scene_convert_text(const char *from, size_t length, const char *label, const char *const *sets,
+                                       int n_sets, const char *prefix, char **text, char **remarks, st_Error *err);
 /* The JSON Schema of scene files, from the reader's own tables: malloc'd, free() it. NULL: no memory. */
 ST_API char *st_scene_schema(void);
 /* The tables of every key as Markdown, from the same tables; as above. */

@@ -49,6 +49,21 @@ static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const ch
     return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is %g, must be >= 0", name, *out);
 }
 
+/* Of a free joint only what resists would matter, and a scene has no such thing for a body without a joint: refused
+ * where it is not 0, whoever says it. MuJoCo itself passes over pos, axis and limits of it. */
+static st_Status check_free(const sti_Mjcf *m, const sti_Element *at)
+{
+    static const char *const resisting[] = {"stiffness", "damping", "frictionloss", "armature"};
+    STI_TRY(sti_mjcf_check(m, at, "name class type pos axis limited stiffness damping frictionloss armature",
+                           "group align user margin"));
+    for (int k = 0; k < 4; k++) {
+        double value = 0;
+        STI_TRY(not_negative(m, at, resisting[k], &value));
+        if (value != 0) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, resisting[k]), resisting[k]));
+    }
+    return ST_OK;
+}
+
 static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
 {
     const char *type = sti_mjcf_text(m, at, "type");
@@ -63,7 +78,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->name = sti_attribute(at, "name");
     joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;
     joint->floating = type[0] == 'f';
-    if (joint->floating) return sti_mjcf_check(m, at, "name class type limited", "group align user margin armature");
+    if (joint->floating) return check_free(m, at);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_joint_words, sti_mjcf_joint_passed));
     STI_TRY(sti_mjcf_numbers(m, at, "pos", 3, point));
     STI_TRY(sti_mjcf_numbers(m, at, "axis", 3, axis));

@@ -177,17 +177,15 @@ static st_Status write_text(const sti_Reader *reader, const char *prefix, char *
     return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
 }
 
-st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets, const char *prefix, char **text,
-                           char **remarks, st_Error *err)
+st_Status st_scene_convert_text(const char *from, size_t length, const char *label, const char *const *sets, int n_sets,
+                                const char *prefix, char **text, char **remarks, st_Error *err)
 {
-    sti_Reader reader = {.label = path != NULL ? path : "(no path)", .err = err, .def = st_system_def()};
-    char *own = NULL;
+    sti_Reader reader = {.label = label != NULL ? label : "scene", .text = from, .length = length, .err = err};
     if (text != NULL) *text = NULL;
     if (remarks != NULL) *remarks = NULL;
-    if (path == NULL || (n_sets > 0 && sets == NULL))
-        return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_convert: path or sets is NULL");
-    STI_TRY(sti_text_read(path, &own, &reader.length, err));
-    reader.text = own;
+    if (from == NULL || (n_sets > 0 && sets == NULL))
+        return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_convert_text: from or sets is NULL");
+    reader.def = st_system_def();
     st_Status status = sti_tree_read(&reader, sets, n_sets);
     if (status == ST_OK) status = st_scene_create(&reader.scene, err);
     if (status == ST_OK) status = sti_build(&reader); /* what is written can be read again */
@@ -198,6 +196,20 @@ st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets
     }
     st_scene_destroy(reader.scene);
     sti_reader_free(&reader);
-    free(own);
+    return status;
+}
+
+st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets, const char *prefix, char **text,
+                           char **remarks, st_Error *err)
+{
+    const sti_Reader reader = {.label = "(no path)", .err = err};
+    char *from = NULL;
+    size_t length = 0;
+    if (text != NULL) *text = NULL;
+    if (remarks != NULL) *remarks = NULL;
+    if (path == NULL) return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_convert: path is NULL");
+    STI_TRY(sti_text_read(path, &from, &length, err));
+    st_Status status = st_scene_convert_text(from, length, path, sets, n_sets, prefix, text, remarks, err);
+    free(from);
     return status;
 }

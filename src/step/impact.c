@@ -90,3 +90,52 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
     if (gain > 1e-13 * before) info->impact_gain += gain;
     return ST_OK;
 }
+
+/* ---- impacts that nobody located --------------------------------------------------------------- */
+
+bool sti_rebounds_unseen(const st_System *system)
+{
+    return system->def.events == ST_EVENTS_OFF && system->def.impact != ST_IMPACT_INELASTIC;
+}
+
+/* Does a contact close within h fast enough to rebound? */
+static bool closes_fast(const st_System *system, const sti_ContactEntry *contact, double h)
+{
+    const double approach = sti_row_dot(&system->here.contact_rows, contact->first_row, system->v);
+    return contact->surface->restitution > 0 && approach < -system->def.restitution_speed &&
+           contact->gap + h * approach < 0;
+}
+
+/* Of the contacts of the step problem those that rebound, and those that touch and may pass it on. */
+static bool want_rebounding(st_System *system, double h)
+{
+    const st_Sink *here = &system->here;
+    sti_IdSet *wanted = &system->wanted;
+    const double touching = fmax(system->def.slop, system->def.active_gap);
+    bool any = false;
+    int n = 0;
+    for (int k = 0; k < wanted->n; k++) {
+        const int c = sti_sink_find(here, wanted->id[k]);
+        const bool rebounds = c >= 0 && closes_fast(system, &here->contact[c], h);
+        if (rebounds || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
+        any = any || rebounds;
+    }
+    wanted->n = n;
+    return any;
+}
+
+st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err)
+{
+    const sti_Stage impact = {.t = system->t,
+                              .eta = 0,
+                              .rebound = true,
+                              .rows = &system->here,
+                              .q_star = system->q,
+                              .v_star = system->v,
+                              .v_base = system->v,
+                              .q_base = system->q};
+    *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
+    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->v_base, info, err));
+    if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, err));
+    return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
+}

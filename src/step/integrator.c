@@ -130,14 +130,6 @@ bool sti_closes_within(const st_System *system, double h)
     return false;
 }
 
-/* The step as Euler's, and a new start behind it. */
-st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
-{
-    system->rough = true;
-    system->n_carried = 0;
-    return sti_euler_step(system, h, info, err);
-}
-
 /* ---- impulses of the whole step --------------------------------------------------------------- */
 
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)

@@ -1,7 +1,7 @@
 /* step/stage.c -- the step problem of one stage.
  *
  *     M v = M v_b* + eta k1(t, q*, v*) + G l + H r                    (METHODS section 3b)
- *     joints   G' v + g = 0,           g = theta_b/eta + d theta/dt   (drift gap; else d theta/dt)
+ *     joints   G' v + g = 0,           g = d theta/dt + theta_b/eta   (drift gap; else d theta/dt)
  *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (Anitescu & Potra 2002, eq. 32-33 as rows)
  *     contact  u = H' v + w,           w = Phi_b/eta                  (drift gap; else 0)
  *     bounded  u = a' v + w,           eta lo <= r <= eta hi,  w = - target
@@ -21,6 +21,9 @@
  * velocity of the stage and not the one at its end; on a curved joint they differ by O(h), and the two stages of
  * sdirk2 fall to order one (double pendulum: 6e-5 at h = 2^-11 instead of 3e-8). There x(q)/h takes its place,
  * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
+ *
+ * In all of this theta_b is at the time of q_b, eta before the end of the stage, so that d theta/dt moves it on to
+ * there. Rows of bdf2 are taken at the end, theta(t + h, q_b), and eta d theta/dt is taken from them (`at_base`).
  */
 #include "step/stage.h"
 
@@ -166,13 +169,21 @@ static double capped(double speed, double cap)
     return speed > cap ? cap : (speed < -cap ? -cap : speed);
 }
 
-static double joint_drift(const sti_StageWork *work, int k, double reach)
+/* theta of joint row k at q_base and at its time. */
+static double at_base(const sti_StageWork *work, int k)
 {
     const st_Sink *sink = constraints_of(work);
-    const sti_RowList *rows = &sink->joint_rows;
+    const bool later = work->stage->t > work->system->t; /* the row is taken at the end of the stage */
+    const double moved = later ? work->stage->eta * sink->joint[k].rate : 0.0;
+    return sti_shifted(work, sink->joint[k].value, &sink->joint_rows, k) - moved;
+}
+
+static double joint_drift(const sti_StageWork *work, int k, double reach)
+{
+    const sti_RowList *rows = &constraints_of(work)->joint_rows;
     double cap = work->system->def.correction_speed;
     const st_Sink *from = work->stage->drift_from;
-    double value = from != NULL ? from->joint[k].value : sti_shifted(work, sink->joint[k].value, rows, k);
+    double value = from != NULL ? from->joint[k].value : at_base(work, k);
     return work->stage->mean ? capped(2 * value / reach, cap) + sti_base_speed(work, rows, k)
                              : capped(value / reach, cap);
 }

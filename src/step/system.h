@@ -357,6 +357,7 @@ int64_t sti_mean_past(const st_System *system); /* numbers in `past` */
 void sti_predict_mean(const st_System *system, double h, double *v);
 void sti_mean_remember(st_System *system, double h);
 bool sti_closes_within(const st_System *system, double h);
+/* euler.c: a step that runs into something as one of Euler's, and a new start behind it. */
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
@@ -404,6 +405,10 @@ void sti_exchange_active(st_System *system);
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
  * `here`.                                                                                         */
 st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
+/* Do contacts that close within a step rebound, though nobody looks where? Those that do, at the state: the velocity
+ * behind it in v_base, its impulses carried.                                                      */
+bool sti_rebounds_unseen(const st_System *system);
+st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
 
 /* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */

@@ -171,6 +171,46 @@ class Recordings(unittest.TestCase):
         with self.assertRaises(TypeError):
             recording.plot(os.path.join(self.folder, "x.svg"), [3])
 
+    def test_closed_while_arguments_are_read(self):
+        system = support.system(support.box())
+        with system.record(self.path):
+            system.step(steps=3)
+
+        class Sly:
+            def __index__(self):
+                recording.close()
+                return 0
+
+            def __fspath__(self):
+                recording.close()
+                return path
+
+            def __iter__(self):
+                recording.close()
+                return iter(["time"])
+
+        class Overrides(dict):
+            def items(self):
+                recording.close()
+                return [("simulation/h", 0.01)]
+
+        path, sly = os.path.join(self.folder, "x"), Sly()
+        for call in (
+            lambda: recording.scene(Overrides(a=1)),
+            lambda: recording.restore(system, sly),
+            lambda: recording.contacts(sly),
+            lambda: recording.joints(sly),
+            lambda: recording.poses(sly),
+            lambda: recording.velocities(sly),
+            lambda: recording.write_csv(sly),
+            lambda: recording.write_vtk(sly),
+            lambda: recording.plot(sly, ["kinetic"]),
+            lambda: recording.plot(path, sly),
+        ):
+            recording = stiction.Recording(self.path)
+            with self.assertRaisesRegex(ValueError, "closed"):
+                call()
+
     def test_wrong_files(self):
         system = support.system(support.box())
         with self.assertRaises(stiction.Error):

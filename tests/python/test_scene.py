@@ -1,4 +1,5 @@
 """Scenes: files, texts, dicts, overrides, settings; what is wrong is said."""
+import os
 import pathlib
 import pickle
 import tempfile
@@ -43,6 +44,47 @@ class Reading(unittest.TestCase):
             first.step(steps=5)
             second.step(steps=5)
             self.assertEqual(first.hash(), second.hash(), path)
+
+    def test_robots_from_texts(self):
+        path = support.ROOT / "examples/robots/arm.urdf"
+        scene = stiction.Scene.from_json(path.read_text())
+        self.assertEqual((scene.name, scene.description), ("arm", ""))
+        self.assertEqual(scene.to_dict(), stiction.Scene(path).to_dict())
+
+    def test_robots_whose_file_is_gone(self):
+        home = os.getcwd()
+        self.addCleanup(os.chdir, home)
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            pathlib.Path("arm.urdf").write_bytes((support.ROOT / "examples/robots/arm.urdf").read_bytes())
+            scene = stiction.Scene("arm.urdf")
+            os.mkdir("elsewhere")
+            os.chdir("elsewhere")
+            self.assertEqual(pickle.loads(pickle.dumps(scene)).name, "arm")
+            with scene.system().record("run.h5"):
+                pass
+            with stiction.Recording("run.h5") as recording:
+                self.assertEqual(recording.info.name, "arm")
+            os.chdir(home)
+
+    def test_robots_whose_meshes_are_gone_are_recorded(self):
+        home = os.getcwd()
+        self.addCleanup(os.chdir, home)
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            pathlib.Path("mesh.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+            pathlib.Path("robot.urdf").write_text(
+                '<robot name="r"><link name="l"><inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+                'ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="mesh.obj"/></geometry></collision>'
+                "</link></robot>"
+            )
+            system = stiction.Scene("robot.urdf").system()
+            os.remove("mesh.obj")
+            with system.record("run.h5"):
+                pass
+            with stiction.Recording("run.h5") as recording:
+                self.assertEqual((recording.info.name, len(recording.model["bodies"])), ("", 1))
+            os.chdir(home)
 
     def test_every_example_is_read(self):
         paths = sorted(support.ROOT.glob("examples/*/*.json"))
@@ -155,6 +197,18 @@ class Settings(unittest.TestCase):
             stiction.Scene.from_dict(support.box()).system(law="coulomb", solver="lemke")
         self.assertEqual(caught.exception.status, "unsupported")
         self.assertIn("lemke", str(caught.exception))
+
+
+class Overrides(unittest.TestCase):
+    def test_items_that_are_no_pairs(self):
+        for item in (["simulation/h", 0.01], ("simulation/h",), ("simulation/h", 1, 2), None, "ab"):
+
+            class Sly(dict):
+                def items(self):
+                    return [item]
+
+            with self.assertRaises(TypeError, msg=item):
+                stiction.Scene.from_dict(support.box(), overrides=Sly(a=1))
 
 
 class Pickling(unittest.TestCase):

@@ -1,6 +1,7 @@
 """Systems: known answers, state in and out, control, reports, queries."""
 import array
 import copy
+import ctypes
 import math
 import os
 import tempfile
@@ -135,6 +136,25 @@ class State(unittest.TestCase):
         del system, before
         self.assertEqual(view.tolist()[2], 0.1)  # it holds what it shows
 
+    def test_who_asks_for_one_block_does_not_get_strides(self):
+        system = support.system(support.box())
+        system.step()
+        get = ctypes.pythonapi.PyObject_GetBuffer
+        get.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
+        release = ctypes.pythonapi.PyBuffer_Release
+        release.argtypes = [ctypes.c_void_p]
+        strides, c, fortran, either = 0x18, 0x38, 0x58, 0x98  # PyBUF_STRIDES, _C_, _F_ and _ANY_CONTIGUOUS
+        view = ctypes.create_string_buffer(256)  # a Py_buffer is 80 bytes
+        gaps, q = system.contacts()["gap"], system.q
+        self.assertEqual(len(gaps), 4)
+        for array_, kind in [(gaps, strides)] + [(q, kind) for kind in (strides, c, fortran, either)]:
+            get(array_, view, kind)
+            release(view)
+        for array_ in (gaps, q[::2]):
+            for kind in (c, fortran, either):
+                with self.assertRaises(BufferError):
+                    get(array_, view, kind)
+
     def test_wrong_states(self):
         system = support.system(support.box())
         for wrong in ([], [0] * 6, [0] * 8, array.array("d", [0] * 6)):
@@ -225,6 +245,23 @@ class Changing(unittest.TestCase):
         with self.assertRaises(ValueError):
             system.q = [Sly()] + [0.0] * 41
         self.assertEqual(len(system.q), 7)
+
+    def test_change_while_an_id_is_read(self):
+        for call in ("pose", "velocity", "wake", "contact_force"):
+            for n in (1, 8):
+                system = support.system(support.drop(6))  # nobody else holds the scene
+
+                class Sly:
+                    def __index__(self):
+                        system.change(stiction.Scene.from_dict(support.drop(n)))
+                        self.other = [{} for _ in range(100)]  # where its names were
+                        return 6
+
+                if n == 8:
+                    getattr(system, call)(Sly())
+                    continue
+                with self.assertRaises(stiction.Error, msg=call):
+                    getattr(system, call)(Sly())
 
 
 class Control(unittest.TestCase):
@@ -382,6 +419,12 @@ class Queries(unittest.TestCase):
         self.assertIsNone(self.system.ray((0, 0, 1), (0, 0, 1)))
         self.assertIsNone(self.system.ray((0, 0, 1), (0, 0, -1), length=0.5))
         self.assertIsNone(self.system.ray((0, 0, 1), (0, 0, -1), groups=2))
+
+        class Bits:  # as numpy's integers are
+            def __index__(self):
+                return 2
+
+        self.assertIsNone(self.system.ray((0, 0, 1), (0, 0, -1), groups=Bits()))
         hits = self.system.rays([(0, 0, 1), (5, 0, 1), (0, 0, 1)], [(0, 0, -1)] * 2 + [(0, 0, 1)])
         self.assertEqual([h.body for h in hits], [1, 0, 0])
         self.assertEqual(hits["shape"][2], 0)

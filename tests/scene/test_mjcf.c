@@ -395,6 +395,35 @@ static void classes_must_be_there(void **state)
                               &def, NULL));
 }
 
+/* What resists a free joint is refused wherever it is said, and what does not matter is passed over. A <freejoint> has
+ * no class. */
+static void free_joints(void **state)
+{
+    (void)state;
+    static const char *const resisting[] = {"stiffness", "damping", "frictionloss", "armature"};
+    char text[1024];
+    for (int k = 0; k < 4; k++) {
+        snprintf(text, sizeof text,
+                 "<mujoco><worldbody><body>\n<joint type='free' %s='5'/>" INERTIAL "</body></worldbody></mujoco>",
+                 resisting[k]);
+        check_refused(text, 2, resisting[k], "joint");
+        snprintf(text, sizeof text,
+                 "<mujoco><default>\n<joint %s='5'/></default><worldbody><body><joint type='free'/>" INERTIAL
+                 "</body></worldbody></mujoco>",
+                 resisting[k]);
+        check_refused(text, 2, resisting[k], "joint");
+        snprintf(text, sizeof text, "robots/0/ignore=[\"%s\"]", resisting[k]);
+        Robot robot = model(NULL,
+                            "<default><joint stiffness='0' damping='0' frictionloss='0' armature='0'/></default>" WORLD(
+                                BODY("b", "", "<joint type='free' pos='0 0 0' damping='0' limited='false'/>" INERTIAL)),
+                            WORDS(text));
+        assert_int_equal(st_scene_joint_count(robot.scene), 0);
+        st_scene_destroy(robot.scene);
+    }
+    Robot robot = model(NULL, "<default><joint damping='5'/></default>" FREE(""), NULL);
+    st_scene_destroy(robot.scene);
+}
+
 /* A static body is part of the ground, and the ground's shapes touch what hangs on it. */
 static void worldbody_is_the_ground(void **state)
 {
@@ -499,6 +528,7 @@ int main(void)
         cmocka_unit_test(frictions),
         cmocka_unit_test(filters_of_two_robots),
         cmocka_unit_test(classes_must_be_there),
+        cmocka_unit_test(free_joints),
         cmocka_unit_test(worldbody_is_the_ground),
         cmocka_unit_test(two_formats_one_motion),
         cmocka_unit_test(the_ragdoll_comes_to_rest),

@@ -246,6 +246,18 @@ await t.close();
   assert.deepEqual(glass, [1, 0, 1]);
   console.log("ok: sees into what turns");
 }
+{ // meshes that begin alike and are as long in the file are not one and the same
+  const wedge = (top) => ({ type: "mesh", points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, top]], triangles: [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] });
+  const two = [wedge(1), wedge(2)].map((mesh, k) => ({ position: [3 * k, 0, 0], mass: 1, inertia: 1, shapes: [mesh] }));
+  writeScene("wedges.json", { simulation: { h: 0.01, end: 0.02, gravity: [0, 0, 0] }, bodies: [...two, { ...two[0], position: [6, 0, 0] }] });
+  stiction(program, "run", file("wedges.json"), "-o", file("wedges.h5"), "-q");
+  stiction(program, "report", file("wedges.h5"), "-o", file("wedges.html"));
+  const wedges = await open(browser, url("wedges.html"));
+  const groups = await wedges.page.evaluate(() => stiction.picture.groups.map((g) => { g.geometry.computeBoundingBox(); const { max, min } = g.geometry.boundingBox; return [g.count, Math.round(max.z - min.z)]; }));
+  assert.deepEqual(groups.sort(), [[1, 2], [2, 1]], "each mesh is drawn as itself, and those that are the same, once");
+  await wedges.close();
+  console.log("ok: meshes are told apart");
+}
 { // joints: Newton's cradle has ten strings, and two of them carry a ball that hangs still
   stiction(program, "run", new URL("../../examples/toys/newtons-cradle.json", import.meta.url).pathname, "-o", file("cradle.h5"), "-q", "--set", "simulation/end=0.2");
   stiction(program, "report", file("cradle.h5"), "-o", file("cradle.html"));
@@ -333,6 +345,9 @@ await t.close();
     const address = await new Promise((done) => server.stdout.on("data", (d) => done(String(d).split(" ")[0])));
     const live = await open(browser, address);
     await live.page.waitForFunction(() => stiction.run.now > 0.2);
+    assert.ok(await live.page.evaluate(() => stiction.run.series.contacts.every(Number.isInteger)), "contacts are counted");
+    await live.page.getByRole("tab", { name: "Plots" }).click();
+    await live.page.locator('[data-plot="contacts"] canvas').waitFor();
     await live.page.locator("canvas").first().press("Space");
     await live.page.waitForFunction(() => stiction.live.paused);
     const before = await live.page.evaluate(() => stiction.run.now);

@@ -223,7 +223,7 @@ export class LiveRun {
     const s = this.series;
     if (s.time.length === 0 || state.t > s.time[s.time.length - 1]) {
       s.time.push(state.t);
-      for (const key of Object.keys(s)) if (key !== "time") s[key].push(state[key]);
+      for (const key of Object.keys(s)) if (key !== "time") s[key].push(key === "contacts" ? state.contacts_n : state[key]);
       if (s.time.length > 4000) for (const key of Object.keys(s)) s[key] = s[key].filter((_, k) => k % 2 === 1);
     }
   }

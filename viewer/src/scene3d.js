@@ -395,7 +395,7 @@ export class Picture {
     const fine = many > 4000 ? [6, 4] : many > 600 ? [12, 9] : [40, 28];
     const ball = () => new THREE.SphereGeometry(1, ...fine);
     if (s.type === "sphere" && many > MANY) return { key: "disc", size: [s.radius, s.radius, s.radius], pattern: "disc" };
-    if (s.mesh) return { key: `mesh${JSON.stringify(s.mesh).length}:${s.mesh.points.slice(0, 6)}`, make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
+    if (s.mesh) return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
     if (s.type === "cylinder") return { key: "cylinder", make: () => new THREE.CylinderGeometry(1, 1, 1, fine[0] + 8).rotateX(Math.PI / 2), size: [s.radius, s.radius, s.length], pattern: "sectors" };
