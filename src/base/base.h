@@ -31,6 +31,14 @@ static inline double sti_larger(double x, double m)
     return x > m ? x : m;
 }
 
+/* Each becomes what the other was. */
+#define STI_EXCHANGE(type, a, b)                                                                                       \
+    do {                                                                                                               \
+        type sti_was_ = (a);                                                                                           \
+        (a) = (b);                                                                                                     \
+        (b) = sti_was_;                                                                                                \
+    } while (0)
+
 /* All memory is aligned for vector code and cache lines. */
 #define STI_ALIGN 64
 

@@ -1,12 +1,14 @@
-/* model/kept.c -- room for what is kept of patches between polytopes (collide.h), a place a pair.
+/* model/kept.c -- what is kept of patches between polytopes (collide.h), a place a pair.
  *
  * Places are given out when the list of pairs has changed, before threads look at the pairs: each writes to its own
  * pairs' places only. Pairs of other shapes have none: piles of balls pay nothing.
  */
 #include "model/world.h"
 
-/* Bounds of kept.c count on the shape's points and its own origin going no farther than its body's way, and on the
- * shape turning by no more than that over 2/3 of its size.                                               */
+/* ---- places -------------------------------------------------------------------------------------- */
+
+/* What a patch has room for counts on the shape's points and its own origin going no farther than its body's way, and
+ * on the shape turning by no more than that over 2/3 of its size.                                               */
 bool sti_shape_keeps(const sti_World *world, int shape)
 {
     const sti_Collider *c = &world->collider;
@@ -58,4 +60,35 @@ st_Status sti_kept_update(sti_World *world, st_Error *err)
     }
     c->kept_serial = c->pairs.serial;
     return ST_OK;
+}
+
+/* ---- a pair's patch ------------------------------------------------------------------------------ */
+
+/* A shape turns by 1.5 of its body's way over its size at most (sti_shape_keeps); the rest is for rounding. */
+#define ROOM_OF_WAY 0.6
+
+/* The patch was made for a room, of which something has been used: how far may bodies that have `gone` so far go? */
+static void keep_until(sti_KeptPatch *patch, double gone, double used)
+{
+    patch->until = gone + ROOM_OF_WAY * patch->kept.room - used - 1e-15 * gone;
+}
+
+/* Ways are longer than what comes of them, since bodies at rest tremble: before a patch is given up, it is asked how
+ * far they stand from where they were.                                                                 */
+sti_KeptPatch *sti_kept_patch(const sti_Collider *c, const sti_Pair *pair, int a, int b)
+{
+    const double gone = c->path[a] + c->path[b];
+    sti_KeptPatch *patch = &c->kept[pair->kept - 1];
+    if (!(patch->kept.room > 0) || gone < patch->until) return patch;
+    keep_until(patch, gone,
+               sti_way_between(&patch->pose[0], &c->body_pose[a], c->body_reach[a]) +
+                   sti_way_between(&patch->pose[1], &c->body_pose[b], c->body_reach[b]));
+    if (!(gone < patch->until)) patch->kept.room = 0;
+    return patch;
+}
+
+void sti_keep_patch(const sti_Collider *c, sti_KeptPatch *patch, int a, int b)
+{
+    patch->pose[0] = c->body_pose[a], patch->pose[1] = c->body_pose[b];
+    keep_until(patch, c->path[a] + c->path[b], 0);
 }

@@ -158,6 +158,10 @@ struct sti_World;
 /* kept.c */
 bool sti_shape_keeps(const struct sti_World *world, int shape);
 st_Status sti_kept_update(struct sti_World *world, st_Error *err);
+/* The place of a pair that has one, its bodies a and b: empty where these have gone beyond what it has room for; a
+ * patch that was just made there.                                                                       */
+sti_KeptPatch *sti_kept_patch(const sti_Collider *c, const sti_Pair *pair, int a, int b);
+void sti_keep_patch(const sti_Collider *c, sti_KeptPatch *patch, int a, int b);
 
 static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
 {
@@ -339,6 +343,11 @@ static inline int sti_awake_body(const sti_World *world, int e)
 static inline bool sti_sleeps(const sti_World *world, int body)
 {
     return world->awake != NULL && world->asleep[body];
+}
+
+static inline bool sti_stays(const sti_World *world, int body) /* asleep, or fixed */
+{
+    return sti_sleeps(world, body) || world->body[body].n_dofs == 0;
 }
 
 /* Neither can move in this step, and not because neither ever can. */

@@ -30,7 +30,7 @@ void sti_graph_release(sti_Graph *graph)
     RELEASE(diagonal);
     RELEASE(mass_at);
     RELEASE(legs);
-    RELEASE(whole);
+    RELEASE(kind);
     RELEASE(alone);
     RELEASE(alone_rows);
     RELEASE(jointed);
@@ -96,21 +96,20 @@ static bool is_body(const st_Problem *p, int node, const int *index)
     return all;
 }
 
-/* All rows of a contact on the six velocities of one body or of two: their nodes, and how many numbers a row has; 0:
- * not of this sort.                                                                               */
-static int whole_bodies(const st_Problem *p, const sti_Net *net, const st_ContactLaw *contact, int32_t ground,
-                        int32_t legs[2])
+/* Are all rows of a contact on the six velocities of one body or of two? Then these are its legs. */
+static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, const st_ContactLaw *contact,
+                                    int32_t ground, int32_t legs[2])
 {
     const int64_t begin = p->H.p[contact->first], count = p->H.p[contact->first + 1] - begin;
     const int *index = p->H.i + begin;
-    if (count != 6 && count != 12) return 0;
+    if (count != 6 && count != 12) return STI_ANY_ROWS;
     legs[0] = net->block_of[index[0]];
     legs[1] = count == 12 ? net->block_of[index[6]] : ground;
-    if (!is_body(p, legs[0], index) || legs[0] == legs[1]) return 0;
-    if (count == 12 && !is_body(p, legs[1], index + 6)) return 0;
+    if (!is_body(p, legs[0], index) || legs[0] == legs[1]) return STI_ANY_ROWS;
+    if (count == 12 && !is_body(p, legs[1], index + 6)) return STI_ANY_ROWS;
     for (int d = 1; d < contact->dim; d++)
-        if (!same_row(&p->H, contact->first, contact->first + d)) return 0;
-    return (int)count;
+        if (!same_row(&p->H, contact->first, contact->first + d)) return STI_ANY_ROWS;
+    return count == 12 ? STI_TWO_BODIES : STI_ONE_BODY;
 }
 
 /* Of rows that wait, their source knows. */
@@ -146,11 +145,11 @@ static void read_legs(sti_Graph *graph, const sti_Net *net, int c)
     const st_Problem *p = graph->problem;
     const int32_t ground = graph->n_nodes;
     int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-    graph->whole[c] = (uint8_t)whole_bodies(p, net, &p->contact[c], ground, legs);
-    if (graph->whole[c] > 0) return;
+    graph->kind[c] = (uint8_t)kind_of_rows(p, net, &p->contact[c], ground, legs);
+    if (graph->kind[c] != STI_ANY_ROWS) return;
     legs[0] = legs[1] = ground;
     for (int d = 0; d < p->contact[c].dim; d++)
-        if (!note_legs(p, net, p->contact[c].first + d, ground, legs)) graph->whole[c] = STI_ALONE;
+        if (!note_legs(p, net, p->contact[c].first + d, ground, legs)) graph->kind[c] = STI_ALONE;
 }
 
 /* Bodies with joints are no legs: what only time can move is ground, and others take their contact out of the lanes. */
@@ -167,15 +166,15 @@ static void leave_joints(const sti_Graph *graph, int c)
         legs[side] = ground;
     }
     const bool nobody = legs[0] == ground && legs[1] == ground;
-    if (jointed) graph->whole[c] = moves || nobody ? STI_ALONE : STI_LED;
+    if (jointed) graph->kind[c] = moves || nobody ? STI_ALONE : STI_LED;
 }
 
 static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
 {
     const st_Problem *p = graph->problem;
-    graph->whole[c] = 0;
+    graph->kind[c] = STI_ANY_ROWS;
     if (!law_fits(&p->contact[c])) {
-        graph->whole[c] = STI_ALONE;
+        graph->kind[c] = STI_ALONE;
         graph->legs[2 * (ptrdiff_t)c] = graph->legs[2 * (ptrdiff_t)c + 1] = graph->n_nodes;
         return p->contact[c].law == ST_LAW_BOUNDED && !sti_rows_wait(p);
     }
@@ -184,7 +183,7 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
         return true;
     }
     read_legs(graph, net, c);
-    if (p->n_l > 0 && graph->whole[c] != STI_ALONE) leave_joints(graph, c);
+    if (p->n_l > 0 && graph->kind[c] != STI_ALONE) leave_joints(graph, c);
     return true;
 }
 
@@ -196,9 +195,9 @@ static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
     bool fits = true, same = true, straight = waits;
     for (int c = (int)first; c < (int)end && fits; c++) {
         const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
-        const bool alone = fitting->graph->whole[c] == STI_ALONE;
+        const bool alone = fitting->graph->kind[c] == STI_ALONE;
         fits = find_own_legs(fitting->graph, fitting->net, c);
-        same = same && a == legs[0] && b == legs[1] && alone == (fitting->graph->whole[c] == STI_ALONE);
+        same = same && a == legs[0] && b == legs[1] && alone == (fitting->graph->kind[c] == STI_ALONE);
         straight = straight && is_straight(p, c);
     }
     fitting->fits[part] = fits;
@@ -241,7 +240,7 @@ static void choose_colours(sti_Graph *graph)
     memset(graph->run_first, 0, (size_t)(STI_COLOURS * graph->n_zones + 1) * sizeof *graph->run_first);
     for (int c = 0; c < graph->problem->n_contacts; c++) {
         const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
-        if (graph->whole[c] == STI_ALONE) continue;
+        if (graph->kind[c] == STI_ALONE) continue;
         const int colour = lowest_free(graph->taken[legs[0]] | graph->taken[legs[1]]);
         graph->colour[c] = (uint8_t)colour;
         graph->run_first[colour < LATE ? STI_COLOURS * (c / STI_ZONE) + colour : STI_COLOURS * graph->n_zones]++;
@@ -272,7 +271,7 @@ static void place_contacts(sti_Graph *graph)
         const int *run = graph->run_first + (ptrdiff_t)STI_COLOURS * (c / STI_ZONE);
         for (int k = 0; k < STI_COLOURS && c % STI_ZONE == 0; k++)
             next[k] = STI_LANES * run[k];
-        if (graph->whole[c] == STI_ALONE) {
+        if (graph->kind[c] == STI_ALONE) {
             graph->place[c] = alone++;
         } else if (graph->colour[c] == LATE) {
             graph->place[c] = late;
@@ -306,7 +305,7 @@ static void list_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_Graph *graph = ctx;
     for (int c = (int)first; c < (int)end; c++)
-        if (graph->whole[c] != STI_ALONE)
+        if (graph->kind[c] != STI_ALONE)
             graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
 }
 
@@ -325,7 +324,7 @@ static st_Status make_room(sti_Graph *graph, st_Error *err)
 {
     const int64_t n_contacts = graph->problem->n_contacts, n_nodes = (int64_t)graph->n_nodes + 1;
     GROW(legs, 2 * n_contacts);
-    GROW(whole, n_contacts);
+    GROW(kind, n_contacts);
     GROW(colour, n_contacts);
     GROW(place, n_contacts);
     GROW(taken, n_nodes);
@@ -387,13 +386,13 @@ static st_Status count_kinds(sti_Graph *graph, bool *enough, st_Error *err)
     const int n = graph->problem->n_contacts;
     graph->n_alone = graph->n_jointed = 0;
     for (int c = 0; c < n; c++) {
-        graph->n_alone += graph->whole[c] == STI_ALONE;
-        graph->n_jointed += graph->whole[c] >= STI_LED;
+        graph->n_alone += graph->kind[c] == STI_ALONE;
+        graph->n_jointed += graph->kind[c] >= STI_LED;
     }
     *enough = graph->n_alone == 0 || n - graph->n_alone >= STI_FEW_ROWS;
     GROW(jointed, graph->n_jointed);
     for (int c = 0, k = 0; c < n && k < graph->n_jointed; c++)
-        if (graph->whole[c] >= STI_LED) graph->jointed[k++] = c;
+        if (graph->kind[c] >= STI_LED) graph->jointed[k++] = c;
     return ST_OK;
 }
 
@@ -497,7 +496,7 @@ void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
 
 double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
 {
-    if (graph->whole[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[direction];
+    if (graph->kind[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[direction];
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
     if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;

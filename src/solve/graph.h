@@ -134,6 +134,15 @@ typedef struct sti_Alone {
     sti_Local local;
 } sti_Alone;
 
+/* What is known of a contact's rows, and whether it goes into a lane. */
+typedef enum sti_ContactKind {
+    STI_ANY_ROWS,   /* in a lane, with whatever numbers on its bodies                                  */
+    STI_ONE_BODY,   /* in a lane: each row has the six velocities of a body, in order                  */
+    STI_TWO_BODIES, /* in a lane: of one body, then of the other                                       */
+    STI_LED,        /* in a lane, and touches a body that nothing but time can move                    */
+    STI_ALONE       /* in none                                                                         */
+} sti_ContactKind;
+
 /* What is done to batches, one version for each vector unit (graph_lanes.h). */
 typedef enum sti_Pass {
     STI_SWEEP,  /* returns | change of r |^2                                                       */
@@ -189,8 +198,7 @@ struct sti_Graph {
     STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
     STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
     STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
-    STI_ARRAY(uint8_t, whole);       /* by contact: numbers in a row on whole bodies, 6 or 12; 0: other rows; or what
-                                      * follows                                                         */
+    STI_ARRAY(uint8_t, kind);        /* by contact: sti_ContactKind                                     */
     STI_ARRAY(sti_Alone, alone);     /* contacts that stand alone, n_alone                              */
     STI_ARRAY(double, alone_rows);   /* their rows                                                      */
     STI_ARRAY(int, jointed);         /* the contacts on bodies with joints, n_jointed                   */
@@ -199,11 +207,6 @@ struct sti_Graph {
     STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
     int n_placed, placed_nodes;      /* contacts and nodes that colours and places are of; 0: none      */
     STI_ARRAY(sti_Part, part);       /* by chunk of batches, or by stretch and one more                 */
-};
-
-enum {
-    STI_ALONE = 255, /* whole: it stands alone                                                        */
-    STI_LED = 254    /* likewise: in a lane, and touches a body that nothing but time can move         */
 };
 
 /* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits tells whether the problem is one for this file; if so
@@ -232,7 +235,7 @@ sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, dou
 /* The one that stands alone as contact c; NULL: it is in a lane. */
 static inline sti_Alone *sti_graph_alone(const sti_Graph *graph, int c)
 {
-    return graph->whole[c] == STI_ALONE ? graph->alone + (graph->place[c] - STI_LANES * graph->n_batches) : NULL;
+    return graph->kind[c] == STI_ALONE ? graph->alone + (graph->place[c] - STI_LANES * graph->n_batches) : NULL;
 }
 
 /* One contact out of its lane: the rows of H~' on its two bodies, by direction (0 where it has none); and the

@@ -238,14 +238,14 @@ static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double 
     for (int d = 0; d < p->contact[c].dim; d++) {
         const int64_t begin = p->H.p[p->contact[c].first + d], end = p->H.p[p->contact[c].first + d + 1];
         const double *h = p->H.x + begin;
-        if (graph->whole[c] > 0 && graph->whole[c] <= 12) {
+        if (graph->kind[c] == STI_ONE_BODY || graph->kind[c] == STI_TWO_BODIES) {
             memcpy(row[d][0], h, 6 * sizeof *h);
-            if (graph->whole[c] == 12) memcpy(row[d][1], h + 6, 6 * sizeof *h);
+            if (graph->kind[c] == STI_TWO_BODIES) memcpy(row[d][1], h + 6, 6 * sizeof *h);
             continue;
         }
         for (int64_t e = begin; e < end; e++) {
             const int node = net->block_of[p->H.i[e]];
-            if (graph->whole[c] == STI_LED && graph->mobility.of_block[node] >= 0) continue;
+            if (graph->kind[c] == STI_LED && graph->mobility.of_block[node] >= 0) continue;
             row[d][node == graph->legs[2 * (ptrdiff_t)c] ? 0 : 1][p->H.i[e] - p->A.first[node]] = p->H.x[e];
         }
     }
@@ -285,7 +285,7 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *
         }
         for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
             to->w[d][l] = p->w[p->contact[c].first + d];
-        for (int d = 0; c >= 0 && graph->whole[c] == STI_LED && d < p->contact[c].dim; d++)
+        for (int d = 0; c >= 0 && graph->kind[c] == STI_LED && d < p->contact[c].dim; d++)
             to->w[d][l] += led_velocity(graph, net, p->contact[c].first + d, v_free);
     }
     graph->code->fill(to, &rows);

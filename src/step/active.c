@@ -6,7 +6,7 @@
  */
 #include "base/tolerance.h"
 #include "math/parallel.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
     const st_System *system = want->system;
     if (!want->speculative) return sti_ids_contain(&system->active, contact->id);
     return contact->gap < want->margin || contact->gap < want->h * contact->closing ||
-           sti_ids_contain(&system->missed, contact->id);
+           sti_ids_contain(&system->ahead.missed, contact->id);
 }
 
 static void want_share(void *ctx, int thread, int n_threads)
@@ -146,8 +146,9 @@ static bool is_explained(const st_System *system, int at, const sti_ContactEntry
  * turns into its neighbour within the step. It is kept as a contact of the state.                  */
 static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, uint64_t id, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->allocator, system->found, system->found_capacity, system->n_found + 1, err));
-    sti_ContactEntry *found = &system->found[system->n_found++];
+    STI_TRY(STI_GROW(&system->allocator, system->ahead.found, system->ahead.found_capacity, system->ahead.n_found + 1,
+                     err));
+    sti_ContactEntry *found = &system->ahead.found[system->ahead.n_found++];
     *found = *contact;
     found->id = id;
     sti_contact_bring_back(system->q_new, system->q, found);
@@ -194,7 +195,7 @@ typedef struct Search {
 
 static bool is_deep(const Search *search, const sti_ContactEntry *contact)
 {
-    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->missed, contact->id);
+    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->ahead.missed, contact->id);
 }
 
 /* The first contact of the state, from `at` on, with this id or a larger one. */
@@ -226,10 +227,10 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
         if (!is_deep(search, contact)) continue;
         const Miss miss = look_at(system, contact, sti_sink_lower(&system->here, contact->id));
         const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
-        if (!miss.missed || (miss.other && sti_ids_contain(&system->missed, id))) continue;
-        STI_TRY(sti_ids_add(&system->allocator, &system->missed, id, err));
+        if (!miss.missed || (miss.other && sti_ids_contain(&system->ahead.missed, id))) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->ahead.missed, id, err));
         if (is_movable(system, contact) && (miss.other || !miss.known)) STI_TRY(keep_found(system, contact, id, err));
-        system->missed_by = fmax(system->missed_by, -contact->gap);
+        system->ahead.missed_by = fmax(system->ahead.missed_by, -contact->gap);
         ++*n_new;
     }
     return ST_OK;
@@ -242,7 +243,7 @@ st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err
     Search search;
     search.system = system, search.allowed = allowed_miss(system, h);
     *n_new = 0;
-    system->missed_by = 0;
+    system->ahead.missed_by = 0;
     const int parts = sti_team_parts(system->def.threads, n, search_part, &search);
     for (int k = 0; k < parts; k++)
         if (search.any[k])
@@ -264,9 +265,9 @@ static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error
 
 st_Status sti_bring_back(st_System *system, st_Error *err)
 {
-    for (int k = 0; k < system->n_found; k++)
-        if (sti_sink_find(&system->here, system->found[k].id) < 0)
-            STI_TRY(insert(&system->here, &system->found[k], err));
+    for (int k = 0; k < system->ahead.n_found; k++)
+        if (sti_sink_find(&system->here, system->ahead.found[k].id) < 0)
+            STI_TRY(insert(&system->here, &system->ahead.found[k], err));
     return ST_OK;
 }
 
@@ -291,7 +292,7 @@ st_Status sti_drop_rebounding(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
     bool keeps = sti_integrator(system)->order == 1 || system->def.integrator == ST_INTEGRATOR_TRAPEZOID;
-    if (keeps || system->tired) return ST_OK;
+    if (keeps || system->events.tired) return ST_OK;
     system->active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_ContactEntry *entry = &step->chosen[c].entry;

@@ -8,7 +8,7 @@
  * The first step, one after an event, and one more than 2.4 times longer than the last (where the formula
  * ceases to be stable) are steps of sdirk2.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 #define LARGEST_RATIO 2.4
 
@@ -18,16 +18,16 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
     if (!history->known || h > LARGEST_RATIO * history->h) return sti_sdirk2_step(system, h, info, err);
 
     double rho = h / history->h, back = rho * rho / (1 + 2 * rho), eta = h * (1 + rho) / (1 + 2 * rho);
-    double *way = system->push, *v_base = system->v_base, *v_star = system->v_star;
+    double *way = system->stages.push, *v_base = system->stages.v_base, *v_star = system->stages.v_star;
     sti_Stage stage = {.t = system->t + h,
                        .eta = eta,
                        .reach = eta,
                        .second_order = true,
-                       .rows = &system->middle,
-                       .q_star = system->q_star,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->q_base,
+                       .q_base = system->stages.q_base,
                        .way = way,
                        .length = h};
     sti_difference(system, system->q, history->q, way);
@@ -36,8 +36,8 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
         v_base[i] = system->v[i] + back * (system->v[i] - history->v[i]);
         v_star[i] = system->v[i] + h * history->a[i];
     }
-    sti_move(system, system->q, way, 1.0, system->q_base);
-    sti_move(system, system->q, system->v, h, system->q_star);
+    sti_move(system, system->q, way, 1.0, system->stages.q_base);
+    sti_move(system, system->q, system->v, h, system->stages.q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
     STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);

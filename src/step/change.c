@@ -117,20 +117,20 @@ static void carry_force(const Moved *moved, sti_Impulse impulse, st_System *now)
     if (!move_id(moved, &impulse.id)) return;
     if (impulse.shape_a > 0) impulse.shape_a = moved->shape[impulse.shape_a - 1] + 1;
     if (impulse.shape_b > 0) impulse.shape_b = moved->shape[impulse.shape_b - 1] + 1;
-    now->previous[now->n_previous++] = impulse;
+    now->warm.last.at[now->warm.last.n++] = impulse;
 }
 
 /* Those under sleepers, too, who wake. */
 static st_Status carry_forces(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    const int64_t n = (int64_t)was->n_previous + was->sleep.n_contacts;
-    STI_TRY(STI_GROW(&now->allocator, now->previous, now->previous_capacity, n, err));
-    now->n_previous = 0;
-    for (int k = 0; k < was->n_previous; k++)
-        carry_force(moved, was->previous[k], now);
+    const int64_t n = (int64_t)was->warm.last.n + was->sleep.n_contacts;
+    STI_TRY(STI_GROW(&now->allocator, now->warm.last.at, now->warm.last.capacity, n, err));
+    now->warm.last.n = 0;
+    for (int k = 0; k < was->warm.last.n; k++)
+        carry_force(moved, was->warm.last.at[k], now);
     for (int k = 0; k < was->sleep.n_contacts; k++)
         carry_force(moved, was->sleep.contact[k].impulse, now);
-    if (now->n_previous > 1) qsort(now->previous, (size_t)now->n_previous, sizeof *now->previous, by_place);
+    if (now->warm.last.n > 1) qsort(now->warm.last.at, (size_t)now->warm.last.n, sizeof *now->warm.last.at, by_place);
     return ST_OK;
 }
 
@@ -143,8 +143,8 @@ static int by_id(const void *a, const void *b)
 /* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone. */
 static st_Status carry_patches(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
-    const sti_Patches *from = &was->patches;
-    sti_Patches *to = &now->patches;
+    const sti_Patches *from = &was->compliant.now;
+    sti_Patches *to = &now->compliant.now;
     if (from->n == 0) return ST_OK;
     STI_TRY(STI_GROW(&now->allocator, to->patch, to->patch_capacity, from->n, err));
     STI_TRY(STI_GROW(&now->allocator, to->delta, to->delta_capacity, from->n_delta, err));
@@ -204,12 +204,12 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     now->rows_stale = now->world->n_controls > 0;
     now->n_steps = was->n_steps;
     now->friction_work = was->friction_work;
-    now->speed = was->speed;
-    now->pull = was->pull;
+    now->fastest.speed = was->fastest.speed;
+    now->fastest.pull = was->fastest.pull;
     now->initial_position = was->initial_position;
     now->initial_velocity = was->initial_velocity;
     now->n_changes = was->n_changes;
-    memcpy(now->seconds, was->seconds, sizeof now->seconds);
+    memcpy(now->clock.seconds, was->clock.seconds, sizeof now->clock.seconds);
     return ST_OK;
 }
 

@@ -182,23 +182,23 @@ static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
 /* NULL: none of this key was met. */
 static sti_PatchKind *find_kind(const st_System *system, const sti_PatchKey *key)
 {
-    for (int k = 0; k < system->n_patch_kinds; k++)
-        if (same_key(&system->patch_kind[k].key, key)) return &system->patch_kind[k];
+    for (int k = 0; k < system->compliant.n_kinds; k++)
+        if (same_key(&system->compliant.kind[k].key, key)) return &system->compliant.kind[k];
     return NULL;
 }
 
 /* The kind, made when it is the first with its key. */
 static st_Status need_kind(st_System *system, const sti_PatchKey *key, sti_PatchKind **out, st_Error *err)
 {
-    const int n = system->n_patch_kinds;
+    const int n = system->compliant.n_kinds;
     *out = find_kind(system, key);
     if (*out != NULL) return ST_OK;
-    STI_TRY(STI_GROW(&system->allocator, system->patch_kind, system->patch_kind_capacity, n + 1, err));
-    sti_PatchKind *kind = &system->patch_kind[n];
+    STI_TRY(STI_GROW(&system->allocator, system->compliant.kind, system->compliant.kind_capacity, n + 1, err));
+    sti_PatchKind *kind = &system->compliant.kind[n];
     kind->key = *key;
     kind->size = key->dim * key->n_elements;
     STI_TRY(make_kind(system, kind, err));
-    system->n_patch_kinds++;
+    system->compliant.n_kinds++;
     *out = kind;
     return ST_OK;
 }
@@ -238,8 +238,8 @@ st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Err
 
 void sti_patches_begin(st_System *system)
 {
-    system->patches_new.n = 0;
-    system->patches_new.n_delta = 0;
+    system->compliant.next.n = 0;
+    system->compliant.next.n_delta = 0;
 }
 
 /* They stand by id. */
@@ -261,8 +261,8 @@ static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out,
                              st_Error *err)
 {
-    sti_Patches *now = &system->patches_new;
-    const sti_Patch *old = find_patch(&system->patches, entry->id);
+    sti_Patches *now = &system->compliant.next;
+    const sti_Patch *old = find_patch(&system->compliant.now, entry->id);
     int size = key->dim * key->n_elements;
     STI_TRY(STI_GROW(&system->allocator, now->patch, now->patch_capacity, now->n + 1, err));
     STI_TRY(STI_GROW(&system->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
@@ -276,7 +276,7 @@ static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, c
     double *delta = now->delta + now->n_delta;
     bool known = old != NULL && old->size == size;
     for (int k = 0; k < size; k++)
-        delta[k] = known ? system->patches.delta[old->first + k] : 0.0;
+        delta[k] = known ? system->compliant.now.delta[old->first + k] : 0.0;
     if (known && entry->dim == 3) {
         st_Vec3 t = sub(old->tangent, scale(dot(old->tangent, entry->normal), entry->normal));
         if (norm(t) > 0.1) patch->tangent = scale(1 / norm(t), t);
@@ -330,7 +330,7 @@ static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *
 static void fill_drift(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch,
                        const sti_ContactEntry *entry, double h)
 {
-    const double *delta = system->patches_new.delta + patch->first;
+    const double *delta = system->compliant.next.delta + patch->first;
     double *w = system->step.w + patch->row, cap = system->def.correction_speed;
     for (int i = 0; i < kind->size; i++) {
         w[i] = 0;
@@ -388,7 +388,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
 /* delta+ = delta + h (C r - D delta) = delta + B r - h D delta. */
 void sti_patches_follow(st_System *system)
 {
-    const sti_Patches *now = &system->patches_new;
+    const sti_Patches *now = &system->compliant.next;
     double *change = system->step.w; /* done with: the solution is there */
     for (int p = 0; p < now->n; p++) {
         const sti_Patch *patch = &now->patch[p];
@@ -409,15 +409,13 @@ void sti_patches_follow(st_System *system)
 
 void sti_patches_accept(st_System *system)
 {
-    sti_Patches old = system->patches;
-    system->patches = system->patches_new;
-    system->patches_new = old;
+    STI_EXCHANGE(sti_Patches, system->compliant.now, system->compliant.next);
 }
 
 /* delta'K delta/2 of every patch: in the eigenvectors of Xi, sum (V'delta)_i^2/x_i /2. */
 double sti_patches_energy(const st_System *system)
 {
-    const sti_Patches *patches = &system->patches;
+    const sti_Patches *patches = &system->compliant.now;
     double sum = 0;
     for (int p = 0; p < patches->n; p++) {
         const sti_Patch *patch = &patches->patch[p];
@@ -442,14 +440,14 @@ static void free_patches(const st_Allocator *allocator, sti_Patches *patches)
 void sti_patches_free(st_System *system)
 {
     const st_Allocator *allocator = &system->allocator;
-    free_patches(allocator, &system->patches);
-    free_patches(allocator, &system->patches_new);
-    for (int k = 0; k < (int)system->patch_kind_capacity; k++) { /* also one that was not finished */
-        sti_PatchKind *kind = &system->patch_kind[k];
+    free_patches(allocator, &system->compliant.now);
+    free_patches(allocator, &system->compliant.next);
+    for (int k = 0; k < (int)system->compliant.kind_capacity; k++) { /* also one that was not finished */
+        sti_PatchKind *kind = &system->compliant.kind[k];
         STI_RELEASE(allocator, kind->x, kind->x_capacity);
         STI_RELEASE(allocator, kind->V, kind->V_capacity);
         STI_RELEASE(allocator, kind->B, kind->B_capacity);
         STI_RELEASE(allocator, kind->D, kind->D_capacity);
     }
-    STI_RELEASE(allocator, system->patch_kind, system->patch_kind_capacity);
+    STI_RELEASE(allocator, system->compliant.kind, system->compliant.kind_capacity);
 }

@@ -8,16 +8,21 @@
 #ifndef STI_CONTACT_MODEL_H
 #define STI_CONTACT_MODEL_H
 
-#include "step/system.h"
+#include "step/step.h"
 
 /* contact_model.c: can the choices of `def` work together, and serve what is in this world? NULL: a user's model. */
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err);
 /* What of that a model of the user's tells with its contacts. */
 st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink, st_Error *err);
 
-/* regularized.c: the normal spring and the tangential damper of a contact; compliances and drift of all contacts and
- * joints of the step problem. */
-void sti_contact_stiffness(const st_SystemDef *def, const sti_ContactEntry *entry, double *k, double *gamma);
+/* regularized.c: what the spring along the normal of a contact and the damper along its tangents, and the spring of a
+ * joint, yield to an impulse in a step of length h.                                               */
+typedef struct sti_Compliance {
+    double normal, tangent;
+} sti_Compliance;
+sti_Compliance sti_contact_compliance(const st_SystemDef *def, const sti_ContactEntry *entry, double h);
+double sti_joint_compliance(const st_SystemDef *def, double h);
+/* Compliances and drift of all contacts and joints of the step problem. */
 void sti_regularize(st_System *system, const sti_Stage *stage);
 /* What the springs of contacts and joints hold [J]; nothing where they stand for rigid ones. */
 double sti_regularized_energy(const st_System *system, const st_Sink *sink);

@@ -4,7 +4,7 @@
  * before it was said: those of joints and motors are made again when the next step begins.
  */
 #include "base/range.h"
-#include "step/system.h"
+#include "step/step.h"
 
 /* Say it, and wake whoever it moves. */
 static st_Status say(st_System *system, int index, sti_Control control, int a, int b, st_Error *err)

@@ -10,7 +10,7 @@
  * Where one of theirs becomes a step of this scheme (`sti_rough_step`) the contact therefore rebounds first, an impact
  * at q (impact.c), and the step begins with the velocity behind it: n'v+ = s - h g, and E falls by m g^2 h^2/2.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 /* From the state with the velocity v. */
 static st_Status step_from(st_System *system, const double *v, bool rebound, double h, st_StepInfo *info, st_Error *err)
@@ -46,8 +46,8 @@ st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Erro
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     bool rebounds;
-    system->rough = true;
-    system->n_carried = 0;
+    system->stages.rough = true;
+    system->stages.carried.n = 0;
     STI_TRY(sti_rebound(system, h, &rebounds, info, err));
-    return step_from(system, rebounds ? system->v_base : system->v, false, h, info, err);
+    return step_from(system, rebounds ? system->stages.v_base : system->v, false, h, info, err);
 }

@@ -80,9 +80,9 @@ st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, 
 double sti_energy_kinetic(st_System *system, const double *q, const double *v)
 {
     const st_Model *model = &system->model;
-    const double *M = system->projection.M;
+    const double *M = system->projection.problem.M;
     if (system->world != NULL) return sti_world_kinetic(system->world, v);
-    if (sti_mass(system, &system->projection, q, NULL) != ST_OK) return NAN;
+    if (sti_mass(system, &system->projection.problem, q, NULL) != ST_OK) return NAN;
     double sum = 0;
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++)
@@ -122,43 +122,4 @@ void sti_difference(const st_System *system, const double *q0, const double *q1,
     }
     for (int i = 0; i < model->n_v; i++)
         d[i] = q1[i] - q0[i];
-}
-
-int sti_ids_lower(const sti_IdSet *set, uint64_t id)
-{
-    int lo = 0, hi = set->n;
-    while (lo < hi) {
-        const int middle = lo + (hi - lo) / 2;
-        if (set->id[middle] < id)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return lo;
-}
-
-bool sti_ids_contain(const sti_IdSet *set, uint64_t id)
-{
-    const int at = sti_ids_lower(set, id);
-    return at < set->n && set->id[at] == id;
-}
-
-st_Status sti_ids_add(const st_Allocator *allocator, sti_IdSet *set, uint64_t id, st_Error *err)
-{
-    bool last = set->n == 0 || set->id[set->n - 1] < id; /* mostly they come in order */
-    if (!last && sti_ids_contain(set, id)) return ST_OK;
-    if (set->n == set->capacity) STI_TRY(STI_GROW(allocator, set->id, set->capacity, set->n + 1, err));
-    int k = set->n++;
-    for (; k > 0 && set->id[k - 1] > id; k--)
-        set->id[k] = set->id[k - 1];
-    set->id[k] = id;
-    return ST_OK;
-}
-
-st_Status sti_ids_copy(const st_Allocator *allocator, sti_IdSet *to, const sti_IdSet *from, st_Error *err)
-{
-    STI_TRY(STI_GROW(allocator, to->id, to->capacity, from->n, err));
-    if (from->n > 0) memcpy(to->id, from->id, (size_t)from->n * sizeof *to->id);
-    to->n = from->n;
-    return ST_OK;
 }

@@ -13,7 +13,7 @@
  * that is kept at each halving is the first one as long as no gap opens again within the step.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 static void prepare_path(st_System *system)
 {
@@ -94,9 +94,29 @@ st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *e
     return sti_find_root(smallest_gap, &way, start, 1.0, F_start, F_end, 1e-16, STI_COLLISION_GAP, s, err);
 }
 
+/* ---- reports ------------------------------------------------------------------------------------- */
+
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err)
 {
-    STI_TRY(STI_GROW(&system->allocator, system->event, system->event_capacity, system->n_events + 1, err));
-    system->event[system->n_events++] = *event;
+    STI_TRY(STI_GROW(&system->allocator, system->events.report, system->events.capacity, system->events.n + 1, err));
+    system->events.report[system->events.n++] = *event;
+    return ST_OK;
+}
+
+const char *st_event_kind_name(st_EventKind kind)
+{
+    static const char *const names[ST_N_EVENT_KINDS] = {"collision", "take-off", "stick", "slip", "facet"};
+    return (int)kind >= 0 && (int)kind < ST_N_EVENT_KINDS ? names[kind] : NULL;
+}
+
+int st_system_event_count(const st_System *system)
+{
+    return system->events.n;
+}
+
+st_Status st_system_event(const st_System *system, int index, st_EventReport *out)
+{
+    if (index < 0 || index >= system->events.n) return ST_ERR_ARGUMENT;
+    *out = system->events.report[index];
     return ST_OK;
 }

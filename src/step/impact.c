@@ -9,11 +9,11 @@
  * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction neither law
  * keeps energy from growing in general: what an impact gained is reported.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 static bool rebounds(const st_System *system)
 {
-    return system->def.impact != ST_IMPACT_INELASTIC && !system->tired;
+    return system->def.impact != ST_IMPACT_INELASTIC && !system->events.tired;
 }
 
 /* sum e n r_n of the compression just solved, into `push`; false: nothing is given back. */
@@ -22,13 +22,13 @@ static bool restitution_impulse(st_System *system)
     const sti_Assembly *step = &system->step;
     const sti_RowList *H = &step->H;
     bool any = false;
-    memset(system->push, 0, (size_t)system->model.n_v * sizeof *system->push);
+    memset(system->stages.push, 0, (size_t)system->model.n_v * sizeof *system->stages.push);
     for (int c = 0; c < step->n_gaps; c++) {
         int row = step->law[c].first;
         double e = step->chosen[c].entry.surface->restitution, r = step->r[row];
         if (e == 0 || !(r * sti_mobility(system, row) > system->def.restitution_speed)) continue;
         for (int64_t k = H->p[row]; k < H->p[row + 1]; k++)
-            system->push[H->i[k]] += e * r * H->x[k];
+            system->stages.push[H->i[k]] += e * r * H->x[k];
         any = true;
     }
     return any;
@@ -49,10 +49,10 @@ static st_Status carry_compression(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
     STI_TRY(sti_carry_impulses(system, 1.0, err));
-    for (int c = 0; c < system->n_carried; c++) {
+    for (int c = 0; c < system->stages.carried.n; c++) {
         double r = step->r[step->law[c].first], e = step->chosen[c].entry.surface->restitution;
         if (r * sti_mobility(system, step->law[c].first) > system->def.restitution_speed)
-            system->carried[c].r[0] += e * r;
+            system->stages.carried.at[c].r[0] += e * r;
     }
     return ST_OK;
 }
@@ -65,8 +65,8 @@ static st_Status solve(st_System *system, sti_Stage *impact, st_StepInfo *info, 
     bool pushes = restitution_impulse(system);
     if (!pushes) return ST_OK;
     STI_TRY(carry_compression(system, err));
-    memcpy(system->v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
-    impact->push = system->push;
+    memcpy(system->stages.v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    impact->push = system->stages.push;
     return sti_solve_stage(system, impact, system->v_new, info, err);
 }
 
@@ -78,11 +78,11 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
                         .rows = &system->here,
                         .q_star = system->q_new,
                         .v_star = system->v_new,
-                        .v_base = system->v_base,
+                        .v_base = system->stages.v_base,
                         .q_base = system->q_new};
-    memcpy(system->v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
-    double before = sti_energy_kinetic(system, system->q_new, system->v_base);
-    system->n_carried = 0;
+    memcpy(system->stages.v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    double before = sti_energy_kinetic(system, system->q_new, system->stages.v_base);
+    system->stages.carried.n = 0;
     STI_TRY(solve(system, &impact, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, err));
     double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before - work_of_belts(&system->step);
@@ -135,7 +135,7 @@ st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *
                               .v_base = system->v,
                               .q_base = system->q};
     *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
-    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->v_base, info, err));
+    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->stages.v_base, info, err));
     if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, err));
     return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
 }

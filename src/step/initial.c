@@ -11,7 +11,7 @@
  * it is told.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  */
 #include "base/tolerance.h"
 #include "math/parallel.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ bool sti_goes_on(const st_System *system)
 
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    system->rough = false;
+    system->stages.rough = false;
     STI_TRY(sti_integrator(system)->step(system, h, info, err));
     sti_lap(system, ST_STAGE_MOVE);
     return ST_OK;
@@ -72,7 +72,7 @@ static double largest_speed(const st_System *system)
 st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
 {
     double margin = sti_margin(system) + 2 * fabs(t - system->t) * largest_speed(system);
-    return sti_evaluate(system, &system->middle, t, system->q_star, margin, err);
+    return sti_evaluate(system, &system->stages.middle, t, system->stages.q_star, margin, err);
 }
 
 static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
@@ -103,10 +103,10 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
     size_t size = (size_t)system->model.n_v * sizeof *v;
     STI_TRY(sti_solve_stage(system, stage, v, info, err));
     if (system->history.known) return ST_OK;
-    memcpy(system->v_star, v, size);
-    memcpy(system->push, system->step.f, size);
+    memcpy(system->stages.v_star, v, size);
+    memcpy(system->stages.push, system->step.f, size);
     STI_TRY(sti_stage_assemble(system, stage, err));
-    if (memcmp(system->push, system->step.f, size) == 0) return ST_OK;
+    if (memcmp(system->stages.push, system->step.f, size) == 0) return ST_OK;
     return solve(system, stage, v, info, err);
 }
 
@@ -118,7 +118,8 @@ bool sti_closes_within(const st_System *system, double h)
 {
     const sti_Assembly *step = &system->step;
     const st_Sink *here = &system->here;
-    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)), pulled = fmax(still, 2 * h * system->pull);
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)),
+           pulled = fmax(still, 2 * h * system->fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;
         int before = sti_sink_find(here, id);
@@ -136,14 +137,14 @@ st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
     int n = step->problem.n_contacts;
-    STI_TRY(STI_GROW(&system->allocator, system->carried, system->carried_capacity, n, err));
-    system->n_carried = n;
-    system->carried_work = weight * step->friction_work;
+    STI_TRY(STI_GROW(&system->allocator, system->stages.carried.at, system->stages.carried.capacity, n, err));
+    system->stages.carried.n = n;
+    system->stages.carried_work = weight * step->friction_work;
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
-        system->carried[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
+        system->stages.carried.at[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
         for (int k = 0; k < law->dim; k++)
-            system->carried[c].r[k] = weight * step->r[law->first + k];
+            system->stages.carried.at[c].r[k] = weight * step->r[law->first + k];
     }
     return ST_OK;
 }
@@ -153,19 +154,22 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
     sti_Assembly *step = &system->step;
     int n = step->problem.n_contacts, p = 0;
     step->whole = step->r;
-    if (weight == 1.0 && system->n_carried == 0) return ST_OK; /* one stage is all of it */
+    if (weight == 1.0 && system->stages.carried.n == 0) return ST_OK; /* one stage is all of it */
     STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
         uint64_t id = step->chosen[c].entry.id;
-        while (p < system->n_carried && system->carried[p].id < id)
+        while (p < system->stages.carried.n && system->stages.carried.at[p].id < id)
             p++;
-        bool known = p < system->n_carried && system->carried[p].id == id && system->carried[p].dim == law->dim;
+        bool known = p < system->stages.carried.n && system->stages.carried.at[p].id == id &&
+                     system->stages.carried.at[p].dim == law->dim;
         for (int k = 0; k < law->dim; k++)
-            step->impulse[law->first + k] = weight * step->r[law->first + k] + (known ? system->carried[p].r[k] : 0.0);
+            step->impulse[law->first + k] =
+                weight * step->r[law->first + k] + (known ? system->stages.carried.at[p].r[k] : 0.0);
     }
     step->whole = step->impulse;
-    step->friction_work = weight * step->friction_work + (system->n_carried > 0 ? system->carried_work : 0.0);
-    system->n_carried = 0;
+    step->friction_work =
+        weight * step->friction_work + (system->stages.carried.n > 0 ? system->stages.carried_work : 0.0);
+    system->stages.carried.n = 0;
     return ST_OK;
 }

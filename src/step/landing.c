@@ -4,7 +4,7 @@
  * with both in place of those at the state, which are put back until the step is accepted.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 static st_Status stuck(const st_System *system, double t, int count, st_Error *err)
 {
@@ -22,21 +22,13 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
 {
     if (!sti_goes_on(system)) {
-        system->stalled = s < 1e-9 ? system->stalled + 1 : 0;
-        return system->stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
+        system->events.stalled = s < 1e-9 ? system->events.stalled + 1 : 0;
+        return system->events.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
     }
-    int n = ++system->n_stops;
+    int n = ++system->events.n_stops;
     if (n > 2 * system->def.max_events + STI_MAX_STALLED) return stuck(system, t, n, err);
-    if (n > system->def.max_events) system->tired = info->accumulated = true;
+    if (n > system->def.max_events) system->events.tired = info->accumulated = true;
     return ST_OK;
-}
-
-/* Exchange the rows at q with those at q_new: the impact is solved there. */
-void sti_exchange_sinks(st_System *system)
-{
-    st_Sink sink = system->here;
-    system->here = system->trial;
-    system->trial = sink;
 }
 
 /* The contacts that closed, with their velocities before (v_before) and after the impact. */
@@ -60,13 +52,6 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
         STI_TRY(sti_add_event(system, &event, err));
     }
     return ST_OK;
-}
-
-void sti_exchange_active(st_System *system)
-{
-    sti_IdSet active = system->active;
-    system->active = system->active_new;
-    system->active_new = active;
 }
 
 /* With the rows and the active set at the collision: its impact. */
@@ -105,11 +90,11 @@ static st_Status close_contacts(st_System *system, double t, double h, st_Error 
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err)
 {
     STI_TRY(close_contacts(system, t, h, err));
-    sti_exchange_sinks(system);
-    sti_exchange_active(system);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
     st_Status status = collide_there(system, t, info, err);
-    sti_exchange_active(system);
-    sti_exchange_sinks(system);
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
     info->collisions++;
     return status;
 }
@@ -123,6 +108,6 @@ st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *inf
     STI_TRY(sti_count_event(system, t, s, info, err));
     STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));
     sti_lap(system, ST_STAGE_EVENTS);
-    system->work_before = s * system->step.friction_work;
+    system->events.work_before = s * system->step.friction_work;
     return sti_land(system, t, s * h, info, err);
 }

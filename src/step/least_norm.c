@@ -74,12 +74,10 @@ static void moves(void *ctx, const double *r, double *out)
 
 static void weigh_contact(const st_System *system, double h, int c, double *weight)
 {
-    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
     const st_ContactLaw *law = &system->step.law[c];
-    double k, gamma;
-    sti_contact_stiffness(&system->def, entry, &k, &gamma);
+    const sti_Compliance of = sti_contact_compliance(&system->def, &system->step.chosen[c].entry, h);
     for (int j = 0; j < law->dim; j++)
-        weight[j] = j == 0 ? 1 / (k * h * h) : 1 / (gamma * h);
+        weight[j] = j == 0 ? of.normal : of.tangent;
     for (int j = 3; j < law->dim; j++) {
         double limit = law->dim >= 5 && j < 5 ? law->mu_roll : law->mu_spin;
         weight[j] *= law->mu * law->mu / (limit * limit);
@@ -112,7 +110,7 @@ static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *
             (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = n_r + k, .lo = -INFINITY, .hi = INFINITY};
         least->r[n_r + k] = step->l[k];
         least->u[n_r + k] = 0;
-        least->weight[n_r + k] = 1 / (system->def.joint_stiffness * h * h);
+        least->weight[n_r + k] = sti_joint_compliance(&system->def, h);
     }
     *n_contacts = n + n_joints;
     return ST_OK;
@@ -137,7 +135,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                      .r = least->r,
                      .u = least->u,
                      .weight = least->weight,
-                     .still = still * system->speed,
+                     .still = still * system->fastest.speed,
                      .tolerance = rank_tolerance,
                      .n_moved = system->model.n_v,
                      .moves = moves,

@@ -39,12 +39,13 @@
  */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
-#include "step/system.h"
+#include "step/step.h"
 
 /* The stage being solved. */
 typedef struct Work {
     st_System *system;
-    sti_Stage *stage;
+    const sti_Stage *stage; /* with these means                                                    */
+    sti_MeanRows means;
     double *v; /* the velocity of the last round                                                   */
     double h;
     st_Error *err;
@@ -73,7 +74,7 @@ st_Status sti_mean_create(st_System *s, st_Error *err)
     if (s->def.drift != ST_DRIFT_MEAN) return ST_OK;
     mean->past = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->past);
     mean->D = sti_alloc(&s->allocator, n, sizeof *mean->D);
-    mean->A = sti_alloc(&s->allocator, s->n_M, sizeof *mean->A);
+    mean->A = sti_alloc(&s->allocator, s->mass.n, sizeof *mean->A);
     mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
     mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
     mean->before = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->before);
@@ -93,7 +94,7 @@ void sti_mean_free(st_System *s)
     const int n = s->model.n_v;
     sti_free(&s->allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
     sti_free(&s->allocator, mean->D, n, sizeof *mean->D);
-    sti_free(&s->allocator, mean->A, s->n_M, sizeof *mean->A);
+    sti_free(&s->allocator, mean->A, s->mass.n, sizeof *mean->A);
     sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
     sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
     sti_free(&s->allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
@@ -208,12 +209,12 @@ static void average(Work *work)
 {
     st_System *s = work->system;
     const st_Sink *first = &s->here, *last = &s->trial;
-    st_Sink *mean = &s->middle;
+    st_Sink *mean = &s->stages.middle;
     const bool alike = same_entries(s, &first->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &last->joint_rows, &mean->joint_rows) &&
                        same_entries(s, &first->soft_rows, &mean->soft_rows) &&
                        same_entries(s, &last->soft_rows, &mean->soft_rows);
-    work->stage->end = alike ? last : NULL;
+    work->means.end = alike ? last : NULL;
     if (!alike) return;
     const double *factor = turns(work);
     simpson(&first->joint_rows, &mean->joint_rows, &last->joint_rows, factor);
@@ -226,17 +227,17 @@ static void average(Work *work)
 static void scale_middle(Work *work)
 {
     st_System *s = work->system;
-    work->stage->end = NULL;
+    work->means.end = NULL;
     if (s->world == NULL) return;
     sti_world_turns(s->world, work->v, work->h, false, s->mean.turns);
-    work->stage->columns = s->mean.turns;
+    work->means.columns = s->mean.turns;
 }
 
 /* The values that drift and springs start from are those at the start. */
 static void take_values(st_System *s)
 {
     const st_Sink *first = &s->here;
-    st_Sink *mean = &s->middle;
+    st_Sink *mean = &s->stages.middle;
     for (int k = 0; k < mean->joint_rows.n_rows && k < first->joint_rows.n_rows; k++)
         mean->joint[k].value = first->joint[k].value;
     for (int k = 0; k < mean->soft_rows.n_rows && k < first->soft_rows.n_rows; k++)
@@ -246,8 +247,8 @@ static void take_values(st_System *s)
 static st_Status evaluate_middle(Work *work)
 {
     st_System *s = work->system;
-    sti_move(s, s->q, work->v, 0.5 * work->h, s->q_base);
-    STI_TRY(sti_evaluate_constraints(s, &s->middle, s->t + 0.5 * work->h, s->q_base, work->err));
+    sti_move(s, s->q, work->v, 0.5 * work->h, s->stages.q_base);
+    STI_TRY(sti_evaluate_constraints(s, &s->stages.middle, s->t + 0.5 * work->h, s->stages.q_base, work->err));
     take_values(s);
     return ST_OK;
 }
@@ -271,6 +272,37 @@ static st_Status follow(Work *work, double moved, double whole)
     return ST_OK;
 }
 
+/* ---- the rows of the stage --------------------------------------------------------------------- */
+
+/* Row k with its columns scaled, into x, where all rows of the list go. */
+static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
+{
+    const int64_t first = from->p[k], n = from->p[k + 1] - first;
+    const int *i = from->i + first;
+    const double *row = from->x + first;
+    x += first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
+        for (int e = 0; e < 6; e++) {
+            x[e] = row[e] * columns[i[0] + e];
+            x[6 + e] = row[6 + e] * columns[i[6] + e];
+        }
+        return;
+    }
+    for (int64_t e = 0; e < n; e++)
+        x[e] = row[e] * columns[i[e]];
+}
+
+void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half, double *x)
+{
+    const int64_t n = n_entries(rows);
+    for (int64_t e = 0; half != NULL && e < n; e++)
+        x[e] = rows->x[e] + 0.5 * half->x[e];
+    for (int64_t e = 0; half == NULL && means->columns == NULL && e < n; e++)
+        x[e] = rows->x[e];
+    for (int k = 0; half == NULL && means->columns != NULL && k < rows->n_rows; k++)
+        scale_row(rows, k, means->columns, x);
+}
+
 /* ---- rounds ----------------------------------------------------------------------------------- */
 
 /* D and A for the next factorisation. */
@@ -278,11 +310,11 @@ static st_Status stiffen(Work *work)
 {
     st_System *s = work->system;
     sti_Mean *mean = &s->mean;
-    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->marked};
+    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
     const double factor = 0.5 * work->h * work->stage->eta;
     double *block = mean->A;
     STI_TRY(sti_mass(s, &s->step, s->q, work->err));
-    memcpy(mean->A, s->step.M, (size_t)s->n_M * sizeof *mean->A);
+    memcpy(mean->A, s->step.M, (size_t)s->mass.n * sizeof *mean->A);
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++) {
             mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
@@ -330,7 +362,7 @@ static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k,
 static double rest(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *mean = &s->middle, *end = work->stage->end;
+    const st_Sink *mean = &s->stages.middle, *end = work->means.end;
     const sti_Assembly *out = &s->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
@@ -349,7 +381,7 @@ static double rest(const Work *work)
 static double mismatch(const Work *work)
 {
     const st_System *s = work->system;
-    const st_Sink *first = &s->here, *mean = &s->middle, *last = &s->trial;
+    const st_Sink *first = &s->here, *mean = &s->stages.middle, *last = &s->trial;
     const sti_Assembly *out = &s->step;
     const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
     double worst = 0;
@@ -381,7 +413,7 @@ static st_Status solve(Work *work, double *moved, st_StepInfo *info)
     st_System *s = work->system;
     const size_t size = (size_t)s->model.n_v * sizeof *work->v;
     memcpy(s->mean.v_near, work->v, size);
-    if (work->stage->second_order) memcpy(s->v_star, work->v, size);
+    if (work->stage->second_order) memcpy(s->stages.v_star, work->v, size);
     STI_TRY(sti_solve_stage(s, work->stage, work->v, info, work->err));
     *moved = displacement(work, s->mean.v_near);
     return ST_OK;
@@ -400,33 +432,38 @@ static st_Status look(Work *work, int round, double moved, double whole, double 
     *left = mismatch(work);
     if (*left <= tolerance) return ST_OK;
     STI_TRY(evaluate_middle(work));
-    work->stage->columns = NULL;
+    work->means.columns = NULL;
     average(work);
     return ST_OK;
 }
 
-st_Status sti_solve_mean_stage(st_System *s, sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
 {
-    Work work = {.system = s, .stage = stage, .v = v, .h = stage->reach, .err = err};
+    sti_Stage with_means = *stage;
+    Work work = {.system = s,
+                 .stage = &with_means,
+                 .means = {.constraints = &s->stages.middle, .A = s->mean.A, .D = s->mean.D, .v_near = s->mean.v_near},
+                 .v = v,
+                 .h = stage->reach,
+                 .err = err};
+    with_means.means = &work.means;
     double before = 0, moved, left;
     bool closed = false;
-    stage->constraints = &s->middle;
-    stage->A = s->mean.A, stage->D = s->mean.D, stage->v_near = s->mean.v_near;
     if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
-    if (stage->rows != &s->middle) STI_TRY(evaluate_middle(&work));
+    if (stage->rows != &s->stages.middle) STI_TRY(evaluate_middle(&work));
     take_values(s);
     scale_middle(&work);
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
-        if (!stage->again) STI_TRY(stiffen(&work));
+        if (!work.means.again) STI_TRY(stiffen(&work));
         STI_TRY(solve(&work, &moved, info));
         double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
         STI_TRY(look(&work, round, moved, whole, tolerance, &left));
         info->solve.residual.joint = left / work.h;
         closed = left <= tolerance;
         if (closed) break;
-        stage->again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
-                       (round == 0 || left < 0.1 * before);
-        if (!stage->again) note_tension(&work);
+        work.means.again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
+                           (round == 0 || left < 0.1 * before);
+        if (!work.means.again) note_tension(&work);
         before = left;
     }
     note_tension(&work);

@@ -57,13 +57,13 @@ static void forget_contacts(st_System *system, int body)
 {
     const sti_World *world = system->world;
     int n = 0, n_patches = 0;
-    for (int k = 0; k < system->n_previous; k++)
-        if (!is_of(world, system->previous[k].id, body)) system->previous[n++] = system->previous[k];
-    system->n_previous = n;
-    for (int k = 0; k < system->patches.n; k++) /* they say where their deformations stand */
-        if (!is_of(world, system->patches.patch[k].id, body))
-            system->patches.patch[n_patches++] = system->patches.patch[k];
-    system->patches.n = n_patches;
+    for (int k = 0; k < system->warm.last.n; k++)
+        if (!is_of(world, system->warm.last.at[k].id, body)) system->warm.last.at[n++] = system->warm.last.at[k];
+    system->warm.last.n = n;
+    for (int k = 0; k < system->compliant.now.n; k++) /* they say where their deformations stand */
+        if (!is_of(world, system->compliant.now.patch[k].id, body))
+            system->compliant.now.patch[n_patches++] = system->compliant.now.patch[k];
+    system->compliant.now.n = n_patches;
     forget_ids(world, &system->loaded, body);
     forget_ids(world, &system->active, body);
 }
@@ -72,9 +72,9 @@ static void forget_contacts(st_System *system, int body)
 static void forget_past(st_System *system)
 {
     system->history.known = false;
-    system->foreseen = 0;
+    system->ahead.foreseen = 0;
     system->fresh = true;
-    system->stalled = system->n_modes = 0;
+    system->events.stalled = system->modes.n = 0;
 }
 
 /* ---- a pose ----------------------------------------------------------------------------------- */
@@ -111,10 +111,10 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     STI_TRY(STI_GROW(&system->allocator, system->active.id, system->active.capacity,
                      (int64_t)system->active.n + system->trial.n_contacts, err));
     memcpy(system->q, q, size);
-    sti_exchange_sinks(system);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
     forget_contacts(system, body.index1);
     forget_past(system);
-    system->n_events = 0;
+    system->events.n = 0;
     sti_forget_step(system);
     return hold_touching(system, body.index1, err);
 }

@@ -40,4 +40,12 @@ typedef struct sti_Patches {
     int64_t n_delta, patch_capacity, delta_capacity;
 } sti_Patches;
 
+/* All patches of a system, the matrices they share. */
+typedef struct sti_Compliant {
+    sti_Patches now, next; /* the state, and what follows it                                       */
+    sti_PatchKind *kind;
+    int n_kinds;
+    int64_t kind_capacity;
+} sti_Compliant;
+
 #endif

@@ -18,7 +18,7 @@
  * (more corners touch than can), the gaps are tried as inequalities: frictionless contacts with w = gap.
  */
 #include "base/tolerance.h"
-#include "step/system.h"
+#include "step/step.h"
 
 /* The projection under way. */
 typedef struct Work {
@@ -120,7 +120,7 @@ static void momentum_of(const Work *work, double *f)
     sti_difference(s, s->q_new, s->q_target, e);
     for (int b = 0; b < model->n_blocks; b++)
         for (int i = model->first[b]; i < model->first[b + 1]; i++) {
-            const bool marked = s->marked != NULL && s->marked[b];
+            const bool marked = s->mass.marked != NULL && s->mass.marked[b];
             f[i] = 0;
             for (int j = marked ? i : model->first[b]; j < (marked ? i + 1 : model->first[b + 1]); j++, M++)
                 f[i] += *M * e[j];
@@ -140,21 +140,22 @@ static st_Status newton_step(Work *work)
         memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
     else
         momentum_of(work, out->f);
-    st_Problem problem = {.n_v = model->n_v,
-                          .n_l = out->G.n_rows,
-                          .n_r = out->H.n_rows,
-                          .n_contacts = out->H.n_rows,
-                          .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->marked},
-                          .symmetric = true,
-                          .G = {model->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
-                          .H = {model->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
-                          .f = out->f,
-                          .g = out->g,
-                          .w = out->w,
-                          .contact = out->law};
+    st_Problem problem = {
+        .n_v = model->n_v,
+        .n_l = out->G.n_rows,
+        .n_r = out->H.n_rows,
+        .n_contacts = out->H.n_rows,
+        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->mass.marked},
+        .symmetric = true,
+        .G = {model->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
+        .H = {model->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
+        .f = out->f,
+        .g = out->g,
+        .w = out->w,
+        .contact = out->law};
     st_Solution solution = {.v = s->work_v, .l = out->l, .r = out->r};
     st_SolveInfo info;
-    STI_TRY(sti_solve_problem(s, s->projector, &problem, &solution, &info, work->err));
+    STI_TRY(sti_solve_problem(s, s->projection.solver, &problem, &solution, &info, work->err));
     sti_lap(s, ST_STAGE_PROJECT);
     return ST_OK;
 }
@@ -175,11 +176,11 @@ static st_Status iterate(Work *work, double *best)
             *best = work->error;
             work->fresh = true;
             idle = 0;
-            memcpy(s->q_best, s->q_new, size);
+            memcpy(s->projection.q_best, s->q_new, size);
         } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
             for (int i = 0; i < s->model.n_v; i++)
                 s->work_v[i] *= 0.5;
-            sti_move(s, s->q_best, s->work_v, 1.0, s->q_new);
+            sti_move(s, s->projection.q_best, s->work_v, 1.0, s->q_new);
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
@@ -200,7 +201,7 @@ static st_Status close_constraints(Work *work)
     for (int pass = 0; pass < 2; pass++) {
         work->straight = pass == 1;
         STI_TRY(iterate(work, &best));
-        memcpy(s->q_new, s->q_best, size);
+        memcpy(s->q_new, s->projection.q_best, size);
         if (best <= STI_PROJECTION_CLOSED) break;
         best = INFINITY; /* the second pass starts with a look at where it is */
     }
@@ -223,7 +224,7 @@ static st_Status spring_targets(Work *work, double h)
 
 st_Status sti_project(st_System *system, double t, double h, st_Error *err)
 {
-    Work work = {.system = system, .out = &system->projection, .t = t, .looked = true, .err = err};
+    Work work = {.system = system, .out = &system->projection.problem, .t = t, .looked = true, .err = err};
     STI_TRY(spring_targets(&work, h));
     memcpy(system->q_target, system->q_new, (size_t)system->model.n_q * sizeof *system->q_new);
     STI_TRY(close_constraints(&work));

@@ -1,6 +1,6 @@
 /* step/query.c -- rays, overlaps and distances in a system as it stands. */
 #include "collide/ray.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #include <stdlib.h>
 #include <stiction/query.h>

@@ -19,10 +19,21 @@
 #include "base/tolerance.h"
 #include "step/contact_model.h"
 
-void sti_contact_stiffness(const st_SystemDef *def, const sti_ContactEntry *entry, double *k, double *gamma)
+static double contact_stiffness(const st_SystemDef *def, const sti_Surface *surface)
 {
-    *k = entry->surface->stiffness > 0 ? entry->surface->stiffness : def->contact_stiffness;
-    *gamma = entry->surface->damping > 0 ? entry->surface->damping : def->contact_damping;
+    return surface->stiffness > 0 ? surface->stiffness : def->contact_stiffness;
+}
+
+sti_Compliance sti_contact_compliance(const st_SystemDef *def, const sti_ContactEntry *entry, double h)
+{
+    const double k = contact_stiffness(def, entry->surface);
+    const double gamma = entry->surface->damping > 0 ? entry->surface->damping : def->contact_damping;
+    return (sti_Compliance){.normal = 1.0 / (k * h * h), .tangent = 1.0 / (gamma * h)};
+}
+
+double sti_joint_compliance(const st_SystemDef *def, double h)
+{
+    return 1.0 / (def->joint_stiffness * h * h);
 }
 
 static void soften_contact(st_System *system, const sti_Stage *stage, int c)
@@ -30,13 +41,12 @@ static void soften_contact(st_System *system, const sti_Stage *stage, int c)
     sti_Assembly *out = &system->step;
     const sti_ContactEntry *entry = &out->chosen[c].entry;
     int dim = out->law[c].dim;
-    double h = stage->eta, k, gamma;
-    sti_contact_stiffness(&system->def, entry, &k, &gamma);
+    const sti_Compliance of = sti_contact_compliance(&system->def, entry, stage->eta);
     double *C = sti_compliance_block(out, out->law[c].first, dim);
-    C[0] = 1.0 / (k * h * h);
+    C[0] = of.normal;
     for (int j = 1; j < dim && j < 3; j++)
-        C[j * dim + j] = 1.0 / (gamma * h);
-    out->w[out->law[c].first] = entry->gap / h;
+        C[j * dim + j] = of.tangent;
+    out->w[out->law[c].first] = entry->gap / stage->eta;
 }
 
 static void soften_joints(st_System *system, const sti_Stage *stage)
@@ -45,7 +55,7 @@ static void soften_joints(st_System *system, const sti_Stage *stage)
     const st_Sink *sink = stage->rows;
     double h = stage->eta;
     for (int k = 0; k < sink->joint_rows.n_rows; k++) {
-        out->Cb[k] = 1.0 / (system->def.joint_stiffness * h * h);
+        out->Cb[k] = sti_joint_compliance(&system->def, h);
         out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
     }
 }
@@ -60,10 +70,10 @@ void sti_regularize(st_System *system, const sti_Stage *stage)
 
 double sti_regularized_energy(const st_System *system, const st_Sink *sink)
 {
-    double sum = 0, k, gamma;
+    double sum = 0;
     if (system->def.rigid_limit || system->least_norm != NULL) return 0;
     for (int c = 0; c < sink->n_contacts; c++) {
-        sti_contact_stiffness(&system->def, &sink->contact[c], &k, &gamma);
+        double k = contact_stiffness(&system->def, sink->contact[c].surface);
         double depth = fmin(0, sink->contact[c].gap);
         sum += 0.5 * k * depth * depth;
     }

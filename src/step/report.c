@@ -7,7 +7,9 @@
  *
  * to body b, and the opposite to a at the same point.
  */
-#include "step/system.h"
+#include "step/step.h"
+
+#include <stdio.h>
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
@@ -289,4 +291,19 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     if (linear != NULL) *linear = P;
     if (angular != NULL) *angular = L;
     return ST_OK;
+}
+
+/* ---- words -------------------------------------------------------------------------------------- */
+
+void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)
+{
+    int joint = sti_limit_joint(contact->id);
+    if (system->world != NULL && joint >= 0) {
+        snprintf(out, size, "the limit of joint \"%s\"", system->world->scene->joint[joint].name);
+    } else if (system->world != NULL) {
+        char *const *name = system->world->scene->names[STI_BODY].name;
+        snprintf(out, size, "bodies \"%s\" and \"%s\"", name[contact->a], name[contact->b]);
+    } else {
+        snprintf(out, size, "contact %llu", (unsigned long long)contact->id);
+    }
 }

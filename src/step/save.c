@@ -94,23 +94,23 @@ typedef struct Part {
 
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
-    *past = (Past){s->history.h, s->friction_work, s->speed, s->pull, s->history.known, s->fresh};
+    *past = (Past){s->history.h, s->friction_work, s->fastest.speed, s->fastest.pull, s->history.known, s->fresh};
     part[TIME] = (Part){&s->t, 1};
     part[COORDINATES] = (Part){s->q, s->model.n_q};
     part[VELOCITIES] = (Part){s->v, s->model.n_v};
     part[STEPS] = (Part){&s->n_steps, 1};
-    part[STALLED] = (Part){&s->stalled, 1};
+    part[STALLED] = (Part){&s->events.stalled, 1};
     part[ACTIVE] = (Part){s->active.id, s->active.n};
-    part[IMPULSES] = (Part){s->previous, s->n_previous};
+    part[IMPULSES] = (Part){s->warm.last.at, s->warm.last.n};
     part[PAST] = (Part){past, 1};
     const bool past_kept = sti_has_stages(s);
     part[PAST_COORDINATES] = (Part){s->history.q, past_kept ? s->model.n_q : 0};
     part[PAST_VELOCITIES] = (Part){s->history.v, past_kept ? s->model.n_v : 0};
     part[PAST_ACCELERATIONS] = (Part){s->history.a, past_kept ? s->model.n_v : 0};
     part[LOADED] = (Part){s->loaded.id, s->loaded.n};
-    part[MODES] = (Part){s->mode, s->n_modes};
-    part[PATCHES] = (Part){s->patches.patch, s->patches.n};
-    part[DEFORMATIONS] = (Part){s->patches.delta, s->patches.n_delta};
+    part[MODES] = (Part){s->modes.at, s->modes.n};
+    part[PATCHES] = (Part){s->compliant.now.patch, s->compliant.now.n};
+    part[DEFORMATIONS] = (Part){s->compliant.now.delta, s->compliant.now.n_delta};
     part[ASLEEP] = (Part){s->sleep.on ? s->world->asleep : NULL, s->sleep.n_bodies};
     part[DUE] = (Part){s->sleep.due, s->sleep.n_bodies};
     part[RINGS] = (Part){s->sleep.ring, s->sleep.n_bodies};
@@ -354,7 +354,7 @@ static void take(void *to, const Part *part, size_t size)
 /* Deformations of compliant contacts, into the set that is not the state yet. */
 static st_Status restore_patches(st_System *s, const Part part[N_SECTIONS], st_Error *err)
 {
-    sti_Patches *to = &s->patches_new;
+    sti_Patches *to = &s->compliant.next;
     int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
     STI_TRY(STI_GROW(&s->allocator, to->patch, to->patch_capacity, n, err));
     STI_TRY(STI_GROW(&s->allocator, to->delta, to->delta_capacity, n_delta, err));
@@ -370,12 +370,12 @@ static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *
     sti_World *world = s->world;
     if (world != NULL) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
-    STI_TRY(STI_GROW(&s->allocator, s->previous, s->previous_capacity, part[IMPULSES].count, err));
+    STI_TRY(STI_GROW(&s->allocator, s->warm.last.at, s->warm.last.capacity, part[IMPULSES].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->sleep.contact, s->sleep.contact_capacity, part[SLEEPERS].count, err));
     STI_TRY(
         STI_GROW(&s->allocator, s->sleep.joint_force, s->sleep.joint_force_capacity, part[JOINT_FORCES].count, err));
-    return STI_GROW(&s->allocator, s->mode, s->mode_capacity, part[MODES].count, err);
+    return STI_GROW(&s->allocator, s->modes.at, s->modes.capacity, part[MODES].count, err);
 }
 
 static void restore_past(st_System *s, const Part part[N_SECTIONS])
@@ -386,8 +386,8 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     s->history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(s));
     s->fresh = past.fresh != 0;
     s->friction_work = past.friction_work;
-    s->speed = past.speed;
-    s->pull = past.pull;
+    s->fastest.speed = past.speed;
+    s->fastest.pull = past.pull;
     if (!sti_has_stages(s)) return;
     take(s->history.q, &part[PAST_COORDINATES], sizeof(double));
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
@@ -434,19 +434,19 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     STI_TRY(restore_patches(s, part, err));
     STI_TRY(st_system_set_state(s, t, q, v, err)); /* the last thing that may fail; it keeps the room */
     take(s->active.id, &part[ACTIVE], sizeof *s->active.id);
-    take(s->previous, &part[IMPULSES], sizeof *s->previous);
+    take(s->warm.last.at, &part[IMPULSES], sizeof *s->warm.last.at);
     take(s->loaded.id, &part[LOADED], sizeof *s->loaded.id);
-    take(s->mode, &part[MODES], sizeof *s->mode);
+    take(s->modes.at, &part[MODES], sizeof *s->modes.at);
     sti_patches_accept(s);
     s->active.n = (int)part[ACTIVE].count;
-    s->n_previous = (int)part[IMPULSES].count;
+    s->warm.last.n = (int)part[IMPULSES].count;
     s->loaded.n = (int)part[LOADED].count;
-    s->n_modes = (int)part[MODES].count;
+    s->modes.n = (int)part[MODES].count;
     restore_controls(s, &part[CONTROLS]);
     if (s->world != NULL) take(s->world->push, &part[PUSHES], sizeof *s->world->push);
     if (s->world != NULL) s->world->n_pushes = (int)part[PUSHES].count;
     take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
-    take(&s->stalled, &part[STALLED], sizeof s->stalled);
+    take(&s->events.stalled, &part[STALLED], sizeof s->events.stalled);
     restore_past(s, part);
     restore_sleep(s, part);
     return ST_OK;

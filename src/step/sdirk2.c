@@ -10,7 +10,7 @@
  * dampers are quiet. Impulse of the step: (1-gamma)/gamma r1 + r2. One rotation for the whole step: two in a
  * row differ by the commutator of h w1 and h w+, O(h^3).
  */
-#include "step/system.h"
+#include "step/step.h"
 
 #define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */
 
@@ -24,41 +24,41 @@ static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_
                        .reach = h,
                        .drift_from = &system->here,
                        .second_order = true,
-                       .rows = &system->middle,
-                       .q_star = system->q_star,
-                       .v_star = system->v_star,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
+                       .v_star = system->stages.v_star,
                        .v_base = system->v,
                        .q_base = system->q};
-    sti_move(system, system->q, system->v, eta, system->q_star);
+    sti_move(system, system->q, system->v, eta, system->stages.q_star);
     for (int i = 0; i < system->model.n_v; i++)
-        system->v_star[i] = system->v[i] + (history->known ? eta * history->a[i] : 0.0);
+        system->stages.v_star[i] = system->v[i] + (history->known ? eta * history->a[i] : 0.0);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
-    return sti_solve_first_stage(system, &stage, system->v_base, info, err);
+    return sti_solve_first_stage(system, &stage, system->stages.v_base, info, err);
 }
 
 /* Stage 2 from v1 = v_base; leaves v+ in v_new and (1-gamma) v1 + gamma v+ in v_star. */
 static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     double eta = GAMMA * h;
-    double *v_base = system->v_base, *v_star = system->v_star, *mean = system->push;
+    double *v_base = system->stages.v_base, *v_star = system->stages.v_star, *mean = system->stages.push;
     sti_Stage stage = {.t = system->t + h,
                        .eta = eta,
                        .reach = h,
                        .drift_from = &system->here,
                        .second_order = true,
-                       .rows = &system->middle,
-                       .q_star = system->q_star,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
                        .v_star = v_star,
                        .v_base = v_base,
-                       .q_base = system->q_base};
-    sti_move(system, system->q, v_base, (1 - GAMMA) * h, system->q_base);
+                       .q_base = system->stages.q_base};
+    sti_move(system, system->q, v_base, (1 - GAMMA) * h, system->stages.q_base);
     for (int i = 0; i < system->model.n_v; i++) {
         double v = system->v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
         v_star[i] = v + h * alpha;
         v_base[i] = v + (1 - GAMMA) * h * alpha;
         mean[i] = (1 - GAMMA) * v1;
     }
-    sti_move(system, system->q_base, v_star, eta, system->q_star);
+    sti_move(system, system->stages.q_base, v_star, eta, system->stages.q_star);
     STI_TRY(sti_rows_of_stage(system, stage.t, err));
     STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
     for (int i = 0; i < system->model.n_v; i++) {
@@ -75,6 +75,6 @@ st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Err
     STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, err));
     STI_TRY(second_stage(system, h, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    sti_move(system, system->q, system->v_star, h, system->q_new);
+    sti_move(system, system->q, system->stages.v_star, h, system->q_new);
     return sti_total_impulses(system, 1.0, err);
 }

@@ -223,26 +223,26 @@ static st_Status return_forces(st_System *system, st_Error *err)
 {
     sti_Sleep *s = &system->sleep;
     int n = 0, from = 0, kept = 0;
-    STI_TRY(STI_GROW(&system->allocator, s->merged, s->merged_capacity, system->n_previous + s->n_contacts, err));
+    STI_TRY(STI_GROW(&system->allocator, s->merged, s->merged_capacity, system->warm.last.n + s->n_contacts, err));
     for (int k = 0; k < s->n_contacts; k++) {
         const sti_Sleeper *sleeper = &s->contact[k];
         if (stays(system->world, sleeper->a) && stays(system->world, sleeper->b)) {
             s->contact[kept++] = *sleeper;
             continue;
         }
-        while (from < system->n_previous && comes_before(&system->previous[from], &sleeper->impulse))
-            s->merged[n++] = system->previous[from++];
+        while (from < system->warm.last.n && comes_before(&system->warm.last.at[from], &sleeper->impulse))
+            s->merged[n++] = system->warm.last.at[from++];
         s->merged[n++] = sleeper->impulse;
         if (sleeper->impulse.r[0] > 0)
             STI_TRY(sti_ids_add(&system->allocator, &system->loaded, sleeper->impulse.id, err));
     }
-    while (from < system->n_previous)
-        s->merged[n++] = system->previous[from++];
-    sti_Impulse *list = system->previous;
-    int64_t capacity = system->previous_capacity;
-    system->previous = s->merged, system->previous_capacity = s->merged_capacity;
+    while (from < system->warm.last.n)
+        s->merged[n++] = system->warm.last.at[from++];
+    sti_Impulse *list = system->warm.last.at;
+    int64_t capacity = system->warm.last.capacity;
+    system->warm.last.at = s->merged, system->warm.last.capacity = s->merged_capacity;
     s->merged = list, s->merged_capacity = capacity;
-    system->n_previous = n;
+    system->warm.last.n = n;
     s->n_contacts = kept;
     return ST_OK;
 }
@@ -440,8 +440,8 @@ static void keep_forces(st_System *system)
 {
     sti_Sleep *s = &system->sleep;
     int n = 0, from = 0;
-    for (int k = 0; k < system->n_previous; k++) {
-        const sti_Impulse *impulse = &system->previous[k];
+    for (int k = 0; k < system->warm.last.n; k++) {
+        const sti_Impulse *impulse = &system->warm.last.at[k];
         int a, b, here = sti_sink_find(&system->here, impulse->id);
         if (!bodies_of(system->world, impulse, &a, &b) || !stays(system->world, a) || !stays(system->world, b))
             continue;
@@ -467,7 +467,7 @@ static st_Status fall_asleep(st_System *system, st_Error *err)
     if (s->n_ready == 0) return ST_OK;
     connect_bodies(system);
     mark_restless(system);
-    STI_TRY(STI_GROW(&system->allocator, s->spare, s->spare_capacity, s->n_contacts + system->n_previous, err));
+    STI_TRY(STI_GROW(&system->allocator, s->spare, s->spare_capacity, s->n_contacts + system->warm.last.n, err));
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e], leader = sti_leader(s->above, b); /* the smallest: it comes first */
         if (s->restless[leader]) continue;
@@ -493,7 +493,7 @@ static st_Status wake_and_look(st_System *system, st_Error *err)
     bool woken;
     STI_TRY(wake_due(system, &woken, err));
     if (!woken) return ST_OK;
-    system->foreseen = 0;
+    system->ahead.foreseen = 0;
     return sti_evaluate(system, &system->here, system->t, system->q, sti_margin(system), err);
 }
 

@@ -2,7 +2,7 @@
 #ifndef STI_SLEEP_H
 #define STI_SLEEP_H
 
-#include "step/system.h"
+#include "step/step.h"
 
 /* Can the choices of a def go together with sleep? */
 st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err);

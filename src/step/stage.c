@@ -33,7 +33,13 @@
 /* Joints and springs. */
 static const st_Sink *constraints_of(const sti_StageWork *work)
 {
-    return work->stage->constraints != NULL ? work->stage->constraints : work->stage->rows;
+    return work->stage->means != NULL ? work->stage->means->constraints : work->stage->rows;
+}
+
+/* With drift mean, their rows at the end of the step, half of which belong to them; or NULL. */
+static const st_Sink *end_of(const sti_StageWork *work)
+{
+    return work->stage->means != NULL ? work->stage->means->end : NULL;
 }
 
 /* k1 at (q*, v*), at one time or as the mean of two. */
@@ -54,24 +60,18 @@ static st_Status forces(sti_StageWork *work, double *k)
     return ST_OK;
 }
 
-/* How fast things are, or would be after the step: what the residual is measured against when contacts
- * have nothing to do.                                                                             */
-typedef struct Speeds {
-    double speed, pull;
-} Speeds;
-
-static Speeds faster(Speeds a, Speeds b)
+static sti_Speeds faster(sti_Speeds a, sti_Speeds b)
 {
-    return (Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
+    return (sti_Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
 }
 
-static Speeds speeds_of(const sti_StageWork *work, int b, const double *v, const double *k)
+static sti_Speeds speeds_of(const sti_StageWork *work, int b, const double *v, const double *k)
 {
     const st_System *s = work->system;
-    Speeds fastest = {0, 0};
+    sti_Speeds fastest = {0, 0};
     for (int i = s->model.first[b]; i < s->model.first[b + 1]; i++) {
         double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
-        fastest = faster((Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
+        fastest = faster((sti_Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
     }
     return fastest;
 }
@@ -81,8 +81,8 @@ static void add_momentum(const sti_StageWork *work, int b, const double *v, doub
 {
     const st_System *s = work->system;
     const int first = s->model.first[b], end = s->model.first[b + 1], n = end - first;
-    const bool marked = s->marked != NULL && s->marked[b];
-    const double *M = work->out->M + (s->diagonal != NULL ? s->diagonal[first] : first);
+    const bool marked = s->mass.marked != NULL && s->mass.marked[b];
+    const double *M = work->out->M + (s->mass.diagonal != NULL ? s->mass.diagonal[first] : first);
     for (int i = first; i < end; i++)
         f[i] *= work->stage->eta;
     for (int i = 0; i < n && marked; i++)
@@ -96,7 +96,7 @@ static void add_momentum(const sti_StageWork *work, int b, const double *v, doub
 typedef struct Momenta {
     const sti_StageWork *work;
     double *v, *f;
-    Speeds speeds[STI_PARTS];
+    sti_Speeds speeds[STI_PARTS];
 } Momenta;
 
 static void begin_blocks(void *ctx, int64_t first, int64_t end)
@@ -112,7 +112,7 @@ static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
 {
     Momenta *momenta = ctx;
     const sti_StageWork *work = momenta->work;
-    Speeds fastest = {0, 0};
+    sti_Speeds fastest = {0, 0};
     for (int e = (int)first; e < (int)end; e++) {
         const int b = sti_block(work->system, e);
         fastest = faster(speeds_of(work, b, momenta->v, momenta->f), fastest);
@@ -136,15 +136,15 @@ static st_Status momentum(sti_StageWork *work)
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
         STI_TRY(forces(work, f));
-        s->speed = s->pull = 0;
+        s->fastest = (sti_Speeds){0, 0};
     }
     const int parts = sti_team_parts(s->def.threads, sti_block_count(s), end_blocks, &momenta);
     for (int k = 0; k < parts; k++) {
-        s->speed = sti_larger(momenta.speeds[k].speed, s->speed);
-        if (!work->impact) s->pull = sti_larger(momenta.speeds[k].pull, s->pull);
+        s->fastest.speed = sti_larger(momenta.speeds[k].speed, s->fastest.speed);
+        if (!work->impact) s->fastest.pull = sti_larger(momenta.speeds[k].pull, s->fastest.pull);
     }
-    for (int i = 0; stage->A != NULL && i < model->n_v; i++)
-        f[i] += stage->D[i] * stage->v_near[i];
+    for (int i = 0; stage->means != NULL && i < model->n_v; i++)
+        f[i] += stage->means->D[i] * stage->means->v_near[i];
     for (int i = 0; stage->push != NULL && i < model->n_v; i++)
         f[i] += stage->push[i];
     return ST_OK;
@@ -188,25 +188,7 @@ static double joint_drift(const sti_StageWork *work, int k, double reach)
                              : capped(value / reach, cap);
 }
 
-/* Row k with its columns scaled, into x, where all rows of the list go. */
-static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
-{
-    const int64_t first = from->p[k], n = from->p[k + 1] - first;
-    const int *i = from->i + first;
-    const double *row = from->x + first;
-    x += first;
-    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
-        for (int e = 0; e < 6; e++) {
-            x[e] = row[e] * columns[i[0] + e];
-            x[6 + e] = row[6 + e] * columns[i[6] + e];
-        }
-        return;
-    }
-    for (int64_t e = 0; e < n; e++)
-        x[e] = row[e] * columns[i[e]];
-}
-
-/* All rows of a list as the next of G; with half of those of another, if one is given, or scaled columns. */
+/* All rows of a list as the next of G; with drift mean, `half` of those at the end of the step belong to them. */
 static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const sti_RowList *half)
 {
     sti_RowList *G = &work->out->G;
@@ -216,19 +198,17 @@ static st_Status append_all(sti_StageWork *work, const sti_RowList *from, const 
     else
         G->n_rows += from->n_rows;
     double *x = G->x + start;
-    const double *columns = work->stage->columns;
-    for (int64_t e = 0; half == NULL && columns == NULL && e < n; e++)
-        x[e] = from->x[e];
-    for (int k = 0; half == NULL && columns != NULL && k < from->n_rows; k++)
-        scale_row(from, k, columns, x);
-    for (int64_t e = 0; half != NULL && e < n; e++)
-        x[e] = from->x[e] + 0.5 * half->x[e];
+    if (work->stage->means != NULL)
+        sti_mean_put_rows(work->stage->means, from, half, x);
+    else
+        for (int64_t e = 0; e < n; e++)
+            x[e] = from->x[e];
     return ST_OK;
 }
 
 static st_Status joints(sti_StageWork *work)
 {
-    const st_Sink *sink = constraints_of(work), *end = work->stage->end;
+    const st_Sink *sink = constraints_of(work), *end = end_of(work);
     sti_Assembly *out = work->out;
     double reach = sti_drift_time(work);
     STI_TRY(append_all(work, &sink->joint_rows, end != NULL ? &end->joint_rows : NULL));
@@ -242,7 +222,7 @@ static st_Status joints(sti_StageWork *work)
 
 static st_Status soft_rows(sti_StageWork *work)
 {
-    const st_Sink *sink = constraints_of(work), *end = work->stage->end;
+    const st_Sink *sink = constraints_of(work), *end = end_of(work);
     sti_Assembly *out = work->out;
     double eta = work->stage->eta;
     int first = out->G.n_rows;
@@ -251,8 +231,7 @@ static st_Status soft_rows(sti_StageWork *work)
         const sti_SoftEntry *soft = &sink->soft[k];
         int row = first + k;
         double resistance = sti_resistance(work, soft->stiffness, soft->damping);
-        double phi =
-            work->stage->constraints != NULL ? soft->value : sti_shifted(work, soft->value, &sink->soft_rows, k);
+        double phi = work->stage->means != NULL ? soft->value : sti_shifted(work, soft->value, &sink->soft_rows, k);
         out->Cb[row] = 1.0 / (eta * resistance);
         out->g[row] = soft->stiffness * phi / resistance;
         if (work->stage->mean) out->g[row] += sti_base_speed(work, &sink->soft_rows, k);
@@ -291,8 +270,8 @@ static void finish(sti_StageWork *work)
         .n_contacts = n_contacts,
         .A = {.n_blocks = model->n_blocks,
               .first = model->first,
-              .x = work->stage->A != NULL ? work->stage->A : out->M,
-              .diagonal = work->system->marked},
+              .x = work->stage->means != NULL ? work->stage->means->A : out->M,
+              .diagonal = work->system->mass.marked},
         .symmetric = true,
         .G = sparse(&out->G, model->n_v),
         .H = sparse(&out->H, model->n_v),
@@ -301,7 +280,7 @@ static void finish(sti_StageWork *work)
         .g = out->g,
         .w = out->w,
         .contact = out->law,
-        .u_scale = STI_IDLE_SPEED * work->system->speed,
+        .u_scale = STI_IDLE_SPEED * work->system->fastest.speed,
     };
     if (work->waiting) {
         out->later = sti_waiting_rows(work->system);
@@ -328,7 +307,7 @@ static bool needs_shift(const sti_StageWork *work)
 {
     const st_Sink *rows = work->stage->rows;
     if (work->system->wanted.n + rows->bounded_rows.n_rows > 0) return true;
-    if (work->stage->constraints != NULL) return false;
+    if (work->stage->means != NULL) return false;
     return rows->soft_rows.n_rows > 0 || (work->gap_drift && work->stage->drift_from == NULL);
 }
 

@@ -2,11 +2,13 @@
  *
  *     stage.c            momentum, joints and springs; the sequence
  *     stage_contacts.c   contacts, motors and joint friction: their rows, laws, drift and compliance
+ *     waiting.c          the same of many contacts, whose rows wait until somebody wants them
  *     stage_solve.c      the solution of what is assembled
  */
 #ifndef STI_STAGE_H
 #define STI_STAGE_H
 
+#include "base/tolerance.h"
 #include "step/contact_model.h"
 
 typedef struct sti_StageWork {
@@ -24,6 +26,12 @@ typedef struct sti_StageWork {
 
 /* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
 st_Status sti_stage_contacts(sti_StageWork *work);
+/* waiting.c: may the rows of this stage's contacts wait until somebody wants them? Those contacts; where the rows come
+ * from; the first one of a contact, as sti_mobility has it.                                       */
+bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
+st_Status sti_waiting_contacts(sti_StageWork *work);
+struct st_RowSource sti_waiting_rows(st_System *system);
+double sti_waiting_mobility(const st_System *system, int contact);
 
 /* The value of row k at q_base. */
 static inline double sti_shifted(const sti_StageWork *work, double value, const sti_RowList *rows, int k)
@@ -49,6 +57,57 @@ static inline double sti_resistance(const sti_StageWork *work, double stiffness,
 {
     double eta = work->stage->eta;
     return work->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
+}
+
+/* ---- contacts, with rows that are there or that wait ----------------------------------------------- */
+
+/* The next contact of the stage's rows, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
+static inline int sti_next_wanted(const sti_StageWork *work, int c, int end, int *k)
+{
+    const sti_ContactEntry *contact = work->stage->rows->contact;
+    const sti_IdSet *wanted = &work->system->wanted;
+    for (; c < end; c++) {
+        while (*k < wanted->n && wanted->id[*k] < contact[c].id)
+            ++*k;
+        if (*k < wanted->n && wanted->id[*k] == contact[c].id) return c;
+    }
+    return end;
+}
+
+enum { STI_LEAST_CONTACTS = 512 }; /* worth a thread */
+
+/* Contact c of the step problem. */
+static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *entry)
+{
+    sti_Chosen *chosen = &out->chosen[c];
+    chosen->entry = *entry;
+    chosen->element = 0;
+}
+
+/* w of a contact along its tangents: the velocity of a belt, and 0 without one. */
+void sti_belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry);
+
+/* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
+ * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
+ * load explains, anew in every step.                                                              */
+static inline double sti_beyond(double gap, double slop)
+{
+    return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);
+}
+
+/* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
+static inline double sti_closing_drift(const sti_StageWork *work, double gap)
+{
+    const double speed = sti_beyond(gap, work->system->def.slop) / sti_drift_time(work);
+    return sti_larger(speed, -work->system->def.correction_speed);
+}
+
+/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
+ * normal compliance (METHODS section 1). Within the slop nothing is pushed apart, and nothing pinched; and compliance
+ * at some of the contacts that share a load moves it to the others.                               */
+static inline bool sti_overlaps(const sti_StageWork *work, int c)
+{
+    return work->gap_drift && work->out->chosen[c].entry.gap < -(STI_OVERLAP + work->system->def.slop);
 }
 
 #endif

@@ -81,8 +81,7 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     return ST_OK;
 }
 
-/* w along the tangents: the velocity of a belt, and 0 without one. */
-static void belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+void sti_belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     double *w = work->out->w + law->first;
     for (int k = 0; k < law->dim; k++)
@@ -103,8 +102,7 @@ static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, con
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    belt_speeds(work, law, entry);
-    if (work->waiting) return ST_OK;
+    sti_belt_speeds(work, law, entry);
     if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = n_own; k < law->dim; k++) {
@@ -119,30 +117,15 @@ static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, con
 
 /* ------------------------------------------------------------------ drift and rebound */
 
-/* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
- * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
- * load explains, anew in every step.                                                              */
-static double beyond(double gap, double slop)
-{
-    return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);
-}
-
-/* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
-static double closing_drift(const sti_StageWork *work, double gap)
-{
-    const double speed = beyond(gap, work->system->def.slop) / sti_drift_time(work);
-    return sti_larger(speed, -work->system->def.correction_speed);
-}
-
 static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry, int row)
 {
     const sti_RowList *rows = &work->out->H;
     const st_Sink *from = work->stage->drift_from;
     int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
-    if (!work->stage->mean) return closing_drift(work, gap);
+    if (!work->stage->mean) return sti_closing_drift(work, gap);
     double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
-    return fmax(2 * beyond(gap, work->system->def.slop) / reach, -cap) + sti_base_speed(work, rows, row);
+    return fmax(2 * sti_beyond(gap, work->system->def.slop) / reach, -cap) + sti_base_speed(work, rows, row);
 }
 
 /* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
@@ -157,13 +140,6 @@ static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, 
 
 /* ------------------------------------------------------------------ one by one */
 
-static void choose(sti_Assembly *out, int c, const sti_ContactEntry *entry)
-{
-    sti_Chosen *chosen = &out->chosen[c];
-    chosen->entry = *entry;
-    chosen->element = 0;
-}
-
 static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
 {
     const st_System *system = work->system;
@@ -171,7 +147,7 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
     bool now = work->stage->rows == &system->here;
     int before = now ? -1 : sti_sink_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
-    choose(out, c, entry);
+    sti_choose(out, c, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
@@ -194,17 +170,13 @@ static st_Status add_compliant_contact(sti_StageWork *work, int *n, const sti_Co
 static st_Status contacts(sti_StageWork *work)
 {
     const st_Sink *sink = work->stage->rows;
-    const sti_IdSet *wanted = &work->system->wanted;
-    int n = 0;
-    for (int c = 0, k = 0; c < sink->n_contacts; c++) { /* both stand by id */
-        while (k < wanted->n && wanted->id[k] < sink->contact[c].id)
-            k++;
-        if (k < wanted->n && wanted->id[k] == sink->contact[c].id) {
-            if (work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact)
-                STI_TRY(add_compliant_contact(work, &n, &sink->contact[c]));
-            else
-                STI_TRY(add_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
-        }
+    const bool patches = work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact;
+    int n = 0, k = 0;
+    for (int c = 0; (c = sti_next_wanted(work, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
+        if (patches)
+            STI_TRY(add_compliant_contact(work, &n, &sink->contact[c]));
+        else
+            STI_TRY(add_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
     }
     work->out->n_gaps = n;
     return ST_OK;
@@ -260,26 +232,34 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
     return block;
 }
 
-/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
- * normal compliance (METHODS section 1). Within the slop nothing is pushed apart, and nothing pinched; and compliance
- * at some of the contacts that share a load moves it to the others.                               */
-static bool overlaps(const sti_StageWork *work, int c)
+/* Row by row: C is diagonal here. */
+static void soften_range(void *ctx, int64_t first, int64_t end)
 {
-    return work->gap_drift && work->out->chosen[c].entry.gap < -(STI_OVERLAP + work->system->def.slop);
+    const sti_StageWork *work = ctx;
+    const sti_Assembly *out = work->out;
+    for (int c = (int)first; c < (int)end; c++) {
+        const int row = out->law[c].first;
+        for (int k = row; k < row + out->law[c].dim; k++) {
+            out->C_first[k] = k;
+            out->C[k] = 0.0;
+        }
+        if (!sti_overlaps(work, c)) continue;
+        out->C[row] = STI_OVERLAP_COMPLIANCE *
+                      (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, row));
+    }
 }
 
+/* Where nothing overlaps and no motor is soft there is no C. */
 static void soften_overlaps(sti_StageWork *work)
 {
     sti_Assembly *out = work->out;
-    for (int c = 0; c < out->n_gaps; c++) {
-        double *C = sti_compliance_block(out, out->law[c].first, 1); /* row by row: C is diagonal here */
-        for (int k = 1; k < out->law[c].dim; k++)
-            sti_compliance_block(out, out->law[c].first + k, 1);
-        if (!overlaps(work, c)) continue;
-        C[0] = STI_OVERLAP_COMPLIANCE * sti_mobility(work->system, out->law[c].first);
-        out->overlapping++;
-    }
+    for (int c = 0; !work->waiting && c < out->n_gaps; c++)
+        out->overlapping += sti_overlaps(work, c);
     out->compliant = out->overlapping > 0;
+    out->n_C = out->H.n_rows - out->n_bounded;
+    out->C_used = out->n_C;
+    if (out->compliant || out->n_bounded > 0)
+        sti_team_for(work->system->def.threads, out->n_gaps, STI_LEAST_CONTACTS, soften_range, work);
 }
 
 /* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
@@ -289,7 +269,7 @@ static void compliances(sti_StageWork *work)
     double eta = work->stage->eta;
     bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
     st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
-    if (model == ST_CONTACT_RIGID && !work->waiting) soften_overlaps(work);
+    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
     if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
@@ -301,129 +281,6 @@ static void compliances(sti_StageWork *work)
     out->C_first[out->n_C] = out->H.n_rows;
 }
 
-/* ------------------------------------------------------------------ many contacts whose rows wait */
-
-/* Nothing is made of them but their laws and gaps: a team writes them, each member a range of the sink. */
-typedef struct Many {
-    sti_StageWork *work;
-    sti_Places contacts, rows, overlapping;
-} Many;
-
-/* Neighbours mostly have one surface, and so one law but for its place. */
-typedef struct Alike {
-    const sti_Surface *surface;
-    int dim;
-    st_ContactLaw law;
-} Alike;
-
-static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
-{
-    if (entry->surface != last->surface || entry->dim != last->dim)
-        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->def, entry, 0)};
-    return &last->law;
-}
-
-enum { LEAST_OF_MANY = 512 }; /* worth a thread */
-
-/* The next contact of a sink, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
-static int next_wanted(const st_Sink *sink, const sti_IdSet *wanted, int c, int end, int *k)
-{
-    for (; c < end; c++) {
-        while (*k < wanted->n && wanted->id[*k] < sink->contact[c].id)
-            ++*k;
-        if (*k < wanted->n && wanted->id[*k] == sink->contact[c].id) return c;
-    }
-    return end;
-}
-
-static int first_velocity(const sti_World *world, int body)
-{
-    return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
-}
-
-/* Contact n, whose rows are from `row` on: what add_contact does where rows wait, and no more. Returns how many. */
-static int add_waiting(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
-                       const sti_ContactEntry *entry)
-{
-    sti_Assembly *out = work->out;
-    out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
-                                  .dim = law->dim,
-                                  .first = row,
-                                  .facets = law->facets,
-                                  .mu = law->mu,
-                                  .mu_roll = law->mu_roll,
-                                  .mu_spin = law->mu_spin};
-    choose(out, n, entry);
-    belt_speeds(work, &out->law[n], entry);
-    if (work->gap_drift) out->w[row] = closing_drift(work, entry->gap);
-    out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
-    out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
-    return law->dim;
-}
-
-/* Compliances, where there are any. */
-static void soften_range(void *ctx, int64_t first, int64_t end)
-{
-    const sti_StageWork *work = ctx;
-    const sti_Assembly *out = work->out;
-    for (int c = (int)first; c < (int)end; c++) {
-        const int row = out->law[c].first;
-        for (int k = row; k < row + out->law[c].dim; k++) {
-            out->C_first[k] = k;
-            out->C[k] = 0.0;
-        }
-        if (overlaps(work, c)) out->C[row] = STI_OVERLAP_COMPLIANCE * sti_waiting_mobility(work->system, c);
-    }
-}
-
-static void share_contacts(void *ctx, int thread, int n_threads)
-{
-    Many *many = ctx;
-    sti_StageWork *work = many->work;
-    const st_Sink *sink = work->stage->rows;
-    const sti_IdSet *wanted = &work->system->wanted;
-    const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
-    const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
-    const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
-    int n = 0, rows = 0, k = start;
-    Alike last = {.surface = NULL};
-    for (int c = first; thread < n_threads - 1 && (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++)
-        rows += law_of(work, &sink->contact[c], &last)->dim;
-    many->contacts.count[thread] = n; /* for those behind: the last one's are not asked for */
-    many->rows.count[thread] = rows;
-    many->overlapping.count[thread] = 0;
-    sti_team_wait(n_threads);
-    n = (int)sti_places_before(&many->contacts, thread);
-    rows = (int)sti_places_before(&many->rows, thread);
-    k = start;
-    for (int c = first; (c = next_wanted(sink, wanted, c, end, &k)) < end; c++, n++) {
-        const sti_ContactEntry *entry = &sink->contact[c];
-        rows += add_waiting(work, n, rows, law_of(work, entry, &last), entry);
-        many->overlapping.count[thread] += overlaps(work, n);
-    }
-    if (thread < n_threads - 1) return;
-    work->out->n_gaps = n;
-    work->out->H.n_rows = rows;
-}
-
-static st_Status waiting_contacts(sti_StageWork *work)
-{
-    sti_Assembly *out = work->out;
-    const st_System *system = work->system;
-    Many many;
-    many.work = work;
-    memset(many.overlapping.count, 0, sizeof many.overlapping.count);
-    STI_TRY(STI_GROW(work->allocator, out->leg, out->leg_capacity, 2 * (int64_t)system->wanted.n, work->err));
-    const int threads = system->wanted.n / LEAST_OF_MANY;
-    sti_team_run(threads < system->def.threads ? threads : system->def.threads, share_contacts, &many);
-    out->n_C = out->H.n_rows;
-    out->C_used = out->H.n_rows;
-    out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
-    out->compliant = out->overlapping > 0;
-    if (out->compliant) sti_team_for(system->def.threads, out->n_gaps, LEAST_OF_MANY, soften_range, work);
-    return ST_OK;
-}
-
 st_Status sti_stage_contacts(sti_StageWork *work)
 {
     st_System *system = work->system;
@@ -433,7 +290,7 @@ st_Status sti_stage_contacts(sti_StageWork *work)
     STI_TRY(grow(work));
     sti_patches_begin(system);
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, work->err));
-    STI_TRY(work->waiting ? waiting_contacts(work) : contacts(work));
+    STI_TRY(work->waiting ? sti_waiting_contacts(work) : contacts(work));
     STI_TRY(bounded_rows(work));
     compliances(work);
     return ST_OK;

@@ -67,7 +67,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
     sti_sleep_impulses(system, stage->eta);
     sti_team_copy(system->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    if (stage->again)
+    if (stage->means != NULL && stage->means->again)
         STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));

@@ -16,27 +16,6 @@
 #include "step/contact_model.h"
 #include "step/sleep.h"
 
-#include <time.h>
-
-static double clock_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void sti_start_lap(st_System *system)
-{
-    system->lap = clock_seconds();
-}
-
-void sti_lap(st_System *system, st_Stage stage)
-{
-    double now = clock_seconds();
-    system->seconds[stage] += now - system->lap;
-    system->lap = now;
-}
-
 /* ---- pieces ----------------------------------------------------------------------------------- */
 
 /* The margin that holds every contact the step to q_new can have run into. */
@@ -53,7 +32,7 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
 {
     const bool ahead = sti_speculative(system), far = ahead && round > 0 && system->world == NULL;
     const double margin = far ? reach_of(system, h) : sti_margin(system);
-    system->foreseen = 0;
+    system->ahead.foreseen = 0;
     if (!ahead) return sti_evaluate(system, &system->here, system->t, system->q, margin, err);
     STI_TRY(sti_evaluate_ahead(system, &system->here, system->t, system->q, margin, h, system->v,
                                round > 0 ? system->v_new : NULL, err));
@@ -76,25 +55,26 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
  * what is deeper than the margin.                                                                 */
 static int most_attempts(const st_System *system, const st_StepInfo *info)
 {
-    return info->solve.converged || system->missed_by > system->def.margin ? 4 : 2;
+    return info->solve.converged || system->ahead.missed_by > system->def.margin ? 4 : 2;
 }
 
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities
  * foretell most of them, so that one attempt mostly does.                                                  */
 static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    system->missed.n = 0;
-    system->n_found = 0;
+    system->ahead.missed.n = 0;
+    system->ahead.n_found = 0;
     for (int round = 0, again = 1; again > 0 && (round == 0 || round < most_attempts(system, info)); round++) {
         if (round > 0) STI_TRY(sti_keep_tried(system, err));
-        if (round > 0 || (system->world != NULL && system->foreseen < h)) STI_TRY(look_again(system, h, round, err));
+        if (round > 0 || (system->world != NULL && system->ahead.foreseen < h))
+            STI_TRY(look_again(system, h, round, err));
         STI_TRY(want_contacts(system, h, round, err));
         STI_TRY(sti_integrate(system, h, info, err));
         STI_TRY(sti_evaluate_ahead(system, &system->trial, system->t + h, system->q_new, sti_margin(system), h,
                                    system->v_new, NULL, err));
         STI_TRY(sti_note_missed(system, h, &again, err));
     }
-    system->foreseen = h;
+    system->ahead.foreseen = h;
     return sti_note_loaded(system, err);
 }
 
@@ -104,28 +84,23 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
 static void accept(st_System *system, double t, double taken, bool event)
 {
     sti_History *history = &system->history;
-    double *q = system->q, *v = system->v, *a = history->a;
-    sti_IdSet loaded = system->loaded;
-    sti_Mode *mode = system->mode;
-    int64_t capacity = system->mode_capacity;
     sti_mean_remember(system, taken);
-    history->known = !event && !system->rough;
+    history->known = !event && !system->stages.rough;
     history->h = taken;
-    history->a = system->a_new, system->a_new = a;
-    if (history->q != NULL) memcpy(history->q, q, (size_t)system->model.n_q * sizeof *q);
-    if (history->v != NULL) memcpy(history->v, v, (size_t)system->model.n_v * sizeof *v);
-    system->q = system->q_new, system->q_new = q;
-    system->v = system->v_new, system->v_new = v;
+    STI_EXCHANGE(double *, history->a, system->a_new);
+    if (history->q != NULL) memcpy(history->q, system->q, (size_t)system->model.n_q * sizeof *system->q);
+    if (history->v != NULL) memcpy(history->v, system->v, (size_t)system->model.n_v * sizeof *system->v);
+    STI_EXCHANGE(double *, system->q, system->q_new);
+    STI_EXCHANGE(double *, system->v, system->v_new);
     if (system->world != NULL) sti_angles_settle(system->world, system->q);
-    system->loaded = system->loaded_new, system->loaded_new = loaded;
-    system->mode = system->mode_new, system->mode_new = mode;
-    system->mode_capacity = system->mode_new_capacity, system->mode_new_capacity = capacity;
-    system->n_modes = history->known ? system->n_modes_new : 0;
-    sti_exchange_active(system);
-    sti_exchange_sinks(system);
+    STI_EXCHANGE(sti_IdSet, system->loaded, system->loaded_new);
+    STI_EXCHANGE(sti_Modes, system->modes, system->modes_new);
+    if (!history->known) system->modes.n = 0;
+    STI_EXCHANGE(sti_IdSet, system->active, system->active_new);
+    STI_EXCHANGE(st_Sink, system->here, system->trial);
     sti_patches_accept(system);
     system->t = t;
-    system->friction_work += system->work_before + system->step.friction_work;
+    system->friction_work += system->events.work_before + system->step.friction_work;
 }
 
 static void report(st_System *system, double h, st_StepInfo *info)
@@ -147,7 +122,7 @@ static st_Status settle(st_System *system, double h, double transition, bool *ev
 {
     st_Events events = system->def.events;
     double t = system->t + h;
-    if (transition == 1) system->stalled = 0;
+    if (transition == 1) system->events.stalled = 0;
     STI_TRY(sti_drop_separated(system, err));
     STI_TRY(sti_note_loaded(system, err));
     if (events == ST_EVENTS_ALL) STI_TRY(sti_note_modes(system, transition, err));
@@ -157,7 +132,7 @@ static st_Status settle(st_System *system, double h, double transition, bool *ev
     STI_TRY(sti_project(system, t, h, err));
     if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(system)) return ST_OK;
     *event = true;
-    system->work_before = system->step.friction_work;
+    system->events.work_before = system->step.friction_work;
     return sti_land(system, t, h, info, err);
 }
 
@@ -168,20 +143,21 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     double transition = 1, collision = 1;
     *taken = h;
     *event = false;
-    system->work_before = 0;
+    system->events.work_before = 0;
     if (sti_speculative(system)) return speculative_step(system, h, info, err);
 
     STI_TRY(sti_refresh_active(system, err));
     STI_TRY(want_contacts(system, h, 0, err));
     STI_TRY(sti_integrate(system, h, info, err));
-    if (events == ST_EVENTS_ALL && !system->tired) STI_TRY(sti_find_transition(system, h, &transition, info, err));
+    if (events == ST_EVENTS_ALL && !system->events.tired)
+        STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;
     if (events != ST_EVENTS_OFF) STI_TRY(sti_find_collision(system, *taken, &collision, err));
     sti_lap(system, ST_STAGE_EVENTS);
     *event = transition < 1 || collision < 1;
     if (collision < 1) {
         h = *taken, *taken = collision * h;
-        if (transition < 1) system->n_events--, info->transitions--; /* not reached */
+        if (transition < 1) system->events.n--, info->transitions--; /* not reached */
         return sti_collide_at(system, h, collision, info, err);
     }
     if (transition < 1) STI_TRY(sti_count_event(system, system->t + *taken, transition, info, err));
@@ -194,8 +170,8 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
     double end = system->t + h, rest = h, taken;
     bool event, goes_on = sti_goes_on(system);
     system->h_asked = h;
-    system->n_events = system->n_stops = 0;
-    system->tired = false;
+    system->events.n = system->events.n_stops = 0;
+    system->events.tired = false;
     do {
         STI_TRY(advance(system, rest, &taken, &event, info, err));
         bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;

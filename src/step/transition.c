@@ -27,7 +27,7 @@
  */
 #include "base/tolerance.h"
 #include "solve/law.h"
-#include "step/system.h"
+#include "step/step.h"
 
 #define MAX_FACETS 256
 
@@ -201,13 +201,13 @@ static double nothing(const st_System *system)
 st_Status sti_note_modes(st_System *system, double s, st_Error *err)
 {
     int n = system->step.problem.n_contacts;
-    STI_TRY(STI_GROW(&system->allocator, system->mode_new, system->mode_new_capacity, n, err));
+    STI_TRY(STI_GROW(&system->allocator, system->modes_new.at, system->modes_new.capacity, n, err));
     double nil = nothing(system);
     for (int c = 0; c < n; c++) {
         Contact contact = look(system, c, s);
-        system->mode_new[c] = mode_of(&contact, system->step.chosen[c].entry.id, nil);
+        system->modes_new.at[c] = mode_of(&contact, system->step.chosen[c].entry.id, nil);
     }
-    system->n_modes_new = n;
+    system->modes_new.n = n;
     return ST_OK;
 }
 
@@ -228,12 +228,12 @@ static double smallest(Search *search, double s)
     double F = INFINITY, nil = nothing(system);
     for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
         uint64_t id = step->chosen[c].entry.id;
-        while (m < system->n_modes && system->mode[m].id < id)
+        while (m < system->modes.n && system->modes.at[m].id < id)
             m++;
-        if (m == system->n_modes || system->mode[m].id != id) continue;
+        if (m == system->modes.n || system->modes.at[m].id != id) continue;
         st_EventKind kind = ST_EVENT_TAKEOFF;
         Contact contact = look(system, c, s);
-        double F_c = indicator(&contact, &system->mode[m], nil, &kind);
+        double F_c = indicator(&contact, &system->modes.at[m], nil, &kind);
         if (F_c < F) F = F_c, search->contact = c, search->kind = kind;
     }
     return F;
@@ -286,14 +286,10 @@ static st_Status probe_modes(Search *search, st_Error *err)
 {
     st_System *system = search->system;
     double F;
-    system->n_modes = 0;
+    system->modes.n = 0;
     STI_TRY(F_at(search, system->def.event_step, &F, err));
     STI_TRY(sti_note_modes(system, system->def.event_step, err));
-    sti_Mode *mode = system->mode;
-    int64_t capacity = system->mode_capacity;
-    system->mode = system->mode_new, system->mode_new = mode;
-    system->mode_capacity = system->mode_new_capacity, system->mode_new_capacity = capacity;
-    system->n_modes = system->n_modes_new;
+    STI_EXCHANGE(sti_Modes, system->modes, system->modes_new);
     return F_at(search, 1.0, &F, err);
 }
 

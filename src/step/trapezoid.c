@@ -14,7 +14,7 @@
  * sticks quietly, and is first order where joints are nonlinear or the sliding direction turns. Both ring with
  * very stiff dampers. See docs/methods.md; sdirk2 has none of this.
  */
-#include "step/system.h"
+#include "step/step.h"
 
 st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
@@ -28,20 +28,20 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
                        .drift_from = &system->here,
                        .mean = first_form,
                        .second_order = true,
-                       .rows = &system->middle,
-                       .q_star = system->q_star,
-                       .v_star = system->v_star,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
+                       .v_star = system->stages.v_star,
                        .v_base = system->v,
                        .q_base = system->q};
-    double *v = system->v_new, *mean = system->v_base;
+    double *v = system->v_new, *mean = system->stages.v_base;
     const bool by_mean = system->def.drift == ST_DRIFT_MEAN;
     for (int i = 0; i < n_v; i++)
-        system->v_star[i] = system->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
-    if (by_mean) sti_predict_mean(system, h, system->v_star);
-    sti_move(system, system->q, by_mean ? system->v_star : system->v, 0.5 * h, system->q_star);
+        system->stages.v_star[i] = system->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
+    if (by_mean) sti_predict_mean(system, h, system->stages.v_star);
+    sti_move(system, system->q, by_mean ? system->stages.v_star : system->v, 0.5 * h, system->stages.q_star);
     STI_TRY(sti_rows_of_stage(system, system->t + 0.5 * h, err));
     if (by_mean) {
-        memcpy(v, system->v_star, (size_t)n_v * sizeof *v);
+        memcpy(v, system->stages.v_star, (size_t)n_v * sizeof *v);
         STI_TRY(sti_solve_mean_stage(system, &stage, v, info, err));
     } else {
         STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));

@@ -4,7 +4,8 @@
  * the contact's frame and point and from the bodies where the step problem was taken, system->step.q; whoever wants H
  * afterwards gets the same numbers from the same place.
  */
-#include "step/contact_model.h"
+#include "math/parallel.h"
+#include "step/stage.h"
 
 _Static_assert(STI_NODE == 8, "the room that sti_contact_halves writes to");
 
@@ -16,6 +17,99 @@ bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage)
     return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 && system->wanted.n >= STI_FEW_ROWS &&
            system->def.contact == ST_CONTACT_RIGID && system->least_norm == NULL;
 }
+
+/* ---- the contacts ------------------------------------------------------------------------------ */
+
+/* Nothing is made of them but their laws and gaps: a team writes them, each member a range of the sink. */
+typedef struct Many {
+    sti_StageWork *work;
+    sti_Places contacts, rows, overlapping;
+} Many;
+
+/* Neighbours mostly have one surface, and so one law but for its place. */
+typedef struct Alike {
+    const sti_Surface *surface;
+    int dim;
+    st_ContactLaw law;
+} Alike;
+
+static const st_ContactLaw *law_of(const sti_StageWork *work, const sti_ContactEntry *entry, Alike *last)
+{
+    if (entry->surface != last->surface || entry->dim != last->dim)
+        *last = (Alike){entry->surface, entry->dim, sti_contact_law(&work->system->def, entry, 0)};
+    return &last->law;
+}
+
+static int first_velocity(const sti_World *world, int body)
+{
+    return world->body[body].n_dofs > 0 ? world->body[body].v_first : -1;
+}
+
+/* Contact n, whose rows are from `row` on: what add_contact does where rows wait, and no more. Returns how many. */
+static int add_waiting(const sti_StageWork *work, int n, int row, const st_ContactLaw *law,
+                       const sti_ContactEntry *entry)
+{
+    sti_Assembly *out = work->out;
+    out->law[n] = (st_ContactLaw){.law = law->law, /* one by one: a copy would wait for what was just written */
+                                  .dim = law->dim,
+                                  .first = row,
+                                  .facets = law->facets,
+                                  .mu = law->mu,
+                                  .mu_roll = law->mu_roll,
+                                  .mu_spin = law->mu_spin};
+    sti_choose(out, n, entry);
+    sti_belt_speeds(work, &out->law[n], entry);
+    if (work->gap_drift) out->w[row] = sti_closing_drift(work, entry->gap);
+    out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
+    out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
+    return law->dim;
+}
+
+static void share_contacts(void *ctx, int thread, int n_threads)
+{
+    Many *many = ctx;
+    sti_StageWork *work = many->work;
+    const st_Sink *sink = work->stage->rows;
+    const sti_IdSet *wanted = &work->system->wanted;
+    const int first = (int)sti_share(sink->n_contacts, thread, n_threads);
+    const int end = (int)sti_share(sink->n_contacts, thread + 1, n_threads);
+    const int start = first < end ? sti_ids_lower(wanted, sink->contact[first].id) : 0;
+    int n = 0, rows = 0, k = start;
+    Alike last = {.surface = NULL};
+    for (int c = first; thread < n_threads - 1 && (c = sti_next_wanted(work, c, end, &k)) < end; c++, n++)
+        rows += law_of(work, &sink->contact[c], &last)->dim;
+    many->contacts.count[thread] = n; /* for those behind: the last one's are not asked for */
+    many->rows.count[thread] = rows;
+    many->overlapping.count[thread] = 0;
+    sti_team_wait(n_threads);
+    n = (int)sti_places_before(&many->contacts, thread);
+    rows = (int)sti_places_before(&many->rows, thread);
+    k = start;
+    for (int c = first; (c = sti_next_wanted(work, c, end, &k)) < end; c++, n++) {
+        const sti_ContactEntry *entry = &sink->contact[c];
+        rows += add_waiting(work, n, rows, law_of(work, entry, &last), entry);
+        many->overlapping.count[thread] += sti_overlaps(work, n);
+    }
+    if (thread < n_threads - 1) return;
+    work->out->n_gaps = n;
+    work->out->H.n_rows = rows;
+}
+
+st_Status sti_waiting_contacts(sti_StageWork *work)
+{
+    sti_Assembly *out = work->out;
+    const st_System *system = work->system;
+    Many many;
+    many.work = work;
+    memset(many.overlapping.count, 0, sizeof many.overlapping.count);
+    STI_TRY(STI_GROW(work->allocator, out->leg, out->leg_capacity, 2 * (int64_t)system->wanted.n, work->err));
+    const int threads = system->wanted.n / STI_LEAST_CONTACTS;
+    sti_team_run(threads < system->def.threads ? threads : system->def.threads, share_contacts, &many);
+    out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
+    return ST_OK;
+}
+
+/* ---- their rows, where they come from ------------------------------------------------------------ */
 
 static void legs(const void *ctx, int c, int first[2])
 {

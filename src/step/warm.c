@@ -8,7 +8,7 @@
  */
 #include "math/parallel.h"
 #include "math/vec3.h"
-#include "step/system.h"
+#include "step/step.h"
 
 static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 {
@@ -21,7 +21,7 @@ static int nearest(const st_System *system, int first, int end, uint64_t taken, 
     int best = -1;
     double least = INFINITY;
     for (int k = first; k < end; k++) {
-        const sti_Impulse *old = &system->previous[k];
+        const sti_Impulse *old = &system->warm.last.at[k];
         if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
         const st_Vec3 way = sub(old->point, wanted->point);
         const double distance = dot(way, way);
@@ -37,8 +37,8 @@ static int nearest(const st_System *system, int first, int end, uint64_t taken, 
 static int same_id(const st_System *system, int first, int end, const sti_Chosen *wanted, int dim)
 {
     for (int k = first; k < end; k++)
-        if (system->previous[k].id == wanted->entry.id && system->previous[k].element == wanted->element)
-            return system->previous[k].dim == dim ? k : -1;
+        if (system->warm.last.at[k].id == wanted->entry.id && system->warm.last.at[k].element == wanted->element)
+            return system->warm.last.at[k].dim == dim ? k : -1;
     return -1;
 }
 
@@ -57,28 +57,28 @@ static void set_start(const st_System *system, int c, double eta, int from)
     const sti_ContactEntry *now = &out->chosen[c].entry;
     const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
-    out->chosen[c].left = from >= 0 ? system->previous[from].left : 0.0;
+    out->chosen[c].left = from >= 0 ? system->warm.last.at[from].left : 0.0;
     for (int k = 0; k < dim; k++)
-        r[k] = from >= 0 ? eta * system->previous[from].r[k] : 0.0;
+        r[k] = from >= 0 ? eta * system->warm.last.at[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
-    if (dim >= 3) turn_tangents(&system->previous[from], now, r + 1);
-    if (dim >= 5) turn_tangents(&system->previous[from], now, r + 3); /* rolling */
+    if (dim >= 3) turn_tangents(&system->warm.last.at[from], now, r + 1);
+    if (dim >= 5) turn_tangents(&system->warm.last.at[from], now, r + 3); /* rolling */
 }
 
 /* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
 static void find_group(const st_System *system, int c, int *first, int *end)
 {
     const sti_Chosen *wanted = &system->step.chosen[c];
-    const sti_Impulse *previous = system->previous;
+    const sti_Impulse *previous = system->warm.last.at;
     int at = *end;
-    while (at < system->n_previous && !same_shapes(&previous[at], &wanted->entry) &&
+    while (at < system->warm.last.n && !same_shapes(&previous[at], &wanted->entry) &&
            (previous[at].id < wanted->entry.id ||
             (previous[at].id == wanted->entry.id && previous[at].element < wanted->element)))
         at++;
     *first = *end = at;
-    while (*end < system->n_previous && same_shapes(&previous[*end], &wanted->entry))
+    while (*end < system->warm.last.n && same_shapes(&previous[*end], &wanted->entry))
         ++*end;
-    if (wanted->entry.shape_a == 0 && at < system->n_previous && previous[at].id == wanted->entry.id) *end = at + 1;
+    if (wanted->entry.shape_a == 0 && at < system->warm.last.n && previous[at].id == wanted->entry.id) *end = at + 1;
 }
 
 /* Do contacts c and c - 1 belong to the same two shapes? */
@@ -93,10 +93,10 @@ static bool goes_on(const sti_Assembly *out, int c)
 static int first_force(const st_System *system, int c)
 {
     const uint64_t shapes = system->step.chosen[c].entry.id >> STI_FEATURE_BITS;
-    int lo = 0, hi = system->n_previous;
+    int lo = 0, hi = system->warm.last.n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
-        if (system->previous[middle].id >> STI_FEATURE_BITS < shapes)
+        if (system->warm.last.at[middle].id >> STI_FEATURE_BITS < shapes)
             lo = middle + 1;
         else
             hi = middle;
@@ -170,8 +170,8 @@ static st_Status find_lasting_parts(st_System *system, st_Error *err)
 {
     const sti_Assembly *out = &system->step;
     const int n_contacts = out->problem.n_contacts, n = sti_islands_count(system->islands);
-    STI_TRY(STI_GROW(&system->allocator, system->lasting, system->lasting_capacity, n, err));
-    double *lasting = system->lasting;
+    STI_TRY(STI_GROW(&system->allocator, system->warm.lasting, system->warm.lasting_capacity, n, err));
+    double *lasting = system->warm.lasting;
     for (int k = 0; k < n; k++)
         lasting[k] = 0;
     if (n == 1) lasting[0] = sti_team_largest(system->def.threads, n_contacts, most_left, system);
@@ -197,8 +197,8 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
     for (int64_t c = first; c < end; c++) {
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int island = sti_islands_of(system->islands, (int)c);
-        const double part = island >= 0 ? system->lasting[island] : 1;
-        sti_Impulse *kept = &system->previous[c];
+        const double part = island >= 0 ? system->warm.lasting[island] : 1;
+        sti_Impulse *kept = &system->warm.last.at[c];
         kept->id = entry->id;
         kept->element = out->chosen[c].element;
         kept->dim = out->law[c].dim;
@@ -222,8 +222,8 @@ static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_
     Keep keep = {system, eta};
     STI_TRY(find_lasting_parts(system, err));
     if (!for_good) sti_save_impulses(system);
-    STI_TRY(STI_GROW(&system->allocator, system->previous, system->previous_capacity, n, err));
-    system->n_previous = n;
+    STI_TRY(STI_GROW(&system->allocator, system->warm.last.at, system->warm.last.capacity, n, err));
+    system->warm.last.n = n;
     sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);
     return ST_OK;
 }
@@ -233,14 +233,14 @@ static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
 {
     if (!sti_speculative(system)) return keep_impulses(system, eta, false, err);
-    system->to_keep = eta;
+    system->warm.to_keep = eta;
     return ST_OK;
 }
 
 st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
 {
-    const double eta = system->to_keep;
-    system->to_keep = 0;
+    const double eta = system->warm.to_keep;
+    system->warm.to_keep = 0;
     return eta > 0 ? keep_impulses(system, eta, for_good, err) : ST_OK;
 }
 
@@ -248,6 +248,6 @@ st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
  * that fails after its first attempt.                                                             */
 st_Status sti_keep_tried(st_System *system, st_Error *err)
 {
-    system->saved.lost = system->saved.lost || (system->to_keep > 0 && !system->saved.kept);
+    system->saved.lost = system->saved.lost || (system->warm.to_keep > 0 && !system->saved.kept);
     return sti_keep_waiting(system, true, err);
 }

@@ -111,7 +111,7 @@ static void test_agrees_with_the_columns(void **state)
     for (int c = 0; c < p->n_contacts; c++) {
         const double *W = yard.reduction->W_diagonal + yard.reduction->W_start[c];
         const sti_Alone *alone = sti_graph_alone(graph, c);
-        led += graph->whole[c] == STI_LED;
+        led += graph->kind[c] == STI_LED;
         for (int k = 0; alone != NULL && k < p->contact[c].dim * p->contact[c].dim; k++)
             check_close(alone->W[k], W[k], 1e-13);
         check_close(rho[c] / yard.reduction->rho[c], 1, 1e-12);

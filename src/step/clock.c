@@ -1,0 +1,35 @@
+/* step/clock.c -- the time that the stages of a step take. */
+#include "step/step.h"
+
+#include <time.h>
+
+static double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void sti_start_lap(st_System *system)
+{
+    system->clock.lap = clock_seconds();
+}
+
+void sti_lap(st_System *system, st_Stage stage)
+{
+    double now = clock_seconds();
+    system->clock.seconds[stage] += now - system->clock.lap;
+    system->clock.lap = now;
+}
+
+const char *st_stage_name(st_Stage stage)
+{
+    static const char *const names[ST_N_STAGES] = {"contacts", "assemble", "solve", "move",
+                                                   "events",   "project",  "report"};
+    return (int)stage >= 0 && (int)stage < ST_N_STAGES ? names[stage] : NULL;
+}
+
+void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
+{
+    memcpy(seconds, system->clock.seconds, sizeof system->clock.seconds);
+}

@@ -1,0 +1,221 @@
+/* step/step.h -- what the files of step/ do for each other, in the order of a step. Beside it: stage.h (how a step
+ * problem is filled), contact_model.h (compliance in it), sleep.h. Their data: system.h.
+ */
+#ifndef STI_STEP_H
+#define STI_STEP_H
+
+#include "step/system.h"
+
+/* ---- before and behind a step ---------------------------------------------------------------------- */
+
+/* system.c: a system at time t and the initial state of `world`, which is its own from then on; not where it fails. */
+st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, st_System **out, st_Error *err);
+/* More than one stage a step, or events in it? Room for projection, where there is none yet. */
+bool sti_has_stages(const st_System *system);
+st_Status sti_prepare_projection(st_System *system, st_Error *err);
+/* A body that does not move for a while: its pose, or 0, goes to every vector. */
+void sti_still_body(st_System *system, int body);
+
+/* initial.c: the first state, made consistent or refused as the def says. */
+st_Status sti_check_initial(st_System *system, st_Error *err);
+/* Where the trapezoid cannot start a motor's speed by itself: the velocity that has it. */
+st_Status sti_meet_motors(st_System *system, st_Error *err);
+
+/* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
+st_Status sti_refresh_rows(st_System *system, st_Error *err);
+
+/* one_body.c: is it one of a scene, and does it move? Whose call asks. */
+st_Status sti_check_movable(const st_System *system, const char *call, st_BodyId body, st_Error *err);
+
+/* snapshot.c: the state to go back to, and back to it; its impulses, before others take their place. */
+st_Status sti_save(st_System *system, st_Error *err);
+void sti_restore(st_System *system);
+void sti_save_impulses(st_System *system);
+
+/* state.c: no step yet, or one that failed: there is nothing to report. */
+void sti_forget_step(st_System *system);
+
+/* report.c: a contact in words, for messages: `bodies "left" and "ground"`. */
+void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
+
+/* clock.c: the time since the last lap belongs to a stage. */
+void sti_start_lap(st_System *system);
+void sti_lap(st_System *system, st_Stage stage);
+
+/* ---- the model, and the contacts that count --------------------------------------------------------- */
+
+/* evaluate.c: fill a sink at (t, q). */
+st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err);
+/* All of it but contacts, which stay. */
+st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err);
+/* All of it, with the contacts that bodies with velocities v, or as a second guess `other` (or NULL), may run into
+ * within h. A model of the user's tells of none.                                                  */
+st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
+                             const double *v, const double *other, st_Error *err);
+double sti_sink_joint_error(const st_Sink *sink);
+double sti_sink_penetration(st_Sink *sink, int threads);
+/* M at q, unless it is known already. */
+st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
+double sti_energy_kinetic(st_System *system, const double *q, const double *v);
+double sti_energy_potential(const st_System *system, const st_Sink *sink, double t, const double *q);
+void sti_move(const st_System *system, const double *q, const double *v, double h, double *q_out);
+void sti_difference(const st_System *system, const double *q0, const double *q1, double *d);
+
+/* The blocks of M that may move; all, unless somebody sleeps. */
+static inline int sti_block_count(const st_System *system)
+{
+    return system->sleep.n_asleep > 0 ? system->sleep.awake.n : system->model.n_blocks;
+}
+static inline int sti_block(const st_System *system, int e)
+{
+    return system->sleep.n_asleep > 0 ? system->sleep.awake.block[e] : e;
+}
+static inline double sti_mass_of(const st_System *system, const double *M, int i)
+{
+    return M[system->mass.diagonal != NULL ? system->mass.diagonal[i] : i];
+}
+
+/* active.c: which contacts a step problem has. Gaps are closed by gap/h; contacts enter before they touch. */
+bool sti_closes_gaps(const st_SystemDef *def);
+bool sti_speculative(const st_System *system);
+double sti_margin(const st_System *system);
+st_Status sti_refresh_active(st_System *system, st_Error *err);
+st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
+/* Those of the missed that the state does not show are put among its contacts. */
+st_Status sti_bring_back(st_System *system, st_Error *err);
+st_Status sti_drop_separated(st_System *system, st_Error *err);
+st_Status sti_drop_rebounding(st_System *system, st_Error *err);
+st_Status sti_activate_touching(st_System *system, double gap, st_Error *err);
+st_Status sti_note_loaded(st_System *system, st_Error *err);
+
+/* ---- a stage: one step problem ---------------------------------------------------------------------- */
+
+/* Of a stage with drift `mean` (mean.c): joints and springs as means over the step. */
+typedef struct sti_MeanRows {
+    const st_Sink *constraints;   /* their rows, and their values at q_base                        */
+    const st_Sink *end;           /* half of whose rows belong to these; or NULL                   */
+    const double *columns;        /* n_v: what the columns of the rows are multiplied by; or NULL  */
+    const double *A, *D, *v_near; /* A = M + diag(D) instead of M, and D v_near beside the forces  */
+    bool again;                   /* v and l are a solution but for small changes of G, f, g; there are no contacts */
+} sti_MeanRows;
+
+/* One velocity problem (METHODS section 3b): with rows at q_star and laws on v,
+ *     M v = M v_base + eta k(t, q_star, v_star) + push + G l + H r,    drift and springs from q_base
+ * implicit Euler is (t, q, v, v, q, h). eta = 0 is an impact: no forces, no soft rows, no drift.   */
+typedef struct sti_Stage {
+    double t, eta;
+    const double *q_star, *v_star, *v_base, *q_base;
+    const st_Sink *rows;       /* evaluated at q_star                                              */
+    double reach;              /* v moves q_base for this long: where drift wants gaps closed      */
+    double ahead;              /* k is the mean of its values at t and so much later               */
+    bool mean;                 /* springs, joints and gaps follow (v_base + v)/2: trapezoid, form I */
+    bool second_order;         /* the gyroscopic term at v_star instead of inside v_base           */
+    bool rebound;              /* contacts that close rebound by Newton's law                      */
+    const double *push;        /* an impulse, or NULL                                              */
+    const st_Sink *drift_from; /* drift is what is left over there, to be gone after `reach`; NULL: at q_base */
+    const double *way;         /* from the state to q_base, where that is not the state: friction works along all of
+                                * way + eta v in the time `length`; or NULL                        */
+    double length;
+    const sti_MeanRows *means; /* NULL: joints and springs are those of `rows`                     */
+} sti_Stage;
+
+/* stage.c, stage_solve.c: fill the step problem with the `wanted` contacts; solve it. */
+st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
+st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
+/* A problem made by this library; of a user's own model it is checked. */
+st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* The step problem, island by island. */
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err);
+
+/* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]. */
+double sti_mobility(const st_System *system, int row);
+
+/* warm.c: the forces of the last step as a start for this one, and kept for the next. */
+void sti_warm_start(st_System *system, double eta);
+st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
+st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
+st_Status sti_keep_tried(st_System *system, st_Error *err);                  /* likewise, for another attempt */
+
+/* ---- integrators: stages make a step ---------------------------------------------------------------- */
+
+/* integrator.c: an integrator is one function and a few facts. */
+typedef struct sti_Integrator {
+    int order;
+    /* (q, v) at t to (q_new, v_new) at t + h, with the acceleration at the end in a_new. */
+    st_Status (*step)(st_System *system, double h, st_StepInfo *info, st_Error *err);
+} sti_Integrator;
+
+const sti_Integrator *sti_integrator(const st_System *system);
+bool sti_goes_on(const st_System *system);
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err); /* by the one of the def */
+st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+
+/* What they share. Rows of a stage at (t, q_star), into `middle`; the problem and its solution, checked; a first stage
+ * again with the velocity it gave, where nothing was known of it.                                  */
+st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err);
+st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+/* Does a contact close inside the step? euler.c: then it is one of Euler's, and a new start behind it. */
+bool sti_closes_within(const st_System *system, double h);
+st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+/* Impulses of the stages, weighed and added. */
+st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
+st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
+
+/* mean.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that way; v begins
+ * as a prediction. Leaves q_new and the constraints of `trial` there.                             */
+st_Status sti_solve_mean_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+/* The numbers of rows of its constraints, and with half of those of `half`, if there are any. */
+void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half, double *x);
+/* The mean velocity over the next h, as the last steps let expect it; before a step of length h becomes history. */
+void sti_predict_mean(const st_System *system, double h, double *v);
+void sti_mean_remember(st_System *system, double h);
+st_Status sti_check_mean(const st_SystemDef *def, st_Error *err);
+st_Status sti_mean_create(st_System *system, st_Error *err);
+void sti_mean_free(st_System *system);
+int64_t sti_mean_past(const st_System *system); /* numbers in `past` */
+
+/* ---- what happens within a step --------------------------------------------------------------------- */
+
+/* transition.c: does a contact take off, stick or slip within the step just tried? Then the step is made
+ * again up to there, and *s is its fraction; else s = 1.                                          */
+st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err);
+st_Status sti_note_modes(st_System *system, double s, st_Error *err);
+
+/* event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
+ * is none.                                                                                        */
+void sti_path(const st_System *system, double h, double s, double *q, double *v);
+st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
+st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
+
+/* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
+typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);
+st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double F_lo, double F_hi, double small_s,
+                        double small_F, double *root, st_Error *err);
+
+/* landing.c: the collision at fraction s of the step; an impact at q_new, where something was run into; too
+ * many events?                                                                                    */
+st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
+st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
+bool sti_ran_into_something(const st_System *system);
+st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
+
+/* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
+ * `here`.                                                                                         */
+st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
+/* Do contacts that close within a step rebound, though nobody looks where? Those that do, at the state: the velocity
+ * behind it in v_base, its impulses carried.                                                      */
+bool sti_rebounds_unseen(const st_System *system);
+st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
+
+/* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
+ * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
+st_Status sti_project(st_System *system, double t, double h, st_Error *err);
+
+#endif
