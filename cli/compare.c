@@ -6,6 +6,7 @@
 #include "drawing.h"
 #include "json.h"
 #include "load.h"
+#include "outputs.h"
 #include "progress.h"
 #include "tally.h"
 
@@ -175,7 +176,9 @@ static int run_preset(Compare *c, const char *word, Run *run)
         return -1;
     }
     int status = -1;
-    if (!learn_bodies(c, &loaded) || !make_room(c, run))
+    if (c->o.plot != NULL && same_file(c->o.plot, loaded.path))
+        status = complain(STATUS_INPUT, "compare: the output %s is the scene itself", c->o.plot);
+    else if (!learn_bodies(c, &loaded) || !make_room(c, run))
         status = complain(STATUS_FAILED, "out of memory");
     else if (c->body < 0)
         status = c->o.body != NULL ? complain(STATUS_INPUT, "compare: there is no body \"%s\"", c->o.body)

@@ -118,6 +118,10 @@ static int prepare(Converge *c, const char *word)
     bool ok = load(word, &both, &c->reference, &err);
     free((void *)both.item);
     if (!ok) return complain(STATUS_INPUT, "%s", err.message);
+    const int n = st_scene_body_count(c->loaded.scene), m = st_scene_body_count(c->reference.scene);
+    if (n != m)
+        return complain(STATUS_INPUT, "converge: the reference has %d bodies, the scene %d: they cannot be compared", m,
+                        n);
     const char *files[2] = {o->csv, o->plot};
     for (int k = 0; k < 2; k++) {
         if (files[k] != NULL && same_file(files[k], c->loaded.path))

@@ -13,21 +13,67 @@
 #define LONGEST 2048  /* bytes of a member that are kept */
 #define LARGEST 65536 /* bytes looked at: name and description stand near the top */
 
+/* Four hexadecimal digits, or -1. */
+static long hex4(const char *text)
+{
+    char digits[5] = "";
+    if (strspn(text, "0123456789abcdefABCDEF") < 4) return -1;
+    memcpy(digits, text, 4);
+    return strtol(digits, NULL, 16);
+}
+
+/* The character of the escape whose `u` is at *text, in UTF-8; *text moves to the last of it. Halves of pairs that
+ * stand alone become U+FFFD, control characters spaces.                                                     */
+static int read_escape(const char **text, char out[4])
+{
+    long c = hex4(*text + 1), low;
+    if (c < 0) {
+        out[0] = '?'; /* the reader of the scene says what is wrong */
+        return 1;
+    }
+    *text += 4;
+    if (c >= 0xd800 && c < 0xdc00 && (*text)[1] == '\\' && (*text)[2] == 'u' && (low = hex4(*text + 3)) >= 0xdc00 &&
+        low < 0xe000) {
+        c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+        *text += 6;
+    }
+    if (c < 0x20) c = ' ';
+    if (c >= 0xd800 && c < 0xe000) c = 0xfffd;
+    const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    out[0] = (char)(lead[more] | (c >> 6 * more));
+    for (int k = 1; k <= more; k++)
+        out[k] = (char)(0x80 | (c >> 6 * (more - k) & 0x3f));
+    return more + 1;
+}
+
 /* Copy the string whose opening quote is at `text` to `out`; returns what follows its closing quote,
  * or NULL where it does not close. Escapes of control characters become spaces.                    */
 static const char *read_string(const char *text, char *out, size_t size)
 {
     size_t n = 0;
     for (text++; *text != '"'; text++) {
-        char c = *text;
-        if (c == '\0') return NULL;
-        if (c == '\\') {
-            c = *++text;
-            if (c == '\0') return NULL;
-            if (c == 'u') c = '?';
-            if (strchr("bfnrt", c) != NULL) c = ' ';
+        char c[4] = {*text};
+        size_t length = 1;
+        if (c[0] == '\0') return NULL;
+        if (c[0] == '\\') {
+            c[0] = *++text;
+            if (c[0] == '\0') return NULL;
+            if (strchr("bfnrt", c[0]) != NULL)
+                c[0] = ' ';
+            else if (c[0] == 'u')
+                length = (size_t)read_escape(&text, c);
         }
-        if (n + 1 < size) out[n++] = c;
+        if (n + length >= size) { /* full: no half of a character at the end */
+            while (n > 0 && ((unsigned char)out[n - 1] & 0xc0) == 0x80)
+                n--;
+            if (n > 0 && (unsigned char)out[n - 1] >= 0xc0) n--;
+            size = 0;
+        }
+        if (n + length < size) {
+            memcpy(out + n, c, length);
+            n += length;
+        }
     }
     out[n] = '\0';
     return text + 1;
@@ -79,34 +125,42 @@ static void find_comment(const char *text, char *out, size_t size)
     out[n] = '\0';
 }
 
-static char *look_into(const char *path, const char *key, bool anywhere, int skip)
+static char *look_into(const char *text, const char *key, bool anywhere, int skip)
 {
-    char *text = malloc(LARGEST), *out = calloc(1, LONGEST);
-    if (text == NULL || out == NULL) {
-        free(text);
-        free(out);
-        return NULL;
-    }
+    char *out = calloc(1, LONGEST);
+    if (out == NULL) return NULL;
+    if (*skip_space(text) != '<')
+        find_member(text, key, anywhere, skip, out, LONGEST);
+    else if (strcmp(key, "description") == 0)
+        find_comment(text, out, LONGEST);
+    return out;
+}
+
+static char *look_into_file(const char *path, const char *key, bool anywhere, int skip)
+{
+    char *text = calloc(1, LARGEST);
+    if (text == NULL) return NULL;
     FILE *file = fopen(path, "r");
     if (file != NULL) {
-        size_t length = fread(text, 1, LARGEST - 1, file);
-        text[length] = '\0';
-        if (*skip_space(text) != '<')
-            find_member(text, key, anywhere, skip, out, LONGEST);
-        else if (strcmp(key, "description") == 0)
-            find_comment(text, out, LONGEST);
+        text[fread(text, 1, LARGEST - 1, file)] = '\0';
         fclose(file);
     }
+    char *out = look_into(text, key, anywhere, skip);
     free(text);
     return out;
 }
 
 char *scene_member(const char *path, const char *key)
 {
-    return look_into(path, key, false, 0);
+    return look_into_file(path, key, false, 0);
+}
+
+char *scene_text_member(const char *text, const char *key)
+{
+    return look_into(text, key, false, 0);
 }
 
 char *scene_file(const char *path, int index)
 {
-    return look_into(path, "file", true, index);
+    return look_into_file(path, "file", true, index);
 }

@@ -26,6 +26,7 @@ const char *drawing_begin(Drawing *drawing, const char *path)
 {
     *drawing = (Drawing){.path = path};
     if (!has_ending(path, ".png") && !has_ending(path, ".pdf")) return path;
+    await_signals(); /* so that the folder goes, whatever comes */
     strcpy(drawing->folder, "/tmp/stiction-plot-XXXXXX");
     if (mkdtemp(drawing->folder) == NULL) {
         drawing->folder[0] = '\0';
@@ -72,7 +73,10 @@ static bool make(const Drawing *drawing)
     snprintf(made, sizeof made, "%s/plot.%s", drawing->folder, pdf ? "pdf" : "png");
     const char *const argv[] = {"rsvg-convert", pdf ? "--format=pdf" : "--zoom=2", "-o", made, drawing->svg, NULL};
     const bool ok = find_tool(converter) != NULL ? run_tool(argv) : by_browser(drawing, made);
-    if (!ok) complain(STATUS_FAILED, "%s could not be made of the SVG", drawing->path);
+    if (!ok)
+        complain(STATUS_FAILED,
+                 ending_signal() != 0 ? "%s was not made: interrupted" : "%s could not be made of the SVG",
+                 drawing->path);
     return ok && copy_output(made, drawing->path);
 }
 

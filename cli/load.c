@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define LARGEST ((size_t)1 << 30) /* bytes of a scene, as the reader has it */
+
 static bool fail(st_Error *err, st_Status status, const char *text)
 {
     err->status = status;
@@ -48,8 +50,8 @@ static bool find_file(const char *word, Loaded *loaded, st_Error *err)
 static bool name_scene(Loaded *loaded, st_Error *err)
 {
     const char *slash = strrchr(loaded->path, '/');
-    loaded->name = scene_member(loaded->path, "name");
-    loaded->description = scene_member(loaded->path, "description");
+    loaded->name = scene_text_member(loaded->text, "name");
+    loaded->description = scene_text_member(loaded->text, "description");
     if (loaded->name != NULL && loaded->name[0] == '\0') {
         free(loaded->name);
         loaded->name = strdup(slash != NULL ? slash + 1 : loaded->path);
@@ -73,9 +75,16 @@ static bool keep_sets(const TextList *sets, Loaded *loaded, st_Error *err)
 
 bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
 {
+    size_t length = 0;
     *loaded = (Loaded){0};
-    if (!find_file(word, loaded, err) || !name_scene(loaded, err) || !keep_sets(sets, loaded, err)) return false;
-    if (st_scene_read(loaded->path, sets->item, sets->count, &loaded->scene, &loaded->def, err) != ST_OK) return false;
+    if (!find_file(word, loaded, err)) return false;
+    loaded->text = read_whole(loaded->path, LARGEST, &length); /* once: a pipe is read only once */
+    if (loaded->text == NULL)                                  /* the reader says why */
+        return st_scene_read(loaded->path, NULL, 0, &loaded->scene, &loaded->def, err) == ST_OK;
+    if (!name_scene(loaded, err) || !keep_sets(sets, loaded, err)) return false;
+    if (st_scene_parse(loaded->text, length, loaded->path, sets->item, sets->count, &loaded->scene, &loaded->def,
+                       err) != ST_OK)
+        return false;
     if (st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK) return true;
     /* The reader's messages begin with the file; so must those of the engine. */
     char message[sizeof err->message];

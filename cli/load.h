@@ -10,7 +10,7 @@ typedef struct Loaded {
     char *path; /* of the scene file                        */
     char *name; /* its own, or that of the file             */
     char *description;
-    char *text;  /* the scene itself, where it was asked for (restart.h)      */
+    char *text;  /* the scene itself                         */
     char **sets; /* overrides it was read with, NULL-terminated               */
     int n_sets;
     st_Scene *scene;

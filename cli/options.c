@@ -173,7 +173,8 @@ static const Option *find_option(const Command *command, const char *word, const
     return NULL;
 }
 
-static int read_option(const Command *command, int argc, char *const *argv, int *k, void *options)
+/* `seen`: those that stood before it, one bit each. */
+static int read_option(const Command *command, int argc, char *const *argv, int *k, void *options, uint64_t *seen)
 {
     const char *word = argv[*k], *value = NULL;
     const Option *option = find_option(command, word, &value);
@@ -185,6 +186,11 @@ static int read_option(const Command *command, int argc, char *const *argv, int 
             return complain(STATUS_INPUT, "%s: --%s needs a value, %s", command->name, option->name, option->value);
         value = argv[++*k];
     }
+    const uint64_t bit = (uint64_t)1 << (option - command->options);
+    if ((*seen & bit) != 0 && option->kind != OPTION_FLAG && option->kind != OPTION_LIST)
+        return complain(STATUS_INPUT, "%s: --%s is given twice, the second time as \"%s\"", command->name, option->name,
+                        value);
+    *seen |= bit;
     return store(command, option, value, options);
 }
 
@@ -202,6 +208,7 @@ static int check_words(const Command *command, int n_words, const char *extra)
 int command_read(const Command *command, int argc, char *const *argv, void *options, const char **words)
 {
     int n_words = 0, status = -1;
+    uint64_t seen = 0;
     bool only_words = false;
     const char *extra = NULL;
     for (int i = 0; i < MAX_WORDS; i++)
@@ -213,7 +220,7 @@ int command_read(const Command *command, int argc, char *const *argv, void *opti
             command_help(command, stdout);
             return STATUS_OK;
         } else if (!only_words && argv[k][0] == '-' && argv[k][1] != '\0') {
-            status = read_option(command, argc, argv, &k, options);
+            status = read_option(command, argc, argv, &k, options, &seen);
         } else if (n_words < command->max_words && n_words < MAX_WORDS) {
             words[n_words++] = argv[k];
         } else if (extra == NULL) {

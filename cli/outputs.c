@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stiction/io.h>
@@ -70,18 +71,19 @@ bool problem_output(const char *path)
     return output_named(path, endings, NULL) && output_possible(path);
 }
 
-/* All of a stream, malloc'd; NULL: errno says why. */
-static char *read_all(FILE *from, size_t *size)
+char *read_whole(const char *path, size_t most, size_t *size)
 {
     char *text = NULL, block[16384];
-    FILE *memory = open_memstream(&text, size);
-    size_t n = 0;
-    if (memory == NULL) return NULL;
-    while ((n = fread(block, 1, sizeof block, from)) > 0)
-        fwrite(block, 1, n, memory);
-    bool failed = ferror(from) || ferror(memory);
-    if (fclose(memory) == 0 && !failed) return text;
+    FILE *from = fopen(path, "rb"), *memory = from != NULL ? open_memstream(&text, size) : NULL;
+    size_t n = 0, all = 0;
+    while (memory != NULL && all <= most && (n = fread(block, 1, sizeof block, from)) > 0)
+        all += fwrite(block, 1, n, memory);
+    bool failed = memory == NULL || ferror(from) || ferror(memory) || all > most;
+    const int reason = all > most ? EFBIG : errno;
+    if (from != NULL) fclose(from);
+    if (memory != NULL && fclose(memory) == 0 && !failed) return text;
     free(text);
+    errno = reason;
     return NULL;
 }
 
@@ -89,12 +91,10 @@ bool copy_output(const char *from, const char *to)
 {
     st_Error err = {0};
     size_t size = 0;
-    FILE *file = fopen(from, "rb");
-    char *bytes = file != NULL ? read_all(file, &size) : NULL;
+    char *bytes = read_whole(from, SIZE_MAX - 1, &size);
     if (bytes == NULL) complain(STATUS_FAILED, "%s: cannot be read: %s", from, strerror(errno));
     bool ok = bytes != NULL && st_file_write(to, bytes, size, &err) == ST_OK;
     if (bytes != NULL && !ok) complain(STATUS_FAILED, "%s", err.message);
-    if (file != NULL) fclose(file);
     free(bytes);
     return ok;
 }

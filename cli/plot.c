@@ -1,6 +1,8 @@
 /* stiction plot: curves of a recording, for papers. */
 #include "drawing.h"
 #include "load.h"
+#include "outputs.h"
+#include "tool.h"
 
 #include <stdlib.h>
 #include <stiction/io.h>
@@ -74,6 +76,7 @@ static int draw(st_Recording *recording, const char *over, const char *const *cu
     const char *svg = drawing_begin(&drawing, path);
     const bool drawn = svg != NULL && st_recording_write_plot(recording, over, curve, n, svg, &err) == ST_OK;
     if (drawing_end(&drawing, drawn, err.message)) return STATUS_OK;
+    if (ending_signal() != 0) return 128 + ending_signal();
     return err.status == ST_ERR_ARGUMENT ? STATUS_INPUT : STATUS_FAILED;
 }
 
@@ -89,6 +92,10 @@ static int plot_main(int argc, char *const *argv)
     if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && n == 0 && o.output != NULL)
         status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
+    if (status < 0 && n == 0 && o.over != NULL)
+        status = complain(STATUS_INPUT, "plot: -x is about what -y draws, -y CURVE is missing");
+    if (status < 0 && o.output != NULL && same_file(o.output, words[0]))
+        status = complain(STATUS_INPUT, "plot: the output %s is the recording itself", o.output);
     if (status < 0 && o.output != NULL && !drawing_possible(o.output)) status = STATUS_INPUT;
     if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0) status = n > 0 ? draw(recording, o.over, curve, n, o.output) : list(recording);

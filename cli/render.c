@@ -142,7 +142,8 @@ static int collect(Render *render, Server *server, const char *browser)
     bool shown = isatty(STDERR_FILENO), gone = false;
     if (child < 0) return complain(STATUS_FAILED, "%s could not be started", browser);
     render->heard = wall_seconds();
-    while (!render->done && !render->failed && !gone && wall_seconds() - render->heard < PATIENCE) {
+    while (!render->done && !render->failed && !gone && ending_signal() == 0 &&
+           wall_seconds() - render->heard < PATIENCE) {
         server_poll(server, 200);
         gone = waitpid(child, NULL, WNOHANG) == child;
         if (shown && render->kept > 0) fprintf(stderr, "\rframe %d of %d ", render->kept, render->expected);
@@ -154,7 +155,7 @@ static int collect(Render *render, Server *server, const char *browser)
         waitpid(child, NULL, 0);
     }
     if (render->failed) return STATUS_FAILED;
-    if (render->done) return STATUS_OK;
+    if (render->done || ending_signal() != 0) return STATUS_OK;
     return complain(STATUS_FAILED,
                     gone ? "%s ended before the pictures were made (%d are)"
                          : "%s sent no picture for two minutes (%d are made)",
@@ -174,7 +175,8 @@ static int make_film(const Render *render)
                                   "-i",     pattern, "-filter_complex", "split[a][b];[a]palettegen[p];[b][p]paletteuse",
                                   film,     NULL}; /* 256 colours of its own */
     if (!run_tool(gif ? as_gif : as_mp4))
-        return complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
+        return ending_signal() != 0 ? STATUS_FAILED
+                                    : complain(STATUS_FAILED, "ffmpeg could not make %s", render->options->output);
     return copy_output(film, render->options->output) ? STATUS_OK : STATUS_FAILED;
 }
 
@@ -208,6 +210,11 @@ static int check(Render *render, const char **browser)
     if (render->film && (render->width % 2 != 0 || render->height % 2 != 0))
         return complain(STATUS_INPUT, "render: a film's --size must be even, found %dx%d", render->width,
                         render->height);
+    if (render->single && (o->from > 0 || o->to > 0 || o->fps > 0 || o->speed > 0))
+        return complain(STATUS_INPUT, "render: --from, --to, --fps and --speed are about a film, %s is one picture",
+                        o->output);
+    if (!render->single && o->at > 0)
+        return complain(STATUS_INPUT, "render: --at is about one picture, %s is more than that", o->output);
     *browser = find_browser();
     if (*browser == NULL)
         return complain(STATUS_FAILED,
@@ -232,6 +239,8 @@ static int prepare(Render *render, const char *path)
 {
     st_Recording *recording = NULL;
     st_Error err = {0};
+    if (same_file(render->options->output, path))
+        return complain(STATUS_INPUT, "render: the output %s is the recording itself", path);
     bool ok = open_recording(path, &recording, &err) &&
               st_recording_pack(recording, POSES, &render->run, &render->size, &err) == ST_OK;
     if (ok) {
@@ -262,6 +271,7 @@ static int render_main(int argc, char *const *argv)
     int status = command_read(&render_command, argc, argv, &o, words);
     if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
     if (status < 0) status = check(&render, &browser);
+    if (status < 0) await_signals();
     if (status < 0) status = prepare(&render, words[0]);
     if (status < 0 && server != NULL) {
         server->ctx = &render;
@@ -269,11 +279,12 @@ static int render_main(int argc, char *const *argv)
         status = server_open(server, 0) ? collect(&render, server, browser) : STATUS_FAILED;
         server_close(server);
     }
-    if (status == STATUS_OK && render.film) status = make_film(&render);
+    if (status == STATUS_OK && render.film && ending_signal() == 0) status = make_film(&render);
     if (render.folder[0] != '\0') {
         const char *const clean[] = {"rm", "-rf", render.folder, NULL};
         run_tool(clean);
     }
+    if (ending_signal() != 0) status = complain(128 + ending_signal(), "render: interrupted");
     free(render.run);
     free(server);
     return status;

@@ -1,8 +1,9 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "restart.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool fail(st_Error *err, st_Status status, const char *file, const char *what)
 {
@@ -65,14 +66,52 @@ bool load_restart(const char *file, double at, const TextList *sets, Loaded *loa
     return ok;
 }
 
-bool load_text(Loaded *loaded, st_Error *err)
+/* Such overrides are said before robots are read, all others of what they brought. */
+static bool speaks_of_robots(const char *set)
 {
-    if (loaded->text != NULL) return true;
-    FILE *file = fopen(loaded->path, "rb");
-    long size = -1;
-    if (file != NULL && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
-    if (size >= 0 && fseek(file, 0, SEEK_SET) == 0) loaded->text = calloc((size_t)size + 1, 1);
-    bool ok = loaded->text != NULL && fread(loaded->text, 1, (size_t)size, file) == (size_t)size;
-    if (file != NULL) fclose(file);
-    return ok || fail(err, ST_ERR_FILE, loaded->path, "cannot be read again");
+    return strncmp(set, "robots", 6) == 0 && (set[6] == '/' || set[6] == '=');
+}
+
+/* Robots are files of their own: take them in, with the overrides that speak of them. Two words that are no proof, but
+ * what is taken in without need is the same scene.                                                    */
+static bool take_in_robots(const Loaded *loaded, const char **sets, KeptScene *kept, st_Error *err)
+{
+    int n_robots = 0;
+    if (strstr(loaded->text, "\"robots\"") == NULL && loaded->text[strspn(loaded->text, " \t\r\n")] != '<') return true;
+    for (int k = 0; k < loaded->n_sets; k++)
+        if (speaks_of_robots(loaded->sets[k])) sets[n_robots++] = loaded->sets[k];
+    if (st_scene_convert_text(loaded->text, strlen(loaded->text), loaded->path, sets, n_robots, NULL, &kept->text, NULL,
+                              err) != ST_OK)
+        return false;
+    kept->n_sets = 0;
+    for (int k = 0; k < loaded->n_sets; k++)
+        if (!speaks_of_robots(loaded->sets[k])) kept->sets[kept->n_sets++] = loaded->sets[k];
+    return true;
+}
+
+bool keep_scene(const Loaded *loaded, bool again, KeptScene *kept, st_Error *err)
+{
+    struct stat info;
+    const bool is_file = stat(loaded->path, &info) == 0 && S_ISREG(info.st_mode); /* no pipe, and still there */
+    const char **sets = calloc((size_t)loaded->n_sets + 1, sizeof *sets);
+    *kept = (KeptScene){.sets = calloc((size_t)loaded->n_sets + 1, sizeof *kept->sets), .n_sets = loaded->n_sets};
+    bool ok = kept->sets != NULL && sets != NULL;
+    for (int k = 0; ok && k < loaded->n_sets; k++)
+        kept->sets[k] = loaded->sets[k];
+    if (!ok) fail(err, ST_ERR_MEMORY, loaded->path, "out of memory");
+    ok = ok && (again || take_in_robots(loaded, sets, kept, err));
+    if (ok && kept->text == NULL) kept->text = strdup(loaded->text);
+    kept->label = is_file ? realpath(loaded->path, NULL) : NULL; /* files that it names are beside it */
+    if (ok && kept->label == NULL) kept->label = strdup(loaded->path);
+    free((void *)sets);
+    return ok &&
+           ((kept->text != NULL && kept->label != NULL) || fail(err, ST_ERR_MEMORY, loaded->path, "out of memory"));
+}
+
+void kept_scene_free(KeptScene *kept)
+{
+    free(kept->text);
+    free(kept->label);
+    free((void *)kept->sets);
+    *kept = (KeptScene){0};
 }

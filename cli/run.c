@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct RunOptions {
     TextList sets, outputs;
@@ -217,17 +218,20 @@ static bool open_recorder(Run *run, st_Error *err)
     Loaded *l = &run->loaded;
     double length = l->def.end - st_system_time(l->system);
     st_RecorderDef def = st_recorder_def();
-    if (!load_text(l, err)) return false;
+    KeptScene kept = {0};
     def.name = l->name;
     def.description = l->description;
-    def.text = l->text;
-    def.length = strlen(l->text);
-    def.label = l->path;
-    def.sets = (const char *const *)l->sets;
-    def.n_sets = l->n_sets;
+    bool ok = keep_scene(l, o->restart != NULL, &kept, err);
+    def.text = kept.text;
+    def.length = ok ? strlen(kept.text) : 0;
+    def.label = kept.label;
+    def.sets = kept.sets;
+    def.n_sets = kept.n_sets;
     def.rate = o->rate > 0 ? o->rate : length > 0 ? fmax(60, 600 / length) : 60;
     def.checkpoint = o->checkpoint > 0 ? o->checkpoint : length > 0 ? length / 10 : 0;
-    return st_recorder_open(o->recording, &def, l->scene, &l->def, l->system, &run->recorder, err) == ST_OK;
+    ok = ok && st_recorder_open(o->recording, &def, l->scene, &l->def, l->system, &run->recorder, err) == ST_OK;
+    kept_scene_free(&kept);
+    return ok;
 }
 
 /* Everything that may be refused, before anything is touched. -1: go on. */
@@ -244,11 +248,12 @@ static int prepare(Run *run, const char *word)
     if (status >= 0) return status;
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
+    if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    if (o->log != NULL && (run->log = fopen(o->log, "a")) == NULL)
+        return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));
     if (o->table != NULL && st_csv_open(o->table, run->loaded.system, run->loaded.scene, &run->csv, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
-    if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
-    if (o->log != NULL && (run->log = fopen(o->log, "w")) == NULL)
-        return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));
+    if (run->log != NULL) (void)!ftruncate(fileno(run->log), 0); /* the last to be touched: nothing can fail now */
     return -1;
 }
 

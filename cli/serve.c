@@ -182,7 +182,7 @@ static bool header(const char *head, const char *name, char *out, size_t size)
     return false;
 }
 
-/* Is `text` PREFIX 127.0.0.1:port, or localhost:port? */
+/* Is `text` PREFIX 127.0.0.1:port, or localhost:port? Port 80 need not be said, and browsers do not. */
 static bool is_here(const Server *server, const char *text, const char *prefix)
 {
     char name[64];
@@ -190,6 +190,8 @@ static bool is_here(const Server *server, const char *text, const char *prefix)
     for (int k = 0; k < 2; k++) {
         snprintf(name, sizeof name, "%s%s:%d", prefix, names[k], server->port);
         if (strcasecmp(text, name) == 0) return true;
+        snprintf(name, sizeof name, "%s%s", prefix, names[k]);
+        if (server->port == 80 && strcasecmp(text, name) == 0) return true;
     }
     return false;
 }

@@ -111,6 +111,11 @@ static int solve_one(const char *path, const SolveOptions *o)
         solved_file_free(&solved);
         return status;
     }
+    if (o->determine && solved.friction == NULL) {
+        solved_file_free(&solved);
+        return complain(STATUS_INPUT, "solve: --determine is about friction problems, %s is a complementarity problem",
+                        path);
+    }
     if (o->json) {
         Json json;
         put_document(&json, stdout);
@@ -143,6 +148,9 @@ static int solve_main(int argc, char *const *argv)
     if (o.time_limit <= 0) o.time_limit = 10;
     if (stat(words[0], &info) == 0 && S_ISDIR(info.st_mode)) {
         if (o.output != NULL) return complain(STATUS_INPUT, "solve: -o is for one file, %s is a folder", words[0]);
+        if (o.determine && !o.json)
+            return complain(STATUS_INPUT, "solve: --determine on a folder is told with --json only, %s is one",
+                            words[0]);
         return solve_folder(words[0], &o);
     }
     return solve_one(words[0], &o);

@@ -1,12 +1,17 @@
 #define _XOPEN_SOURCE 700
 #include "tool.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool in_path(const char *name)
@@ -37,12 +42,40 @@ const char *find_browser(void)
     return find_tool(names);
 }
 
+/* Set by the signal handler only. */
+static volatile sig_atomic_t caught;
+
+static void catch_signal(int number)
+{
+    caught = number;
+}
+
+void await_signals(void)
+{
+    struct sigaction action = {0};
+    action.sa_handler = catch_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int ending_signal(void)
+{
+    return (int)caught;
+}
+
 pid_t start_tool(const char *const *argv)
 {
     fflush(NULL);
+    const pid_t self = getpid();
     pid_t child = fork();
     if (child != 0) return child;
     setpgid(0, 0); /* a browser is many processes: they end together */
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* and with us, when we are killed */
+    if (getppid() != self) _exit(127);
+#endif
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
@@ -54,9 +87,16 @@ pid_t start_tool(const char *const *argv)
 
 bool run_tool(const char *const *argv)
 {
+    const struct timespec moment = {0, 5000000};
+    const int before = ending_signal(); /* what is run after a signal cleans up */
     int status = 0;
-    pid_t child = start_tool(argv);
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    pid_t child = start_tool(argv), done = 0;
+    if (child < 0) return false;
+    while ((done = waitpid(child, &status, WNOHANG)) == 0 || (done < 0 && errno == EINTR)) {
+        if (ending_signal() != before) kill(-child, SIGKILL);
+        nanosleep(&moment, NULL);
+    }
+    return done == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int browser_options(const char **argv, const char *profile)

@@ -12,8 +12,13 @@ const char *find_browser(void);
 
 /* Start, without its output; the process, or -1. */
 pid_t start_tool(const char *const *argv);
-/* Start and wait; true: it ended well. */
+/* Start and wait; true: it ended well. A signal that ends the program ends the tool first. */
 bool run_tool(const char *const *argv);
+
+/* From now on SIGINT and SIGTERM are waited for by those who ask, a second one ends the program at once: so that tools
+ * are ended and files taken away. ending_signal: the one that came, 0: none.                          */
+void await_signals(void);
+int ending_signal(void);
 
 /* Options that every headless browser here gets, into argv; returns how many. */
 int browser_options(const char **argv, const char *profile);

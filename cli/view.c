@@ -1,7 +1,7 @@
 /* stiction view: the page, served from the program itself, for a recording or for a scene that runs meanwhile. */
 #include "live.h"
+#include "load.h"
 #include "outputs.h"
-#include "restart.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static int view_main(int argc, char *const *argv)
     if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
     if (status < 0 && !o.live && o.sets.count > 0)
         status = complain(STATUS_INPUT, "view: --set is for a scene, not for a recording");
-    if (status < 0 && o.live && (!load(words[0], &o.sets, &loaded, &err) || !load_text(&loaded, &err)))
+    if (status < 0 && o.live && !load(words[0], &o.sets, &loaded, &err))
         status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && !o.live && !pack(&view, words[0], &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && server != NULL) {

@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ st_Status(sti_fail)(st_Error *err, st_Status status, const char *format, ...)
         err->status = status;
         err->line = 0;
         va_start(args, format);
-        vsnprintf(err->message, sizeof err->message, format, args);
+        int length = vsnprintf(err->message, sizeof err->message, format, args);
+        if (length >= (int)sizeof err->message) sti_utf8_trim(err->message);
         va_end(args);
     }
     return status;

@@ -2,6 +2,9 @@
 #ifndef STI_UTF8_H
 #define STI_UTF8_H
 
+#include <stddef.h>
+#include <string.h>
+
 /* Bytes of the UTF-8 character at s, which ends in 0; 0: there is none (overlong, surrogate, cut off, stray). */
 static inline int sti_utf8_length(const char *text)
 {
@@ -13,6 +16,33 @@ static inline int sti_utf8_length(const char *text)
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)) return 0; /* overlong, surrogate */
     if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)) return 0; /* overlong, too large */
     return n;
+}
+
+/* As many whole characters of `text` as fit into `size` bytes; a byte that belongs to none becomes "?". */
+static inline void sti_utf8_copy(char *out, size_t size, const char *text)
+{
+    size_t used = 0;
+    while (*text != '\0') {
+        const size_t length = (size_t)sti_utf8_length(text), n = length > 0 ? length : 1;
+        if (used + n >= size) break;
+        if (length > 0)
+            memcpy(out + used, text, n);
+        else
+            out[used] = '?';
+        used += n, text += n;
+    }
+    if (size > 0) out[used] = '\0';
+}
+
+/* A text that was cut to fit: take away what is left of a character at its end. */
+static inline void sti_utf8_trim(char *text)
+{
+    const size_t length = strlen(text);
+    for (size_t k = 1; k <= 3 && k <= length; k++) {
+        const unsigned char c = (unsigned char)text[length - k];
+        if (c >= 0xc0 && sti_utf8_length(text + length - k) != (int)k) text[length - k] = '\0';
+        if (c >= 0xc0 || c < 0x80) return;
+    }
 }
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Comma separated, 17 significant digits, so that reading a number back gives the same bits. Lines
  * reach the file about twice a second and whenever the buffer is full: a run that is killed leaves
- * what it had.
+ * what it had, and a full disk whole lines.
  */
 #include "base/clock.h"
 #include "record/text.h"
@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stiction/io.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BUFFER_SIZE    65536
 #define FLUSH_INTERVAL 0.5 /* [s] */
@@ -24,7 +23,6 @@ struct st_Csv {
     char *buffer;
     int n_bodies, n_joints;
     double flushed; /* when, by the monotonic clock [s]; it never decides a number */
-    long whole;     /* bytes that reached the file then: whole lines                  */
 };
 
 static const char *const step_columns[] = {"t",          "h",         "contacts",    "collisions",
@@ -144,7 +142,7 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
     fputc('\n', csv->file);
     double now = sti_seconds_now();
     if (now - csv->flushed > FLUSH_INTERVAL) {
-        if (fflush(csv->file) == 0) csv->whole = ftell(csv->file);
+        fflush(csv->file);
         csv->flushed = now;
     }
     return ferror(csv->file) ? sti_file_failed(csv->path, err) : ST_OK;
@@ -153,10 +151,7 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
 st_Status st_csv_close(st_Csv *csv, st_Error *err)
 {
     if (csv == NULL) return ST_OK;
-    int reason = errno;
-    if (ferror(csv->file) && csv->whole > 0) (void)ftruncate(fileno(csv->file), csv->whole); /* no half of a line */
-    errno = reason;
-    st_Status status = sti_file_close(csv->file, csv->path, err);
+    st_Status status = sti_file_close_lines(csv->file, csv->path, err);
     release(csv);
     return status;
 }

@@ -106,6 +106,12 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
     json_t *model = json_loads(info->model, 0, NULL);
     bool found = dot != NULL && find_thing(model, name, dot, out);
     json_decref(model);
+    if (found && ((out->kind == STI_CURVE_BODY && out->a > info->n_bodies) ||
+                  (out->kind == STI_CURVE_JOINT && out->a >= info->n_joints)))
+        return sti_fail(
+            err, ST_ERR_FORMAT,
+            "the recording is damaged: its scene has \"%.80s\", but its frames have %d bodies and %d joints", name,
+            info->n_bodies, info->n_joints);
     if (found) return ST_OK;
     char steps[120], bodies[120], joints[120];
     list_fields(steps, sizeof steps, step_field);

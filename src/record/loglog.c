@@ -99,7 +99,7 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
     double top = w->box.y + 16 + 16 * number;
     sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", w->box.x + 14, top - 4,
             sti_colour(number));
-    sti_svg_text(file, w->box.x + 24, top, 12, STI_START, STI_INK, curve->name);
+    sti_svg_text(file, w->box.x + 24, top, 12, STI_START, STI_INK, curve->name != NULL ? curve->name : "");
 }
 
 st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,

@@ -138,8 +138,8 @@ static st_Status pack_times(Packer *p, st_Error *err)
 static st_Status pack_joints(Packer *p, int64_t limit, st_Error *err)
 {
     int n = p->info->n_joints;
-    int64_t count = 3 * n * p->n_kept;
-    if (n == 0 || count > 3 * limit) return ST_OK;
+    int64_t count = (int64_t)3 * n * p->n_kept;
+    if (n == 0 || count / 3 > limit) return ST_OK;
     int16_t *force = sti_alloc(&p->allocator, count + 1, sizeof *force);
     double *scale = sti_alloc(&p->allocator, p->n_kept + 1, sizeof *scale);
     st_RecordedJoint *row = sti_alloc(&p->allocator, n, sizeof *row);

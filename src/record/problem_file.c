@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <stiction/io.h>
+#include <sys/stat.h>
 
 #define NAME_SIZE 128
 
@@ -334,83 +335,82 @@ static bool put_all(hid_t file, const st_ProblemFile *problem)
     return ok && put_answer(file, problem->is_lcp, n, problem->r, problem->u, problem->friction.n_v, problem->v);
 }
 
-/* Where the file will be, and the name it has until it is whole. */
-static st_Status begin(const char *path, char **place, char **part, st_Error *err)
+/* A file of HDF5 in memory, of these bytes or (NULL) empty. After a write failed HDF5 can neither close its file nor
+ * let the program end: so it never writes to the disk, and st_file_write() meets what may go wrong there. */
+static hid_t open_in_memory(const void *bytes, size_t size)
 {
-    STI_TRY(sti_file_place(path, place, err));
-    *part = sti_name_beside(*place);
-    if (*part != NULL) return ST_OK;
-    free(*place);
-    return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+    char name[40]; /* one that no file has, and no other of these */
+    hid_t how = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
+    snprintf(name, sizeof name, "/dev/null/%p", (void *)name);
+    if (how < 0) return how;
+    if (H5Pset_fapl_core(how, 1 << 20, false) >= 0 &&
+        (bytes == NULL || H5Pset_file_image(how, (void *)(uintptr_t)bytes, size) >= 0))
+        file = bytes == NULL ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, how) : H5Fopen(name, H5F_ACC_RDWR, how);
+    H5Pclose(how);
+    return file;
 }
 
-/* The file is closed: put it where it belongs, or take it away. */
-static st_Status settle(bool ok, const char *part, const char *path, st_Error *err)
+/* Close it; where all went well, its bytes go to `path`. */
+static st_Status settle(hid_t file, bool ok, const char *path, st_Error *err)
 {
-    if (!ok) {
-        const int reason = errno;
-        remove(part);
-        return sti_fail(err, ST_ERR_FILE, "%s: cannot be written%s%s", path, reason != 0 ? ": " : "",
-                        reason != 0 ? strerror(reason) : "");
-    }
-    if (rename(part, path) == 0) return ST_OK;
-    const int reason = errno;
-    remove(part);
-    return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(reason));
+    char reason[200];
+    ssize_t size = ok && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : -1;
+    void *bytes = size > 0 ? malloc((size_t)size) : NULL;
+    ok = bytes != NULL && H5Fget_file_image(file, bytes, (size_t)size) == size;
+    st_Status status = ok ? ST_OK
+                          : sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path,
+                                     size > 0 ? "out of memory" : sti_hdf_reason(reason, sizeof reason));
+    if (file >= 0) H5Fclose(file);
+    if (ok) status = st_file_write(path, bytes, (size_t)size, err);
+    free(bytes);
+    return status;
 }
 
 st_Status st_problem_file_write(const char *path, const st_ProblemFile *problem, st_Error *err)
 {
     if (path == NULL || problem == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the path or the problem is NULL");
     if (!problem->is_lcp) STI_TRY(st_friction_check(&problem->friction, err));
-    char *place = NULL, *part = NULL;
-    STI_TRY(begin(path, &place, &part, err));
     const sti_Quiet quiet = sti_quiet_begin();
-    errno = 0;
-    const hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok = file >= 0 && put_all(file, problem);
-    if (file >= 0 && H5Fclose(file) < 0) ok = false;
+    const hid_t file = open_in_memory(NULL, 0);
+    const st_Status status = settle(file, file >= 0 && put_all(file, problem), path, err);
     sti_quiet_end(quiet);
-    const st_Status status = settle(ok, part, place, err);
-    free(part);
-    free(place);
     return status;
 }
 
-static bool copy_file(const char *from, const char *to)
+/* All of a file, malloc'd; NULL: errno says why. */
+static void *read_bytes(const char *path, size_t *size)
 {
-    char buffer[16384];
-    FILE *in_file = fopen(from, "rb"), *out_file = in_file != NULL ? fopen(to, "wb") : NULL;
-    bool ok = out_file != NULL;
-    size_t n = 0;
-    while (ok && (n = fread(buffer, 1, sizeof buffer, in_file)) > 0)
-        ok = fwrite(buffer, 1, n, out_file) == n;
-    if (in_file != NULL && ferror(in_file)) ok = false;
-    if (in_file != NULL) fclose(in_file);
-    if (out_file != NULL && fclose(out_file) != 0) ok = false;
-    return ok;
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) return NULL;
+    *size = fstat(fileno(file), &info) == 0 ? (size_t)info.st_size : 0;
+    char *bytes = malloc(*size + 1);
+    if (bytes != NULL && fread(bytes, 1, *size, file) != *size) {
+        free(bytes);
+        bytes = NULL;
+        if (errno == 0) errno = EIO;
+    }
+    fclose(file);
+    return bytes;
 }
 
 st_Status st_problem_file_write_solution(const char *from, const char *path, int n_r, const double *r, const double *u,
                                          int n_v, const double *v, st_Error *err)
 {
     if (from == NULL || path == NULL || r == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "a path or r is NULL");
-    char *place = NULL, *part = NULL;
-    STI_TRY(begin(path, &place, &part, err));
-    const sti_Quiet quiet = sti_quiet_begin();
+    size_t size = 0;
     errno = 0;
-    bool ok = copy_file(from, part);
-    hid_t file = H5I_INVALID_HID;
-    if (ok) file = H5Fopen(part, H5F_ACC_RDWR, H5P_DEFAULT);
-    ok = file >= 0;
+    void *bytes = read_bytes(from, &size);
+    if (bytes == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be read: %s", from, strerror(errno));
+    const sti_Quiet quiet = sti_quiet_begin();
+    const hid_t file = open_in_memory(bytes, size);
+    free(bytes);
+    bool ok = file >= 0;
     if (ok && H5Lexists(file, "/solution", H5P_DEFAULT) > 0) ok = H5Ldelete(file, "/solution", H5P_DEFAULT) >= 0;
-    const sti_HdfReader reader = {.path = part, .file = file};
+    const sti_HdfReader reader = {.path = from, .file = file};
     const bool is_lcp = ok && (sti_hdf_has(&reader, "/lcp") || sti_hdf_has(&reader, "/mlcp"));
     ok = ok && put_answer(file, is_lcp, n_r, r, u, n_v, v);
-    if (file >= 0 && H5Fclose(file) < 0) ok = false;
+    const st_Status status = settle(file, ok, path, err);
     sti_quiet_end(quiet);
-    const st_Status status = settle(ok, part, place, err);
-    free(part);
-    free(place);
     return status;
 }

@@ -12,13 +12,13 @@
  * rows, and when.
  */
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "math/vec3.h"
 #include "record/head.h"
 #include "record/tables.h"
 #include "record/whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -135,12 +135,9 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
 static void abandon_file(st_Recorder *recorder)
 {
     void *handle = NULL;
-    int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere < 0) return;
-    if (recorder->file > 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 && handle != NULL &&
-        dup2(nowhere, *(int *)handle) >= 0)
-        (void)sti_tables_write(&recorder->tables, NULL);
-    close(nowhere);
+    if (recorder->file <= 0 || H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) < 0 || handle == NULL) return;
+    sti_send_nowhere(*(int *)handle);
+    (void)sti_tables_write(&recorder->tables, NULL);
 }
 
 /* Ends everything; true when HDF5 had nothing against it. */
@@ -444,15 +441,15 @@ static st_Status write_end(st_Recorder *recorder, const st_System *system, const
                            st_Error *err)
 {
     sti_Summary summary = {.wall = sti_seconds_now() - recorder->began};
-    strncpy(summary.outcome, outcome != NULL ? outcome : "", sizeof summary.outcome - 1);
-    strncpy(summary.message, message != NULL ? message : "", sizeof summary.message - 1);
+    sti_utf8_copy(summary.outcome, sizeof summary.outcome, outcome != NULL ? outcome : "");
+    sti_utf8_copy(summary.message, sizeof summary.message, message != NULL ? message : "");
     if (system != NULL) st_system_profile(system, summary.stage_seconds);
     if (system != NULL && recorder->frame_due) STI_TRY(add_frame(recorder, system, err));
     if (system != NULL && recorder->n_steps > 1) STI_TRY(add_checkpoint(recorder, system, err));
     if (H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &summary) < 0)
         return sti_tables_fail(&recorder->tables, "writing", err);
     STI_TRY(commit(recorder, err));
-    return appear(recorder, err);
+    return recorder->started ? appear(recorder, err) : ST_OK; /* a run that never began replaces nothing */
 }
 
 st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, const char *outcome, const char *message,

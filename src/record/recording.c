@@ -3,6 +3,7 @@
  * A file that was closed opens plainly. One whose writer was killed, or still writes, opens as HDF5's
  * single-writer mode has it; of its rows only the committed ones are there.
  */
+#include "base/utf8.h"
 #include "record/hdf.h"
 
 #include <errno.h>
@@ -46,11 +47,15 @@ static st_Status damaged(const st_Recording *recording, const char *what, st_Err
  * 2, 4 ... ns. Its own 100 times would never end on a damaged file; 26 are an eighth of a second.   */
 enum { LOOKS = 26 };
 
-static hid_t open_unfinished(const char *path)
+/* `why`: where it does not open; the next call of HDF5 forgets it. */
+static hid_t open_hdf(const char *path, bool finished, char *why, size_t size)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), file = -1;
-    if (access >= 0 && H5Pset_metadata_read_attempts(access, LOOKS) >= 0)
-        file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    /* As the recorder has it: this process itself may be recording into the file. */
+    if (access >= 0 && H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0 &&
+        (finished || H5Pset_metadata_read_attempts(access, LOOKS) >= 0))
+        file = H5Fopen(path, finished ? H5F_ACC_RDONLY : H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+    if (file < 0) sti_hdf_reason(why, size);
     if (access >= 0) H5Pclose(access);
     return file;
 }
@@ -69,13 +74,12 @@ static st_Status open_file(st_Recording *recording, st_Error *err)
     recording->info.bytes = (int64_t)info.st_size;
     if (H5Fis_hdf5(recording->path) <= 0)
         return sti_fail(err, ST_ERR_FORMAT, "%s: not a recording: not an HDF5 file", recording->path);
-    recording->info.closed = true;
-    recording->file = H5Fopen(recording->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    recording->info.closed = !cut_off; /* one that is not opens plainly only where this process records it */
+    char why[200], again[200];
+    recording->file = open_hdf(recording->path, true, why, sizeof why);
     if (recording->file >= 0) return ST_OK;
-    char why[200];
-    sti_hdf_reason(why, sizeof why);
     recording->info.closed = false;
-    if (cut_off) recording->file = open_unfinished(recording->path);
+    if (cut_off) recording->file = open_hdf(recording->path, false, again, sizeof again);
     if (recording->file >= 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: damaged or cut short: %s", recording->path, why);
 }
@@ -211,12 +215,16 @@ static st_Status read_sets(st_Recording *recording, st_Error *err)
 
 static st_Status read_summary(st_Recording *recording, st_Error *err)
 {
-    sti_Summary *summary = &recording->summary;
+    sti_Summary stored, *summary = &recording->summary;
     hid_t type = sti_summary_type();
-    herr_t status = get_values(recording->file, "/summary", type, 1, summary);
+    herr_t status = get_values(recording->file, "/summary", type, 1, &stored);
     H5Tclose(type);
     if (status < 0) return damaged(recording, "/summary", err);
-    summary->outcome[sizeof summary->outcome - 1] = summary->message[sizeof summary->message - 1] = '\0';
+    stored.outcome[sizeof stored.outcome - 1] = stored.message[sizeof stored.message - 1] = '\0';
+    *summary = stored;
+    sti_utf8_copy(summary->outcome, sizeof summary->outcome, stored.outcome); /* pages and JSON take nothing else */
+    sti_utf8_copy(summary->message, sizeof summary->message, stored.message);
+    if (!isfinite(summary->wall)) summary->wall = 0;
     recording->info.outcome = summary->outcome;
     recording->info.message = summary->message;
     recording->info.wall = summary->wall;

@@ -91,8 +91,7 @@ static const char *tick_text(char out[STI_NUMBER_SIZE], double value, double ste
     if (fabs(value) < 1e-9 * step) return "0";
     if (size >= 6 || size < -4) return sti_number(out, value, digits < 1 ? 1 : digits > 12 ? 12 : (int)digits);
     snprintf(out, STI_NUMBER_SIZE, "%.*f", fine < 0 ? (int)fmin(-fine, 12) : 0, value);
-    char *comma = strchr(out, ',');
-    if (comma != NULL) *comma = '.';
+    sti_number_point(out);
     return out;
 }
 

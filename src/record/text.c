@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)
-{
-    snprintf(out, STI_NUMBER_SIZE, "%.*g", digits, value);
-    /* The program that embeds us may have set a locale with a decimal comma. */
-    char *comma = strchr(out, ',');
-    if (comma != NULL) *comma = '.';
-    return out;
-}
-
 /* Bytes of the character at s that XML 1.0 may hold, 0 when it may not. */
 static int xml_length(const char *s)
 {

@@ -1,15 +1,11 @@
-/* record/text.h -- files made of text: numbers that do not depend on the locale, and what formats can hold. */
+/* record/text.h -- files made of text, and what formats can hold. */
 #ifndef STI_RECORD_TEXT_H
 #define STI_RECORD_TEXT_H
 
 #include "base/base.h"
+#include "base/number.h"
 
 #include <stdio.h>
-
-#define STI_NUMBER_SIZE 40 /* any double with 17 digits, and its end */
-
-/* `value` with so many significant digits and a point, whatever the locale; returns `out`. */
-const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits);
 
 /* Text for XML: markup escaped; what XML cannot hold (control characters, broken UTF-8) as U+FFFD. */
 void sti_write_xml(FILE *file, const char *text);

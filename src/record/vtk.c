@@ -162,8 +162,9 @@ static void write_file(Export *e, Series *series, int64_t frame, double time, co
         e->status = sti_file_close(file, path, e->err);
     else
         sti_file_give_up(file, path);
-    fprintf(series->list, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"%s_%06lld.vtp\"/>\n", time, series->name,
-            (long long)frame);
+    char number[STI_NUMBER_SIZE];
+    fprintf(series->list, "<DataSet timestep=\"%s\" part=\"0\" file=\"%s_%06lld.vtp\"/>\n",
+            sti_number(number, time, 17), series->name, (long long)frame);
 }
 
 static void open_series(Export *e)

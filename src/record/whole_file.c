@@ -5,7 +5,8 @@
  * a name beside its own and takes its place at once, by rename(). Where the file system knows no nameless files it has
  * that name from the start, and a program that is killed leaves it: PATH.<process>.part.
  *
- * What is no regular file (a pipe, /dev/stdout) is written straight.
+ * What is no regular file (a pipe, /dev/stdout) is written straight, and so is one in a folder where nothing may be
+ * made.
  */
 #define _GNU_SOURCE 1 /* O_TMPFILE */
 
@@ -20,7 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *sti_name_beside(const char *path)
+/* A name beside `path` that no other process uses, malloc'd. */
+static char *name_beside(const char *path)
 {
     const size_t length = strlen(path) + 32;
     char *name = malloc(length);
@@ -47,7 +49,7 @@ static FILE *open_beside(const char *path, mode_t mode)
 {
     int fd = open_nameless(path, mode);
     if (fd < 0) {
-        char *part = sti_name_beside(path);
+        char *part = name_beside(path);
         fd = part != NULL ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) : -1;
         free(part);
     }
@@ -90,6 +92,7 @@ st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
         *out = fopen(path, "w");
     else if (!exists || access(path, W_OK) == 0) /* one that must not be written is not replaced either */
         *out = open_beside(target, exists ? old.st_mode & 0777 : 0666);
+    if (*out == NULL && exists && (errno == EACCES || errno == EPERM || errno == EROFS)) *out = fopen(path, "w");
     free(target);
     if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
     return ST_OK;
@@ -125,16 +128,25 @@ static bool appear(int fd, const char *path, const char *part)
     return rename(part, path) == 0 || errno == ENOENT;
 }
 
+void sti_send_nowhere(int fd)
+{
+    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere < 0) return;
+    (void)dup2(nowhere, fd);
+    close(nowhere);
+}
+
 /* The stream is closed whatever happens; errno is the first reason, of an earlier write where that failed. */
 static bool finish(FILE *file, const char *path, bool good)
 {
     int reason = errno;
-    char *target = end_of_links(path), *part = target != NULL ? sti_name_beside(target) : NULL;
+    char *target = end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
     bool ok = good && part != NULL && fflush(file) == 0 && appear(fileno(file), target, part);
     if (good && !ok) reason = errno;
     if (!ok && part != NULL) (void)unlink(part);
     free(part);
     free(target);
+    if (!ok) sti_send_nowhere(fileno(file)); /* fclose() writes what is left in its buffer */
     if (fclose(file) != 0 && ok) {
         reason = errno;
         ok = false;
@@ -146,6 +158,47 @@ static bool finish(FILE *file, const char *path, bool good)
 st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
 {
     return finish(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
+}
+
+/* Where the last whole line of an open file ends. */
+static off_t end_of_lines(int fd, off_t size)
+{
+    char block[4096];
+    while (size > 0) {
+        const size_t room = size < (off_t)sizeof block ? (size_t)size : sizeof block;
+        ssize_t n = pread(fd, block, room, size - (off_t)room);
+        if (n != (ssize_t)room) return size;
+        while (n > 0 && block[n - 1] != '\n')
+            n--;
+        size -= (off_t)room - n;
+        if (n > 0) break;
+    }
+    return size;
+}
+
+/* A write failed, in the middle of a line: take that half away. The stream cannot be read, hence a second way in. */
+static void cut_half_line(int fd, const char *path)
+{
+    struct stat ours, there;
+    int again = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (again < 0) return;
+    if (fstat(fd, &ours) == 0 && fstat(again, &there) == 0 && S_ISREG(there.st_mode) && ours.st_dev == there.st_dev &&
+        ours.st_ino == there.st_ino)
+        (void)!ftruncate(again, end_of_lines(again, there.st_size));
+    close(again);
+}
+
+st_Status sti_file_close_lines(FILE *file, const char *path, st_Error *err)
+{
+    bool ok = !ferror(file);
+    int reason = errno;
+    if (ok && fflush(file) != 0) {
+        reason = errno;
+        ok = false;
+    }
+    if (!ok) cut_half_line(fileno(file), path);
+    errno = reason;
+    return finish(file, path, ok) ? ST_OK : sti_file_failed(path, err);
 }
 
 void sti_file_give_up(FILE *file, const char *path)

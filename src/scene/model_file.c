@@ -6,6 +6,7 @@
  */
 #include "scene/model_file.h"
 
+#include "base/number.h"
 #include "base/range.h"
 
 #include <stdio.h>
@@ -61,7 +62,7 @@ static st_Status add_triangle(sti_Model *m, const char *label, int a, int b, int
 
 /* ---- lines --------------------------------------------------------------------------------------- */
 
-/* A text line by line, in a copy that ends in 0, for strtod; faces may have any number of corners. */
+/* A text line by line, in a copy that ends in 0, for the numbers; faces may have any number of corners. */
 typedef struct Lines {
     const char *text, *end, *label;
     char *line; /* the last one, without its end; malloc'd */
@@ -92,8 +93,8 @@ static bool three_numbers(const char *from, st_Vec3 *out)
 {
     double x[3];
     for (int k = 0; k < 3; k++) {
-        char *after;
-        x[k] = strtod(from, &after);
+        const char *after;
+        x[k] = sti_number_read(from, &after);
         if (after == from) return false;
         from = after;
     }

@@ -86,7 +86,8 @@ static bool ends_in(const char *text, const char *ending)
     return n >= e && strcmp(text + n - e, ending) == 0;
 }
 
-/* XML begins with '<', after a byte order mark and blanks; a robot's file that does not is a broken one. */
+/* XML begins with '<', after a byte order mark and blanks; a robot's file that does not is a broken one, unless it
+ * holds a scene: a recording has the robot's name and the scene made of it.                                 */
 static bool is_xml(const sti_Reader *reader)
 {
     const unsigned char *text = (const unsigned char *)reader->text;
@@ -96,7 +97,7 @@ static bool is_xml(const sti_Reader *reader)
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) at = 3;
     while (at < length && (text[at] == '\0' ? wide : strchr(" \t\r\n", text[at]) != NULL))
         at++;
-    if (at < length && text[at] == '<') return true;
+    if (at < length && (text[at] == '<' || text[at] == '{')) return text[at] == '<';
     return ends_in(reader->label, ".urdf") || ends_in(reader->label, ".xml") || ends_in(reader->label, ".mjcf");
 }
 

@@ -238,8 +238,6 @@ st_Status sti_build(sti_Reader *reader);
 
 /* Append to a text of `size` bytes; what does not fit is cut. */
 void sti_append(char *out, size_t size, const char *format, ...) STI_PRINTF(3, 4);
-/* The shortest decimal that reads back as x. */
-void sti_number_text(double x, char out[32]);
 /* `"heavy"`, `-1`, `a list of 2`, `an object`: a value as a message shows it. */
 void sti_found_text(const json_t *value, char *out, size_t size);
 

@@ -1,9 +1,9 @@
 /* scene/words.c -- the words of messages: values as people write them, and "did you mean". */
+#include "base/number.h"
 #include "scene/reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 void sti_append(char *out, size_t size, const char *format, ...)
 {
@@ -13,14 +13,6 @@ void sti_append(char *out, size_t size, const char *format, ...)
     va_start(args, format);
     vsnprintf(out + used, size - used, format, args);
     va_end(args);
-}
-
-void sti_number_text(double x, char out[32])
-{
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out, 32, "%.*g", digits, x);
-        if (strtod(out, NULL) == x) return;
-    }
 }
 
 /* At most 40 bytes of a string, not cutting a UTF-8 character in two. */
@@ -38,7 +30,7 @@ static void quoted(const char *text, char *out, size_t size)
 
 void sti_found_text(const json_t *value, char *out, size_t size)
 {
-    char number[32];
+    char number[STI_NUMBER_SIZE];
     if (size > 0) out[0] = '\0';
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -46,8 +38,7 @@ void sti_found_text(const json_t *value, char *out, size_t size)
         break;
     case JSON_INTEGER:
     case JSON_REAL:
-        sti_number_text(json_number_value(value), number);
-        sti_append(out, size, "%s", number);
+        sti_append(out, size, "%s", sti_number_text(number, json_number_value(value)));
         break;
     case JSON_ARRAY:
         if (json_array_size(value) == 0)

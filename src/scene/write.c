@@ -1,6 +1,7 @@
 /* scene/write.c -- a scene back to text, robots taken in: for people to read and edit. What fits on a line stays on
  * one.
  */
+#include "base/number.h"
 #include "scene/document.h"
 
 #include <stdio.h>
@@ -10,12 +11,12 @@
 #define WIDTH 118
 
 /* Whole numbers as people write them: 150, not 1.5e+02. */
-static void number_text(double x, char out[32])
+static void number_text(double x, char out[STI_NUMBER_SIZE])
 {
     if (x == floor(x) && fabs(x) < 1e15)
-        snprintf(out, 32, "%.0f", x == 0 ? 0 : x);
+        snprintf(out, STI_NUMBER_SIZE, "%.0f", x == 0 ? 0 : x);
     else
-        sti_number_text(x, out);
+        sti_number_text(out, x);
 }
 
 /* Characters of a value on one line; any number above WIDTH stands for too many. */
@@ -24,7 +25,7 @@ static size_t length_of(const json_t *value)
     size_t n = 4, i;
     const char *key;
     json_t *member;
-    char text[32];
+    char text[STI_NUMBER_SIZE];
     if (json_is_string(value)) return json_string_length(value) + 2;
     if (json_is_number(value)) {
         number_text(json_number_value(value), text);
@@ -108,7 +109,7 @@ static void put_on_line(Text *text, const json_t *value)
     const char *key;
     size_t i;
     json_t *member;
-    char number[32];
+    char number[STI_NUMBER_SIZE];
     if (json_is_number(value)) {
         number_text(json_number_value(value), number);
         put_word(text, number);

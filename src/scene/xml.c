@@ -1,5 +1,6 @@
 #include "scene/xml.h"
 
+#include "base/number.h"
 #include "base/range.h"
 #include "scene/reader.h"
 
@@ -226,10 +227,9 @@ st_Status(sti_element_fail)(st_Error *err, const sti_Element *element, const cha
  * excludes. */
 static bool next_number(const char **text, double *out)
 {
-    char *end;
+    const char *end;
     *text += strspn(*text, " \t\r\n");
-    if (strchr("+-.0123456789", **text) == NULL || **text == '\0') return false;
-    *out = strtod(*text, &end);
+    *out = sti_number_read(*text, &end);
     if (end == *text || !sti_within(*out, STI_LARGEST)) return false;
     if (*end != '\0' && strchr(" \t\r\n", *end) == NULL) return false;
     *text = end;

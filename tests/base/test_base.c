@@ -1,6 +1,10 @@
 /* Status, messages and memory: src/base. */
 #include "base/base.h"
+#include "base/number.h"
+#include "base/utf8.h"
 #include "check.h"
+
+#include <locale.h>
 
 static void version_is_that_of_the_header(void **state)
 {
@@ -41,6 +45,91 @@ static void a_message_too_long_is_cut_and_ended(void **state)
     text[sizeof text - 1] = '\0';
     sti_fail(&err, ST_ERR_FORMAT, "%s", text);
     assert_int_equal(strlen(err.message), sizeof err.message - 1);
+}
+
+/* Two bytes a character, an odd room: the last one does not fit, and no half of it stays. */
+static void a_message_is_cut_between_characters(void **state)
+{
+    (void)state;
+    st_Error err;
+    char text[2 * sizeof err.message] = "";
+    for (size_t k = 0; k + 2 < sizeof text; k += 2)
+        memcpy(text + k, "\xc3\xa9", 3);
+    sti_fail(&err, ST_ERR_FORMAT, "%s", text);
+    assert_int_equal(strlen(err.message), sizeof err.message - 2);
+    assert_int_equal(err.message[0] & 0xff, 0xc3);
+    sti_utf8_copy(text, 4, "a\xe2\x82\xac"); /* the euro has three bytes: one too many */
+    assert_string_equal(text, "a");
+    sti_utf8_copy(text, 5, "a\xe2\x82\xac");
+    assert_string_equal(text, "a\xe2\x82\xac");
+}
+
+static void check_number(const char *text, double expected, int length)
+{
+    const char *end = NULL;
+    const double x = sti_number_read(text, &end);
+    assert_int_equal(end - text, length);
+    if (length > 0) assert_true(isnan(expected) ? isnan(x) : x == expected); /* strtod is exact */
+}
+
+static void check_numbers(void)
+{
+    char text[STI_NUMBER_SIZE], many[400];
+    check_number("1.5", 1.5, 3);
+    check_number(" \t-2.5e-3,7", -2.5e-3, 9);
+    check_number("1,5", 1, 1); /* whatever the locale */
+    check_number(".25 x", 0.25, 3);
+    check_number("3.", 3, 2);
+    check_number("+7e", 7, 2);
+    check_number("7e+", 7, 1);
+    check_number("0x10", 0, 1);
+    check_number(".", 0, 0);
+    check_number("-e5", 0, 0);
+    check_number("", 0, 0);
+    check_number("nan", NAN, 3);
+    check_number("-inf", -INFINITY, 4);
+    memset(many, '3', sizeof many - 1); /* longer than any room for a copy */
+    memcpy(many, "0.", 2), many[sizeof many - 1] = '\0';
+    check_number(many, 1.0 / 3, (int)sizeof many - 1);
+    assert_string_equal(sti_number(text, -1234.5, 17), "-1234.5");
+    assert_string_equal(sti_number_text(text, 0.1), "0.1");
+    assert_string_equal(sti_number_text(text, 1e22), "1e+22");
+    sti_number_text(text, 1.0 / 3);
+    check_number(text, 1.0 / 3, (int)strlen(text));
+}
+
+/* A locale with a decimal comma, made here of nothing else: false where the tool for that is not there. */
+static bool set_comma(char folder[64])
+{
+    char path[80], command[300];
+    strcpy(folder, "/tmp/stiction-locale-XXXXXX");
+    if (mkdtemp(folder) == NULL) return false;
+    snprintf(path, sizeof path, "%s/source", folder);
+    FILE *file = fopen(path, "w");
+    if (file == NULL) return false;
+    fputs("LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\ngrouping 3;3\nEND LC_NUMERIC\n", file);
+    fclose(file);
+    snprintf(command, sizeof command, "localedef -c -i %s -f ANSI_X3.4-1968 %s/st_CO > /dev/null 2>&1", path, folder);
+    (void)!system(command); /* it warns of all that is left out */
+    setenv("LOCPATH", folder, 1);
+    const bool set = setlocale(LC_NUMERIC, "st_CO") != NULL;
+    unsetenv("LOCPATH");
+    return set;
+}
+
+static void numbers_have_a_point_in_every_locale(void **state)
+{
+    (void)state;
+    char folder[64], command[128], text[32];
+    check_numbers();
+    const bool comma = set_comma(folder);
+    snprintf(text, sizeof text, "%.1f", 0.5);
+    if (comma) check_numbers();
+    setlocale(LC_NUMERIC, "C");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    if (!comma) skip(); /* nothing here has a comma: the "C" locale alone was looked at */
+    assert_string_equal(text, "0,5");
 }
 
 static void memory_is_zeroed_and_aligned(void **state)
@@ -117,6 +206,8 @@ int main(void)
         cmocka_unit_test(every_status_has_a_name_of_its_own),
         cmocka_unit_test(a_failure_returns_its_status_and_fills_the_error),
         cmocka_unit_test(a_message_too_long_is_cut_and_ended),
+        cmocka_unit_test(a_message_is_cut_between_characters),
+        cmocka_unit_test(numbers_have_a_point_in_every_locale),
         cmocka_unit_test(memory_is_zeroed_and_aligned),
         cmocka_unit_test(impossible_sizes_are_refused),
         cmocka_unit_test(growing_keeps_what_was_there),

@@ -150,6 +150,14 @@ static void names_survive_json(void **state)
     json_t *root = printed_json(p);
     assert_non_null(json_object_get(json_object_get(root, "bodies"), name));
     json_decref(root);
+    /* that of the scene itself, in escapes: of two, three and four bytes, a bell */
+    write_file(scene, "{ \"name\": \"\\u00e9\\u20AC\\ud83d\\ude00-\\u0007.\", " BALL_SIMULATION
+                      "\"bodies\": [" BALL_BODY "] }");
+    RUN(p, "run", scene, "--json");
+    check_status(p, 0);
+    root = printed_json(p);
+    assert_string_equal(text_of(root, "scene"), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80- .");
+    json_decref(root);
 }
 
 int main(void)

@@ -83,6 +83,13 @@ static void bad_words_are_refused(void **state)
     assert_non_null(strstr(p->err, "cube"));
     RUN(p, "compare", "no-such-scene.json");
     check_status(p, 2);
+    const char *scene = in_folder(p, "drop.svg"); /* a poor name, and a scene */
+    write_file(scene, BALL_SCENE);
+    RUN(p, "compare", scene, "--presets", "default", "--plot", scene);
+    check_status(p, 2);
+    check_contains(p->err, "drop.svg is the scene itself");
+    read_file(scene, p->out);
+    assert_string_equal(p->out, BALL_SCENE);
     RUN(p, "bench", "bowling", "no-such-scene");
     check_status(p, 2);
     assert_non_null(strstr(p->err, "no-such-scene"));

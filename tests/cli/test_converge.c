@@ -66,6 +66,10 @@ static void refusals(void **state)
     check_status(p, 2);
     RUN(p, "converge", "double-pendulum", "--plot", "/nowhere/at/all.svg");
     check_status(p, 2);
+    RUN(p, "converge", "double-pendulum", "--reference-set", "joints=[]", "--reference-set",
+        "bodies=[{\"mass\": 1, \"inertia\": 1}]");
+    check_status(p, 2);
+    check_contains(p->err, "the reference has 1 bodies, the scene 2");
     /* a run that cannot be finished: said with its step, and what there is of the table is told */
     RUN(p, "converge", "b_g100_explicit", "--halvings", "3..4", "--reference", "10");
     check_status(p, 1);

@@ -358,6 +358,61 @@ static void missing_tools_are_named(void **state)
     check_contains(p->err, "1280x720");
 }
 
+/* Is the process there, and not only waiting to be forgotten? */
+static bool is_running(int process)
+{
+    char path[64], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return false;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
+    fclose(file);
+    return state != 'Z';
+}
+
+/* A signal ends the browser, too: none is left running, and by those that can be waited for no folder in /tmp. */
+static void an_interrupt_ends_the_browser(void **state)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGKILL}, expected[] = {130, 143, -1};
+    Program *p = *state;
+    const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5"), *browser = in_folder(p, "browser");
+    const char *told = in_folder(p, "told");
+    const char *const arguments[] = {"render", out, "-o", in_folder(p, "x.png"), NULL};
+    const struct timespec moment = {0, 20000000};
+    char script[300], *profile;
+    write_balls(p, scene);
+    RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
+    snprintf(script, sizeof script, "#!/bin/sh\necho \"$$ $*\" > %s.new && mv %s.new %s\nexec sleep 1000\n", told, told,
+             told);
+    write_file(browser, script);
+    assert_int_equal(chmod(browser, 0700), 0);
+    setenv("STICTION_BROWSER", browser, 1);
+    for (int k = 0; k < 3; k++) {
+        int process = 0;
+        pid_t child = start(p, arguments, out_file(p));
+        for (int wait = 0; wait < PATIENCE_MS / 20 && access(told, F_OK) != 0; wait++)
+            nanosleep(&moment, NULL);
+        read_file(told, p->out);
+        assert_int_equal(unlink(told), 0);
+        assert_int_equal(sscanf(p->out, "%d", &process), 1);
+        assert_non_null(profile = strstr(p->out, "--user-data-dir="));
+        profile += strlen("--user-data-dir=");
+        profile[strcspn(profile, " \n")] = '\0';
+        *strrchr(profile, '/') = '\0'; /* the folder */
+        profile = strdup(profile);
+        assert_int_equal(kill(child, signals[k]), 0);
+        finish(p, child);
+        assert_int_equal(p->status, expected[k]);
+        for (int wait = 0; wait < PATIENCE_MS / 20 && is_running(process); wait++)
+            nanosleep(&moment, NULL);
+        assert_false(is_running(process));
+        if (signals[k] != SIGKILL) assert_int_equal(access(profile, F_OK), -1);
+        rmdir(profile);
+        free(profile);
+    }
+    unsetenv("STICTION_BROWSER");
+}
+
 /* ---- the server --------------------------------------------------------------------------------- */
 
 /* One request as it is; what comes back, cut at TEXT_SIZE. */
@@ -496,6 +551,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_are_made_of_it, setup, teardown),
         cmocka_unit_test_setup_teardown(half_a_file_is_never_left, setup, teardown),
         cmocka_unit_test_setup_teardown(missing_tools_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_interrupt_ends_the_browser, setup, teardown),
         cmocka_unit_test_setup_teardown(the_server_is_for_one_page, setup, teardown),
         cmocka_unit_test_setup_teardown(live_runs_take_wishes, setup, teardown),
     };

@@ -147,10 +147,43 @@ static void outputs_that_cannot_be_written(void **state)
     assert_string_equal(p->out, BALL_SCENE);
 }
 
+/* Exit status 2: nothing was touched. The log is found impossible last, for who has no terminal has no /dev/tty. */
+static void refused_runs_touch_nothing(void **state)
+{
+    Program *p = *state;
+    const char *scene = in_folder(p, "drop.json");
+    const char *kept[] = {in_folder(p, "keep.h5"), in_folder(p, "keep.csv"), in_folder(p, "keep.log")};
+    const char *const impossible[][7] = {{"run", scene, "-o", kept[0], "--log", "/dev/tty", NULL},
+                                         {"run", scene, "-o", kept[1], "--log", "/dev/tty", NULL},
+                                         {"run", scene, "--log", kept[2], "-o", "/dev/tty", NULL}};
+    write_file(scene, BALL_SCENE);
+    for (int k = 0; k < 3; k++)
+        write_file(kept[k], "old");
+    for (int k = 0; k < 3; k++) {
+        fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            setsid();
+            pid_t program = start(p, impossible[k], out_file(p));
+            int status = 0;
+            _exit(waitpid(program, &status, 0) == program && WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+        }
+        finish(p, child);
+        check_status(p, 2);
+        check_contains(p->err, "/dev/tty");
+        for (int j = 0; j < 3; j++) {
+            read_file(kept[j], p->out);
+            assert_string_equal(p->out, "old");
+        }
+        assert_int_equal(access(in_folder(p, "keep.h5.new"), F_OK), -1);
+    }
+}
+
 static void usage_that_is_wrong(void **state)
 {
     static const struct {
-        const char *argument[5];
+        const char *argument[6]; /* and NULL */
         const char *says;
     } cases[] = {{{"rnu", "x"}, "did you mean run"},
                  {{"--vresion"}, "--vresion"},
@@ -172,6 +205,14 @@ static void usage_that_is_wrong(void **state)
                  {{"compare", "wall", "--plot", "a"}, "a: its name must end in .svg"},
                  {{"render", "a.h5", "-o", "film.avi"}, "film.avi: its name must end in .png, .jpg"},
                  {{"run", "a", "--rate", "fast"}, "must be a number > 0"},
+                 {{"run", "a", "--picture", "x.svg", "--picture=y.svg"}, "--picture is given twice"},
+                 {{"run", "a", "--every", "2", "--every=3"}, "--every is given twice"},
+                 {{"plot", "a.h5", "-x", "kinetic"}, "-y CURVE is missing"},
+                 {{"plot", "a.h5", "-ykinetic", "-o", "a.h5"}, "a.h5 is the recording itself"},
+                 {{"render", "a.h5", "-ox.png", "--fps", "3"}, "--fps and --speed are about a film"},
+                 {{"render", "a.h5", "-ox.jpg", "--to", "3"}, "are about a film"},
+                 {{"render", "a.h5", "-ox.mp4", "--at", "3"}, "--at is about one picture"},
+                 {{"render", "a.h5", "-oframes/", "--at", "3"}, "--at is about one picture"},
                  {{"schema", "x"}, "\"x\""},
                  {{"examples", "no-such-example"}, "no-such-example"}};
     Program *p = *state;
@@ -200,9 +241,14 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(scenes_that_are_no_scenes),      TEST(shapes_that_are_no_solids), TEST(files_that_cannot_be_read),
-        TEST(scenes_that_are_no_scenes),      TEST(values_out_of_range),       TEST(files_that_cannot_be_read),
-        TEST(outputs_that_cannot_be_written), TEST(usage_that_is_wrong),       TEST(check_json_says_why),
+        TEST(scenes_that_are_no_scenes),
+        TEST(shapes_that_are_no_solids),
+        TEST(values_out_of_range),
+        TEST(files_that_cannot_be_read),
+        TEST(outputs_that_cannot_be_written),
+        TEST(refused_runs_touch_nothing),
+        TEST(usage_that_is_wrong),
+        TEST(check_json_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -367,6 +367,33 @@ static void a_robot_restarts_from_its_recording(void **state)
     check_status(p, 0);
 }
 
+/* Nor those of a scene with robots in it, for all that the overrides say of them: the same end, to the last bit. */
+static void robots_are_in_the_recording(void **state)
+{
+    Program *p = *state;
+    const char *robot = in_folder(p, "r.urdf"), *scene = in_folder(p, "two.json"), *record = in_folder(p, "two.h5");
+    const char *end = "simulation/end=0.02", *name = "robots/0/name=first", *mass = "bodies/first.a/mass=3";
+    write_file(robot, "<robot name='r'>" LINK("a") "</robot>");
+    write_file(scene,
+               "{ \"simulation\": { \"h\": 0.005 }, \"robots\": [{ \"file\": \"r.urdf\", \"position\": [0, 0, 0.7] }, "
+               "{ \"name\": \"other\", \"file\": \"r.urdf\", \"position\": [1, 2, 3] }] }");
+    RUN(p, "run", scene, "--set", name, "--set", mass, "--set", end, "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    char *expected = strdup(text_of(root, "state_hash"));
+    json_decref(root);
+    RUN(p, "run", scene, "-o", record, "--set", name, "--set", mass, "--set", "simulation/end=0.01");
+    check_status(p, 0);
+    assert_int_equal(unlink(robot), 0);
+    assert_int_equal(unlink(scene), 0);
+    RUN(p, "run", "--restart", record, "--set", end, "--json");
+    check_status(p, 0);
+    root = printed_json(p);
+    assert_string_equal(text_of(root, "state_hash"), expected);
+    free(expected);
+    json_decref(root);
+}
+
 #define TETRAHEDRON "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
 
 /* Meshes beside the file, in packages around it and in those of ROS_PACKAGE_PATH; seen from elsewhere once converted.
@@ -426,6 +453,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(run_a_robot_by_its_file, setup, teardown),
         cmocka_unit_test_setup_teardown(a_converted_robot_moves_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(a_robot_restarts_from_its_recording, setup, teardown),
+        cmocka_unit_test_setup_teardown(robots_are_in_the_recording, setup, teardown),
         cmocka_unit_test_setup_teardown(meshes_are_found, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -304,6 +304,30 @@ static void closed_pipe_is_no_failure(void **state)
     assert_true(count_lines(p->out) > 100);
 }
 
+/* cat scene.json | stiction run /dev/stdin: what is read once is all there is. */
+static void scenes_come_from_pipes(void **state)
+{
+    Program *p = *state;
+    const char *pipe = in_folder(p, "pipe"), *record = in_folder(p, "piped.h5");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    fflush(NULL);
+    pid_t writer = fork();
+    assert_true(writer >= 0);
+    if (writer == 0) {
+        FILE *file = fopen(pipe, "w");
+        _exit(file != NULL && fputs(BALL_SCENE, file) >= 0 && fclose(file) == 0 ? 0 : 1);
+    }
+    RUN(p, "run", pipe, "--json", "-o", record);
+    kill(writer, SIGKILL); /* it waits for a reader that does not come */
+    waitpid(writer, NULL, 0);
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    assert_string_equal(text_of(root, "scene"), "drop");
+    json_decref(root);
+    RUN(p, "info", record, "--scene");
+    assert_string_equal(p->out, BALL_SCENE);
+}
+
 /* Belts: a ball ends up rolling with its centre at 2/7 of the belt's speed, and one on a belt that stands stays. */
 static void belts_run(void **state)
 {
@@ -341,6 +365,7 @@ int main(void)
         TEST(interrupt_keeps_what_was_computed),
         TEST(full_disk_is_said),
         TEST(closed_pipe_is_no_failure),
+        TEST(scenes_come_from_pipes),
         TEST(belts_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,11 +92,25 @@ static void events_arrive_whole(void **state)
     close(pair[1]);
 }
 
+/* Browsers leave out port 80, and no other. */
+static void the_host_is_known_by_its_name(void **state)
+{
+    (void)state;
+    static Server plain = {.port = 80}, other = {.port = 8080};
+    assert_null(refuse(&plain, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", false));
+    assert_null(refuse(&plain, "GET / HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://127.0.0.1\r\n\r\n", false));
+    assert_null(refuse(&other, "GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n", false));
+    assert_non_null(refuse(&other, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", false));
+    assert_non_null(refuse(&plain, "GET / HTTP/1.1\r\nHost: localhost.example.org\r\n\r\n", false));
+    assert_non_null(refuse(&plain, "GET / HTTP/1.1\r\nHost: localhost:8080\r\n\r\n", false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_viewer_is_left_behind),
         cmocka_unit_test(events_arrive_whole),
+        cmocka_unit_test(the_host_is_known_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,12 @@ static void refusals(void **state)
     check_contains(p->err, "--plot is for folders");
     RUN(p, "solve", p->folder, "-o", out);
     check_status(p, 2);
+    RUN(p, "solve", "tests/data/problems/lcp_CPS_1.hdf5", "--determine");
+    check_status(p, 2);
+    check_contains(p->err, "--determine is about friction problems");
+    RUN(p, "solve", p->folder, "--determine");
+    check_status(p, 2);
+    check_contains(p->err, "told with --json only");
     RUN(p, "solve", ROVER, "--solver", "lemke"); /* takes no cones: said, not failed */
     check_status(p, 1);
     check_contains(p->out, "not-taken");

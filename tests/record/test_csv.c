@@ -1,8 +1,10 @@
 /* The table of a run: titles, one line a step, numbers that come back bit for bit. */
 #include "check.h"
 
+#include <signal.h>
 #include <stiction/io.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define PATH_SIZE 64
@@ -160,11 +162,55 @@ static void failures_are_named(void **state)
     assert_int_equal(st_csv_close(csv, &err), ST_ERR_FILE);
 }
 
+/* A limit on the size of files is a disk that fills, between two flushes: whole lines are left, and all that fit. */
+static void full_disks_leave_whole_lines(void **state)
+{
+    Fixture *f = *state;
+    enum { LIMIT = 300000 };
+    st_Error err = {0};
+    st_Csv *csv = NULL;
+    st_StepInfo info = st_step_info();
+    struct rlimit before, small;
+    signal(SIGXFSZ, SIG_IGN);
+    check_ok(st_csv_open(f->path, f->system, f->scene, &csv, &err), err);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = LIMIT;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    st_Status status = ST_OK;
+    for (int k = 0; k < 10000 && status == ST_OK; k++) {
+        check_ok(st_system_step(f->system, 1e-3, &info, &err), err);
+        status = st_csv_write(csv, f->system, &info, &err);
+    }
+    st_Status closed = st_csv_close(csv, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, ST_ERR_FILE);
+    assert_int_equal(closed, ST_ERR_FILE);
+    assert_non_null(strstr(err.message, "too large"));
+
+    FILE *file = fopen(f->path, "r");
+    char *line = calloc(1, LIMIT + 1), *field[N_COLUMNS + 1];
+    int64_t size = 0, longest = 0;
+    assert_non_null(file);
+    assert_non_null(line);
+    while (fgets(line, LIMIT + 1, file) != NULL) {
+        const int64_t length = (int64_t)strlen(line); /* a hole would end it early */
+        assert_true(length > 0 && line[length - 1] == '\n');
+        assert_int_equal(split(line, field, N_COLUMNS + 1), N_COLUMNS);
+        size += length;
+        if (length > longest) longest = length;
+    }
+    fclose(file);
+    free(line);
+    assert_true(size <= LIMIT && size + longest > LIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(numbers_come_back, setup, teardown),
         cmocka_unit_test_setup_teardown(failures_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(full_disks_leave_whole_lines, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

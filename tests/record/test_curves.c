@@ -155,9 +155,41 @@ static void nothing_is_drawn_over_no_value(void **state)
     free(text);
 }
 
+/* A damaged recording: the description of the scene lists what the frames do not have. */
+static void what_frames_do_not_have_is_refused(void **state)
+{
+    (void)state;
+    const st_RecordingInfo info = {.model = "{ \"bodies\": [{ \"name\": \"a\" }, { \"name\": \"b\" }], "
+                                            "\"joints\": [{ \"name\": \"j\" }, { \"name\": \"k\" }] }",
+                                   .n_bodies = 1,
+                                   .n_joints = 1};
+    sti_Curve curve;
+    st_Error err = {0};
+    check_ok(sti_curve_find(&info, "a.x", &curve, &err), err);
+    check_ok(sti_curve_find(&info, "j.speed", &curve, &err), err);
+    assert_int_equal(sti_curve_find(&info, "b.x", &curve, &err), ST_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "damaged"));
+    assert_int_equal(sti_curve_find(&info, "k.speed", &curve, &err), ST_ERR_FORMAT);
+}
+
+/* Curves need no name. */
+static void nameless_curves_are_drawn(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/stiction-loglog-XXXXXX";
+    const double x[] = {0.1, 0.01}, y[] = {1, 0.1};
+    const st_PlotCurve curve = {NULL, 2, x, y};
+    st_Error err = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && close(fd) == 0);
+    check_ok(st_plot_loglog(path, NULL, NULL, NULL, &curve, 1, &err), err);
+    unlink(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(curves_have_the_forces),
-                                       cmocka_unit_test(nothing_is_drawn_over_no_value)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(curves_have_the_forces), cmocka_unit_test(nothing_is_drawn_over_no_value),
+        cmocka_unit_test(what_frames_do_not_have_is_refused), cmocka_unit_test(nameless_curves_are_drawn)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

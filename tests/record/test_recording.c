@@ -408,8 +408,11 @@ static void the_pack_is_whole(void **state)
     size_t size = 0;
     record(f, in_folder(f, "run.h5", path), 0, NULL);
     check_ok(st_recording_open(path, &r, &err), err);
-    for (int thin = 0; thin < 2; thin++) {
-        check_ok(st_recording_pack(r, thin ? 50 : 0, &bytes, &size, &err), err);
+    static const int64_t limits[] = {0, 50, INT64_MAX};
+    for (int k = 0; k < 3; k++) {
+        const bool thin = limits[k] == 50;
+        bool forces = false;
+        check_ok(st_recording_pack(r, limits[k], &bytes, &size, &err), err);
         assert_memory_equal(bytes, "STRUN001", 8);
         size_t head = bytes[8] | (size_t)bytes[9] << 8 | (size_t)bytes[10] << 16;
         json_t *header = json_loadb((const char *)bytes + 12, head, 0, NULL),
@@ -417,13 +420,15 @@ static void the_pack_is_whole(void **state)
         json_int_t end = 0, kept = json_integer_value(json_object_get(json_object_get(header, "kept"), "frames"));
         assert_non_null(header);
         assert_true(thin ? kept <= 25 : kept == N_STEPS + 1); /* 50 poses of two bodies */
-        for (size_t k = 0; k < json_array_size(blocks); k++) {
-            json_t *block = json_array_get(blocks, k);
+        for (size_t b = 0; b < json_array_size(blocks); b++) {
+            json_t *block = json_array_get(blocks, b);
+            forces = forces || strncmp(json_string_value(json_object_get(block, "name")), "joint", 5) == 0;
             assert_int_equal(json_integer_value(json_object_get(block, "offset")), end);
             end += json_integer_value(json_object_get(block, "bytes"));
             if (strcmp(json_string_value(json_object_get(block, "name")), "poses") == 0)
                 assert_int_equal(json_integer_value(json_object_get(block, "count")), kept * 14);
         }
+        assert_true(forces);
         assert_int_equal(12 + head + (size_t)end, size);
         json_decref(header);
         free(bytes);
@@ -478,6 +483,94 @@ static void a_changed_scene_is_refused(void **state)
     st_recording_close(r);
 }
 
+/* A run that never began replaces nothing. */
+static void what_was_there_stays(void **state)
+{
+    Fixture *f = *state;
+    st_Error err = {0};
+    st_Recorder *recorder = NULL;
+    const st_RecorderDef def = recorder_def(f, 0);
+    char path[PATH_SIZE], part[PATH_SIZE], text[8] = "";
+    write_bytes(in_folder(f, "file.h5", path), "old", 3);
+    check_ok(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), err);
+    check_ok(st_recorder_close(recorder, f->system, "failed", "", &err), err);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text, file), 3);
+    fclose(file);
+    assert_string_equal(text, "old");
+    assert_int_equal(access(in_folder(f, "file.h5.new", part), F_OK), -1);
+}
+
+/* A message too long is cut between two characters, and one that is no text is made one: the page has it. */
+static void messages_are_text(void **state)
+{
+    Fixture *f = *state;
+    char path[PATH_SIZE], long_one[700] = "x";
+    const char *const messages[] = {long_one, "half a character: \xc3", "Latin 1: \xe9t\xe9"};
+    const char *const kept[] = {NULL, "half a character: ?", "Latin 1: ?t?"};
+    for (int k = 0; k < 300; k++)
+        strcat(long_one,
+               "\xc3\xa9"); /* e with an accent, two bytes: at byte 511, the last there is room for, it is half */
+    in_folder(f, "message.h5", path);
+    for (int k = 0; k < 3; k++) {
+        st_Error err = {0};
+        st_Recorder *recorder = NULL;
+        st_Recording *r = NULL;
+        st_StepInfo info = st_step_info();
+        const st_RecorderDef def = recorder_def(f, 0);
+        unsigned char *pack = NULL;
+        size_t size = 0;
+        check_ok(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), err);
+        check_ok(st_recorder_add(recorder, f->system, &info, &err), err);
+        check_ok(st_recorder_close(recorder, f->system, "failed", messages[k], &err), err);
+        check_ok(st_recording_open(path, &r, &err), err);
+        const char *back = st_recording_info(r)->message;
+        json_t *text = json_string(back);
+        assert_non_null(text); /* jansson takes UTF-8 and nothing else */
+        json_decref(text);
+        if (kept[k] != NULL) assert_string_equal(back, kept[k]);
+        assert_true(strlen(back) == (kept[k] != NULL ? strlen(kept[k]) : 511));
+        check_ok(st_recording_pack(r, 0, &pack, &size, &err), err);
+        free(pack);
+        st_recording_close(r);
+    }
+}
+
+/* The process that records may look at what it has. */
+static void a_running_one_is_read(void **state)
+{
+    Fixture *f = *state;
+    char path[PATH_SIZE];
+    st_Error err = {0};
+    st_Recorder *recorder = NULL;
+    st_Recording *r = NULL;
+    st_StepInfo info = st_step_info();
+    st_RecorderDef def = recorder_def(f, 0);
+    def.flush = 0; /* after every step */
+    in_folder(f, "running.h5", path);
+    check_ok(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), err);
+    for (int k = 0; k < 20; k++) {
+        if (k > 0) check_ok(st_system_step(f->system, f->def.h, &info, &err), err);
+        check_ok(st_recorder_add(recorder, f->system, &info, &err), err);
+        if (k % 5 != 0) continue;
+        st_Vec3 p[2];
+        check_ok(st_recording_open(path, &r, &err), err);
+        assert_false(st_recording_info(r)->closed);
+        assert_int_equal(st_recording_info(r)->n_frames, k + 1);
+        check_ok(st_recording_bodies(r, k, p, NULL, NULL, NULL, &err), err);
+        st_Pose pose;
+        assert_int_equal(st_system_pose(f->system, (st_BodyId){1}, &pose), ST_OK);
+        check_close(p[0].x, pose.p.x, 0);
+        st_recording_close(r);
+    }
+    check_ok(st_recorder_close(recorder, f->system, "finished", "", &err), err);
+    check_ok(st_recording_open(path, &r, &err), err);
+    assert_true(st_recording_info(r)->closed);
+    assert_int_equal(st_recording_info(r)->n_frames, 20);
+    st_recording_close(r);
+}
+
 static void arguments_are_checked(void **state)
 {
     Fixture *f = *state;
@@ -508,6 +601,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(full_disks_keep_what_was_flushed, setup, teardown),
         cmocka_unit_test_setup_teardown(the_pack_is_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(a_changed_scene_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_there_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_are_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_running_one_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(arguments_are_checked, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,6 +159,29 @@ static void keeps_what_was_there(void **state)
     assert_int_equal(st_file_write(NULL, "no", 2, &err), ST_ERR_ARGUMENT);
 }
 
+/* A file that may be written in a folder where nothing may be made: written in its place. Root may make files anywhere,
+ * hence somebody else.                                                                                */
+static void folders_that_are_closed(void **state)
+{
+    (void)state;
+    enum { SOMEBODY = 65534 };
+    write_old();
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(chmod(folder, 0555), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (geteuid() == 0 && (setgid(SOMEBODY) != 0 || setuid(SOMEBODY) != 0)) _exit(2);
+        _exit(st_file_write(path, "new text", 8, NULL) == ST_OK ? 0 : 1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    check_text(path, "new text");
+}
+
 /* A pipe is written straight: there is nothing to put in its place. */
 static void pipes(void **state)
 {
@@ -179,7 +202,8 @@ static void pipes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(appears_when_closed), TEST(interrupted), TEST(full_disk), TEST(keeps_what_was_there), TEST(pipes),
+        TEST(appears_when_closed),     TEST(interrupted), TEST(full_disk), TEST(keeps_what_was_there),
+        TEST(folders_that_are_closed), TEST(pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@ import { file, launch, open, sphereScene, stiction, url, writeScene } from "./br
 const [, , program, chromium] = process.argv;
 const scene = sphereScene(30, { h: 0.004, end: 1.2 });
 scene.name = 'a "heap" <b>of</b> spheres';
+scene.description = "Its `bodies` and their `shapes` <i>fall</i>, and `that is all.";
 scene.bodies.push({ name: "crate", position: [1.2, 0, 0.2], velocity: [-1, 0, 0], shapes: [{ type: "box", size: [0.4, 0.4, 0.4] }] });
 writeScene("scene.json", scene);
 stiction(program, "run", file("scene.json"), "-o", file("run.h5"), "-q");
@@ -93,6 +94,48 @@ const tests = {
     assert.ok(Math.abs(sum.z / (9.81 * sum.mass) - 1) < 0.05, `floor carries ${sum.z} N of ${9.81 * sum.mass} N`);
   },
 
+  // The floor pushes up; where a body is selected that stands on another, so does what is below it, and what is on it down.
+  async "arrows show what is done to the body that is looked at"({ page }) {
+    const got = await page.evaluate(() => {
+      const { picture, run } = stiction, c = run.contactsAt(run.last), out = { floor: 0, down: 0, balls: 0, wrong: 0 };
+      const arrow = (k) => picture.arrows.meshes[0].instanceMatrix.array.slice(16 * k + 4, 16 * k + 7); // the shaft, along y of its own
+      stiction.setPlaying(false), stiction.setTime(run.last), stiction.select(0);
+      for (let k = c.begin; k < c.end; k++) if (c.pair[2 * k] === 0 || c.pair[2 * k + 1] === 0) out.floor++, (out.down += arrow(k - c.begin)[2] < 0);
+      for (let k = c.begin; k < c.end; k++) {
+        const [a, b] = c.pair.slice(2 * k, 2 * k + 2), sum = (way) => way.reduce((s, x, i) => s + x * c.force[3 * k + i], 0);
+        if (a === 0 || b === 0 || Math.hypot(...c.force.slice(3 * k, 3 * k + 3)) === 0) continue;
+        out.balls++;
+        for (const [body, sign] of [[a, -1], [b, 1]]) stiction.select(body), (out.wrong += sign * sum(arrow(k - c.begin)) <= 0);
+      }
+      stiction.select(0);
+      return out;
+    });
+    assert.ok(got.floor >= 31 && got.down === 0, JSON.stringify(got));
+    assert.ok(got.balls > 0 && got.wrong === 0, JSON.stringify(got));
+  },
+
+  async "a curve over powers of ten has gaps where it is 0, and dots between them"({ page }) {
+    await page.evaluate(() => {
+      const at = Object.assign(document.createElement("div"), { id: "log" }), values = Array.from({ length: 101 }, (_, k) => (k === 50 ? 1e-3 : k < 20 || k > 80 ? 1e-2 : 0));
+      at.style.width = "400px";
+      document.body.append(at);
+      globalThis.log = new stiction.plots.constructor(at, () => {});
+      log.show([{ key: "log", title: "log", log: true, time: values.map((_, k) => k), curves: [{ label: "log", values }] }]);
+      log.setTime(-1); // its line is not among them
+    });
+    await drawn(page);
+    const drawnAt = await page.evaluate(() => { // has the column of the canvas ink of the curve, which is blue?
+      const { plot } = log.cards[0], { left, top, width, height } = plot.bbox, d = plot.ctx.getImageData(left, top, width, height).data;
+      document.querySelector("#log").remove();
+      return [10, 35, 50, 65, 90].map((x) => {
+        const middle = Math.round((x / 100) * (width - 1));
+        for (let y = 0; y < height; y++) for (let column = middle - 1; column <= middle + 1; column++) { const i = 4 * (y * width + column); if (d[i + 3] > 100 && d[i + 2] > d[i] + 40) return true; }
+        return false;
+      });
+    });
+    assert.deepEqual(drawnAt, [true, false, true, false, true]);
+  },
+
   async "a click selects the body under it"({ page }) {
     await page.evaluate(() => { stiction.setTime(0.3); stiction.picture.resetView(); });
     await drawn(page);
@@ -100,6 +143,9 @@ const tests = {
     await page.mouse.click(...at);
     assert.equal(await page.evaluate(() => stiction.picture.selected), 31);
     await page.waitForFunction(() => document.querySelector(".tag").textContent === "crate"); // with the next frame
+    await page.getByRole("tab", { name: "Bodies" }).click();
+    assert.equal(await page.locator("#panel-Bodies h2").first().evaluate((e) => e.innerText), "crate"); // as it is written
+    await page.getByRole("tab", { name: "Plots" }).click();
     assert.ok(await page.locator('[data-plot="position"]').isVisible());
     await page.locator("canvas").first().press("Escape");
     assert.equal(await page.evaluate(() => stiction.picture.selected), 0);
@@ -149,6 +195,7 @@ const tests = {
     assert.ok((await page.locator("#panel-Scene pre").textContent()).includes('"crate"'));
     await page.locator('[role="tab"]', { hasText: "Summary" }).click();
     assert.ok((await page.locator("#panel-Summary").textContent()).includes("finished"));
+    assert.equal(await page.locator("#panel-Summary p").first().innerHTML(), "Its <code>bodies</code> and their <code>shapes</code> &lt;i&gt;fall&lt;/i&gt;, and `that is all.");
     await page.locator('[role="tab"]', { hasText: "Plots" }).click();
   },
 
@@ -184,6 +231,7 @@ await t.close();
   assert.ok(await phone.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   assert.equal(await phone.page.evaluate(() => document.body.classList.contains("dark")), false);
   assert.ok((await phone.page.locator(".stage").boundingBox()).height > 200);
+  assert.match(await phone.page.locator(".clock").evaluate((e) => e.innerText), /^\d+\.\d{3} s$/); // with its unit
   await phone.close();
   console.log("ok: fits a phone");
 }
@@ -345,6 +393,9 @@ await t.close();
     const address = await new Promise((done) => server.stdout.on("data", (d) => done(String(d).split(" ")[0])));
     const live = await open(browser, address);
     await live.page.waitForFunction(() => stiction.run.now > 0.2);
+    const looks = () => live.page.evaluate(() => stiction.picture.camera.position.toArray()), first = await looks();
+    await live.page.evaluate(() => stiction.picture.resetView());
+    assert.deepEqual(await looks(), first, "the first look knows of the bar below");
     assert.ok(await live.page.evaluate(() => stiction.run.series.contacts.every(Number.isInteger)), "contacts are counted");
     await live.page.getByRole("tab", { name: "Plots" }).click();
     await live.page.locator('[data-plot="contacts"] canvas').waitFor();

@@ -62,7 +62,7 @@ export class Live {
     app.fillBody();
     this.clock.textContent = `${run.now.toFixed(3)} s`;
     this.pace.textContent = `${state.real.toFixed(2)}× real time`;
-    this.info.textContent = `${state.contacts_n} contacts · ${state.iterations} iterations · ${(1e3 * state.cost).toPrecision(2)} ms a step`;
+    this.info.textContent = `${state.contacts_n} contacts · ${state.iterations} iteration${state.iterations === 1 ? "" : "s"} · ${(1e3 * state.cost).toPrecision(2)} ms a step`;
     if (performance.now() - this.plotted > 500 && run.series.time.length > 2) {
       this.plotted = performance.now();
       app.plots.now = run.now;

@@ -10,7 +10,7 @@ import { Live } from "./live.js";
 import { renderFrames } from "./render.js";
 
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-const KEYS = [["Space", "play, pause"], ["← →", "a frame back, on (with Shift: ten)"], ["Home End", "first, last frame"], ["− +", "slower, faster"], ["C A Q", "contact points, their forces, forces in joints"], ["[ ]", "shorter, longer arrows"], ["T J W", "trails, joints, wireframe"], ["F", "follow the selected body"], ["N P", "next, previous body"], ["Esc", "nothing selected"], ["R", "view as at first"], ["D", "light, dark"]];
+const KEYS = [["Space", "play, pause"], ["← →", "a frame back, on (with Shift: ten)"], ["Home End", "first, last frame"], ["− +", "slower, faster"], ["C A Q", "contact points, their forces, forces in joints: on the selected body, else on what can move"], ["[ ]", "shorter, longer arrows"], ["T J W", "trails, joints, wireframe"], ["F", "follow the selected body"], ["N P", "next, previous body"], ["Esc", "nothing selected"], ["R", "view as at first"], ["D", "light, dark"]];
 
 class App {
   constructor(run) {
@@ -26,11 +26,11 @@ class App {
     this.plots = new Plots(this.plotPanel, (t) => this.setTime(t));
     this.setTheme(localTheme() ?? matchMedia("(prefers-color-scheme: dark)").matches);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => localTheme() == null && this.setTheme(e.matches));
+    if (run.live) this.live = new Live(this); // its bar is part of what covers the picture
     new ResizeObserver(() => this.resize()).observe(this.stage);
     this.resize();
     this.listen();
     this.setTime(run.first);
-    if (run.live) this.live = new Live(this);
     requestAnimationFrame((now) => this.tick(now));
   }
 
@@ -144,7 +144,7 @@ class App {
     if (this.slider) {
       this.slider.value = this.sliderOfTime(this.time);
       this.slider.setAttribute("aria-valuetext", `${this.time.toFixed(3)} seconds`);
-      this.clock.replaceChildren(`${this.time.toFixed(3)} `, el("small", {}, `/ ${this.run.last.toFixed(2)} s`));
+      this.clock.replaceChildren(`${this.time.toFixed(3)} `, el("small.end", {}, `/ ${this.run.last.toFixed(2)} `), el("small", {}, "s"));
     }
     this.fillBody();
   }
@@ -206,7 +206,7 @@ class App {
     const id = this.picture.selected;
     if (id === 0) return this.bodyTable.replaceChildren();
     const p = this.picture.bodyPosition(id), b = this.run.model.bodies[id - 1], f = (x) => x.toFixed(4);
-    this.bodyTable.replaceChildren(el("h2", {}, b.name), el("table", {}, ...[["position", `${f(p.x)}, ${f(p.y)}, ${f(p.z)} m`], ["mass", b.fixed ? "fixed" : `${+b.mass.toPrecision(6)} kg`]].map(([k, x]) => el("tr", {}, el("th", {}, k), el("td", {}, x)))), el("h2", {}, "All bodies"));
+    this.bodyTable.replaceChildren(el("h2.name", {}, b.name), el("table", {}, ...[["position", `${f(p.x)}, ${f(p.y)}, ${f(p.z)} m`], ["mass", b.fixed ? "fixed" : `${+b.mass.toPrecision(6)} kg`]].map(([k, x]) => el("tr", {}, el("th", {}, k), el("td", {}, x)))), el("h2", {}, "All bodies"));
   }
 
   // ---- events

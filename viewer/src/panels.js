@@ -16,7 +16,7 @@ export function facts(run) {
 // What the page leaves out of the recording, in words; "": nothing.
 export function thinned(run) {
   const kept = run.header.kept, s = run.header.summary, out = [];
-  if (!kept) return "";
+  if (!kept || !s) return "";
   const nth = (n) => `${n}${["th", "st", "nd", "rd"][n % 100 > 10 && n % 100 < 14 ? 0 : n % 10] ?? "th"}`;
   if (kept.frame_stride > 1) out.push(`every ${nth(kept.frame_stride)} of ${count(s.frames)} recorded frames is shown, the motion between them is straight`);
   if (kept.contact_stride > 1) out.push(`contacts are kept in every ${nth(kept.contact_stride)} of those`);
@@ -24,9 +24,12 @@ export function thinned(run) {
   return out.length ? `Thinned to fit into a page: ${out.join("; ")}. The recording has all of it.` : "";
 }
 
+// Scenes write `keys` like that.
+const coded = (text) => text.split(/`([^`]+)`/).map((part, k) => (k % 2 === 1 ? el("code", {}, part) : part));
+
 export function summaryPanel(run) {
   const h = run.header, s = h.summary, root = el("div");
-  if (h.description) root.append(el("p", {}, h.description));
+  if (h.description) root.append(el("p", {}, ...coded(h.description)));
   if (s && !s.closed) root.append(el("p.notice", {}, "The run was cut off, or is still going on: this is what it had written."));
   else if (s && s.outcome !== "finished") root.append(el("p.notice", {}, `${s.outcome}${s.message ? ": " + s.message : ""}`));
   const less = thinned(run);

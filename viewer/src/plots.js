@@ -12,6 +12,13 @@ function decades(u, axis, lo, hi) {
   return out;
 }
 
+// On a log axis a zero is nowhere: the curve has a gap there, and what stands alone between two of them is a dot.
+function alone(values) {
+  const out = [];
+  for (let k = 0; k < values.length; k++) if (values[k] != null && values[k - 1] == null && values[k + 1] == null) out.push(k);
+  return out.length ? out : null;
+}
+
 export class Plots {
   constructor(root, onScrub) {
     this.root = root;
@@ -61,10 +68,10 @@ export class Plots {
       cursor: { sync: { key: "time" }, drag: { x: false, y: false }, points: { size: 5 }, y: false },
       scales: { x: { time: false }, y: spec.log ? { distr: 3 } : { range: (u, lo, hi) => { const m = hi > lo ? 0.06 * (hi - lo) : Math.abs(hi) * 0.1 || 1; return [lo - m, hi + m]; } } },
       axes: [
-        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 22, font, gap: 2 },
+        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 26, font, gap: 6 },
         { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 50, font, gap: 3, values: (u, ticks) => ticks.map((x) => (spec.log ? `1e${Math.round(Math.log10(x))}` : short(x))), ...(spec.log ? { splits: decades, filter: (u, ticks) => ticks } : { space: 26 }) },
       ],
-      series: [{}, ...spec.curves.map((c, k) => ({ label: c.label, stroke: this.colours()[k % 6], width: 1.5, points: { show: false }, dash: c.dash, spanGaps: true }))],
+      series: [{}, ...spec.curves.map((c, k) => ({ label: c.label, stroke: this.colours()[k % 6], width: 1.5, points: { show: false, filter: (u, i) => alone(u.data[i]), size: 3, width: 0, fill: this.colours()[k % 6] }, dash: c.dash }))],
       hooks: { draw: [(u) => this.drawNow(u)] },
     }, [spec.time, ...spec.curves.map((c) => floor(c.values))], holder);
     this.scrubWith(plot);

@@ -671,13 +671,21 @@ export class Picture {
     if (mesh.isInstancedMesh) mesh.boundingSphere = null;
   }
 
+  // What a run knows is what the first of two does to the second. Drawn is what is done to the selected body, or else to
+  // the one of the two that can move.
+  side(a, b) {
+    const still = (body) => body === 0 || this.model.bodies[body - 1].fixed;
+    if (this.selected > 0 && (a === this.selected || b === this.selected)) return b === this.selected ? 1 : -1;
+    return still(b) && !still(a) ? -1 : 1;
+  }
+
   placeContacts() {
     const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces, dot = this.dot;
     const n = on ? c.end - c.begin : 0;
     this.growContacts(n);
     for (let k = 0; k < n; k++) {
       const i = 3 * (c.begin + k);
-      if (this.show.forces) this.arrows.place(k, this.p0.fromArray(c.point, i), this.d0.fromArray(c.force, i));
+      if (this.show.forces) this.arrows.place(k, this.p0.fromArray(c.point, i), this.d0.fromArray(c.force, i).multiplyScalar(this.side(c.pair[2 * (c.begin + k)], c.pair[2 * (c.begin + k) + 1])));
       if (this.show.contacts) this.m0.makeScale(dot, dot, dot).setPosition(c.point[i], c.point[i + 1], c.point[i + 2]).toArray(this.dots.instanceMatrix.array, 16 * k);
     }
     this.arrows.show(this.show.forces ? n : 0);
@@ -704,12 +712,12 @@ export class Picture {
     this.placeReactions();
   }
 
-  // What each joint does to its body b, at the joint.
+  // What each joint does, at the joint.
   placeReactions() {
     const force = this.show.reactions ? this.run.reactionsAt(this.time) : null, n = force ? this.model.joints.length : 0;
     for (let k = 0; k < n; k++) {
       const j = this.model.joints[k];
-      this.reactions.place(k, v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), this.d0.fromArray(force, 3 * k));
+      this.reactions.place(k, v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), this.d0.fromArray(force, 3 * k).multiplyScalar(this.side(j.a, j.b)));
     }
     this.reactions.show(n);
   }
@@ -811,8 +819,7 @@ export class Picture {
     this.selected = body;
     if (body === 0) this.follow = false;
     this.paint();
-    this.updateTrails();
-    this.onChange();
+    this.update(); // arrows and trails are those of the selected body
   }
 
   // ---- screen
