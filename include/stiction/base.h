@@ -1,7 +1,9 @@
 /* stiction/base.h -- status, messages, memory and the small vectors every other header uses.
  *
  * Everything that can fail returns an st_Status; what a person must read goes to the optional
- * st_Error. The library never exits, aborts or prints. SI units and radians throughout.
+ * st_Error. Whatever returns a status takes any argument and says what is wrong with it; whatever does not (counts,
+ * times, names) wants an object that is there. The library never exits, aborts or prints. SI units and radians
+ * throughout.
  */
 #ifndef STICTION_BASE_H
 #define STICTION_BASE_H

@@ -111,7 +111,7 @@ typedef struct st_Determined {
 } st_Determined;
 
 /* determined (n_r flags) tells which components are the same in all solutions near r, cones not counted; least
- * (n_r) is the solution of least sum of weight_i r_i^2 (weight n_contacts >= 0 numbers, one a contact; NULL: all 1),
+ * (n_r) is the solution of least sum of weight_i r_i^2 (weight n_contacts numbers > 0, one a contact; NULL: all 1),
  * the limit of contacts with compliance weight_i that goes to zero (Preclik, Popa & Ruede 2011). Either
  * output may be NULL. tolerance: relative, of rank and of the active set; 0: a good one.            */
 ST_API st_Status st_friction_determined(st_Friction *friction, const double *r, const double *weight, double tolerance,

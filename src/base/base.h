@@ -65,6 +65,13 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
     type *name;                                                                                                        \
     int64_t name##_size
 
+/* An argument of a public function that there is no doing without. */
+#define STI_NEED(argument, err)                                                                                        \
+    do {                                                                                                               \
+        if ((argument) == NULL)                                                                                        \
+            return sti_fail((err), ST_ERR_ARGUMENT, "%s: " #argument " is NULL, must be given", __func__);             \
+    } while (0)
+
 /* A cookie in a def: set by its def function, checked when the def is used. */
 #define STI_COOKIE 0x57104104u
 #define STI_CHECK_DEF(def, maker, err)                                                                                 \

@@ -17,6 +17,10 @@ static void fan(const sti_Facets *f, int *triangles)
 st_Status st_hull_faces(const st_Vec3 *points, int n_points, st_Vec3 **corners, int *n_corners, int **triangles,
                         int *n_triangles, st_Error *err)
 {
+    STI_NEED(corners, err);
+    STI_NEED(n_corners, err);
+    STI_NEED(triangles, err);
+    STI_NEED(n_triangles, err);
     const st_Allocator allocator = st_default_allocator();
     sti_Hull *hull = NULL;
     *corners = NULL, *triangles = NULL, *n_corners = *n_triangles = 0;

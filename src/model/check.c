@@ -189,6 +189,8 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
 /* Limits, friction, spring and motor: all need something to act on. */
 static st_Status check_drives(Subject s, st_JointDef *def)
 {
+    STI_TRY(check_restitution(s, def->restitution));
+    if (!isnan(def->rest)) STI_TRY(check_number(s, "rest", def->rest));
     if (!is_driven(def)) return ST_OK;
     if (def->coordinate == ST_COORDINATE_DEFAULT)
         return BAD(s, "a %s joint has no angle or displacement for a %s", st_joint_type_name(def->type),
@@ -207,12 +209,10 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     STI_TRY(check_limits(s, "", def->coordinate, def->lower, def->upper));
     STI_TRY(check_limits(s, "other_", other, def->other_lower, def->other_upper));
     STI_TRY(check_swing(s, def));
-    STI_TRY(check_restitution(s, def->restitution));
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
     if (isnan(def->rest)) def->rest = start;
-    STI_TRY(check_number(s, "rest", def->rest));
     return check_motor(s, &def->motor, start);
 }
 

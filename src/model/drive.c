@@ -224,19 +224,27 @@ static st_Status push_bounded(st_BoundedRow row, int number, const sti_Rows *row
     return st_push_bounded(sink, &row, err);
 }
 
+/* Friction in a joint that sleeps is what it was; a motor may want something else, and wake it. */
 st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
+    const bool known = world->still > 0 && sink->still_bounded == world->still;
+    sink->still_bounded = 0;
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         const st_JointDef *def = &world->scene->joint[k];
         sti_Measure x;
         sti_Rows rows;
         if (joint->friction_row < 0 && joint->motor_row < 0) continue;
+        if (known && joint->motor_row < 0 && sti_both_stay(world, joint->a, joint->b)) {
+            sink->bounded_rows.n_rows++;
+            continue;
+        }
         STI_TRY(sti_joint_gauge(world, k, 0, q, &x, err));
         sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
         if (joint->friction_row >= 0) STI_TRY(push_bounded(friction_row(def), joint->friction_row, &rows, sink, err));
         if (joint->motor_row >= 0)
             STI_TRY(push_bounded(motor_row(world, k, x.value, t), joint->motor_row, &rows, sink, err));
     }
+    sink->still_bounded = world->still;
     return ST_OK;
 }

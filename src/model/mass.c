@@ -126,6 +126,7 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
 
 st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err)
 {
+    STI_NEED(scene, err);
     if (id.index1 < 1 || id.index1 >= scene->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "body number %d, there are %d", id.index1, scene->n_bodies - 1);
     *mass = scene->body[id.index1].mass;
@@ -136,6 +137,8 @@ st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, 
 
 st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Error *err)
 {
+    STI_NEED(scene, err);
+    STI_NEED(mass, err);
     st_Mat3 inertia;
     st_Vec3 centre;
     if (id.index1 < 0 || id.index1 >= scene->n_bodies)
@@ -146,6 +149,7 @@ st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass
 /* The frame moves, what is described stays: x = p + R s = (p + R c) + R (s - c). */
 st_Status st_scene_centre_body(st_Scene *scene, st_BodyId id, st_Vec3 *shift, st_Error *err)
 {
+    STI_NEED(scene, err);
     if (id.index1 < 1 || id.index1 >= scene->n_bodies)
         return sti_fail(err, ST_ERR_ARGUMENT, "there is no body number %d to centre, there are %d", id.index1,
                         scene->n_bodies - 1);

@@ -21,6 +21,7 @@ st_MaterialPairDef st_material_pair_def(void)
 
 st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_material_def", err);
     st_MaterialDef material = *def;
     Subject s = subject_of(STI_MATERIAL, def->name, err);
@@ -46,6 +47,7 @@ static const st_MaterialPairDef *find_pair(const st_Scene *scene, int a, int b)
 
 st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *def, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_material_pair_def", err);
     const int id[2] = {def->a.index1, def->b.index1};
     for (int k = 0; k < 2; k++)
@@ -94,6 +96,7 @@ int st_scene_material_count(const st_Scene *scene)
 
 st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_MaterialDef *out)
 {
+    if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (id.index1 < 1 || id.index1 > scene->n_materials) return ST_ERR_ARGUMENT;
     *out = scene->material[id.index1 - 1];
     return ST_OK;
@@ -106,6 +109,7 @@ st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name)
 
 st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
 {
+    STI_NEED(scene, err);
     if (!sti_between(factor, 0, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be from 0 to %g", factor,
                         STI_LARGEST);

@@ -16,7 +16,8 @@ st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st
 {
     if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create: nowhere to put the scene");
     *out = NULL;
-    if (allocator == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create_with: an allocator must be given");
+    if (allocator == NULL || allocator->alloc == NULL || allocator->free == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_create_with: an allocator with alloc and free must be given");
     st_Allocator a = *allocator;
     st_Scene *scene = sti_alloc(&a, 1, sizeof *scene);
     if (scene == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene");
@@ -77,6 +78,7 @@ st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, co
 
 st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_body_def", err);
     st_BodyDef body = *def;
     STI_TRY(sti_check_body(subject_of(STI_BODY, def->name, err), &body));
@@ -124,6 +126,7 @@ static st_Status grow_shapes(st_Scene *scene, st_Error *err)
 
 st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_sphere_def, st_box_def or another of the shapes", err);
     st_ShapeDef shape = *def;
     Subject s = subject_of(STI_SHAPE, def->name, err);
@@ -161,6 +164,7 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
 
 st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err)
 {
+    STI_NEED(scene, err);
     Subject s = {"excluded pair", "(unnamed)", err};
     STI_TRY(check_body_id(scene, s, "a", a));
     STI_TRY(check_body_id(scene, s, "b", b));
@@ -181,6 +185,7 @@ static st_Status add_name_and_table(st_Scene *scene, sti_ObjectKind kind, const 
 
 st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_joint_def", err);
     st_JointDef joint = *def;
     STI_TRY(sti_check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint));
@@ -193,6 +198,7 @@ st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId
 
 st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_spring_def", err);
     st_SpringDef spring = *def;
     STI_TRY(sti_check_spring(scene, subject_of(STI_SPRING, def->name, err), &spring));
@@ -205,6 +211,7 @@ st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_Sprin
 
 st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err)
 {
+    STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_force_def", err);
     st_ForceDef force = *def;
     STI_TRY(sti_check_force(scene, subject_of(STI_FORCE, def->name, err), def));
@@ -253,6 +260,7 @@ int st_scene_force_count(const st_Scene *scene)
 
 st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out)
 {
+    if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (id.index1 < 0 || id.index1 >= scene->n_bodies) return ST_ERR_ARGUMENT;
     *out = scene->body[id.index1];
     return ST_OK;
@@ -260,6 +268,7 @@ st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out)
 
 st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body)
 {
+    if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (id.index1 < 1 || id.index1 > scene->n_shapes) return ST_ERR_ARGUMENT;
     *out = whole_def(scene, id.index1 - 1);
     if (body != NULL) body->index1 = scene->shape_body[id.index1 - 1];
@@ -268,6 +277,7 @@ st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out,
 
 st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out)
 {
+    if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (id.index1 < 1 || id.index1 > scene->n_joints) return ST_ERR_ARGUMENT;
     *out = scene->joint[id.index1 - 1];
     return ST_OK;
@@ -275,6 +285,7 @@ st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out)
 
 st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out)
 {
+    if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (id.index1 < 1 || id.index1 > scene->n_springs) return ST_ERR_ARGUMENT;
     *out = scene->spring[id.index1 - 1];
     return ST_OK;
@@ -282,6 +293,7 @@ st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *o
 
 st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out)
 {
+    if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (id.index1 < 1 || id.index1 > scene->n_forces) return ST_ERR_ARGUMENT;
     *out = scene->force[id.index1 - 1];
     return ST_OK;

@@ -1,5 +1,7 @@
 #include "model/sink.h"
 
+#include "math/vec3.h"
+
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err)
 {
@@ -123,6 +125,8 @@ static st_Status check_row(const st_Sink *sink, const char *what, int number, in
 
 st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
 {
+    STI_NEED(sink, err);
+    STI_NEED(row, err);
     int n = sink->joint_rows.n_rows;
     STI_TRY(check_row(sink, "joint row", n, 1, row->count, row->index, row->gradient, err));
     if (!isfinite(row->value) || !isfinite(row->rate))
@@ -136,6 +140,8 @@ st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err)
 
 st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
 {
+    STI_NEED(sink, err);
+    STI_NEED(row, err);
     int n = sink->soft_rows.n_rows;
     STI_TRY(check_row(sink, "soft row", n, 1, row->count, row->index, row->gradient, err));
     if (!isfinite(row->value) || !(row->stiffness >= 0) || !(row->damping >= 0) ||
@@ -153,6 +159,8 @@ st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err)
 
 st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err)
 {
+    STI_NEED(sink, err);
+    STI_NEED(row, err);
     int n = sink->bounded_rows.n_rows;
     STI_TRY(check_row(sink, "bounded row", n, 1, row->count, row->index, row->gradient, err));
     if (!(row->lo <= row->hi) || row->lo == INFINITY || row->hi == -INFINITY)
@@ -250,8 +258,33 @@ static st_Status check_turning(const st_ContactRow *row, int n, const char *kind
                     value > 0 ? " and no rows `turning`" : ", must be >= 0");
 }
 
+/* What compliant and regularized contacts are made of, and where they are. */
+static st_Status check_compliance(const st_ContactRow *row, int n, st_Error *err)
+{
+    for (int side = 0; side < 2; side++) {
+        const st_Elastic *e = &row->elastic[side];
+        if (!(e->young >= 0 && isfinite(e->young)))
+            return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a Young's modulus of %g, must be >= 0", n,
+                            e->young);
+        if (!(e->poisson > -1 && e->poisson < 0.5))
+            return sti_fail(err, ST_ERR_NUMERIC,
+                            "the model's contact %d has a Poisson's ratio of %g, must be between "
+                            "-1 and 0.5",
+                            n, e->poisson);
+    }
+    if (!(row->stiffness >= 0 && isfinite(row->stiffness)) || !(row->damping >= 0 && isfinite(row->damping)))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has stiffness %g and damping %g, must be >= 0", n,
+                        row->stiffness, row->damping);
+    if (!vec3_finite(row->point) || !vec3_finite(row->normal) || !vec3_finite(row->tangent))
+        return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d has a point, normal or tangent that is not finite",
+                        n);
+    return ST_OK;
+}
+
 st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err)
 {
+    STI_NEED(sink, err);
+    STI_NEED(row, err);
     int n = sink->n_contacts;
     if (row->dim < 1 || row->dim > 3)
         return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %d has dim %d, must be 1, 2 or 3", n, row->dim);
@@ -264,6 +297,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     if (!isfinite(row->slide[0]) || !isfinite(row->slide[1]))
         return sti_fail(err, ST_ERR_NUMERIC, "the model's contact %d slides at (%g, %g), must be finite", n,
                         row->slide[0], row->slide[1]);
+    STI_TRY(check_compliance(row, n, err));
     STI_TRY(check_turning(row, n, "rolling", row->rolling, err));
     STI_TRY(check_turning(row, n, "spinning", row->spinning, err));
     if (row->turning != NULL) STI_TRY(check_row(sink, "contact", n, 3, row->count, row->index, row->turning, err));

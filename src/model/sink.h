@@ -78,7 +78,8 @@ struct st_Sink {
     bool constraints_known; /* all but contacts is there, for the position asked for next (sti_evaluate_ahead)   */
     bool laid_out; /* joint_rows has the entries of a world's joints, which stay: only numbers change            */
     int64_t still; /* a world's: rows of joints that sleep are as they were evaluated when it had this number; 0: not */
-    bool rows_later; /* the world may leave the rows of contacts to whoever wants them             */
+    int64_t still_bounded; /* likewise of friction in joints                                       */
+    bool rows_later;       /* the world may leave the rows of contacts to whoever wants them             */
     int64_t joint_capacity, soft_capacity, bounded_capacity, contact_capacity, surface_capacity;
 };
 

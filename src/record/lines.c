@@ -12,6 +12,18 @@
 #define PANEL_H 200.0
 #define GAP     60.0
 
+st_Status sti_check_curves(const st_PlotCurve *curves, int n, st_Error *err)
+{
+    if (n < 0 || (n > 0 && curves == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "a plot of %d curves, must be given", n);
+    for (int c = 0; c < n; c++)
+        if (curves[c].name == NULL || curves[c].n < 0 ||
+            (curves[c].n > 0 && (curves[c].x == NULL || curves[c].y == NULL)))
+            return sti_fail(err, ST_ERR_ARGUMENT, "curve \"%s\" of a plot has %d points, must have x, y and a name",
+                            curves[c].name != NULL ? curves[c].name : "", curves[c].n);
+    return ST_OK;
+}
+
 static void range(const st_PlotPanel *panel, bool of_x, double *lo, double *hi)
 {
     *lo = INFINITY, *hi = -INFINITY;
@@ -65,6 +77,8 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
     FILE *file = NULL;
     if (path == NULL || panels == NULL || n_panels < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_lines: a path and at least one panel must be given");
+    for (int p = 0; p < n_panels; p++)
+        STI_TRY(sti_check_curves(panels[p].curves, panels[p].n_curves, err));
     STI_TRY(sti_file_open(path, &file, err));
     double top = TOP + draw_legend(NULL, &panels[0]), height = top + n_panels * (PANEL_H + GAP);
     sti_svg(file,

@@ -108,6 +108,7 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
     FILE *file = NULL;
     if (path == NULL || curves == NULL || n_curves < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_loglog: a path and at least one curve must be given");
+    STI_TRY(sti_check_curves(curves, n_curves, err));
     sti_Window window = {.box = {70, 60, WIDTH - 100, HEIGHT - 120}};
     const double most = largest(curves, n_curves), least = NOTHING * most;
     decades(curves, n_curves, true, 0, &window.x0, &window.x1);

@@ -172,6 +172,8 @@ static st_Status check_open(const char *path, const st_RecorderDef *def, const v
         if (!(numbers[k] >= 0) || !isfinite(numbers[k]))
             return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %s is %g, must be finite and >= 0", names[k],
                             numbers[k]);
+    if (def->n_sets < 0 || (def->n_sets > 0 && def->sets == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recorder_open: %d overrides, must be given", def->n_sets);
     return ST_OK;
 }
 

@@ -378,6 +378,9 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s has %lld rows, asked for %lld from %lld", recording->path,
                         sti_table_path(table), (long long)recording->count[table], (long long)count, (long long)first);
     if (count == 0) return ST_OK;
+    if (out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s: nowhere to put %lld rows", recording->path,
+                        sti_table_path(table), (long long)count);
     hsize_t start[3] = {(hsize_t)first, 0, 0};
     int across = table == STI_JOINTS ? recording->info.n_joints : recording->info.n_bodies;
     hsize_t size[3] = {(hsize_t)count, (hsize_t)across, (hsize_t)width};
@@ -398,6 +401,7 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
 
 st_Status st_recording_steps(st_Recording *recording, int64_t first, int64_t count, st_RecordedStep *out, st_Error *err)
 {
+    STI_NEED(recording, err);
     STI_TRY(read_rows(recording, STI_STEPS, first, count, out, err));
     for (int64_t k = 0; k < count; k++)
         out[k].solver[sizeof out[k].solver - 1] = '\0';
@@ -407,6 +411,7 @@ st_Status st_recording_steps(st_Recording *recording, int64_t first, int64_t cou
 st_Status st_recording_frames(st_Recording *recording, int64_t first, int64_t count, st_RecordedFrame *out,
                               st_Error *err)
 {
+    STI_NEED(recording, err);
     STI_TRY(read_rows(recording, STI_FRAMES, first, count, out, err));
     for (int64_t k = 0; k < count; k++) /* what is used as an index later must be one */
         if (out[k].step < 0 || out[k].step >= recording->count[STI_STEPS] || out[k].n_contacts < 0 ||
@@ -427,6 +432,7 @@ static st_Status check_bodies(const st_Recording *recording, const char *what, i
 st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t count, st_RecordedContact *out,
                                 st_Error *err)
 {
+    STI_NEED(recording, err);
     STI_TRY(read_rows(recording, STI_CONTACTS, first, count, out, err));
     for (int64_t k = 0; k < count; k++)
         STI_TRY(check_bodies(recording, "contact", first + k, out[k].a, out[k].b, err));
@@ -436,6 +442,7 @@ st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t 
 st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t count, st_RecordedEvent *out,
                               st_Error *err)
 {
+    STI_NEED(recording, err);
     STI_TRY(read_rows(recording, STI_EVENTS, first, count, out, err));
     for (int64_t k = 0; k < count; k++) {
         out[k].kind[sizeof out[k].kind - 1] = '\0';
@@ -447,12 +454,14 @@ st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t co
 st_Status st_recording_checkpoints(st_Recording *recording, int64_t first, int64_t count, st_RecordedCheckpoint *out,
                                    st_Error *err)
 {
+    STI_NEED(recording, err);
     return read_rows(recording, STI_CHECKPOINTS, first, count, out, err);
 }
 
 st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *position, st_Quat *orientation,
                               st_Vec3 *velocity, st_Vec3 *spin, st_Error *err)
 {
+    STI_NEED(recording, err);
     if (position != NULL) STI_TRY(read_rows(recording, STI_POSITION, frame, 1, position, err));
     if (orientation != NULL) STI_TRY(read_rows(recording, STI_ORIENTATION, frame, 1, orientation, err));
     if (velocity != NULL) STI_TRY(read_rows(recording, STI_VELOCITY, frame, 1, velocity, err));
@@ -462,6 +471,7 @@ st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *p
 
 st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err)
 {
+    STI_NEED(recording, err);
     int n = recording->info.n_joints;
     return n > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
 }
@@ -471,6 +481,7 @@ st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_Recorde
 st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more, st_Scene **scene,
                              st_SystemDef *def, st_Error *err)
 {
+    STI_NEED(recording, err);
     const st_RecordingInfo *info = &recording->info;
     if (info->text[0] == '\0')
         return sti_fail(err, ST_ERR_UNSUPPORTED, "%s: recorded without the text of its scene", recording->path);
@@ -487,6 +498,9 @@ st_Status st_recording_scene(const st_Recording *recording, const char *const *m
 st_Status st_recording_restore(st_Recording *recording, const st_RecordedCheckpoint *checkpoint, st_System *system,
                                st_Error *err)
 {
+    STI_NEED(recording, err);
+    STI_NEED(checkpoint, err);
+    STI_NEED(system, err);
     int64_t bytes = checkpoint->bytes;
     if (bytes <= 0 || bytes > recording->count[STI_STATES])
         return sti_fail(err, ST_ERR_FORMAT, "%s: damaged: a checkpoint of %lld bytes", recording->path,

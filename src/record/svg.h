@@ -37,6 +37,10 @@ void sti_round_range(double *lo, double *hi);
 /* Frame, grid, ticks and labels of a window. */
 void sti_svg_axes(FILE *file, const sti_Window *window, const char *x_label, const char *y_label);
 
+/* lines.c: what a caller of the public plots hands over. */
+struct st_PlotCurve;
+st_Status sti_check_curves(const struct st_PlotCurve *curves, int n, st_Error *err);
+
 /* Curves over time in one chart. */
 typedef struct sti_Curves {
     const char *title;         /* "x [m]"                                              */

@@ -146,7 +146,7 @@ st_Status st_scene_parse(const char *text, size_t length, const char *label, con
                          st_Scene **scene, st_SystemDef *def, st_Error *err)
 {
     sti_Reader reader = {.label = label != NULL ? label : "scene", .text = text, .length = length, .err = err};
-    if (text == NULL || scene == NULL || def == NULL || (n_sets > 0 && sets == NULL))
+    if (text == NULL || scene == NULL || def == NULL || n_sets < 0 || (n_sets > 0 && sets == NULL))
         return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_parse: text, scene, def or sets is NULL");
     *scene = NULL;
     reader.def = st_system_def();

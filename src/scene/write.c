@@ -184,7 +184,7 @@ st_Status st_scene_convert_text(const char *from, size_t length, const char *lab
     sti_Reader reader = {.label = label != NULL ? label : "scene", .text = from, .length = length, .err = err};
     if (text != NULL) *text = NULL;
     if (remarks != NULL) *remarks = NULL;
-    if (from == NULL || (n_sets > 0 && sets == NULL))
+    if (from == NULL || n_sets < 0 || (n_sets > 0 && sets == NULL))
         return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_convert_text: from or sets is NULL");
     reader.def = st_system_def();
     st_Status status = sti_tree_read(&reader, sets, n_sets);

@@ -478,6 +478,7 @@ st_Status st_friction_determined(st_Friction *friction, const double *r, const d
             return sti_fail(err, ST_ERR_ARGUMENT, "weight[%d] is %g, must be > 0", c, weight[c]);
     for (int k = 0; k < friction->n_r; k++)
         if (!isfinite(r[k])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", k, r[k]);
+    if (!(tolerance >= 0)) return sti_fail(err, ST_ERR_ARGUMENT, "the tolerance is %g, must be >= 0", tolerance);
     STI_TRY(sti_friction_ready(friction, err));
     double *work = sti_alloc(&friction->allocator, 2 * (int64_t)friction->n_r, sizeof *work);
     if (work == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);

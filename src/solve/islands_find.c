@@ -55,10 +55,13 @@ static st_Status map_velocities(sti_Islands *s, st_Error *err)
 
 /* ------------------------------------------------------------------ connections */
 
-/* The blocks of one column become one, with `node`; returns it, or where it is NONE the first of the column. */
+/* The blocks of one column become one, with `node`; returns it, or where it is NONE the first of the column. Those of a
+ * column that is left out all sleep, and are not asked for beyond the first.                      */
 static int connect_column(sti_Islands *s, const st_Sparse *columns, int j, int node)
 {
     int last = NONE;
+    const int first = columns->p[j] < columns->p[j + 1] ? s->A.of[columns->i[columns->p[j]]] : NONE;
+    if (first != NONE && s->part_of[first] == NONE) return first;
     for (int64_t e = columns->p[j]; e < columns->p[j + 1]; e++) {
         const int block = s->A.of[columns->i[e]];
         if (block == last) continue;
@@ -133,11 +136,12 @@ static void number_parts(sti_Islands *s, const sti_Awake *awake)
         s->c_part[c] = s->c_part[c] == NONE ? first : s->part_of[s->c_part[c]];
 }
 
-/* Nobody's, each alone: what rows touch that are left out. */
-static void leave_out(sti_Islands *s, const st_Sparse *columns, int64_t begin, int64_t end)
+/* Nobody's, each alone: what columns begin with that are left out. Who sleeps has no rows with anybody who does not. */
+static void leave_out(sti_Islands *s, const st_Sparse *columns, int n)
 {
-    for (int64_t e = begin; e < end; e++) {
-        const int k = s->A.of[columns->i[e]];
+    for (int j = 0; j < n; j++) {
+        if (columns->p[j] == columns->p[j + 1]) continue;
+        const int k = s->A.of[columns->i[columns->p[j]]];
         s->above[k] = k;
         s->part_of[k] = NONE;
     }
@@ -146,8 +150,8 @@ static void leave_out(sti_Islands *s, const st_Sparse *columns, int64_t begin, i
 static void start_blocks(sti_Islands *s, const sti_Awake *awake)
 {
     const st_Problem *p = s->problem;
-    if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, 0, p->G.p[p->n_l]);
-    if (awake != NULL && p->n_r > 0 && !sti_rows_wait(p)) leave_out(s, &p->H, 0, p->H.p[p->n_r]);
+    if (awake != NULL && p->n_l > 0) leave_out(s, &p->G, p->n_l);
+    if (awake != NULL && p->n_r > 0 && !sti_rows_wait(p)) leave_out(s, &p->H, p->n_r);
     for (int e = 0; e < count_blocks(p, awake); e++) {
         const int k = block_at(awake, e);
         s->above[k] = k;

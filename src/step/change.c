@@ -1,9 +1,9 @@
 /* step/change.c -- a system that goes on with another scene, and one that goes on twice.
  *
  * The system that follows is made whole, beside the one that is there, and takes its place when nothing can fail any
- * more. What follows from (t, q, v) it finds by itself; carried over are the contacts held closed, the forces that
- * solvers start from, deformations of compliant contacts, what controllers said and what was summed up. Integrators of
- * order two start anew, as behind an event.
+ * more. What follows from (t, q, v) it finds by itself; carried over are the contacts held closed and those that
+ * carried, the forces that solvers start from, deformations of compliant contacts, what controllers said and what was
+ * summed up. Integrators of order two start anew, as behind an event.
  */
 #include "step/contact_model.h"
 
@@ -91,6 +91,16 @@ static bool is_new(const Moved *moved, uint64_t id)
 
 /* ---- what is carried over --------------------------------------------------------------------- */
 
+static st_Status carry_ids(const st_System *now, const Moved *moved, const sti_IdSet *from, sti_IdSet *to,
+                           st_Error *err)
+{
+    for (int k = 0; k < from->n; k++) {
+        uint64_t id = from->id[k];
+        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&now->allocator, to, id, err));
+    }
+    return ST_OK;
+}
+
 /* Contacts held closed: those that were, and what touches now and was not there. */
 static st_Status carry_active(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
 {
@@ -98,9 +108,18 @@ static st_Status carry_active(const st_System *was, st_System *now, const Moved 
     for (int k = 0; k < now->active.n; k++)
         if (is_new(moved, now->active.id[k])) now->active.id[n++] = now->active.id[k];
     now->active.n = n;
-    for (int k = 0; k < was->active.n; k++) {
-        uint64_t id = was->active.id[k];
-        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&now->allocator, &now->active, id, err));
+    return carry_ids(now, moved, &was->active, &now->active, err);
+}
+
+/* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order two
+ * take what rests for what has just landed, and their next step is a rough one.                   */
+static st_Status carry_loaded(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
+{
+    STI_TRY(carry_ids(now, moved, &was->loaded, &now->loaded, err));
+    for (int k = 0; k < was->sleep.n_contacts; k++) {
+        uint64_t id = was->sleep.contact[k].impulse.id;
+        if (was->sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
+            STI_TRY(sti_ids_add(&now->allocator, &now->loaded, id, err));
     }
     return ST_OK;
 }
@@ -197,12 +216,14 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     find_shapes(moved);
     find_joints(moved);
     STI_TRY(carry_active(was, now, moved, err));
+    STI_TRY(carry_loaded(was, now, moved, err));
     STI_TRY(carry_forces(was, now, moved, err));
     STI_TRY(carry_patches(was, now, moved, err));
     carry_controls(moved, now->world);
     STI_TRY(carry_pushes(moved, now->world, err));
     now->rows_stale = now->world->n_controls > 0;
     now->n_steps = was->n_steps;
+    now->events.stalled = was->events.stalled;
     now->friction_work = was->friction_work;
     now->fastest.speed = was->fastest.speed;
     now->fastest.pull = was->fastest.pull;

@@ -24,6 +24,7 @@ static st_Status say(st_System *system, int index, sti_Control control, int a, i
 
 st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, st_Error *err)
 {
+    STI_NEED(system, err);
     sti_World *world = system->world;
     const int joint = id.index1 - 1;
     if (world == NULL || joint < 0 || joint >= world->n_joints)
@@ -47,6 +48,7 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
 st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
                               st_Error *err)
 {
+    STI_NEED(system, err);
     sti_World *world = system->world;
     const int f = id.index1 - 1;
     if (world == NULL || f < 0 || f >= world->scene->n_forces)
@@ -93,6 +95,7 @@ static st_Status put_push(sti_World *world, const sti_Push *push, st_Error *err)
 
 st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, const st_Vec3 *torque, st_Error *err)
 {
+    STI_NEED(system, err);
     sti_Push push = {.body = id.index1};
     STI_TRY(sti_check_movable(system, "st_system_push", id, err));
     sti_World *world = system->world;

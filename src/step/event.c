@@ -116,6 +116,7 @@ int st_system_event_count(const st_System *system)
 
 st_Status st_system_event(const st_System *system, int index, st_EventReport *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (index < 0 || index >= system->events.n) return ST_ERR_ARGUMENT;
     *out = system->events.report[index];
     return ST_OK;

@@ -91,6 +91,8 @@ static st_Status hold_touching(st_System *system, int body, st_Error *err)
 
 st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err)
 {
+    STI_NEED(system, err);
+    STI_NEED(pose, err);
     STI_TRY(sti_check_movable(system, "st_system_set_pose", body, err));
     STI_TRY(check_vector(system, body, "position", pose->p, err));
     const double length = quat_norm(pose->q);
@@ -124,6 +126,7 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
 st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec3 *velocity, const st_Vec3 *spin,
                                  st_Error *err)
 {
+    STI_NEED(system, err);
     static const char *const direction[6] = {"x", "y", "z", "rx", "ry", "rz"};
     double full[6];
     st_Vec3 v, w;

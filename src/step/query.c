@@ -82,7 +82,11 @@ static st_Status cast_ray(const sti_World *world, const st_Ray *ray, uint32_t gr
 
 st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out, st_Error *err)
 {
+    STI_NEED(system, err);
     sti_World *world;
+    if (n < 0 || (n > 0 && (rays == NULL || out == NULL)))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_rays: %d rays, must be given with room for as many answers",
+                        n);
     STI_TRY(placed_world(system, &world, err));
     for (int k = 0; k < n; k++)
         STI_TRY(cast_ray(world, &rays[k], groups, &out[k], err));
@@ -92,6 +96,8 @@ st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t 
 st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
                         st_RayHit *out, st_Error *err)
 {
+    STI_NEED(system, err);
+    STI_NEED(out, err);
     st_Ray ray = {from, direction, length};
     *out = (st_RayHit){.distance = INFINITY};
     return st_system_rays(system, &ray, 1, groups, out, err);
@@ -128,6 +134,8 @@ static st_Status no_distance(const sti_Shape *a, const sti_Shape *b, st_Error *e
 
 st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_Closest *out, st_Error *err)
 {
+    STI_NEED(system, err);
+    STI_NEED(out, err);
     sti_World *world;
     STI_TRY(placed_world(system, &world, err));
     sti_Collider *c = &world->collider;
@@ -242,7 +250,12 @@ static int by_number(const void *x, const void *y)
 st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose pose, uint32_t groups, st_ShapeId *out,
                              int room, int *count, st_Error *err)
 {
+    STI_NEED(system, err);
+    STI_NEED(count, err);
     Probe probe;
+    if (room < 0 || (room > 0 && out == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_overlaps: room for %d ids%s", room,
+                        room < 0 ? ", must be >= 0" : ", but none is given");
     STI_TRY(place_probe(system, def, pose, groups, 0, &probe, err));
     st_Status status = visit_near(&probe, note_overlap);
     if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_number);
@@ -257,8 +270,12 @@ st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose 
 st_Status st_system_closest(st_System *system, const st_ShapeDef *def, st_Pose pose, double within, uint32_t groups,
                             st_Closest *out, st_Error *err)
 {
+    STI_NEED(system, err);
+    STI_NEED(out, err);
     Probe probe;
     *out = (st_Closest){.gap = INFINITY};
+    if (isnan(within))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_closest: within is %g, must be a number", within);
     STI_TRY(place_probe(system, def, pose, groups, within, &probe, err));
     probe.closest = out;
     st_Status status = visit_near(&probe, note_closest);

@@ -26,6 +26,7 @@ int st_system_island_count(const st_System *system)
 
 st_Status st_system_island(const st_System *system, int index, st_IslandReport *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_Island *island = index < st_system_island_count(system) ? sti_islands_get(system->islands, index) : NULL;
     if (island == NULL) return ST_ERR_ARGUMENT;
     *out = (st_IslandReport){island->n_blocks, island->n_contacts, island->n_l, island->info};
@@ -114,6 +115,7 @@ static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper
 
 st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const int n_solved = system->step.n_gaps;
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
     if (index < n_solved)
@@ -125,6 +127,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
 
 st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque)
 {
+    if (system == NULL) return ST_ERR_ARGUMENT;
     st_Vec3 sum = {0, 0, 0}, moment = {0, 0, 0};
     if (system->world == NULL || body.index1 < 0 || body.index1 >= system->world->n_bodies) return ST_ERR_ARGUMENT;
     st_Vec3 centre = sti_pose(system->step.q, body.index1).p;
@@ -247,10 +250,12 @@ static double joint_error(const st_System *system, const sti_Joint *joint)
 
 st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame, st_JointReport *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->world;
     const sti_Assembly *step = &system->step;
     int index = id.index1 - 1;
-    if (world == NULL || index < 0 || index >= world->n_joints) return ST_ERR_ARGUMENT;
+    if (world == NULL || index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
+        return ST_ERR_ARGUMENT;
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
     *out = (st_JointReport){.error = joint_error(system, joint)};
@@ -276,6 +281,7 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
 
 st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular)
 {
+    if (system == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->world;
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (world == NULL) return ST_ERR_ARGUMENT;

@@ -324,6 +324,8 @@ static const char *choice_word(const Entry *entry, const void *field)
 
 st_Status st_setting_get(const st_SystemDef *def, const char *key, st_SettingValue *out, st_Error *err)
 {
+    STI_NEED(def, err);
+    STI_NEED(out, err);
     const Entry *entry = find(key);
     if (entry == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "there is no setting \"%s\"", key != NULL ? key : "");
     const void *field = (const char *)def + entry->offset;
@@ -372,6 +374,7 @@ static st_Status check_range(const st_Setting *setting, double x, st_Error *err)
 
 st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingValue *value, st_Error *err)
 {
+    STI_NEED(value, err);
     STI_CHECK_DEF(def, "st_system_def", err);
     const Entry *entry = find(key);
     if (entry == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "there is no setting \"%s\"", key != NULL ? key : "");
@@ -393,6 +396,7 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
         *(int *)field = (int)x;
         return ST_OK;
     case ST_SETTING_BOOLEAN:
+        STI_TRY(check_range(setting, x, err));
         *(bool *)field = x != 0;
         return ST_OK;
     case ST_SETTING_VECTOR:

@@ -569,6 +569,7 @@ bool st_system_asleep(const st_System *system, st_BodyId body)
 
 st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err)
 {
+    STI_NEED(system, err);
     if (!is_body(system, body))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_wake: there is no body %d", body.index1);
     sti_Sleep *s = &system->sleep;

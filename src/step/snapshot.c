@@ -61,6 +61,7 @@ void sti_restore(st_System *s)
     if (saved->kept) STI_EXCHANGE(sti_Impulses, s->warm.last, s->saved.forces);
     s->warm.to_keep = 0;
     if (saved->lost) s->warm.last.n = 0;
+    s->ahead.foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
     if (!sti_speculative(s)) STI_EXCHANGE(sti_IdSet, s->active, s->saved.active);
     if (s->mean.past != NULL) memcpy(s->mean.past, s->mean.before, (size_t)sti_mean_past(s) * sizeof(double));
     if (!sti_has_stages(s)) return;

@@ -44,6 +44,9 @@ void sti_forget_step(st_System *s)
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)
 {
+    STI_NEED(s, err);
+    STI_NEED(q, err);
+    STI_NEED(v, err);
     double margin = fmax(s->def.margin, s->def.active_gap);
     sti_start_lap(s);
     STI_TRY(check_numbers("time", &t, 1, err));
@@ -110,6 +113,7 @@ uint64_t st_system_hash(const st_System *system)
 
 st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
 {
+    STI_NEED(system, err);
     double k = sti_energy_kinetic(system, system->q, system->v);
     double p = sti_energy_potential(system, &system->here, system->t, system->q);
     if (kinetic != NULL) *kinetic = k;
@@ -128,6 +132,7 @@ static const sti_Body *find_body(const st_System *system, st_BodyId body)
 
 st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 {
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     if (find_body(system, body) == NULL) return ST_ERR_ARGUMENT;
     *out = sti_pose(system->q, body.index1);
     return ST_OK;
@@ -135,6 +140,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
 
 st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin)
 {
+    if (system == NULL) return ST_ERR_ARGUMENT;
     const sti_Body *b = find_body(system, body);
     if (b == NULL) return ST_ERR_ARGUMENT;
     double full[6] = {0};

@@ -191,6 +191,7 @@ static st_Status take(st_System *system, double h, st_StepInfo *info, st_Error *
 
 st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
+    STI_NEED(system, err);
     st_StepInfo local = st_step_info();
     if (!sti_between(h, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);

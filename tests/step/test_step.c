@@ -433,6 +433,70 @@ static void refused_memory_is_survived(void **state)
     }
 }
 
+/* A box that rests on the floor, and beside it three balls in a row: the first is fast, the second is hit within a step
+ * and so hits the third, which a first attempt at that step cannot know.                          */
+static void build_row(Bench *b, Counter *count)
+{
+    begin(b, "default");
+    b->def.allocator = (st_Allocator){counting_alloc, counting_free, count};
+    add_plane(b, (st_Vec3){0, 0, 1}, (st_Vec3){0}, 0.5);
+    st_BodyDef def = st_body_def();
+    def.pose.p = (st_Vec3){0, -5, 0.1};
+    add_body(b, &def, st_box_def(0.1, 0.1, 0.1), 0.5);
+    for (int k = 0; k < 3; k++) {
+        const double x[3] = {0, 1.5, 2};
+        def.pose.p = (st_Vec3){x[k], 0, 5};
+        def.velocity.x = k == 0 ? 100 : 0;
+        add_body(b, &def, st_sphere_def(0.1), 0.5);
+    }
+    start(b);
+    run(b, 1e-3, 3); /* the box is carried; the first ball is 1 m from the second */
+    assert_true(b->sys->warm.last.n > 0);
+}
+
+/* Memory refused at the n-th request of a step that takes several attempts: behind the first one the forces that the
+ * step began with are gone (warm.c). Whatever n is, the state is what it was, and the step can be made again: with its
+ * forces to start from, or as if there had been none, bit for bit.                                */
+static void attempts_that_fail_change_nothing(void **state)
+{
+    (void)state;
+    const double h = 2e-2; /* the first ball would go 2 m */
+    uint64_t after[2];
+    int behind_the_first = 0;
+    for (int forget = 0; forget < 2; forget++) {
+        Bench b;
+        Counter count = counter();
+        build_row(&b, &count);
+        if (forget) b.sys->warm.last.n = 0;
+        run(&b, h, 1);
+        assert_true(b.sys->saved.lost); /* it took more than one attempt */
+        after[forget] = st_system_hash(b.sys);
+        end(&b);
+    }
+    st_Status status = ST_ERR_MEMORY;
+    for (long n = 1; status != ST_OK && n < 500; n++) {
+        Bench b;
+        Counter count = counter();
+        build_row(&b, &count);
+        const uint64_t before = st_system_hash(b.sys);
+        const int forces = b.sys->warm.last.n;
+        count.refuse_at = count.calls + n;
+        status = st_system_step(b.sys, h, NULL, &b.err);
+        if (status != ST_OK) {
+            const bool lost = b.sys->saved.lost;
+            assert_int_equal(status, ST_ERR_MEMORY);
+            assert_true(st_system_hash(b.sys) == before);
+            assert_int_equal(b.sys->warm.last.n, lost ? 0 : forces);
+            behind_the_first += lost;
+            run(&b, h, 1);
+            assert_true(st_system_hash(b.sys) == after[lost]);
+        }
+        end(&b);
+    }
+    assert_int_equal(status, ST_OK);
+    assert_true(behind_the_first > 0);
+}
+
 /* m dv/dt = 3 + t, in a world and as a model of one's own. */
 static st_Status ramp(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
 {
@@ -641,6 +705,7 @@ int main(void)
         cmocka_unit_test(steady_steps_allocate_nothing),
         cmocka_unit_test(rest_has_no_transitions),
         cmocka_unit_test(refused_memory_is_survived),
+        cmocka_unit_test(attempts_that_fail_change_nothing),
         cmocka_unit_test(time_before_zero),
         cmocka_unit_test(same_bits_every_time),
         cmocka_unit_test(bad_steps_are_refused),
