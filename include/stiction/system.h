@@ -176,7 +176,7 @@ typedef struct st_StepInfo {
     int problems;       /* step problems solved, impacts included                      */
     bool accumulated;   /* more than max_events: went on with the active set alone     */
     int overlapping;    /* contacts in overlap that got a compliance, drift gap        */
-    int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: too many to tell */
+    int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: not found */
     double penetration; /* deepest, over all contacts, after the step [m]              */
     double joint_error; /* largest joint value after the step [m or rad]               */
     double impact_gain; /* kinetic energy that impact laws added, and no belt did [J], 0: none did */

@@ -341,7 +341,7 @@ static hid_t open_in_memory(const void *bytes, size_t size)
 {
     char name[40]; /* one that no file has, and no other of these */
     hid_t how = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
-    snprintf(name, sizeof name, "/dev/null/%p", (void *)name);
+    snprintf(name, sizeof name, "/dev/null/%p", (void *)&how);
     if (how < 0) return how;
     if (H5Pset_fapl_core(how, 1 << 20, false) >= 0 &&
         (bytes == NULL || H5Pset_file_image(how, (void *)(uintptr_t)bytes, size) >= 0))

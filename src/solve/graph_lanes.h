@@ -15,6 +15,7 @@
  */
 #include "math/told.h"
 #include "solve/graph.h"
+#include "solve/law.h"
 
 static const double relaxation = 1.3; /* omega */
 
@@ -519,6 +520,18 @@ static inline Lanes sum_of_squares(Lanes a, Lanes b, Lanes c)
     return a * a + b * b + c * c;
 }
 
+/* The square of the natural map where mu is steep: law.c. */
+static inline Lanes steep_share(const sti_Batch *batch, const Lanes r[3], const Lanes u[3], Lanes rho)
+{
+    const Lanes zero = {0}, normal = choose(r[0] < rho * u[0], r[0], rho * u[0]);
+    const Lanes limit = load(batch->mu) * choose(r[0] > zero, r[0], zero);
+    const Lanes x1 = r[1] - rho * u[1], x2 = r[2] - rho * u[2], square = x1 * x1 + x2 * x2;
+    const Mask outside = square > limit * limit;
+    const Lanes part = limit / square_root(choose(outside, square, zero + 1.0));
+    const Lanes t = choose(outside, r[1] - part * x1, rho * u[1]), o = choose(outside, r[2] - part * x2, rho * u[2]);
+    return sum_of_squares(normal, t, o);
+}
+
 /* u of r, and its share in the residual: residual.c says what is measured. */
 static inline void judge_batch(const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes rho, const double *v,
                                Lanes u[3], sti_LaneJudgement *out)
@@ -541,7 +554,8 @@ static inline void judge_batch(const sti_Batch *batch, sti_LaneMap map, const La
     const Mask large_r = sum_of_squares(r[0], r[1], r[2]) > sum_of_squares(shifted[0], shifted[1], shifted[2]);
     for (int d = 0; d < 3; d++) /* the larger of r and rho u^ last: digits that cancel are not lost */
         P[d] = choose(large_r, shifted[d] + (x[0][d] - P[d]), r[d] - P[d]);
-    const Lanes share = sum_of_squares(P[0], P[1], P[2]);
+    const Mask steep = load(batch->mu) > STI_STEEP;
+    const Lanes share = choose(steep, steep_share(batch, r, u, rho), sum_of_squares(P[0], P[1], P[2]));
     const Mask worse = (share > load(out->worst)) | ~(share >= load(out->worst) * 0.0);
     *(Lanes *)out->error += share;
     *(Lanes *)out->power += size_of(power);

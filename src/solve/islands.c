@@ -1,5 +1,6 @@
 /* islands.c -- see islands.h: memory, the whole as one, and what is said of all parts. */
 #include "solve/islands_memory.h"
+#include "solve/residual.h"
 
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 
@@ -142,18 +143,23 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     return ST_OK;
 }
 
-static st_Status linear_info(const sti_Islands *s, st_Status status, st_SolveInfo *found, st_SolveInfo *info)
+/* `status` is that of the linear solution, which has found `found`. */
+static st_Status linear_info(const sti_Islands *s, st_Status status, const double *v, st_SolveInfo *found,
+                             st_SolveInfo *info)
 {
+    if (status != ST_OK || info == NULL) return status;
     found->solver = s->def.name;
-    if (info != NULL && status == ST_OK) *info = *found;
-    return status;
+    found->converged = sti_joints_are_met(s->problem, v, found->residual.joint, s->def.tolerance);
+    *info = *found;
+    return ST_OK;
 }
 
 static st_Status solve_linear(sti_Islands *s, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
     st_SolveInfo found;
     s->n_islands = 0;
-    return linear_info(s, sti_linear_solve(s->linear, s->problem, solution, &found, err), &found, info);
+    const st_Status status = sti_linear_solve(s->linear, s->problem, solution, &found, err);
+    return linear_info(s, status, solution->v, &found, info);
 }
 
 st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
@@ -161,7 +167,8 @@ st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solu
 {
     st_SolveInfo found;
     s->problem = problem;
-    return linear_info(s, sti_linear_correct(s->linear, problem, solution, &found, err), &found, info);
+    const st_Status status = sti_linear_correct(s->linear, problem, solution, &found, err);
+    return linear_info(s, status, solution->v, &found, info);
 }
 
 void sti_islands_be_rough(sti_Islands *s)

@@ -10,7 +10,8 @@
  *
  * mu = 0 needs no case of its own: every formula below stays finite and gives x_T = 0.
  * The natural map r - P(r - rho u^) is that of METHODS.md section 7; it vanishes exactly at the
- * solutions of the law, since K ∋ r _|_ u^ ∈ K* is r = P(r - rho u^) for any rho > 0.
+ * solutions of the law, since K ∋ r _|_ u^ ∈ K* is r = P(r - rho u^) for any rho > 0. Where a coefficient is
+ * above STI_STEEP we measure otherwise (is_bounded_by_r).
  */
 #include "solve/law.h"
 
@@ -132,38 +133,75 @@ static void nearest_facet(const st_ContactLaw *contact, const double *t, double 
  * Outside, the answer is the projection on the wedge { a = mu c n, 0 <= s <= mu k n }: inside the wedge,
  * on its vertex ray (1, mu d), or 0. With m = 2 the edge passes through the axis (c = 0): the same
  * formulas hold, and only there can s be too long where a is not.                                  */
-static void project_pyramid(const st_ContactLaw *contact, double *x)
+typedef struct Sector {
+    double c, k;
+    double d[2], side;
+    double along, a, s; /* of x: along d, and as above                                                 */
+} Sector;
+
+static Sector sector_of(const st_ContactLaw *contact, const double *t)
 {
     const int m = contact->facets;
-    const double mu = contact->mu, n = x[0];
-    const double c = m == 2 ? 0.0 : cos(STI_PI / m), k = m == 2 ? 1.0 : sin(STI_PI / m);
-    double d[2];
-    nearest_facet(contact, x + 1, d);
-    const double along = d[0] * x[1] + d[1] * x[2], across = d[0] * x[2] - d[1] * x[1];
-    const double side = across < 0.0 ? -1.0 : 1.0;
-    const double a = c * along + k * fabs(across), s = k * along - c * fabs(across);
-    if (n >= 0.0 && a <= mu * c * n && s <= mu * k * n) return;
-
-    const double on_edge = (n + mu * c * a) / (1.0 + mu * c * mu * c);
-    if (on_edge >= 0.0 && s <= mu * k * on_edge) {
-        const double edge_a = mu * c * on_edge, t = c * edge_a + k * s, o = side * (k * edge_a - c * s);
-        x[0] = on_edge;
-        x[1] = d[0] * t - d[1] * o;
-        x[2] = d[1] * t + d[0] * o;
-        return;
-    }
-    const double on_ray = fmax(0.0, (n + mu * along) / (1.0 + mu * mu));
-    x[0] = on_ray;
-    x[1] = mu * on_ray * d[0];
-    x[2] = mu * on_ray * d[1];
+    Sector out = {.c = m == 2 ? 0.0 : cos(STI_PI / m), .k = m == 2 ? 1.0 : sin(STI_PI / m)};
+    nearest_facet(contact, t, out.d);
+    const double across = out.d[0] * t[1] - out.d[1] * t[0];
+    out.along = out.d[0] * t[0] + out.d[1] * t[1];
+    out.side = across < 0.0 ? -1.0 : 1.0;
+    out.a = out.c * out.along + out.k * fabs(across);
+    out.s = out.k * out.along - out.c * fabs(across);
+    return out;
 }
 
-/* n >= 0, then each tangential part by mu times `limit`. */
-static void clip_box(const st_ContactLaw *contact, double limit, double *x)
+static void from_sector(const Sector *at, double a, double s, double *t)
 {
+    const double along = at->c * a + at->k * s, across = at->side * (at->k * a - at->c * s);
+    t[0] = at->d[0] * along - at->d[1] * across;
+    t[1] = at->d[1] * along + at->d[0] * across;
+}
+
+static void project_pyramid(const st_ContactLaw *contact, double *x)
+{
+    const double mu = contact->mu, n = x[0];
+    const Sector at = sector_of(contact, x + 1);
+    if (n >= 0.0 && at.a <= mu * at.c * n && at.s <= mu * at.k * n) return;
+
+    const double on_edge = (n + mu * at.c * at.a) / (1.0 + mu * at.c * mu * at.c);
+    if (on_edge >= 0.0 && at.s <= mu * at.k * on_edge) {
+        x[0] = on_edge;
+        from_sector(&at, mu * at.c * on_edge, at.s, x + 1);
+        return;
+    }
+    const double on_ray = fmax(0.0, (n + mu * at.along) / (1.0 + mu * mu));
+    x[0] = on_ray;
+    x[1] = mu * on_ray * at.d[0];
+    x[2] = mu * on_ray * at.d[1];
+}
+
+/* On the polygon limit conv(d_j). */
+static void bound_polygon(const st_ContactLaw *contact, double limit, double *t)
+{
+    const Sector at = sector_of(contact, t);
+    if (at.a <= at.c * limit && at.s <= at.k * limit) return;
+    from_sector(&at, fmin(at.a, at.c * limit), fmin(at.s, at.k * limit), t);
+}
+
+/* n >= 0, and each tangential part where it is when friction is bounded by mu times `normal`, which is given. */
+static void project_given(const st_ContactLaw *contact, double normal, double *x)
+{
+    sti_Group group[STI_MAX_GROUPS];
     x[0] = fmax(0.0, x[0]);
-    for (int k = 1; k < contact->dim; k++)
-        x[k] = clip(x[k], -contact->mu * limit, contact->mu * limit);
+    if (contact->law == ST_LAW_BOX) {
+        for (int k = 1; k < contact->dim; k++)
+            x[k] = clip(x[k], -contact->mu * normal, contact->mu * normal);
+    } else if (contact->law == ST_LAW_PYRAMID && contact->dim == 3) {
+        bound_polygon(contact, contact->mu * normal, x + 1);
+    } else {
+        const int n = sti_law_groups(contact, group);
+        for (int g = 0; g < n; g++) {
+            double *part = x + group[g].first;
+            shorten(part, group[g].count, sti_group_length(part, group[g].count), group[g].mu * normal);
+        }
+    }
 }
 
 void sti_law_project(const st_ContactLaw *contact, double *x)
@@ -186,7 +224,7 @@ void sti_law_project(const st_ContactLaw *contact, double *x)
             project_pyramid(contact, x);
         break;
     case ST_LAW_BOX:
-        clip_box(contact, fmax(0.0, x[0]), x);
+        project_given(contact, fmax(0.0, x[0]), x);
         break;
     }
 }
@@ -215,21 +253,35 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
     shifted[0] += shift;
 }
 
+/* Is the bound on friction taken from r_n itself? That is what the box law says. Of Coulomb's the same holds (Alart &
+ * Curnier 1991), and where mu is large it must: the projection on a steep cone sees an approach u_n = -a at r = 0 that
+ * slides as rho a / sqrt(1 + mu^2) only, and creep u_T as mu rho |u_T|.                           */
+static bool is_bounded_by_r(const st_ContactLaw *contact)
+{
+    const double steepest = fmax(contact->mu, fmax(contact->mu_roll, contact->mu_spin));
+    const bool coulomb = contact->law == ST_LAW_COULOMB || contact->law == ST_LAW_PYRAMID;
+    return contact->law == ST_LAW_BOX || (coulomb && steepest > STI_STEEP);
+}
+
 /* Where r is the larger of the two, r - P(x) is taken as rho u^ + (x - P(x)), x = r - rho u^: the same number without
  * the loss of u^ in r, lest an r of 1e17 solves everything.                                        */
 void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out)
 {
     const int dim = contact->dim;
+    const bool by_r = is_bounded_by_r(contact);
     double shifted[ST_MAX_DIM] = {0}, x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, of_r = 0.0, of_u = 0.0;
-    sti_law_shift(contact, u, shifted);
+    if (by_r)
+        memcpy(shifted, u, (size_t)dim * sizeof *shifted);
+    else
+        sti_law_shift(contact, u, shifted);
     for (int k = 0; k < dim; k++) {
         shifted[k] *= rho;
         P[k] = x[k] = r[k] - shifted[k];
         of_r += r[k] * r[k];
         of_u += shifted[k] * shifted[k];
     }
-    if (contact->law == ST_LAW_BOX)
-        clip_box(contact, fmax(0.0, r[0]), P); /* the bound on friction is mu times r_n itself */
+    if (by_r)
+        project_given(contact, fmax(0.0, r[0]), P);
     else
         sti_law_project(contact, P);
     for (int k = 0; k < dim; k++)

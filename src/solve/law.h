@@ -43,6 +43,9 @@ void sti_law_project(const st_ContactLaw *contact, double *x);
  * mu max_j(-d_j' u_T) for pyramid; u itself for the others.                                       */
 void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifted);
 
+/* Coefficients of friction above this are steep: the natural map takes the bound on friction from r_n itself. */
+#define STI_STEEP 1.0
+
 /* r - P(r - rho u^): the natural map of one contact. */
 void sti_law_natural(const st_ContactLaw *contact, const double *r, const double *u, double rho, double *out);
 

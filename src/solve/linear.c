@@ -54,7 +54,6 @@ static st_Status finish(const sti_Linear *linear, const st_Problem *problem, con
     for (int row = 0; row < problem->n_v; row++)
         if (!isfinite(v[row])) return sti_fail(err, ST_ERR_NUMERIC, "velocity %d without contacts is %g", row, v[row]);
     *info = (st_SolveInfo){
-        .converged = true,
         .redundant_rows = linear->saddle->redundant_rows,
         .residual = {.joint = linear->saddle->rough ? 0.0 : sti_saddle_joint_residual(linear->saddle, v, l),
                      .worst_contact = -1}};

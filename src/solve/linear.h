@@ -17,7 +17,8 @@ void sti_linear_destroy(sti_Linear *linear);
 /* From now on without refinement and without a look at the residual: for a caller who corrects, and looks. */
 void sti_linear_be_rough(sti_Linear *linear);
 
-/* Factorise and solve a (checked) problem; v, l and u of the solution, l may be NULL. *info is all but the name. */
+/* Factorise and solve a (checked) problem; v, l and u of the solution, l may be NULL. *info is all but the name
+ * and whether that is good enough. */
 st_Status sti_linear_solve(sti_Linear *linear, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                            st_Error *err);
 

@@ -218,6 +218,21 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
     *out = judged->residual;
 }
 
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(x[k]));
+    return most;
+}
+
+bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance)
+{
+    if (joint == 0.0) return true;
+    const double speed = largest(v, problem->n_v) + largest(problem->g, problem->n_l);
+    return joint <= fmax(tolerance * speed, STI_JOINT_NOISE * (1.0 + speed));
+}
+
 /* Reduce whichever problem is given, and judge r. */
 static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, const double *r, st_Residual *out,
                        st_Error *err)

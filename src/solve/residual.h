@@ -22,4 +22,8 @@ static inline double sti_residual_measure(const sti_Reduction *reduction, const 
     return fmax(residual->natural, fmax(residual->error, residual->error_rho));
 }
 
+/* Are the equations of the joints met, to the tolerance of the velocities at hand? Joints that contradict each other,
+ * and ones lost in the rounding of very unequal masses, are not.                                       */
+bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance);
+
 #endif

@@ -277,7 +277,9 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .start = task.start,
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
-    found.converged = sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance;
+    found.converged =
+        sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance &&
+        sti_joints_are_met(problem, solver->reduction->judged->v, found.residual.joint, solver->def.tolerance);
     return hand_over(solver, &found, solution, info, err);
 }
 
@@ -292,11 +294,12 @@ static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_Sol
         return solve_reduced(solver, solution, info, err);
     }
     if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
-    st_SolveInfo found = {.solver = solver->kind->name,
-                          .converged = true,
-                          .start = -1.0,
-                          .redundant_rows = reduction->redundant_rows,
-                          .residual = {.joint = joint, .worst_contact = -1}};
+    st_SolveInfo found = {
+        .solver = solver->kind->name,
+        .converged = sti_joints_are_met(reduction->problem, reduction->judged->v, joint, solver->def.tolerance),
+        .start = -1.0,
+        .redundant_rows = reduction->redundant_rows,
+        .residual = {.joint = joint, .worst_contact = -1}};
     return hand_over(solver, &found, solution, info, err);
 }
 

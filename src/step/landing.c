@@ -18,16 +18,29 @@ static st_Status stuck(const st_System *system, double t, int count, st_Error *e
                     count, pair);
 }
 
-/* Events that accumulate: first restitution and transitions rest until the end of the step, then it is over. */
+/* Events that accumulate: behind max_events restitution and transitions rest until the end of the step, behind twice as
+ * many collisions are not looked for any more, and what overlaps then is landed on in the next step. Where not even
+ * that helps, step after step, it is over. With an integrator of order one each event ends its step: there it is over
+ * when these have no length.                                                                            */
+bool sti_exhausted(const st_System *system)
+{
+    return system->events.n_stops > 2 * system->def.max_events;
+}
+
+/* Behind a step; stalled: how many before it were exhausted. */
+st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err)
+{
+    system->events.stalled = sti_exhausted(system) ? stalled + 1 : 0;
+    return system->events.stalled > STI_MAX_STALLED ? stuck(system, system->t, system->events.n_stops, err) : ST_OK;
+}
+
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err)
 {
     if (!sti_goes_on(system)) {
         system->events.stalled = s < 1e-9 ? system->events.stalled + 1 : 0;
         return system->events.stalled > STI_MAX_STALLED ? stuck(system, t, STI_MAX_STALLED, err) : ST_OK;
     }
-    int n = ++system->events.n_stops;
-    if (n > 2 * system->def.max_events + STI_MAX_STALLED) return stuck(system, t, n, err);
-    if (n > system->def.max_events) system->events.tired = info->accumulated = true;
+    if (++system->events.n_stops > system->def.max_events) system->events.tired = info->accumulated = true;
     return ST_OK;
 }
 

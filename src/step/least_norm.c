@@ -16,8 +16,12 @@
 #include "solve/hyperstatic.h"
 #include "step/contact_model.h"
 
-/* Speeds below this, against the largest of the step, are none: the contact touches, or sticks. */
+/* Speeds below this, against the largest of the step, are none: the contact touches, or sticks. Never less than what
+ * the solver's tolerance leaves of a contact that does.                                                */
 static const double still = 1e-6;
+static const double tolerances_of_still = 2;
+/* Momenta that the least forces may change, in tolerances of the solver and at least. */
+static const double tolerances_of_change = 10, least_change = 1e-6;
 /* A direction that moves less than this, against the one that moves most, depends on others. */
 static const double rank_tolerance = 1e-9;
 
@@ -25,7 +29,8 @@ struct sti_LeastNorm {
     sti_Hyperstatic *hyperstatic;
     st_ContactLaw *law;     /* of the contacts, of bounded rows, of joints: n                        */
     double *r, *u, *weight; /* their rows                                                          */
-    int64_t law_capacity, r_capacity, u_capacity, weight_capacity;
+    double *moved;          /* n_v                                                                 */
+    int64_t law_capacity, r_capacity, u_capacity, weight_capacity, moved_capacity;
 };
 
 st_Status sti_least_norm_create(const st_Allocator *allocator, sti_LeastNorm **out, st_Error *err)
@@ -48,6 +53,7 @@ void sti_least_norm_destroy(const st_Allocator *allocator, sti_LeastNorm *least)
     STI_RELEASE(allocator, least->r, least->r_capacity);
     STI_RELEASE(allocator, least->u, least->u_capacity);
     STI_RELEASE(allocator, least->weight, least->weight_capacity);
+    STI_RELEASE(allocator, least->moved, least->moved_capacity);
     sti_free(allocator, least, 1, sizeof *least);
 }
 
@@ -95,6 +101,7 @@ static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *
     STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)n_r + n_joints, err));
     STI_TRY(STI_GROW(allocator, least->weight, least->weight_capacity, (int64_t)n_r + n_joints, err));
+    STI_TRY(STI_GROW(allocator, least->moved, least->moved_capacity, system->model.n_v, err));
     for (int c = 0; c < n; c++)
         least->law[c] = step->law[c];
     for (int k = 0; k < n_r; k++)
@@ -116,6 +123,34 @@ static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *
     return ST_OK;
 }
 
+/* The length of what row k moves, as `moves` has it. */
+static double row_moves(const st_System *system, const sti_RowList *rows, int k)
+{
+    double sum = 0;
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
+        sum += rows->x[e] * rows->x[e] / sti_mass_of(system, system->step.M, rows->i[e]);
+    return sqrt(sum);
+}
+
+/* v and u stay, and so must the momenta that the forces give: a contact taken for open that bears a load is not to be
+ * relieved of it. `u` is not needed any more, and takes the change.                                */
+static bool momenta_stay(const st_System *system)
+{
+    const sti_LeastNorm *least = system->least_norm;
+    const sti_Assembly *step = &system->step;
+    const int n_r = step->H.n_rows, n_joints = system->here.joint_rows.n_rows;
+    double size = 0, change = 0;
+    for (int k = 0; k < n_r + n_joints; k++) {
+        const double before = k < n_r ? step->r[k] : step->l[k - n_r];
+        least->u[k] = least->r[k] - before;
+        size += fabs(before) * (k < n_r ? row_moves(system, &step->H, k) : row_moves(system, &step->G, k - n_r));
+    }
+    moves((void *)system, least->u, least->moved);
+    for (int i = 0; i < system->model.n_v; i++)
+        change += least->moved[i] * least->moved[i];
+    return sqrt(change) <= fmax(tolerances_of_change * system->def.tolerance, least_change) * size;
+}
+
 st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err)
 {
     sti_LeastNorm *least = system->least_norm;
@@ -124,7 +159,7 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
     st_Determined found = {0};
     step->undetermined = 0;
     if (step->n_gaps == 0 && n_joints == 0) return ST_OK;
-    if (n_r > STI_MOST_DIRECTIONS) { /* the forces stay as they are, and the report says so */
+    if (n_r > STI_MOST_DIRECTIONS) { /* the forces stay as they are, and the report says so; likewise below */
         step->undetermined = -1;
         return ST_OK;
     }
@@ -135,12 +170,16 @@ st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *er
                      .r = least->r,
                      .u = least->u,
                      .weight = least->weight,
-                     .still = still * system->fastest.speed,
+                     .still = fmax(still, tolerances_of_still * system->def.tolerance) * system->fastest.speed,
                      .tolerance = rank_tolerance,
                      .n_moved = system->model.n_v,
                      .moves = moves,
                      .ctx = system};
     STI_TRY(sti_hyperstatic_find(least->hyperstatic, &open, NULL, least->r, &found, err));
+    if (!momenta_stay(system)) {
+        step->undetermined = -1;
+        return ST_OK;
+    }
     for (int k = 0; k < step->H.n_rows; k++)
         step->r[k] = least->r[k];
     for (int k = 0; k < n_joints; k++)

@@ -59,6 +59,26 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
                              solution, info, err);
 }
 
+/* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
+ * (METHODS section 1 has 1e-8 W_nn for the compliance of an overlap). Ours, which is of the mobility without joints,
+ * has then taken all of the push, with forces as large as it is small; their friction would lock a wheel. Such contacts
+ * are rigid, and not pushed.                                                                          */
+static bool leave_immovable(sti_Assembly *out)
+{
+    bool any = false;
+    if (out->overlapping == 0 || out->problem.n_l == 0 || out->problem.later != NULL) return false;
+    for (int c = 0; c < out->n_gaps; c++) {
+        const int row = out->law[c].first; /* C is diagonal */
+        if (!(out->C[row] > 0) || !(out->C[row] * out->r[row] > 0.5 * fabs(out->w[row]))) continue;
+        out->C[row] = 0;
+        out->w[row] = fmax(out->w[row], 0);
+        memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
+        out->overlapping--;
+        any = true;
+    }
+    return any;
+}
+
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &system->step;
@@ -71,6 +91,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
         STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+    if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
     if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
     if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));

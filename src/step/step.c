@@ -152,7 +152,7 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
     if (events == ST_EVENTS_ALL && !system->events.tired)
         STI_TRY(sti_find_transition(system, h, &transition, info, err));
     *taken = transition * h;
-    if (events != ST_EVENTS_OFF) STI_TRY(sti_find_collision(system, *taken, &collision, err));
+    if (events != ST_EVENTS_OFF && !sti_exhausted(system)) STI_TRY(sti_find_collision(system, *taken, &collision, err));
     sti_lap(system, ST_STAGE_EVENTS);
     *event = transition < 1 || collision < 1;
     if (collision < 1) {
@@ -169,6 +169,7 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
 {
     double end = system->t + h, rest = h, taken;
     bool event, goes_on = sti_goes_on(system);
+    const int stalled = system->events.stalled;
     system->h_asked = h;
     system->events.n = system->events.n_stops = 0;
     system->events.tired = false;
@@ -179,7 +180,7 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
         accept(system, ends ? end : system->t + taken, taken, event);
         rest = end - system->t;
     } while (goes_on && rest > 0);
-    return ST_OK;
+    return goes_on ? sti_count_exhausted(system, stalled, err) : ST_OK;
 }
 
 /* All that is put back when it fails. */

@@ -204,6 +204,8 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
 st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
 bool sti_ran_into_something(const st_System *system);
+bool sti_exhausted(const st_System *system);
+st_Status sti_count_exhausted(st_System *system, int stalled, st_Error *err);
 st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *info, st_Error *err);
 
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in

@@ -12,6 +12,8 @@ typedef struct Run {
     st_SystemDef def;
     double joint_error, energy_start, energy;
     int least_redundant, most_redundant;
+    bool may_come_apart; /* joints contradict each other then, and the step says that it is not solved */
+    int unsolved;
 } Run;
 
 static const struct {
@@ -54,7 +56,8 @@ static void run_to(Run *run, double end)
         double left = end - st_system_time(run->system);
         st_StepInfo info = st_step_info();
         check_ok(st_system_step(run->system, left < 1.5 * run->def.h ? left : run->def.h, &info, &err), err);
-        assert_true(info.solve.converged);
+        if (!run->may_come_apart) assert_true(info.solve.converged);
+        run->unsolved += !info.solve.converged;
         run->joint_error = fmax(run->joint_error, info.joint_error);
         run->energy = info.kinetic + info.potential;
         if (info.solve.redundant_rows < run->least_redundant) run->least_redundant = info.solve.redundant_rows;
@@ -192,8 +195,10 @@ static void bricard_by_drift(void **state)
         open_run(&run, "bricard", cases[k].integrator, 0);
         st_system_destroy(run.system);
         run.def.drift = cases[k].drift;
+        run.may_come_apart = !cases[k].swings;
         check_ok(st_system_create(run.scene, &run.def, &run.system, &err), err);
         run_to(&run, 2.5);
+        assert_int_equal(run.unsolved > 0, run.may_come_apart);
         check_below(run.joint_error, cases[k].error);
         if (full()) print_message("Bricard, case %d: joints %.2g\n", (int)k, run.joint_error);
         st_Vec3 v, w;

@@ -7,6 +7,7 @@
 #include "solve/residual.h"
 
 static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6};
+static const st_ContactLaw steep = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 3.0}; /* judged in another way: law.c */
 
 typedef struct Wall {
     Bodies bodies;
@@ -14,16 +15,21 @@ typedef struct Wall {
     sti_Reduction *reduction;
 } Wall;
 
-static void make_wall(Wall *wall, int courses)
+static void make_wall_of(Wall *wall, int courses, st_ContactLaw law)
 {
     const st_Allocator allocator = st_default_allocator();
     st_Error err = {0};
     *wall = (Wall){.bodies = bodies_new(64, 1024)};
-    bodies_wall(&wall->bodies, courses, coulomb);
+    bodies_wall(&wall->bodies, courses, law);
     wall->problem = bodies_problem(&wall->bodies); /* the reduction keeps its address */
     check_ok(sti_reduction_create(&allocator, &wall->reduction, &err), err);
     check_ok(sti_reduce(wall->reduction, &wall->problem, &err), err);
     assert_non_null(wall->reduction->graph);
+}
+
+static void make_wall(Wall *wall, int courses)
+{
+    make_wall_of(wall, courses, coulomb);
 }
 
 static void free_wall(Wall *wall)
@@ -129,11 +135,10 @@ static void prepare_with(const sti_Graph *graph, const sti_GraphCode *code, int 
     memcpy(out->found.contact, found.contact, sizeof found.contact);
 }
 
-static void test_every_vector_unit_prepares_and_judges_alike(void **state)
+static void prepare_and_judge_everywhere(st_ContactLaw law)
 {
-    (void)state;
     Wall wall;
-    make_wall(&wall, 5);
+    make_wall_of(&wall, 5, law);
     sti_Graph *graph = wall.reduction->graph;
     memset(graph->r, 0, 3 * STI_LANES * (size_t)graph->n_batches * sizeof *graph->r);
     sti_graph_restore(graph);
@@ -157,14 +162,20 @@ static void test_every_vector_unit_prepares_and_judges_alike(void **state)
     free_wall(&wall);
 }
 
-/* The judge in lanes and the one that goes through the problem's own matrices, of an r on the way and of one outside
- * its cone.                                                                                       */
-static void test_judges_as_the_problem_does(void **state)
+static void test_every_vector_unit_prepares_and_judges_alike(void **state)
 {
     (void)state;
+    prepare_and_judge_everywhere(coulomb);
+    prepare_and_judge_everywhere(steep);
+}
+
+/* The judge in lanes and the one that goes through the problem's own matrices, of an r on the way and of one outside
+ * its cone.                                                                                       */
+static void judge_in_both_ways(st_ContactLaw law)
+{
     Wall wall;
     st_Error err = {0};
-    make_wall(&wall, 5);
+    make_wall_of(&wall, 5, law);
     check_ok(sti_reduction_columns(wall.reduction, &err), err);
     sti_Graph *graph = wall.reduction->graph;
     const st_Problem *p = &wall.problem;
@@ -202,6 +213,13 @@ static void test_judges_as_the_problem_does(void **state)
     free(u);
     free(v);
     free_wall(&wall);
+}
+
+static void test_judges_as_the_problem_does(void **state)
+{
+    (void)state;
+    judge_in_both_ways(coulomb);
+    judge_in_both_ways(steep);
 }
 
 /* v~ is kept up to date by the sweeps: made anew from r it is the same to rounding. */

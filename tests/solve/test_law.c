@@ -314,6 +314,32 @@ static void test_natural_of_large_impulses(void **state)
     check_close(out[2], rho * -4.0, 1e-15);
 }
 
+/* However large mu is: an approach that slides is seen, and creep of a contact that sticks counts once. */
+static void test_natural_of_steep_cones(void **state)
+{
+    (void)state;
+    const st_Law laws[3] = {ST_LAW_COULOMB, ST_LAW_PYRAMID, ST_LAW_BOX};
+    check_Random random = {.state = 6};
+    for (int sample = 0; sample < 3000; sample++) {
+        st_ContactLaw c =
+            make(laws[sample % 3], check_random_int(&random, 2, 3), exp(check_random(&random, -1.0, 25.0)));
+        c.facets = 2 * check_random_int(&random, 1, 8);
+        const double rho = exp(check_random(&random, -3.0, 3.0)), a = check_random(&random, 0.1, 2.0);
+        const double n = check_random(&random, 0.5, 2.0), angle = check_random(&random, 0.0, 2.0 * pi);
+        const double zero[3] = {0, 0, 0}, comes[3] = {-a, 3.0 * cos(angle), 3.0 * sin(angle)};
+        const double sticks[3] = {n, 0, 0}, creep = 1e-3 * c.mu * n / fmax(1.0, c.mu) / rho;
+        const double creeps[3] = {0, creep * cos(angle), creep * sin(angle)};
+        double out[3] = {0};
+        sti_law_natural(&c, zero, comes, rho, out);
+        assert_true(sqrt(dot(out, out, c.dim)) >= rho * a / sqrt(2.0) * (1.0 - 1e-12)); /* mu <= 1: 1/sqrt(1 + mu^2) */
+        sti_law_natural(&c, sticks, creeps, rho, out);
+        check_below(sqrt(dot(out, out, c.dim)), rho * creep * sqrt(2.0) * (1.0 + 1e-12));
+        const double slides[3] = {n, -c.mu * n, 0}, along[3] = {0, 2.0, 0}; /* solved, with facets along the axis */
+        sti_law_natural(&c, slides, along, rho, out);
+        check_below(sqrt(dot(out, out, c.dim)), 1e-15 * (c.mu * n + 2.0 * rho));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_shift),
         cmocka_unit_test(test_bounded_and_box),
         cmocka_unit_test(test_natural_map),
+        cmocka_unit_test(test_natural_of_steep_cones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,6 +387,31 @@ static void least_norm_of_the_table(void **state)
     }
 }
 
+/* A table that slides, solved loosely: feet that bear a load move by what the tolerance leaves, and are not taken for
+ * open. The weight is borne, to what the solver left of it: its residual is against the speed of 0.5 m/s of four feet,
+ * g h is 0.1 m/s. */
+static void least_norm_of_loose_solutions(void **state)
+{
+    (void)state;
+    const char *tolerance[] = {"simulation/tolerance=1e-6", "simulation/tolerance=1e-4", "simulation/tolerance=1e-2"};
+    for (int k = 0; k < 3; k++) {
+        Bench b;
+        double force[4][3], sum = 0;
+        const char *sets[] = {"simulation/rigid_limit=false",    "simulation/forces=least_norm",
+                              "simulation/preset=default",       "simulation/solver=nsgs",
+                              "bodies/table/velocity=[0.5,0,0]", tolerance[k]};
+        load(&b, "preclik-2011/table", sets, 6);
+        for (int n = 0; n < 10; n++) {
+            feet(&b, 1, force);
+            sum = 0;
+            for (int c = 0; c < 4; c++)
+                sum += force[c][0];
+            check_close(sum, 12 * G, 12 * G * pow(10, -6 + 2 * k) * 2 * 0.5 / 0.1);
+        }
+        end(&b);
+    }
+}
+
 /* Joints share likewise: a beam in three bearings of a frame that cannot move. Equal stiffness: the forces on a rigid
  * beam are those of least squares, F (1/3 - x a/(2 L^2)) at a = -L, 0, L for a load at x. */
 static void least_norm_of_joints(void **state)
@@ -517,6 +542,7 @@ int main(void)
         cmocka_unit_test(table_shares_its_weight),
         cmocka_unit_test(least_norm_with_friction),
         cmocka_unit_test(least_norm_of_the_table),
+        cmocka_unit_test(least_norm_of_loose_solutions),
         cmocka_unit_test(least_norm_of_joints),
         cmocka_unit_test(dampers_creep),
         cmocka_unit_test(springs_of_contacts_hold_energy),

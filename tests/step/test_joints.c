@@ -822,6 +822,62 @@ static void materials_combine(void **state)
     }
 }
 
+/* One step of two motors without limits on one axis: is it solved? */
+static st_SolveInfo two_motors(double first, double second)
+{
+    Machine m;
+    begin(&m);
+    st_BodyId rotor = add_body(&m, 1, 2, vec3(0, 0, 0));
+    st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+    joint.b = rotor;
+    joint.motor.type = ST_MOTOR_SPEED;
+    joint.motor.target = first, add_joint(&m, &joint);
+    joint.motor.target = second, add_joint(&m, &joint);
+    start(&m);
+    m.info = st_step_info();
+    check_ok(st_system_step(m.system, m.def.h, &m.info, &m.err), m.err);
+    st_SolveInfo solve = m.info.solve;
+    end(&m);
+    return solve;
+}
+
+/* Redundant is not wrong; but no speed is both 1 and -3, and whichever is taken is off by 2 at least. */
+static void motors_that_contradict_are_not_solved(void **state)
+{
+    (void)state;
+    st_SolveInfo agree = two_motors(1, 1), contradict = two_motors(1, -3);
+    assert_true(agree.converged);
+    check_below(agree.residual.joint, 1e-12);
+    assert_false(contradict.converged);
+    assert_true(contradict.residual.joint >= 2 - 1e-12);
+}
+
+/* A wheel on an axle that stands fast, let into the floor by a little: no force opens that, none is there, and it turns
+ * as its motor makes it. */
+static void overlaps_that_joints_hold_are_left(void **state)
+{
+    (void)state;
+    for (double overlap = 1e-9; overlap < 0.01; overlap *= 10) {
+        Machine m;
+        st_ShapeDef floor = st_plane_def(), tyre = st_sphere_def(0.1);
+        begin(&m);
+        m.def = st_system_def();
+        floor.mu = tyre.mu = 0.5;
+        st_BodyId wheel = add_body(&m, 1, 0.004, vec3(0, 0, 0.1 - overlap));
+        check_ok(st_scene_add_shape(m.scene, (st_BodyId){0}, &floor, NULL, &m.err), m.err);
+        check_ok(st_scene_add_shape(m.scene, wheel, &tyre, NULL, &m.err), m.err);
+        st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+        joint.b = wheel;
+        joint.point = vec3(0, 0, 0.1 - overlap), joint.axis = vec3(0, 1, 0);
+        joint.motor.type = ST_MOTOR_SPEED, joint.motor.target = 10, joint.motor.max_force = 0.4;
+        st_JointId id = add_joint(&m, &joint);
+        run(&m, 0.1); /* 0.4 / 0.004 rad/s^2 for 0.1 s */
+        check_close(report(&m, id).speed, 10, 1e-9);
+        check_close(report(&m, id).force.z, 9.81, 1e-9);
+        end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -832,6 +888,8 @@ int main(void)
         cmocka_unit_test(joint_friction_stops_and_holds),
         cmocka_unit_test(position_motor_is_a_limited_spring),
         cmocka_unit_test(position_motor_is_a_spring),
+        cmocka_unit_test(motors_that_contradict_are_not_solved),
+        cmocka_unit_test(overlaps_that_joints_hold_are_left),
         cmocka_unit_test(motion_is_followed),
         cmocka_unit_test(motion_is_not_counted_twice),
         cmocka_unit_test(screw_couples_turn_and_travel),
