@@ -199,7 +199,19 @@ void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, doubl
         d->normal = n;
         if (core_is_beyond(d->gap, beyond, a->size + b->size)) return;
     }
+    /* A way in the plane that is only not known to be the best, and is: with its own points and features, or a contact
+     * would be another one wherever GJK ends a little early.                                         */
+    const sti_Distance given = *d;
     search(a, b, axis, d);
+    if (sti_is_in_plane(given.normal, axis)) {
+        const st_Vec3 n = scale(1 / length, flat);
+        const double along = core_separation(a, b, n);
+        if (along >= d->gap - 1e-12 * (a->size + b->size)) {
+            const double error = d->error;
+            *d = given;
+            d->gap = along, d->normal = n, d->error = error;
+        }
+    }
     d->beyond = core_is_beyond(d->gap, beyond, a->size + b->size);
 }
 

@@ -43,6 +43,39 @@ static void hold_points(const st_Vec3 *p, int n, sti_Shape *out)
         out->reach = fmax(out->reach, norm(sub(p[k], out->middle)));
 }
 
+/* The least width of a polytope between one of its faces and the corner farthest from it; two edges across each other
+ * can be nearer, by less than half.                                                               */
+static double least_width(const sti_Facets *f)
+{
+    double least = INFINITY;
+    for (int face = 0; face < f->n_faces; face++) {
+        double deepest = 0;
+        for (int k = 0; k < f->n_vertices; k++)
+            deepest = fmax(deepest, f->offset[face] - dot(f->normal[face], f->vertex[k]));
+        least = fmin(least, deepest);
+    }
+    return least;
+}
+
+static double thickness(const sti_Shape *shape)
+{
+    switch (shape->type) {
+    case ST_SHAPE_SPHERE:
+    case ST_SHAPE_CAPSULE:
+        return 2 * shape->radius;
+    case ST_SHAPE_CYLINDER:
+    case ST_SHAPE_CONE:
+        return fmin(2 * shape->radius, shape->length);
+    case ST_SHAPE_BOX:
+    case ST_SHAPE_ELLIPSOID:
+        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
+    case ST_SHAPE_HULL:
+        return least_width(&shape->hull->facets);
+    default:
+        return 0;
+    }
+}
+
 st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocator, sti_Shape *out, st_Error *err)
 {
     sti_Bounds ground;
@@ -100,6 +133,7 @@ st_Status sti_shape_compile(const st_ShapeDef *def, const st_Allocator *allocato
         out->reach = norm(out->half);
         break;
     }
+    out->thick = thickness(out);
     return ST_OK;
 }
 

@@ -76,6 +76,7 @@ typedef struct sti_Shape {
     st_Vec3 half;   /* box, ellipsoid; of the bounds of hulls, meshes and height fields, shape axes   */
     st_Vec3 middle; /* of a ball that holds it, shape axes: the centre of its bounds               */
     double reach;   /* radius of that ball; INFINITY: a plane                                      */
+    double thick;   /* its least width; 0: none or not known, as of a plane, a mesh and a height field */
     sti_Hull *hull;
     sti_Mesh *mesh; /* meshes and height fields                                                    */
 } sti_Shape;

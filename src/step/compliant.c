@@ -389,7 +389,7 @@ st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_Con
 void sti_patches_follow(st_System *system)
 {
     const sti_Patches *now = &system->compliant.next;
-    double *change = system->step.w; /* done with: the solution is there */
+    double change[3 * STI_MAX_PATCH_SIDE * STI_MAX_PATCH_SIDE];
     for (int p = 0; p < now->n; p++) {
         const sti_Patch *patch = &now->patch[p];
         const sti_PatchKind *kind = find_kind(system, &patch->key);
@@ -400,10 +400,10 @@ void sti_patches_follow(st_System *system)
             double sum = 0;
             for (int j = 0; j < n; j++)
                 sum += kind->B[i * n + j] * r[j] - kind->h * kind->D[i * n + j] * delta[j];
-            change[patch->row + i] = sum;
+            change[i] = sum;
         }
         for (int i = 0; i < n; i++)
-            delta[i] += change[patch->row + i];
+            delta[i] += change[i];
     }
 }
 

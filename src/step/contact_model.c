@@ -28,6 +28,17 @@ static st_Status check_choices(const st_SystemDef *def, st_Error *err)
     return ST_OK;
 }
 
+/* The relaxed law lets what slides rise at mu |u_T|, and only a contact that is in the problem with its gap, before it
+ * touches, is kept at mu h |u_T|. An active set would take it for a flight: thrown up with the first step, caught by a
+ * collision that never was.                                                                       */
+static st_Status check_events(const st_SystemDef *def, st_Error *err)
+{
+    if (def->law != ST_LAW_CONE || def->events == ST_EVENTS_OFF) return ST_OK;
+    return sti_fail(
+        err, ST_ERR_UNSUPPORTED,
+        "law \"cone\" lets what slides rise, which is no event: events must be \"off\", or the law \"coulomb\"");
+}
+
 static st_Status check_forces(const st_SystemDef *def, st_Error *err)
 {
     if (def->forces == ST_FORCES_ANY) return ST_OK;
@@ -154,6 +165,7 @@ st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink,
 st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
 {
     STI_TRY(check_choices(def, err));
+    STI_TRY(check_events(def, err));
     STI_TRY(check_forces(def, err));
     if (world != NULL) STI_TRY(check_surfaces(def, world->scene, err));
     return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;

@@ -83,7 +83,7 @@ double sti_regularized_energy(const st_System *system, const st_Sink *sink)
 }
 
 /* The largest of all compliances relative to what an impulse moves: what is left to go. */
-static double softness(const st_System *system)
+static double softness(const st_System *system, const sti_Stage *stage)
 {
     const sti_Assembly *out = &system->step;
     const double *C = out->C;
@@ -95,6 +95,10 @@ static double softness(const st_System *system)
             if (mobility > 0) most = fmax(most, C[k * dim + k] / mobility);
         }
         C += dim * dim;
+    }
+    for (int k = 0; k < stage->rows->joint_rows.n_rows; k++) {
+        double mobility = sti_row_mobility(system, &out->G, k);
+        if (mobility > 0) most = fmax(most, out->Cb[k] / mobility);
     }
     return most;
 }
@@ -116,7 +120,7 @@ static void scale_compliances(st_System *system, const sti_Stage *stage, double 
 st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
                           st_Error *err)
 {
-    double left = softness(system);
+    double left = softness(system, stage);
     for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* from any softness below 1e32 */
         double s = fmax(0.1, STI_RIGID_LIMIT / left);
         scale_compliances(system, stage, s);

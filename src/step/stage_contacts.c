@@ -210,9 +210,8 @@ static st_Status bounded_rows(sti_StageWork *work)
 /* ------------------------------------------------------------------ compliance */
 
 /* (x'x)^2 / sum x_i^2 M_ii: the velocity that a unit impulse along row k makes, up to the condition of M. */
-double sti_mobility(const st_System *system, int k)
+double sti_row_mobility(const st_System *system, const sti_RowList *rows, int k)
 {
-    const sti_RowList *rows = &system->step.H;
     double square = 0, weighted = 0;
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
         double x = rows->x[e];
@@ -220,6 +219,11 @@ double sti_mobility(const st_System *system, int k)
         weighted += x * x * sti_mass_of(system, system->step.M, rows->i[e]);
     }
     return square > 0 ? square * square / weighted : 0.0;
+}
+
+double sti_mobility(const st_System *system, int row)
+{
+    return sti_row_mobility(system, &system->step.H, row);
 }
 
 double *sti_compliance_block(sti_Assembly *out, int first, int size)

@@ -132,6 +132,7 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
 
 /* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
+double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
 
 /* warm.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
@@ -193,6 +194,9 @@ st_Status sti_note_modes(st_System *system, double s, st_Error *err);
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
+/* sweep.c: the fraction of the way at which shapes that are not held can overlap, where they are what `sink` shows at
+ * the fraction s; INFINITY: never. `patience`: how many skins deep.                              */
+double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience);
 
 /* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
 typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);

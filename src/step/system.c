@@ -345,14 +345,15 @@ void st_system_destroy(st_System *s)
     sti_sink_free(&s->stages.middle);
     free_assembly(&a, &s->step);
     free_assembly(&a, &s->projection.problem);
-    sti_IdSet *sets[] = {&s->active, &s->active_new, &s->ahead.missed, &s->wanted,
-                         &s->loaded, &s->loaded_new, &s->saved.active, &s->saved.loaded};
+    sti_IdSet *sets[] = {&s->active,     &s->active_new,   &s->ahead.missed, &s->wanted,       &s->loaded,
+                         &s->loaded_new, &s->saved.active, &s->saved.loaded, &s->lookout.under};
     for (size_t k = 0; k < sizeof sets / sizeof sets[0]; k++)
         STI_RELEASE(&a, sets[k]->id, sets[k]->capacity);
     STI_RELEASE(&a, s->ahead.found, s->ahead.found_capacity);
     STI_RELEASE(&a, s->modes.at, s->modes.capacity);
     STI_RELEASE(&a, s->modes_new.at, s->modes_new.capacity);
     STI_RELEASE(&a, s->events.report, s->events.capacity);
+    STI_RELEASE(&a, s->lookout.opening, s->lookout.capacity);
     STI_RELEASE(&a, s->stages.carried.at, s->stages.carried.capacity);
     STI_RELEASE(&a, s->warm.last.at, s->warm.last.capacity);
     STI_RELEASE(&a, s->warm.lasting, s->warm.lasting_capacity);

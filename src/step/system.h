@@ -193,6 +193,20 @@ typedef struct sti_Events {
     double work_before; /* of friction in the part of the step before its collision [J]            */
 } sti_Events;
 
+/* A gap of a user's model that opens at the end of a step [m, m/s]. */
+typedef struct sti_Opening {
+    uint64_t id;
+    double gap, rate;
+} sti_Opening;
+
+/* The way from q to q_new, as it is looked at for collisions: event.c. */
+typedef struct sti_Lookout {
+    sti_IdSet under;      /* what overlaps at its start, and is not held                            */
+    sti_Opening *opening; /* of a user's model: what opens at its end                               */
+    int n_opening;
+    int64_t capacity;
+} sti_Lookout;
+
 /* The state before a step, to go back to when it fails. Without stages q, v, history, loaded and modes are not touched
  * before the step is done, and not copied.                                                         */
 typedef struct sti_Snapshot {
@@ -286,6 +300,7 @@ struct st_System {
     sti_Assembly step; /* the last step problem, with its solution                                 */
     sti_Ahead ahead;
     sti_Events events;
+    sti_Lookout lookout;
     sti_Stages stages;
     sti_Projection projection;
 

@@ -297,6 +297,31 @@ static void depth_of_a_sphere(void **state)
     }
 }
 
+/* The problem of a step is handed out as it was solved: its impulses are a solution of it to the tolerance asked for,
+ * and what is reported of the step is the same. Under every law that a patch can have, at rest and in microslip. */
+static void problems_are_as_they_were_solved(void **state)
+{
+    (void)state;
+    const char *laws[] = {"simulation/law=box", "simulation/law=coulomb", "simulation/law=cone",
+                          "simulation/law=pyramid", "simulation/law=none"};
+    for (int k = 0; k < 5; k++) {
+        Ball b;
+        load_ball(&b, &laws[k], 1);
+        for (int n = 1; n <= 41; n++) {
+            st_StepInfo info = st_step_info();
+            check_ok(st_system_step(b.sys, b.def.h, &info, &b.err), b.err);
+            if (n % 20 != 1) continue;
+            const double *r;
+            st_Residual residual;
+            const st_Problem *problem = st_system_problem(b.sys, &r);
+            check_ok(st_problem_residual(problem, r, &residual, &b.err), b.err);
+            check_below(residual.natural, b.def.tolerance);
+            check_close(residual.natural, info.solve.residual.natural, 0.01 * b.def.tolerance); /* rounding */
+        }
+        end_ball(&b);
+    }
+}
+
 /* Elements that slide along x, and whether one of them is not on an edge of the patch. */
 static int sliding(const Ball *b, double *total_n, double *total_t, bool *inside)
 {
@@ -549,6 +574,7 @@ int main(void)
         cmocka_unit_test(ellipse_follows_the_reference),
         cmocka_unit_test(ellipse_tends_to_the_rigid_one),
         cmocka_unit_test(depth_of_a_sphere),
+        cmocka_unit_test(problems_are_as_they_were_solved),
         cmocka_unit_test(sphere_slips_element_by_element),
         cmocka_unit_test(patches_come_and_go),
         cmocka_unit_test(tangents_of_a_patch_do_not_jump),

@@ -441,6 +441,33 @@ static void least_norm_of_joints(void **state)
     end(&b);
 }
 
+/* The rigid limit is one of joints, too, whether anything touches or not: a beam on two ball joints. Compliances end at
+ * 1e-8 of the mobility 1/m, so that a step with the impulse m g h/2 a joint leaves them open by 1e-8 g h^2/2. With
+ * its springs as they are it hangs m g/(2 k) = 5 mm low, and more before it rests. */
+static void rigid_limit_of_joints(void **state)
+{
+    (void)state;
+    const char text[] =
+        "{ \"simulation\": { \"preset\": \"preclik-2011\", \"h\": 0.01, \"rigid_limit\": true,"
+        "    \"joint_stiffness\": 1000 },"
+        "  \"bodies\": [ { \"name\": \"beam\", \"mass\": 1, \"inertia\": 1 } ],"
+        "  \"joints\": [ { \"name\": \"left\", \"type\": \"ball\", \"b\": \"beam\", \"point\": [-1, 0, 0] },"
+        "    { \"name\": \"right\", \"type\": \"ball\", \"b\": \"beam\", \"point\": [1, 0, 0] } ] }";
+    Bench b = {0};
+    check_ok(st_scene_parse(text, strlen(text), "beam", NULL, 0, &b.scene, &b.def, &b.err), b.err);
+    check_ok(st_system_create(b.scene, &b.def, &b.sys, &b.err), b.err);
+    for (int n = 0; n < 50; n++)
+        step(&b);
+    check_close(motion(&b, "beam").pose.p.z, 0, 10 * 1e-8 * G * 1e-4); /* 10: the mobility is an estimate */
+    for (int k = 0; k < 2; k++) {
+        st_JointReport report;
+        st_JointId id = st_scene_find_joint(b.scene, k == 0 ? "left" : "right");
+        check_ok(st_system_joint(b.sys, id, ST_FRAME_WORLD, &report), b.err);
+        check_close(report.force.z, G / 2, 1e-6); /* by symmetry */
+    }
+    end(&b);
+}
+
 /* Sticking creeps: at rest on a slope the dampers let the feet go at load/(4 gamma) in the mean. Their middle is
  * (-0.15, -0.05) from the centre of mass. gamma is the simulation's, or that of the one shape that has one, or of two
  * in series: 1/(1/6e4 + 1/3e4) = 2e4.                                                                */
@@ -497,6 +524,25 @@ static void springs_of_contacts_hold_energy(void **state)
     end(&b);
 }
 
+/* What slides under the cone law opens at mu |u_T| (above): located events would make flights and collisions of that.
+ */
+static void cone_has_no_events(void **state)
+{
+    (void)state;
+    const char *const events[] = {"simulation/events=collisions", "simulation/events=all"};
+    const char *const presets[] = {"simulation/preset=accurate", "simulation/preset=potra-2006",
+                                   "simulation/preset=anitescu-potra-2002"};
+    for (int k = 0; k < 6; k++) {
+        const char *sets[] = {presets[k / 2], "simulation/law=cone", events[k % 2]};
+        Bench b = {0};
+        check_ok(st_scene_read("examples/potra-2006/sliding-block.json", sets, 3, &b.scene, &b.def, &b.err), b.err);
+        assert_int_equal(st_system_create(b.scene, &b.def, &b.sys, &b.err), ST_ERR_UNSUPPORTED);
+        assert_non_null(strstr(b.err.message, "\"cone\""));
+        assert_non_null(strstr(b.err.message, "events"));
+        st_scene_destroy(b.scene);
+    }
+}
+
 static void bad_numbers_are_refused(void **state)
 {
     (void)state;
@@ -544,8 +590,10 @@ int main(void)
         cmocka_unit_test(least_norm_of_the_table),
         cmocka_unit_test(least_norm_of_loose_solutions),
         cmocka_unit_test(least_norm_of_joints),
+        cmocka_unit_test(rigid_limit_of_joints),
         cmocka_unit_test(dampers_creep),
         cmocka_unit_test(springs_of_contacts_hold_energy),
+        cmocka_unit_test(cone_has_no_events),
         cmocka_unit_test(bad_numbers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
