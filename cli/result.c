@@ -89,6 +89,7 @@ static void quality(Json *json, const Tally *tally)
     put_number(json, "worst_gap", tally->worst_gap);
     put_number(json, "worst_joint_error", tally->worst_joint_error);
     put_number(json, "worst_residual", tally->worst_residual);
+    put_number(json, "worst_joint_residual", tally->worst_joint_residual);
     put_integer(json, "solver_failures", tally->failures);
     put_integer(json, "solver_fallbacks", tally->fallbacks);
     put_open_object(json, "energy");

@@ -24,6 +24,8 @@ static void print_counts(FILE *out, const Tally *tally, double end, double time)
     fprintf(out, "  %-22s %.3g m deep\n", "worst gap", tally->worst_gap);
     fprintf(out, "  %-22s %.3g\n", "worst joint error", tally->worst_joint_error);
     fprintf(out, "  %-22s %.3g\n", "worst residual", tally->worst_residual);
+    if (tally->worst_joint_residual > 0)
+        fprintf(out, "  %-22s %.3g m/s or rad/s\n", "worst joint residual", tally->worst_joint_residual);
     fprintf(out, "  %-22s %lld not converged, %lld fallbacks", "solver", tally->failures, tally->fallbacks);
     if (tally->overlapping > 0) fprintf(out, ", %lld overlaps softened", tally->overlapping);
     fputc('\n', out);

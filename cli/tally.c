@@ -74,6 +74,7 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->worst_gap = larger(tally->worst_gap, info->penetration);
     tally->worst_joint_error = larger(tally->worst_joint_error, info->joint_error);
     tally->worst_residual = larger(tally->worst_residual, info->solve.residual.natural);
+    tally->worst_joint_residual = larger(tally->worst_joint_residual, info->solve.residual.joint);
     if (now - before > tally->largest_increase) {
         tally->largest_increase = now - before;
         tally->largest_increase_time = info->time;

@@ -22,7 +22,7 @@ typedef struct Tally {
     double accumulated_time; /* when events first accumulated [s] */
     double impact_gain;      /* energy that impact laws added [J] */
     int max_contacts;
-    double worst_gap, worst_joint_error, worst_residual;
+    double worst_gap, worst_joint_error, worst_residual, worst_joint_residual;
     double kinetic_start, potential_start, kinetic, potential;
     double friction;                                /* work of friction since the start [J] */
     double largest_increase, largest_increase_time; /* of the total energy over one step */

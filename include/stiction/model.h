@@ -45,7 +45,8 @@ typedef struct st_Elastic {
 /* A force between bounds: motors with a force limit, dry friction in a joint. With s = gradient . v,
  *
  *     rigid (stiffness = damping = 0)   s = target, as far as the force stays within lo .. hi
- *     soft                              force -(stiffness value + damping (s - target)), cut to lo .. hi
+ *     soft                              force -(stiffness value + damping (s - target)), cut to lo .. hi,
+ *                                       value = x - wanted with d wanted/dt = target: it changes at s - target
  *
  * taken implicitly by every integrator. In an impact, which no finite force can change, it does nothing. */
 typedef struct st_BoundedRow {

@@ -266,9 +266,9 @@ typedef struct st_ContactReport {
     double gap;            /* at the start of the step [m]                              */
     bool asleep;           /* its bodies sleep: not in the step problem, force as it was */
     int dim;
-    double velocity[ST_MAX_DIM]; /* u: normal, tangents [m/s]; rolling, spinning [rad/s]; against a belt's surface */
-    double impulse[ST_MAX_DIM];  /* r: normal, tangents [N s]; rolling, spinning [N m s] */
-    st_Vec3 force, torque;       /* on b, at the point, world axes [N, N m]              */
+    double velocity[ST_MAX_DIM]; /* H'v: normal, tangents [m/s]; rolling, spinning [rad/s]; against a belt's surface */
+    double impulse[ST_MAX_DIM];  /* of the step: normal, tangents [N s]; rolling, spinning [N m s] */
+    st_Vec3 force, torque;       /* of its last stage, on b, at the point, world axes [N, N m] */
 } st_ContactReport;
 
 /* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.

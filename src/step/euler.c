@@ -47,7 +47,7 @@ st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Erro
 {
     bool rebounds;
     system->stages.rough = true;
-    system->stages.carried.n = 0;
+    sti_carry_nothing(system);
     STI_TRY(sti_rebound(system, h, &rebounds, info, err));
     return step_from(system, rebounds ? system->stages.v_base : system->v, false, h, info, err);
 }

@@ -82,7 +82,7 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
                         .q_base = system->q_new};
     memcpy(system->stages.v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
     double before = sti_energy_kinetic(system, system->q_new, system->stages.v_base);
-    system->stages.carried.n = 0;
+    sti_carry_nothing(system);
     STI_TRY(solve(system, &impact, info, err));
     STI_TRY(sti_total_impulses(system, 1.0, err));
     double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before - work_of_belts(&system->step);

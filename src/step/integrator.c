@@ -30,9 +30,17 @@ bool sti_goes_on(const st_System *system)
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
     system->stages.rough = false;
+    sti_carry_nothing(system); /* of an attempt that failed half way */
     STI_TRY(sti_integrator(system)->step(system, h, info, err));
     sti_lap(system, ST_STAGE_MOVE);
     return ST_OK;
+}
+
+/* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
+static const char *way_out(const st_System *system)
+{
+    if (system->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
+    return system->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
 }
 
 /* A velocity that no one can have meant ends the run, with the name of whose it is. */
@@ -53,9 +61,8 @@ static st_Status check_velocity(const st_System *system, const double *v, double
             snprintf(who, sizeof who, "velocity %d", i);
         return sti_fail(
             err, ST_ERR_NUMERIC,
-            "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h or "
-            "an implicit integrator",
-            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit);
+            "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
+            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit, way_out(system));
     }
     return ST_OK;
 }
@@ -79,7 +86,9 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
 {
     st_SolveInfo solved;
     STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
+    const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
+    info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */
     int n = system->step.n_gaps;
     info->contacts = n > info->contacts ? n : info->contacts;
     info->overlapping = system->step.overlapping;
@@ -133,13 +142,24 @@ bool sti_closes_within(const st_System *system, double h)
 
 /* ---- impulses of the whole step --------------------------------------------------------------- */
 
+void sti_carry_nothing(st_System *system)
+{
+    system->stages.carried.n = system->stages.n_carried_l = 0;
+    system->stages.carried_time = system->stages.carried_work = 0;
+}
+
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
-    int n = step->problem.n_contacts;
+    int n = step->problem.n_contacts, n_l = step->problem.n_l;
     STI_TRY(STI_GROW(&system->allocator, system->stages.carried.at, system->stages.carried.capacity, n, err));
+    STI_TRY(STI_GROW(&system->allocator, system->stages.carried_l, system->stages.carried_l_capacity, n_l, err));
     system->stages.carried.n = n;
+    system->stages.n_carried_l = n_l;
+    system->stages.carried_time = weight * step->eta;
     system->stages.carried_work = weight * step->friction_work;
+    for (int k = 0; k < n_l; k++)
+        system->stages.carried_l[k] = weight * step->l[k];
     for (int c = 0; c < n; c++) {
         const st_ContactLaw *law = &step->law[c];
         system->stages.carried.at[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
@@ -149,14 +169,11 @@ st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
+/* weight r, and what was carried. */
+static void total_of_contacts(st_System *system, double weight)
 {
     sti_Assembly *step = &system->step;
-    int n = step->problem.n_contacts, p = 0;
-    step->whole = step->r;
-    if (weight == 1.0 && system->stages.carried.n == 0) return ST_OK; /* one stage is all of it */
-    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
-    for (int c = 0; c < n; c++) {
+    for (int c = 0, p = 0; c < step->problem.n_contacts; c++) {
         const st_ContactLaw *law = &step->law[c];
         uint64_t id = step->chosen[c].entry.id;
         while (p < system->stages.carried.n && system->stages.carried.at[p].id < id)
@@ -167,9 +184,25 @@ st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
             step->impulse[law->first + k] =
                 weight * step->r[law->first + k] + (known ? system->stages.carried.at[p].r[k] : 0.0);
     }
+}
+
+st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
+{
+    sti_Assembly *step = &system->step;
+    const int n_l = step->problem.n_l;
+    step->whole = step->r;
+    step->whole_l = step->l;
+    step->length = weight * step->eta + system->stages.carried_time;
+    if (weight == 1.0 && system->stages.carried.n + system->stages.n_carried_l == 0)
+        return ST_OK; /* one stage is all of it */
+    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
+    STI_TRY(STI_GROW(&system->allocator, step->impulse_l, step->impulse_l_capacity, n_l, err));
+    total_of_contacts(system, weight);
+    for (int k = 0; k < n_l; k++) /* joints first: an impact has no springs */
+        step->impulse_l[k] = weight * step->l[k] + (k < system->stages.n_carried_l ? system->stages.carried_l[k] : 0.0);
     step->whole = step->impulse;
-    step->friction_work =
-        weight * step->friction_work + (system->stages.carried.n > 0 ? system->stages.carried_work : 0.0);
-    system->stages.carried.n = 0;
+    step->whole_l = step->impulse_l;
+    step->friction_work = weight * step->friction_work + system->stages.carried_work;
+    sti_carry_nothing(system);
     return ST_OK;
 }

@@ -6,6 +6,10 @@
  *     force l on_b.linear,   torque about the joint's point p   l (on_b.angular - (p - x_b) x on_b.linear)
  *
  * to body b, and the opposite to a at the same point.
+ *
+ * Forces are r/eta and l/eta. With one stage a step that is the impulse of the step over its length; the last of two
+ * (sdirk2) is at the end of the step, where the state is. Impulses are of the whole step, all of its stages weighed
+ * (sti_total_impulses).
  */
 #include "step/step.h"
 
@@ -63,6 +67,24 @@ static double per_second(const sti_Assembly *step)
     return step->eta > 0 ? 1 / step->eta : 0.0;
 }
 
+/* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. Rows that wait (order
+ * one, rigid) have no more of that than a closing gap and a diagonal compliance, and their bodies may be elsewhere by
+ * now. */
+static void relative_velocity(const st_System *system, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                              double *velocity)
+{
+    const sti_Assembly *step = &system->step;
+    const bool waits = step->problem.n_r > 0 && step->problem.H.p == NULL;
+    sti_belt_speeds(system->world, step->q, law, entry, velocity);
+    for (int k = 0, row = law->first; k < law->dim; k++, row++) {
+        if (waits)
+            velocity[k] =
+                step->u[row] - (k == 0 ? step->w[row] : 0.0) - (step->compliant ? step->C[row] * step->r[row] : 0.0);
+        else
+            velocity[k] += sti_row_dot(&step->H, row, system->v);
+    }
+}
+
 /* A contact of the step problem. */
 static void solved_contact(const st_System *system, int c, st_ContactReport *out)
 {
@@ -82,7 +104,7 @@ static void solved_contact(const st_System *system, int c, st_ContactReport *out
                               .tangent = entry->tangent,
                               .gap = entry->gap,
                               .dim = law->dim};
-    memcpy(out->velocity, step->u + law->first, (size_t)law->dim * sizeof(double));
+    relative_velocity(system, law, entry, out->velocity);
     memcpy(out->impulse, step->whole + law->first, (size_t)law->dim * sizeof(double));
     if (joint >= 0) return;
     out->force = scale(per_second(step), along(law->dim, r, entry->normal, entry->tangent));
@@ -160,14 +182,30 @@ static void add_impulse(Sum *sum, double l, const sti_Measure *row)
     sum->angular = add(sum->angular, scale(l, torque));
 }
 
-/* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
-static double bounded_impulse(const sti_Assembly *step, int k)
+/* Whose impulses: those of the last stage, or of the whole step. */
+typedef struct Impulses {
+    const double *l, *r;
+    double time; /* that they act for [s]; 0: an impact */
+} Impulses;
+
+static Impulses of_stage(const sti_Assembly *step)
 {
-    return k >= 0 && k < step->n_bounded ? step->r[step->law[step->n_gaps + k].first] : 0.0;
+    return (Impulses){step->l, step->r, step->eta};
+}
+
+static Impulses of_step(const sti_Assembly *step)
+{
+    return (Impulses){step->whole_l, step->whole, step->length};
+}
+
+/* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
+static double bounded_impulse(const sti_Assembly *step, const Impulses *from, int k)
+{
+    return k >= 0 && k < step->n_bounded ? from->r[step->law[step->n_gaps + k].first] : 0.0;
 }
 
 /* Of both limits of a joint, along its coordinate or the other one. Limits stand after the contacts, by id. */
-static double limit_impulse(const st_System *system, int joint, int which)
+static double limit_impulse(const st_System *system, const Impulses *from, int joint, int which)
 {
     const sti_Assembly *step = &system->step;
     const sti_Sleep *sleep = &system->sleep;
@@ -175,24 +213,27 @@ static double limit_impulse(const st_System *system, int joint, int which)
     for (int c = sleep->n_contacts - 1; c >= 0 && sleep->contact[c].impulse.id >= STI_LIMIT_ID; c--) {
         const sti_Impulse *i = &sleep->contact[c].impulse;
         if (sti_limit_joint(i->id) == joint && sti_limit_which(i->id) == which)
-            sum += ((i->id & 1u) != 0 ? -step->eta : step->eta) * i->r[0];
+            sum += ((i->id & 1u) != 0 ? -from->time : from->time) * i->r[0];
     }
-    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--)
-        if (sti_limit_joint(step->chosen[c].entry.id) == joint && sti_limit_which(step->chosen[c].entry.id) == which)
-            sum += (step->chosen[c].entry.id & 1u) != 0 ? -step->r[step->law[c].first] : step->r[step->law[c].first];
+    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--) {
+        const uint64_t id = step->chosen[c].entry.id;
+        const double r = from->r[step->law[c].first];
+        if (sti_limit_joint(id) == joint && sti_limit_which(id) == which) sum += (id & 1u) != 0 ? -r : r;
+    }
     return sum;
 }
 
 /* Of a joint's spring: its soft row's, or with the explicit integrator its force at the new velocity. */
-static double spring_impulse(const st_System *system, int index, const sti_Measure *x, double speed)
+static double spring_impulse(const st_System *system, const Impulses *from, int index, const sti_Measure *x,
+                             double speed)
 {
     const sti_Assembly *step = &system->step;
     const st_JointDef *def = &system->world->scene->joint[index];
     int row = system->world->joint[index].spring_row;
     if (row < 0 || step->eta == 0) return 0;
     row += system->here.joint_rows.n_rows;
-    if (row < step->problem.n_l) return step->l[row];
-    return -step->eta * (def->stiffness * (x->value - def->rest) + def->damping * speed);
+    if (row < step->problem.n_l) return from->l[row];
+    return -from->time * (def->stiffness * (x->value - def->rest) + def->damping * speed);
 }
 
 /* Speed of a joint's coordinate, by the bodies' velocities now. */
@@ -207,36 +248,66 @@ static double gauge_speed(const st_System *system, int index, const sti_Measure 
     return sum;
 }
 
-/* What the step's rows transmitted, into *out; the scalars on the coordinate too. */
-static st_Status transmitted(const st_System *system, int index, Sum *sum, st_JointReport *out)
+/* What the rows of a joint transmitted, in all and share by share. */
+typedef struct Shares {
+    Sum sum;
+    double motor, friction, limit, spring, other_limit;
+} Shares;
+
+static st_Status transmitted(const st_System *system, int index, const Impulses *from, double speed, Shares *out)
 {
     const sti_World *world = system->world;
     const sti_Joint *joint = &world->joint[index];
     const sti_Assembly *step = &system->step;
-    const double *l = step->l + joint->first_row;
-    double rate = per_second(step);
+    const double *l = from->l + joint->first_row;
     sti_Measure row[STI_JOINT_ROWS], x;
+    *out = (Shares){.sum.lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p)};
     if (joint->type == ST_JOINT_GEAR) {
-        out->motor = rate * l[0];
+        out->motor = l[0];
         return ST_OK;
     }
     STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
     STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
     for (int k = 0; k < joint->n_rows; k++)
-        add_impulse(sum, l[k], &row[k]);
-    double motor = bounded_impulse(step, joint->motor_row) + step->eta * sti_motor_force(world, index, step->t),
-           friction = bounded_impulse(step, joint->friction_row);
-    double limit = limit_impulse(system, index, 0), spring = spring_impulse(system, index, &x, out->speed);
-    add_impulse(sum, motor + friction + limit + spring, &x);
-    out->motor = rate * (joint->held ? l[joint->n_rows - 1] : motor);
-    out->friction = rate * friction;
-    out->limit = rate * limit;
-    out->spring = rate * spring;
+        add_impulse(&out->sum, l[k], &row[k]);
+    const double motor =
+        bounded_impulse(step, from, joint->motor_row) + from->time * sti_motor_force(world, index, step->t);
+    out->friction = bounded_impulse(step, from, joint->friction_row);
+    out->limit = limit_impulse(system, from, index, 0);
+    out->spring = spring_impulse(system, from, index, &x, speed);
+    add_impulse(&out->sum, motor + out->friction + out->limit + out->spring, &x);
+    out->motor = joint->held ? l[joint->n_rows - 1] : motor;
     if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
     STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
-    limit = limit_impulse(system, index, 1);
-    add_impulse(sum, limit, &x);
-    out->other_limit = rate * limit;
+    out->other_limit = limit_impulse(system, from, index, 1);
+    add_impulse(&out->sum, out->other_limit, &x);
+    return ST_OK;
+}
+
+/* Forces by the last stage, impulses by the whole step. */
+static st_Status report_transmitted(const st_System *system, int index, st_Frame frame, st_JointReport *out)
+{
+    const sti_Assembly *step = &system->step;
+    const Impulses stage = of_stage(step), whole = of_step(step);
+    const double rate = per_second(step);
+    const st_Quat a = sti_pose(step->q, system->world->joint[index].a).q;
+    Shares force, impulse;
+    STI_TRY(transmitted(system, index, &stage, out->speed, &force));
+    STI_TRY(transmitted(system, index, &whole, out->speed, &impulse));
+    out->motor = rate * force.motor;
+    out->friction = rate * force.friction;
+    out->limit = rate * force.limit;
+    out->spring = rate * force.spring;
+    out->other_limit = rate * force.other_limit;
+    Sum *sums[2] = {&force.sum, &impulse.sum};
+    for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
+        sums[k]->linear = rotate_back(a, sums[k]->linear);
+        sums[k]->angular = rotate_back(a, sums[k]->angular);
+    }
+    out->impulse = impulse.sum.linear;
+    out->angular_impulse = impulse.sum.angular;
+    out->force = scale(rate, force.sum.linear);
+    out->torque = scale(rate, force.sum.angular);
     return ST_OK;
 }
 
@@ -252,7 +323,6 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     const sti_World *world = system->world;
-    const sti_Assembly *step = &system->step;
     int index = id.index1 - 1;
     if (world == NULL || index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
         return ST_ERR_ARGUMENT;
@@ -266,15 +336,8 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     out->other = x.value;
     out->other_speed = gauge_speed(system, index, &x);
     out->point = sti_joint_point(world, index, system->q);
-    if (step->problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    Sum sum = {.lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p)};
-    STI_TRY(transmitted(system, index, &sum, out));
-    st_Quat a = sti_pose(step->q, joint->a).q;
-    out->impulse = frame == ST_FRAME_A ? rotate_back(a, sum.linear) : sum.linear;
-    out->angular_impulse = frame == ST_FRAME_A ? rotate_back(a, sum.angular) : sum.angular;
-    out->force = scale(per_second(step), out->impulse);
-    out->torque = scale(per_second(step), out->angular_impulse);
-    return ST_OK;
+    if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    return report_transmitted(system, index, frame, out);
 }
 
 /* ---- momentum --------------------------------------------------------------------------------- */

@@ -31,8 +31,8 @@ st_Status sti_check_sleep(const st_SystemDef *def, st_Error *err)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep needs rigid contacts: contact must be \"rigid\"");
     if (def->drift == ST_DRIFT_PROJECTION)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "sleep does not go with projection: drift must be \"gap\" or "
-                        "\"velocity\"");
+                        "sleep does not go with projection: drift must be \"gap\", "
+                        "\"velocity\" or \"mean\"");
     if (def->forces != ST_FORCES_ANY)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "sleep keeps the forces there are: forces must be \"any\"");
     return ST_OK;

@@ -84,8 +84,8 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
     chosen->element = 0;
 }
 
-/* w of a contact along its tangents: the velocity of a belt, and 0 without one. */
-void sti_belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry);
+/* The same into w of the problem being filled (sti_belt_speeds). */
+void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry);
 
 /* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
  * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no

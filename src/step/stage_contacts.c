@@ -81,13 +81,13 @@ static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law,
     return ST_OK;
 }
 
-void sti_belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                     double *w)
 {
-    double *w = work->out->w + law->first;
     for (int k = 0; k < law->dim; k++)
         w[k] = 0;
     if (!entry->surface->moves) return;
-    const sti_Belt belt = sti_contact_belt(work->system->world, work->stage->q_star, entry);
+    const sti_Belt belt = sti_contact_belt(world, q, entry);
     for (int k = 1; k < law->dim; k++) {
         const int turning = turning_of(law, entry, k);
         if (k < entry->dim)
@@ -97,12 +97,17 @@ void sti_belt_speeds(const sti_StageWork *work, const st_ContactLaw *law, const 
     }
 }
 
+void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    sti_belt_speeds(work->system->world, work->stage->q_star, law, entry, work->out->w + law->first);
+}
+
 static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     const sti_RowList *from = &work->stage->rows->contact_rows;
     sti_RowList *to = &work->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    sti_belt_speeds(work, law, entry);
+    sti_stage_belt(work, law, entry);
     if (entry->first_row < 0) return new_contact_rows(work, law, entry);
     STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
     for (int k = n_own; k < law->dim; k++) {
@@ -182,6 +187,15 @@ static st_Status contacts(sti_StageWork *work)
     return ST_OK;
 }
 
+/* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
+ * at `target` until then, where the row was taken before.                                              */
+static double wanted_value(const sti_StageWork *work, const sti_BoundedEntry *entry, int k)
+{
+    const bool before = work->stage->rows == &work->system->here;
+    const double moved = before ? work->stage->eta * entry->target : 0.0;
+    return sti_shifted(work, entry->value, &work->stage->rows->bounded_rows, k) - moved;
+}
+
 /* Motors and joint friction: after the contacts, whose ids are smaller. No finite force changes an impact, so that they
  * are left out of one.                                                                             */
 static st_Status bounded_rows(sti_StageWork *work)
@@ -194,7 +208,7 @@ static st_Status bounded_rows(sti_StageWork *work)
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = out->n_gaps + k, first = out->H.n_rows;
         double resistance = sti_resistance(work, entry->stiffness, entry->damping);
-        double phi = sti_shifted(work, entry->value, &sink->bounded_rows, k);
+        double phi = wanted_value(work, entry, k);
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};

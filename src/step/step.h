@@ -130,6 +130,9 @@ st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st
 st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err);
 
+/* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
+void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                     double *w);
 /* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
 double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
@@ -166,6 +169,7 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
 bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 /* Impulses of the stages, weighed and added. */
+void sti_carry_nothing(st_System *system);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 

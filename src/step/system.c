@@ -328,6 +328,7 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->u, x->u_capacity);
     STI_RELEASE(a, x->l, x->l_capacity);
     STI_RELEASE(a, x->impulse, x->impulse_capacity);
+    STI_RELEASE(a, x->impulse_l, x->impulse_l_capacity);
 }
 
 void st_system_destroy(st_System *s)
@@ -355,6 +356,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->events.report, s->events.capacity);
     STI_RELEASE(&a, s->lookout.opening, s->lookout.capacity);
     STI_RELEASE(&a, s->stages.carried.at, s->stages.carried.capacity);
+    STI_RELEASE(&a, s->stages.carried_l, s->stages.carried_l_capacity);
     STI_RELEASE(&a, s->warm.last.at, s->warm.last.capacity);
     STI_RELEASE(&a, s->warm.lasting, s->warm.lasting_capacity);
     STI_RELEASE(&a, s->saved.forces.at, s->saved.forces.capacity);

@@ -96,9 +96,10 @@ typedef struct sti_Assembly {
     double *r, *u, *l;
     double *start; /* the r that the solver began with                                             */
     int64_t start_capacity;
-    const double *whole; /* impulses of the whole step, what is reported: r for one stage, or       */
-    double *impulse;     /* the sum of several                                                    */
-    int64_t impulse_capacity;
+    const double *whole, *whole_l; /* impulses of the whole step, what is reported: r and l for one stage, or   */
+    double *impulse, *impulse_l;   /* the sum of several                                          */
+    double length;                 /* time that they act for [s]; 0: an impact                    */
+    int64_t impulse_capacity, impulse_l_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
@@ -145,8 +146,12 @@ typedef struct sti_Stages {
     double *push;                              /* impulse of restitution                           */
     st_Sink middle;                            /* rows of a stage, at q_star                       */
     sti_Impulses carried;                      /* of a first stage, for the step's total           */
-    double carried_work;                       /* of friction in it [J]                            */
-    bool rough;                                /* the step became one of Euler's: no history for the next */
+    double *carried_l;                         /* of its joints and springs                        */
+    int n_carried_l;
+    int64_t carried_l_capacity;
+    double carried_time; /* that they act for [s]                                                  */
+    double carried_work; /* of friction in it [J]                                                  */
+    bool rough;          /* the step became one of Euler's: no history for the next */
 } sti_Stages;
 
 /* Drift `mean`: mean.c. All NULL without it. */

@@ -58,7 +58,7 @@ static int add_waiting(const sti_StageWork *work, int n, int row, const st_Conta
                                   .mu_roll = law->mu_roll,
                                   .mu_spin = law->mu_spin};
     sti_choose(out, n, entry);
-    sti_belt_speeds(work, &out->law[n], entry);
+    sti_stage_belt(work, &out->law[n], entry);
     if (work->gap_drift) out->w[row] = sti_closing_drift(work, entry->gap);
     out->leg[2 * (ptrdiff_t)n] = first_velocity(work->system->world, entry->a);
     out->leg[2 * (ptrdiff_t)n + 1] = first_velocity(work->system->world, entry->b);
