@@ -117,7 +117,7 @@ static void print_text(const Loaded *loaded, const Contents *contents, const cha
         putchar('\n');
     }
     printf("  %-10s %s\n", "preset", loaded->def.preset);
-    print_choices(stdout, &loaded->def, 4);
+    print_choices(stdout, &loaded->def, true, 4);
     print_remarks(remarks);
     printf("ok\n");
 }

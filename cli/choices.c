@@ -24,8 +24,26 @@ static void value_text(const st_Setting *setting, const st_SettingValue *value, 
     }
 }
 
-void print_choices(FILE *out, const st_SystemDef *def, int indent)
+/* What the preset of `def` is by itself. */
+static st_SystemDef preset_alone(const st_SystemDef *def)
 {
+    st_SystemDef alone = st_system_def();
+    st_SettingValue preset = {0};
+    if (st_setting_get(def, "preset", &preset, NULL) == ST_OK) (void)st_setting_set(&alone, "preset", &preset, NULL);
+    return alone;
+}
+
+static bool is_main(const st_Setting *setting)
+{
+    static const char *const keys[] = {"h", "end", "gravity", "tolerance"};
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        if (strcmp(setting->key, keys[k]) == 0) return true;
+    return setting->kind == ST_SETTING_CHOICE;
+}
+
+void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent)
+{
+    const st_SystemDef alone = preset_alone(def);
     int column = 0;
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);
@@ -34,6 +52,11 @@ void print_choices(FILE *out, const st_SystemDef *def, int indent)
         if (strcmp(setting->key, "preset") == 0) continue; /* the summary says it first */
         if (st_setting_get(def, setting->key, &value, NULL) != ST_OK) continue;
         value_text(setting, &value, text, sizeof text);
+        st_SettingValue usual = {0};
+        char usual_text[128] = "";
+        if (st_setting_get(&alone, setting->key, &usual, NULL) == ST_OK)
+            value_text(setting, &usual, usual_text, sizeof usual_text);
+        if (!all && !is_main(setting) && strcmp(text, usual_text) == 0) continue;
         int length = snprintf(item, sizeof item, "%s %s%s%s", setting->key, text, setting->unit[0] != '\0' ? " " : "",
                               setting->unit);
         if (column > 0 && column + 2 + length > LINE_WIDTH) { /* key and value stay together */

@@ -6,7 +6,8 @@
 
 #include <stiction/stiction.h>
 
-void print_choices(FILE *out, const st_SystemDef *def, int indent);
+/* All of them; or, where `all` is false, the scheme, its step, and what is not as the preset alone has it. */
+void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent);
 void put_choices(Json *json, const char *key, const st_SystemDef *def);
 
 #endif

@@ -74,8 +74,9 @@ static int list(const Gallery *gallery)
         last_length = length;
         list_one(&gallery->example[i], width);
     }
-    printf("\n%d scenes in %s\nrun one: stiction run NAME      copy one: stiction examples NAME -o .\n", gallery->count,
-           gallery->folder);
+    printf("\n%d scenes in %s\nrun one: stiction run NAME      look at one: stiction view NAME      copy one: stiction "
+           "examples NAME -o .\n",
+           gallery->count, gallery->folder);
     return STATUS_OK;
 }
 

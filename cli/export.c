@@ -11,7 +11,9 @@ typedef struct ExportOptions {
 static const Option options[] = {
     {"csv", 0, OPTION_TEXT, "FILE", "a table, one line a frame, columns as of stiction run -o FILE.csv",
      offsetof(ExportOptions, csv)},
-    {"vtk", 0, OPTION_TEXT, "DIR", "DIR/bodies.pvd and DIR/contacts.pvd for ParaView", offsetof(ExportOptions, vtk)},
+    {"vtk", 0, OPTION_TEXT, "DIR",
+     "for ParaView: DIR/bodies.pvd, contacts.pvd, and network.pvd,\nthe lines along which forces go from body to body",
+     offsetof(ExportOptions, vtk)},
 };
 
 static int export_main(int argc, char *const *argv);

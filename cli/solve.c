@@ -3,6 +3,7 @@
 
 #include "drawing.h"
 #include "json.h"
+#include "load.h"
 #include "outputs.h"
 
 #include <stdlib.h>
@@ -101,7 +102,12 @@ static int solve_one(const char *path, const SolveOptions *o)
     if (o->plot != NULL) return complain(STATUS_INPUT, "solve: --plot is for folders, %s is none", path);
     if (o->output != NULL && !problem_output(o->output)) return STATUS_INPUT;
     if (!solve_file(path, o, &solved)) {
-        const int status = complain(STATUS_INPUT, "%s", solved.message);
+        const int status = means_scene(path)
+                               ? complain(STATUS_INPUT,
+                                          "%s: is a scene, must be a problem: stiction extract %s --at T -o FILE.hdf5 "
+                                          "writes that of a step",
+                                          path, path)
+                               : complain(STATUS_INPUT, "%s", solved.message);
         solved_file_free(&solved);
         return status;
     }

@@ -171,7 +171,7 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     fprintf(out, "%s (%s)\n", loaded->name, loaded->path);
     if (loaded->description[0] != '\0') print_wrapped(out, loaded->description, 2);
     fprintf(out, "  preset %s\n", loaded->def.preset);
-    print_choices(out, &loaded->def, 4);
+    print_choices(out, &loaded->def, false, 4);
     fputc('\n', out);
     print_initial(out, loaded->system);
     print_counts(out, tally, loaded->def.end, st_system_time(loaded->system));

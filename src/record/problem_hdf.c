@@ -71,7 +71,8 @@ st_Status sti_hdf_open(sti_HdfReader *reader, const char *path, st_Error *err)
     htri_t is_hdf5 = -1;
     is_hdf5 = H5Fis_hdf5(path);
     if (is_hdf5 > 0) reader->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (is_hdf5 <= 0) return sti_fail(err, ST_ERR_FORMAT, "%s: is not an HDF5 file", path);
+    if (is_hdf5 <= 0)
+        return sti_fail(err, ST_ERR_FORMAT, "%s: is not an HDF5 file, which problems are in (docs/problems.md)", path);
     if (reader->file < 0)
         return sti_fail(err, ST_ERR_FORMAT, "%s: is a damaged HDF5 file, perhaps cut short (it has %ld bytes)", path,
                         size);

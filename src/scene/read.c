@@ -11,12 +11,23 @@
 
 /* ---- JSON ------------------------------------------------------------------------------------- */
 
+/* Bytes that no text has: a recording, a picture, a program. */
+static bool is_binary(const char *text, size_t length)
+{
+    for (size_t k = 0; k < length && k < 512; k++) {
+        const unsigned char c = (unsigned char)text[k];
+        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') return true;
+    }
+    return false;
+}
+
 /* What people write that JSON does not have. */
 static const char *hint_for(const json_error_t *error, const char *text, size_t length)
 {
     const char *near = strstr(error->text, "near '");
     size_t at = error->position > 0 ? (size_t)error->position - 1 : 0;
     char bad = at < length ? text[at] : '\0';
+    if (is_binary(text, length)) return "; the file is not a text";
     if (json_error_code(error) == json_error_invalid_utf8) return "; the text must be UTF-8";
     near = near != NULL ? near + 6 : "";
     if (*near == '-' || *near == '+') near++;

@@ -97,9 +97,11 @@ void sti_nearest_try(sti_Nearest *nearest, const char *candidate)
         nearest->best = candidate;
         nearest->distance = distance;
     }
-    if (strlen(nearest->listed) + strlen(candidate) + 8 < sizeof nearest->listed)
+    const size_t so_far = strlen(nearest->listed);
+    const bool full = so_far > 3 && strcmp(nearest->listed + so_far - 3, "...") == 0;
+    if (!full && so_far + strlen(candidate) + 8 < sizeof nearest->listed)
         sti_append(nearest->listed, sizeof nearest->listed, "%s%s", nearest->n > 0 ? ", " : "", candidate);
-    else if (strlen(nearest->listed) > 3 && strcmp(nearest->listed + strlen(nearest->listed) - 3, "...") != 0)
+    else if (!full)
         sti_append(nearest->listed, sizeof nearest->listed, ", ...");
     nearest->n++;
 }

@@ -218,6 +218,21 @@ static void the_log_says_how_it_ended(void **state)
     check_contains(p->err, "/nowhere/run.log");
 }
 
+/* The summary has the scheme, its step and what was set; check has every setting. */
+static void the_summary_tells_what_was_set(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", "newtons-cradle", "--set", "simulation/end=0.01");
+    check_status(p, 0);
+    check_contains(p->out, "integrator ");
+    check_contains(p->out, "end 0.01 s");
+    assert_null(strstr(p->out, "patch_mass"));
+    RUN(p, "run", "newtons-cradle", "--set", "simulation/end=0.01", "--set", "simulation/patch_mass=2");
+    check_contains(p->out, "patch_mass 2 kg");
+    RUN(p, "check", "newtons-cradle");
+    check_contains(p->out, "patch_mass 1 kg");
+}
+
 static void interrupted_by(Program *p, int number, int expected_status)
 {
     const char *table = in_folder(p, "t.csv");
@@ -347,6 +362,7 @@ int main(void)
         TEST(examples_run_by_name),
         TEST(divergence_is_said_and_the_run_kept),
         TEST(the_log_says_how_it_ended),
+        TEST(the_summary_tells_what_was_set),
         TEST(interrupt_keeps_what_was_computed),
         TEST(full_disk_is_said),
         TEST(closed_pipe_is_no_failure),

@@ -235,6 +235,36 @@ await t.close();
   await phone.close();
   console.log("ok: fits a phone");
 }
+{ // a floor hides nothing that passes under it, and is a floor where nothing does
+  stiction(program, "run", "slider_crank_clearance", "--set", "simulation/end=0.06", "-o", file("crank.h5"), "-q");
+  stiction(program, "report", file("crank.h5"), "-o", file("crank.html"));
+  const crank = await open(browser, url("crank.html")), heap = await open(browser, url("report.html"));
+  const least = (page) => page.evaluate(() => Math.min(...stiction.picture.floors.map((f) => f.material.opacity)));
+  assert.ok((await least(crank.page)) < 0.5);
+  assert.equal(await least(heap.page), 1);
+  await crank.close(), await heap.close();
+  console.log("ok: sees through floors that bodies pass under");
+}
+{ // a picture that `stiction render` makes is filled by what it shows
+  const flat = { simulation: { h: 0.01, end: 0.1, gravity: [0, 0, 0] }, bodies: [{ name: "ball", shapes: [{ type: "sphere", radius: 0.3 }] }] };
+  writeScene("ball.json", flat);
+  stiction(program, "run", file("ball.json"), "-o", file("ball.h5"), "-q");
+  stiction(program, "render", file("ball.h5"), "-o", file("ball.png"), "--size", "240x150", "--theme", "light");
+  const { page, close } = await open(browser, url("report.html"));
+  const tall = await page.evaluate(async (png) => {
+    const image = new Image(), c = document.createElement("canvas"), x = c.getContext("2d");
+    image.src = png;
+    await image.decode();
+    c.width = image.width, c.height = image.height;
+    x.drawImage(image, 0, 0);
+    const rows = [], data = x.getImageData(0, 0, c.width, c.height).data; // the ball is blue, all else is grey
+    for (let k = 0; k < data.length; k += 4) if (data[k + 2] - data[k] > 60) rows.push(Math.floor(k / 4 / c.width));
+    return (Math.max(...rows) - Math.min(...rows)) / c.height;
+  }, `data:image/png;base64,${readFileSync(file("ball.png")).toString("base64")}`);
+  assert.ok(tall > 0.5 && tall < 1, `the ball takes ${tall} of the height`);
+  await close();
+  console.log("ok: pictures are filled");
+}
 { // a closed box that turns is seen through, and what it holds is seen; two blocks of one size are not
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [k & 1, k >> 1 & 1, k >> 2].map((b) => b - 0.5));
   const out = [[0, 2, 3], [0, 3, 1], [4, 5, 7], [4, 7, 6], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5]];

@@ -506,9 +506,19 @@ export class Picture {
     off.x = Math.round(off.x / (10 * step)) * 10 * step, off.y = Math.round(off.y / (10 * step)) * 10 * step;
     floor.userData.local = new THREE.Matrix4().compose(v(s.p).add(off.applyQuaternion(q)), q, new THREE.Vector3(1, 1, 1));
     floor.userData.body = s.body;
+    floor.userData.under = [v(s.p), normal];
+    if (!this.run.live) this.seeThrough(floor, this.run.positions);
     floor.matrixAutoUpdate = false;
     this.floors.push(floor);
     this.scene.add(floor);
+  }
+
+  // A floor that bodies pass under, as a crank does under the guide of its slider, must not hide them.
+  seeThrough(floor, positions) {
+    const [p, n] = floor.userData.under, deep = n.dot(p) - 0.02 * this.radius, many = Math.floor(positions.length / 3);
+    if (floor.userData.body !== 0 || floor.material.opacity < 1) return;
+    for (let k = 0, stride = Math.max(1, Math.floor(many / 20000)); k < many; k += stride)
+      if (n.x * positions[3 * k] + n.y * positions[3 * k + 1] + n.z * positions[3 * k + 2] < deep) return void (floor.material.opacity = 0.3);
   }
 
   // ---- contacts, joints, springs, trails
@@ -631,6 +641,7 @@ export class Picture {
 
   update() {
     for (const mesh of this.groups) this.placeShapes(mesh);
+    if (this.run.live) for (const floor of this.floors) this.seeThrough(floor, this.position);
     for (const floor of this.floors) floor.matrix.multiplyMatrices(this.bodyMatrix(floor.userData.body, this.m0), floor.userData.local);
     this.placeContacts();
     this.placeJoints();
