@@ -235,11 +235,12 @@ static int array_buffer(ArrayObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, "a stiction.Array is in C order");
         return -1;
     }
-    const int wanted = flags & ~PyBUF_STRIDES;
-    if ((wanted & (PyBUF_C_CONTIGUOUS | PyBUF_F_CONTIGUOUS | PyBUF_ANY_CONTIGUOUS)) != 0 && !is_contiguous(self)) {
-        PyErr_SetString(PyExc_BufferError, "this stiction.Array is not contiguous");
-        return -1;
-    }
+    const int contiguous[3] = {PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_ANY_CONTIGUOUS};
+    for (int k = 0; k < 3; k++)
+        if ((flags & contiguous[k]) == contiguous[k] && !is_contiguous(self)) {
+            PyErr_SetString(PyExc_BufferError, "this stiction.Array is not contiguous");
+            return -1;
+        }
     view->buf = (void *)self->data;
     view->itemsize = self->item_size;
     view->len = self->item_size;

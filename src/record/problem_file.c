@@ -337,14 +337,13 @@ static bool put_all(hid_t file, const st_ProblemFile *problem)
 
 /* A file of HDF5 in memory, of these bytes or (NULL) empty. After a write failed HDF5 can neither close its file nor
  * let the program end: so it never writes to the disk, and st_file_write() meets what may go wrong there. */
-static hid_t open_in_memory(const void *bytes, size_t size)
+static hid_t open_in_memory(void *bytes, size_t size)
 {
     char name[40]; /* one that no file has, and no other of these */
     hid_t how = H5Pcreate(H5P_FILE_ACCESS), file = H5I_INVALID_HID;
     snprintf(name, sizeof name, "/dev/null/%p", (void *)&how);
     if (how < 0) return how;
-    if (H5Pset_fapl_core(how, 1 << 20, false) >= 0 &&
-        (bytes == NULL || H5Pset_file_image(how, (void *)(uintptr_t)bytes, size) >= 0))
+    if (H5Pset_fapl_core(how, 1 << 20, false) >= 0 && (bytes == NULL || H5Pset_file_image(how, bytes, size) >= 0))
         file = bytes == NULL ? H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, how) : H5Fopen(name, H5F_ACC_RDWR, how);
     H5Pclose(how);
     return file;

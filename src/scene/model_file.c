@@ -77,7 +77,7 @@ static bool next_line(Lines *lines, st_Status *status, st_Error *err)
     if (lines->text >= lines->end) return false;
     const char *stop = memchr(lines->text, '\n', (size_t)(lines->end - lines->text));
     size_t n = (size_t)((stop != NULL ? stop : lines->end) - lines->text), used = 0;
-    if (!make_room((void **)&lines->line, &lines->room, n + 1, 1)) {
+    if (!make_room((void **)&lines->line, &lines->room, n + 1, 1) || lines->line == NULL) {
         *status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for a line of %zu bytes", lines->label, n);
         return false;
     }

@@ -102,7 +102,7 @@ static void check_numbers(void)
 static bool set_comma(char folder[64])
 {
     char path[80], command[300];
-    strcpy(folder, "/tmp/stiction-locale-XXXXXX");
+    snprintf(folder, 64, "/tmp/stiction-locale-XXXXXX");
     if (mkdtemp(folder) == NULL) return false;
     snprintf(path, sizeof path, "%s/source", folder);
     FILE *file = fopen(path, "w");

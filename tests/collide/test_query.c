@@ -150,8 +150,10 @@ static void rays_along_axes_and_diagonals(void **state)
         const sti_Shape shape = compiled(&def[i]);
         for (int k = 0; k < 125; k++)
             for (int d = 0; d < 27; d++) {
-                const st_Vec3 from = {0.5 * (k % 5 - 2), 0.5 * (k / 5 % 5 - 2), 0.7 * (k / 25 % 5 - 2) + 0.1};
-                st_Vec3 way = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1}, normal;
+                const int x = k % 5 - 2, y = k / 5 % 5 - 2, z = k / 25 - 2;
+                const st_Vec3 from = {0.5 * x, 0.5 * y, 0.7 * z + 0.1};
+                const int along[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
+                st_Vec3 way = {along[0], along[1], along[2]}, normal;
                 double s, grazing = 0;
                 if (d == 13) continue; /* no way at all */
                 way = scale(1 / norm(way), way);
@@ -216,8 +218,10 @@ static void rays_meet_height_fields_from_both_sides(void **state)
 {
     (void)state;
     double height[25];
-    for (int k = 0; k < 25; k++)
-        height[k] = 0.1 * (k % 5 - 2) * (k / 5 - 2);
+    for (int k = 0; k < 25; k++) {
+        const int x = k % 5 - 2, y = k / 5 - 2;
+        height[k] = 0.1 * x * y;
+    }
     const st_ShapeDef def = st_height_field_def(height, 5, 5, 1);
     st_Scene *scene;
     st_System *system;

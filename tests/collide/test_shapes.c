@@ -177,7 +177,8 @@ enum { AROUND = 300 };
 static void make_prism(TestShape *s, st_Vec3 p[2 * AROUND])
 {
     for (int k = 0; k < 2 * AROUND; k++) {
-        const double angle = 2 * 3.14159265358979323846 * (k / 2) / AROUND;
+        const int corner = k / 2;
+        const double angle = 2 * 3.14159265358979323846 * corner / AROUND;
         p[k] = vec3(0.5 * cos(angle), 0.5 * sin(angle), k % 2 == 0 ? -0.2 : 0.2);
     }
     s->def = st_hull_def(p, 2 * AROUND);

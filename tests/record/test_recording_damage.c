@@ -270,9 +270,9 @@ static int flip_bytes(const Folder *f, int rounds)
 {
     check_Random random = {7};
     FILE *file = fopen(f->good, "rb");
-    unsigned char *bytes = malloc(1 << 20), *copy = malloc(1 << 20);
-    assert_true(file != NULL && bytes != NULL && copy != NULL);
-    size_t n = fread(bytes, 1, 1 << 20, file);
+    static unsigned char bytes[1 << 20], copy[1 << 20];
+    assert_non_null(file);
+    size_t n = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     int opened = 0;
     for (int k = 0; k < rounds; k++) {
@@ -285,8 +285,6 @@ static int flip_bytes(const Folder *f, int rounds)
         assert_true(file != NULL && fwrite(copy, 1, n, file) == n && fclose(file) == 0);
         opened += opens(f->bad, f->folder);
     }
-    free(bytes);
-    free(copy);
     return opened;
 }
 

@@ -64,7 +64,7 @@ static void judge(pid_t child, const char *call, int line)
 #define FIELD(def, type, field, value, call)                                                                           \
     do {                                                                                                               \
         type def = good_##def;                                                                                         \
-        def.field = (value);                                                                                           \
+        def.field = (value); /* NOLINT(bugprone-macro-parentheses): a name */                                          \
         REFUSES(call);                                                                                                 \
     } while (0)
 
@@ -108,10 +108,10 @@ static void make_world(void)
 /* ---- scenes -------------------------------------------------------------------------------------- */
 
 static const double bad_numbers[] = {NAN, INFINITY, -INFINITY};
-#define EACH_BAD(k) for (int k = 0; k < 3; k++)
 #define NOT_NEGATIVE(def, type, field, call)                                                                           \
     do {                                                                                                               \
-        EACH_BAD(bad) FIELD(def, type, field, bad_numbers[bad], call);                                                 \
+        for (int bad = 0; bad < 3; bad++)                                                                              \
+            FIELD(def, type, field, bad_numbers[bad], call);                                                           \
         FIELD(def, type, field, -1, call);                                                                             \
     } while (0)
 #define A_VECTOR(def, type, field, call)                                                                               \
@@ -163,7 +163,8 @@ static void shapes(void **state)
     NOT_NEGATIVE(shape, st_ShapeDef, stiffness, SHAPE);
     NOT_NEGATIVE(shape, st_ShapeDef, damping, SHAPE);
     NOT_NEGATIVE(shape, st_ShapeDef, young, SHAPE);
-    EACH_BAD(k) FIELD(shape, st_ShapeDef, poisson, bad_numbers[k], SHAPE);
+    for (int k = 0; k < 3; k++)
+        FIELD(shape, st_ShapeDef, poisson, bad_numbers[k], SHAPE);
     FIELD(shape, st_ShapeDef, poisson, 0.5, SHAPE);
     FIELD(shape, st_ShapeDef, poisson, -1, SHAPE);
     A_VECTOR(shape, st_ShapeDef, surface_velocity, SHAPE);
@@ -201,8 +202,7 @@ static void shapes(void **state)
     REFUSES(SHAPE);
     shape = st_height_field_def(heights, 2, -2, 1);
     REFUSES(SHAPE);
-    EACH_BAD(k)
-    {
+    for (int k = 0; k < 3; k++) {
         const double flat[4] = {0, 0, 0, 0};
         shape = st_height_field_def(flat, 2, 2, bad_numbers[k]);
         REFUSES(SHAPE);
@@ -303,13 +303,15 @@ static void joints_and_springs(void **state)
     good_joint = st_joint_def(ST_JOINT_SCREW);
     good_joint.b = box_id, good_joint.axis = x_vec, good_joint.pitch = 1;
     FIELD(joint, st_JointDef, pitch, 0, JOINT);
-    EACH_BAD(k) FIELD(joint, st_JointDef, pitch, bad_numbers[k], JOINT);
+    for (int k = 0; k < 3; k++)
+        FIELD(joint, st_JointDef, pitch, bad_numbers[k], JOINT);
     good_joint = st_joint_def(ST_JOINT_GEAR);
     good_joint.joint_a = good_joint.joint_b = hinge_id, good_joint.ratio = 2;
     FIELD(joint, st_JointDef, joint_a, no_joint, JOINT);
     FIELD(joint, st_JointDef, joint_b.index1, -1, JOINT);
     FIELD(joint, st_JointDef, ratio, 0, JOINT);
-    EACH_BAD(k) FIELD(joint, st_JointDef, ratio, bad_numbers[k], JOINT);
+    for (int k = 0; k < 3; k++)
+        FIELD(joint, st_JointDef, ratio, bad_numbers[k], JOINT);
 
     st_SpringDef good_spring = st_spring_def(ST_SPRING_LINEAR);
     good_spring.b = box_id, good_spring.point_b = x_vec, good_spring.stiffness = 1;
@@ -350,7 +352,8 @@ static void scenes(void **state)
     REFUSES(st_scene_copy(NULL, &made, &err));
     REFUSES(st_scene_copy(scene, NULL, &err));
     REFUSES(st_scene_scale_friction(NULL, 1, &err));
-    EACH_BAD(k) REFUSES(st_scene_scale_friction(scene, bad_numbers[k], &err));
+    for (int k = 0; k < 3; k++)
+        REFUSES(st_scene_scale_friction(scene, bad_numbers[k], &err));
     REFUSES(st_scene_scale_friction(scene, -1, &err));
     const st_SpringId no_spring = {99};
     const st_ForceId no_force = {99};
@@ -468,12 +471,14 @@ static void running(void **state)
     st_system_state(the_system, q, v);
     memcpy(flawed, q, sizeof q);
     flawed[0] = NAN;
-    EACH_BAD(k) REFUSES(st_system_step(the_system, bad_numbers[k], NULL, &err));
+    for (int k = 0; k < 3; k++)
+        REFUSES(st_system_step(the_system, bad_numbers[k], NULL, &err));
     REFUSES(st_system_step(NULL, 1e-3, NULL, &err));
     REFUSES(st_system_step(the_system, 0, NULL, &err));
     REFUSES(st_system_step(the_system, -1e-3, NULL, &err));
     REFUSES(st_system_set_state(NULL, 0, q, v, &err));
-    EACH_BAD(k) REFUSES(st_system_set_state(the_system, bad_numbers[k], q, v, &err));
+    for (int k = 0; k < 3; k++)
+        REFUSES(st_system_set_state(the_system, bad_numbers[k], q, v, &err));
     REFUSES(st_system_set_state(the_system, 0, NULL, v, &err));
     REFUSES(st_system_set_state(the_system, 0, q, NULL, &err));
     REFUSES(st_system_set_state(the_system, 0, flawed, v, &err));
@@ -605,8 +610,10 @@ static void rows(void **state)
 #define PUSH_JOINT st_push_joint(sink, &joint, &err)
     REFUSES(st_push_joint(NULL, &good_joint, &err));
     REFUSES(st_push_joint(sink, NULL, &err));
-    EACH_BAD(k) FIELD(joint, st_JointRow, value, bad_numbers[k], PUSH_JOINT);
-    EACH_BAD(k) FIELD(joint, st_JointRow, rate, bad_numbers[k], PUSH_JOINT);
+    for (int k = 0; k < 3; k++)
+        FIELD(joint, st_JointRow, value, bad_numbers[k], PUSH_JOINT);
+    for (int k = 0; k < 3; k++)
+        FIELD(joint, st_JointRow, rate, bad_numbers[k], PUSH_JOINT);
     FIELD(joint, st_JointRow, count, -1, PUSH_JOINT);
     FIELD(joint, st_JointRow, index, NULL, PUSH_JOINT);
     FIELD(joint, st_JointRow, index, beyond, PUSH_JOINT);
@@ -616,7 +623,8 @@ static void rows(void **state)
 #define PUSH_SOFT st_push_soft(sink, &soft, &err)
     REFUSES(st_push_soft(NULL, &good_soft, &err));
     REFUSES(st_push_soft(sink, NULL, &err));
-    EACH_BAD(k) FIELD(soft, st_SoftRow, value, bad_numbers[k], PUSH_SOFT);
+    for (int k = 0; k < 3; k++)
+        FIELD(soft, st_SoftRow, value, bad_numbers[k], PUSH_SOFT);
     NOT_NEGATIVE(soft, st_SoftRow, stiffness, PUSH_SOFT);
     FIELD(soft, st_SoftRow, stiffness, 0, PUSH_SOFT);
     NOT_NEGATIVE(soft, st_SoftRow, damping, PUSH_SOFT);
@@ -629,8 +637,10 @@ static void rows(void **state)
     FIELD(bounded, st_BoundedRow, lo, NAN, PUSH_BOUNDED);
     FIELD(bounded, st_BoundedRow, lo, 2, PUSH_BOUNDED);
     FIELD(bounded, st_BoundedRow, hi, NAN, PUSH_BOUNDED);
-    EACH_BAD(k) FIELD(bounded, st_BoundedRow, target, bad_numbers[k], PUSH_BOUNDED);
-    EACH_BAD(k) FIELD(bounded, st_BoundedRow, value, bad_numbers[k], PUSH_BOUNDED);
+    for (int k = 0; k < 3; k++)
+        FIELD(bounded, st_BoundedRow, target, bad_numbers[k], PUSH_BOUNDED);
+    for (int k = 0; k < 3; k++)
+        FIELD(bounded, st_BoundedRow, value, bad_numbers[k], PUSH_BOUNDED);
     NOT_NEGATIVE(bounded, st_BoundedRow, stiffness, PUSH_BOUNDED);
     NOT_NEGATIVE(bounded, st_BoundedRow, damping, PUSH_BOUNDED);
     FIELD(bounded, st_BoundedRow, index, beyond, PUSH_BOUNDED);
@@ -640,7 +650,8 @@ static void rows(void **state)
 #define PUSH_CONTACT st_push_contact(sink, &contact, &err)
     REFUSES(st_push_contact(NULL, &good_contact, &err));
     REFUSES(st_push_contact(sink, NULL, &err));
-    EACH_BAD(k) FIELD(contact, st_ContactRow, gap, bad_numbers[k], PUSH_CONTACT);
+    for (int k = 0; k < 3; k++)
+        FIELD(contact, st_ContactRow, gap, bad_numbers[k], PUSH_CONTACT);
     NOT_NEGATIVE(contact, st_ContactRow, mu, PUSH_CONTACT);
     NOT_NEGATIVE(contact, st_ContactRow, restitution, PUSH_CONTACT);
     FIELD(contact, st_ContactRow, restitution, 1.1, PUSH_CONTACT);
@@ -659,10 +670,12 @@ static void rows(void **state)
     NOT_NEGATIVE(contact, st_ContactRow, damping, PUSH_CONTACT);
     for (int side = 0; side < 2; side++) {
         NOT_NEGATIVE(contact, st_ContactRow, elastic[side].young, PUSH_CONTACT);
-        EACH_BAD(k) FIELD(contact, st_ContactRow, elastic[side].poisson, bad_numbers[k], PUSH_CONTACT);
+        for (int k = 0; k < 3; k++)
+            FIELD(contact, st_ContactRow, elastic[side].poisson, bad_numbers[k], PUSH_CONTACT);
         FIELD(contact, st_ContactRow, elastic[side].poisson, -1, PUSH_CONTACT);
         FIELD(contact, st_ContactRow, elastic[side].poisson, 0.6, PUSH_CONTACT);
-        EACH_BAD(k) FIELD(contact, st_ContactRow, slide[side], bad_numbers[k], PUSH_CONTACT);
+        for (int k = 0; k < 3; k++)
+            FIELD(contact, st_ContactRow, slide[side], bad_numbers[k], PUSH_CONTACT);
     }
     A_VECTOR(contact, st_ContactRow, point, PUSH_CONTACT);
     A_VECTOR(contact, st_ContactRow, normal, PUSH_CONTACT);
