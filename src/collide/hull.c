@@ -244,7 +244,8 @@ static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
 static FILE *open_nowhere(void)
 {
     FILE *file = fopen("/dev/null", "w");
-    return file != NULL ? file : tmpfile();
+    if (file == NULL) file = tmpfile();
+    return file;
 }
 
 st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull **out, st_Error *err)
