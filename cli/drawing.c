@@ -27,12 +27,7 @@ const char *drawing_begin(Drawing *drawing, const char *path)
     *drawing = (Drawing){.path = path};
     if (!has_ending(path, ".png") && !has_ending(path, ".pdf")) return path;
     await_signals(); /* so that the folder goes, whatever comes */
-    strcpy(drawing->folder, "/tmp/stiction-plot-XXXXXX");
-    if (mkdtemp(drawing->folder) == NULL) {
-        drawing->folder[0] = '\0';
-        complain(STATUS_FAILED, "no temporary folder in /tmp");
-        return NULL;
-    }
+    if (!make_scratch(drawing->folder, "plot")) return NULL;
     snprintf(drawing->svg, sizeof drawing->svg, "%s/plot.svg", drawing->folder);
     return drawing->svg;
 }
@@ -85,7 +80,6 @@ bool drawing_end(Drawing *drawing, bool drawn, const char *why)
     if (!drawn && why[0] != '\0') complain(STATUS_FAILED, "%s", why);
     if (drawing->folder[0] == '\0') return drawn;
     const bool ok = drawn && make(drawing);
-    const char *const clean[] = {"rm", "-rf", drawing->folder, NULL};
-    run_tool(clean);
+    remove_scratch(drawing->folder);
     return ok;
 }

@@ -4,13 +4,13 @@
 #ifndef CLI_DRAWING_H
 #define CLI_DRAWING_H
 
-#include <stdbool.h>
+#include "tool.h"
 
 #define DRAWING_HELP "FILE.svg; or FILE.png, FILE.pdf where rsvg-convert is installed"
 
 typedef struct Drawing {
-    const char *path;         /* what was asked for                            */
-    char folder[32], svg[64]; /* scratch, empty where the SVG itself is wanted */
+    const char *path;                   /* what was asked for                            */
+    char folder[SCRATCH_SIZE], svg[64]; /* scratch, empty where the SVG itself is wanted */
 } Drawing;
 
 /* May it be written, does its name end in something that can be drawn, and is there what it takes? Asked before

@@ -62,8 +62,8 @@ typedef struct Render {
     const RenderOptions *options;
     int width, height;
     bool single, film, jpeg;
-    double eye[3];   /* --look */
-    char folder[64]; /* scratch: profile, frames of a film */
+    double eye[3];             /* --look */
+    char folder[SCRATCH_SIZE]; /* scratch: profile, frames of a film */
     const char *frames;
     unsigned char *run;
     size_t size;
@@ -251,11 +251,7 @@ static int prepare(Render *render, const char *path)
     if (!ok) return complain(STATUS_INPUT, "%s", err.message);
     if (!within(render, "--at", render->options->at) || !within(render, "--from", render->options->from))
         return STATUS_INPUT;
-    strcpy(render->folder, "/tmp/stiction-render-XXXXXX");
-    if (mkdtemp(render->folder) == NULL) {
-        render->folder[0] = '\0';
-        return complain(STATUS_FAILED, "no temporary folder in /tmp");
-    }
+    if (!make_scratch(render->folder, "render")) return STATUS_FAILED;
     render->frames = render->film ? render->folder : render->options->output;
     if (!render->single && !render->film && mkdir(render->frames, 0777) != 0 && errno != EEXIST)
         return complain(STATUS_INPUT, "%s: the folder cannot be made: %s", render->frames, strerror(errno));
@@ -280,10 +276,7 @@ static int render_main(int argc, char *const *argv)
         server_close(server);
     }
     if (status == STATUS_OK && render.film && ending_signal() == 0) status = make_film(&render);
-    if (render.folder[0] != '\0') {
-        const char *const clean[] = {"rm", "-rf", render.folder, NULL};
-        run_tool(clean);
-    }
+    remove_scratch(render.folder);
     if (ending_signal() != 0) status = complain(128 + ending_signal(), "render: interrupted");
     free(render.run);
     free(server);

@@ -1,6 +1,8 @@
 #define _XOPEN_SOURCE 700
 #include "tool.h"
 
+#include "command.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -116,4 +118,20 @@ int browser_options(const char **argv, const char *profile)
     argv[n++] = profile;
     if (geteuid() == 0) argv[n++] = "--no-sandbox"; /* root has no sandbox to be in */
     return n;
+}
+
+bool make_scratch(char folder[SCRATCH_SIZE], const char *what)
+{
+    snprintf(folder, SCRATCH_SIZE, "/tmp/stiction-%s-XXXXXX", what);
+    if (mkdtemp(folder) != NULL) return true;
+    complain(STATUS_FAILED, "no temporary folder in /tmp: %s", strerror(errno));
+    folder[0] = '\0';
+    return false;
+}
+
+void remove_scratch(char folder[SCRATCH_SIZE])
+{
+    const char *const clean[] = {"rm", "-rf", folder, NULL};
+    if (folder[0] != '\0') run_tool(clean);
+    folder[0] = '\0';
 }

@@ -20,6 +20,11 @@ bool run_tool(const char *const *argv);
 void await_signals(void);
 int ending_signal(void);
 
+/* A folder of its own for what tools leave behind, named after `what`; false: said on stderr. And away with it. */
+#define SCRATCH_SIZE 40
+bool make_scratch(char folder[SCRATCH_SIZE], const char *what);
+void remove_scratch(char folder[SCRATCH_SIZE]); /* "": there is none */
+
 /* Options that every headless browser here gets, into argv; returns how many. */
 int browser_options(const char **argv, const char *profile);
 
