@@ -10,7 +10,7 @@
  * `place` and `pairs` are the parts of the time spent on poses and on the broad phase. Times are CPU times of the
  * best of the steps but the first, which finds all pairs anew.
  */
-#include "model/sink.h"
+#include "model/row_buffer.h"
 #include "model/world.h"
 
 #include <stdio.h>

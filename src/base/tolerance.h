@@ -63,14 +63,14 @@
  * 10. 3 rounds are usual. What is not CLOSED after the rounds of a pass is tried straight; what is worse
  * than FAILED after that has constraints that contradict.                                           */
 #define STI_PROJECTION_ERROR  2e-15
-#define STI_PROJECTION_NEAR   1e-6 /* of the first error: from there straight to the constraints (project.c) */
+#define STI_PROJECTION_NEAR   1e-6 /* of the first error: from there straight to the constraints (projection.c) */
 #define STI_PROJECTION_ROUNDS 20
 #define STI_PROJECTION_CLOSED 1e-13
 #define STI_PROJECTION_FAILED 1e-10
 
-/* Rounds of the drift `mean` (mean.c): 2 are usual, 4 to 6 in a cracking whip. What is left after the last is closed
- * by the next step. FAR [m, rad]: a round that moves further changes rows by as much, and old factors no longer
- * serve. TURN: the relative error of Simpson's rule over a rotation that is not worth a pass over all rows.  */
+/* Rounds of the drift `mean` (discrete_gradient.c): 2 are usual, 4 to 6 in a cracking whip. What is left after the last
+ * is closed by the next step. FAR [m, rad]: a round that moves further changes rows by as much, and old factors no
+ * longer serve. TURN: the relative error of Simpson's rule over a rotation that is not worth a pass over all rows.  */
 #define STI_MEAN_ROUNDS 12
 #define STI_MEAN_FAR    0.03
 #define STI_TURN        1e-13

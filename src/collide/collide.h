@@ -42,7 +42,7 @@ void sti_points_free(sti_Points *points);
 /* What the call before has found, packed: where to begin, and no more than that: the answer does not depend on it. */
 typedef struct sti_Hint {
     uint32_t normal;   /* convex.c; 0: nothing is known                                            */
-    uint32_t features; /* certain.c; 0: none                                                       */
+    uint32_t features; /* cached_features.c; 0: none                                                       */
 } sti_Hint;
 
 /* How the points of a patch came about, and how far the shapes may move until one of them comes about otherwise. Within
@@ -54,7 +54,7 @@ typedef struct sti_Made {
 } sti_Made;
 typedef struct sti_Kept {
     double room;         /* sum of the ways that points of both shapes may go [m]; 0: nothing is kept */
-    uint32_t features;   /* certain.c; boxes: 0                                                     */
+    uint32_t features;   /* cached_features.c; boxes: 0                                                     */
     int16_t reference;   /* 1: a face of the first shape, -1: of the second, 0: there is no patch   */
     int16_t face, other; /* the reference; the incident face, -1: an edge                          */
     int16_t n;

@@ -3,7 +3,7 @@
  * A pair is looked up in one order only: above the diagonal of the table as it is written here. Thin things
  * (points, bars) do not meet each other, nor do planes, nor height fields.
  */
-#include "collide/pair.h"
+#include "collide/narrow/narrow.h"
 
 #define P sti_plane_shape
 #define M sti_mesh_mesh

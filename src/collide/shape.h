@@ -1,14 +1,14 @@
 /* collide/shape.h -- shapes made ready for collision: what a def says, compiled once.
  *
  * Every convex shape is a core and a radius around it (a sphere is a point, a capsule a segment), so that
- * one set of functions serves them all; see core.h. Meshes and height fields are triangles that know their
+ * one set of functions serves them all; see support.h. Meshes and height fields are triangles that know their
  * neighbours.
  */
 #ifndef STI_SHAPE_H
 #define STI_SHAPE_H
 
 #include "base/base.h"
-#include "collide/tree.h"
+#include "collide/broad/tree.h"
 #include "math/quat.h"
 
 #include <stiction/scene.h>

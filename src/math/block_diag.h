@@ -3,7 +3,7 @@
 #define STI_BLOCK_DIAG_H
 
 #include "base/base.h"
-#include "math/wide.h"
+#include "math/simd4.h"
 
 #include <stiction/problem.h>
 

@@ -1,4 +1,4 @@
-/* math/block_diag_solve.h -- x <- inv(A_k) x by the factors of one block, for x of one or of several numbers (wide.h).
+/* math/block_diag_solve.h -- x <- inv(A_k) x by the factors of one block, for x of one or of several numbers (simd4.h).
  *
  * A part of block_diag.c, which includes it with NUMBER, NAME and CLONES.
  */

@@ -8,7 +8,7 @@
 #define STI_BLOCK_LDL_H
 
 #include "base/base.h"
-#include "math/wide.h"
+#include "math/simd4.h"
 
 typedef struct sti_BlockLdl sti_BlockLdl;
 

@@ -1,4 +1,4 @@
-/* math/block_ldl_solve.h -- L D L' x = y for one right-hand side or for several (wide.h).
+/* math/block_ldl_solve.h -- L D L' x = y for one right-hand side or for several (simd4.h).
  *
  * A part of block_ldl.c, which includes it with NUMBER, NAME, CLONES and the sum DOT (pair.h).
  */

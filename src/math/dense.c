@@ -4,7 +4,7 @@
  */
 #include "math/dense.h"
 
-#include "math/wide.h"
+#include "math/simd4.h"
 
 enum { PANEL = 32, ROWS = 4, COLUMNS = 8 };
 

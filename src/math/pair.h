@@ -1,12 +1,12 @@
 /* math/pair.h -- two numbers side by side, for dot products and sums of small rows of known length.
  *
  * A dot product adds even and odd terms apart, each from the first to the last, and then both. The same for one and for
- * several right-hand sides (wide.h), so that both have the same bits.
+ * several right-hand sides (simd4.h), so that both have the same bits.
  */
 #ifndef STI_PAIR_H
 #define STI_PAIR_H
 
-#include "math/wide.h"
+#include "math/simd4.h"
 
 typedef double sti_Two __attribute__((vector_size(2 * sizeof(double)), aligned(sizeof(double)), may_alias));
 

@@ -2,7 +2,7 @@
 #include "model/check.h"
 
 #include "model/joint.h"
-#include "model/profile.h"
+#include "model/time_factor.h"
 
 /* The same for a prescribed motion's start [m or rad], and for the right angle of a universal joint. */
 #define MOTION_MISMATCH 1e-6
@@ -75,7 +75,7 @@ static st_Status check_distance(Subject s, const st_JointDef *def)
     if (apart == 0)
         return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
                    def->point.x, def->point.y, def->point.z);
-    return ST_OK; /* a length that does not fit the positions: step/initial.c */
+    return ST_OK; /* a length that does not fit the positions: step/drift/initial.c */
 }
 
 static st_Status check_universal(Subject s, st_JointDef *def)

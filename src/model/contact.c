@@ -1,6 +1,6 @@
 /* model/contact.c -- the contacts of all pairs of shapes that are near, by one thread or a team.
  *
- *     place the shapes  ->  which are near (collide/pairs.h)  ->  each pair: contact_pair.c
+ *     place the shapes  ->  which are near (collide/broad/near_pairs.h)  ->  each pair: contact_pair.c
  */
 #include "model/contact.h"
 

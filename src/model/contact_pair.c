@@ -1,7 +1,7 @@
 /* model/contact_pair.c -- one pair of shapes: is it near, where does it touch, and what is kept of that. */
 #include "model/contact.h"
 
-#include "collide/ball.h"
+#include "collide/narrow/ball.h"
 
 /* ---- in the plane -------------------------------------------------------------------------------- */
 

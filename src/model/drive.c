@@ -9,7 +9,7 @@
  *                   force      no row: a generalised force
  *     spring    -(k (x - rest) + d dx/dt): a soft row
  */
-#include "model/profile.h"
+#include "model/time_factor.h"
 #include "model/world.h"
 
 static bool has_limit(const sti_Joint *joint, int which)

@@ -1,6 +1,6 @@
 /* model/force.c -- gravity and applied forces, as generalised forces on the free velocities. */
 #include "math/parallel.h"
-#include "model/profile.h"
+#include "model/time_factor.h"
 #include "model/world.h"
 
 /* Add a force at the centre of mass (world axes) and a torque (body axes) to k. */

@@ -10,8 +10,8 @@
  */
 #include "model/joint.h"
 
-#include "model/profile.h"
-#include "model/sink.h"
+#include "model/row_buffer.h"
+#include "model/time_factor.h"
 #include "model/world.h"
 
 /* What a joint is made of: the frames' axes are 0, 1, 2 = x, y, z (the joint's axis). */

@@ -1,6 +1,6 @@
 /* model/scene.c -- the description of a world: what is added, kept and read back. */
 #include "model/check.h"
-#include "model/profile.h"
+#include "model/time_factor.h"
 
 #include <stdio.h>
 

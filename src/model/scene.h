@@ -29,7 +29,7 @@ typedef struct sti_KindMass {
     sti_MassProperties of;
 } sti_KindMass;
 
-/* The defs of shapes, each once: without name and pose (kinds.c). */
+/* The defs of shapes, each once: without name and pose (shape_cache.c). */
 typedef struct sti_Kinds {
     st_ShapeDef *def; /* points, triangles, heights owned                                          */
     sti_KindMass *mass;

@@ -11,12 +11,12 @@
 #ifndef STI_WORLD_H
 #define STI_WORLD_H
 
+#include "collide/broad/near_pairs.h"
 #include "collide/collide.h"
-#include "collide/core.h"
-#include "collide/pairs.h"
+#include "collide/narrow/support.h"
 #include "math/quat.h"
+#include "model/row_buffer.h"
 #include "model/scene.h"
-#include "model/sink.h"
 
 #include <stiction/model.h>
 
@@ -157,7 +157,7 @@ typedef struct sti_Collider {
 } sti_Collider;
 
 struct sti_World;
-/* kept.c */
+/* contact_cache.c */
 bool sti_shape_keeps(const struct sti_World *world, int shape);
 st_Status sti_kept_update(struct sti_World *world, st_Error *err);
 /* The place of a pair that has one, its bodies a and b: empty where these have gone beyond what it has room for; a
@@ -272,9 +272,11 @@ bool sti_angles_idle(const sti_World *world);
 void sti_joint_compile(sti_World *world, int index);
 void sti_gears_compile(sti_World *world); /* when the initial state is there */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
-/* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations (step/mean.c). */
+/* Forces l at joints whose points meet, times the levers they turn with: by velocity, for rotations
+ * (step/integrate/discrete_gradient.c). */
 void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
-/* By velocity, what makes rows at the middle of a rotation their mean over it, or Simpson's rule exact (step/mean.c).
+/* By velocity, what makes rows at the middle of a rotation their mean over it, or Simpson's rule exact
+ * (step/integrate/discrete_gradient.c).
  */
 void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor);
 /* The measures of joint `index`, its n_rows of them; a gear has none of its own. */

@@ -11,9 +11,9 @@
 #define STI_SCENE_READER_H
 
 #include "base/base.h"
+#include "import/mesh_file.h"
+#include "import/xml.h"
 #include "scene/locate.h"
-#include "scene/model_file.h"
-#include "scene/xml.h"
 
 #include <jansson.h>
 #include <stiction/scene.h>

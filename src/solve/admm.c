@@ -14,8 +14,8 @@
  * beta balances the two residuals (He, Yang & Wang 2000): where |r - z| is ten times the change of z, beta is
  * raised, and the other way round; each change costs a factorisation, so they become rarer.
  */
+#include "problem/law.h"
 #include "solve/factored.h"
-#include "solve/law.h"
 
 static const double beta_start = 0.3, tiny_pivot = 1e-300;
 /* Residuals are judged, and beta is looked at, every so many iterations. */

@@ -9,7 +9,7 @@
  * too. */
 #include "solve/anderson.h"
 
-#include "math/wide.h"
+#include "math/simd4.h"
 
 #include <float.h>
 

@@ -12,9 +12,9 @@
  * s = mu |u_T| e_n makes the exact law of the convex one: it is updated in rounds, each as accurate as the shift
  * it started from (METHODS section 4; s is kept on open contacts). For the cone law s = 0 and there is one round.
  */
-#include "solve/law.h"
-#include "solve/net.h"
-#include "solve/residual.h"
+#include "linalg/joint_graph.h"
+#include "problem/law.h"
+#include "reduce/residual.h"
 #include "solve/solver.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))

@@ -9,14 +9,14 @@
  * the contacts that stick, slide and open, which is what newton has to guess; and newton finishes in a few steps
  * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. Where newton is stuck,
  * homotopy goes round what it is stuck at: slower, and nearly always to the end. ipm does the same for the cone law,
- * which is monotone. What is left, if anything, gets other starts and longer turns. In piles (graph.h), where a step of
+ * which is monotone. What is left, if anything, gets other starts and longer turns. In piles (pile.h), where a step of
  * newton costs as much as a hundred sweeps or a thousand, sweeps get turns as long as that.
  *
  * No decision depends on the clock: turns are counted in sweeps and steps.
  */
+#include "pile/pile.h"
+#include "reduce/residual.h"
 #include "solve/factored.h"
-#include "solve/graph.h"
-#include "solve/residual.h"
 #include "solve/solver.h"
 
 /* Unknowns of the complementarity problem up to which Lemke goes first, and up to which it is still tried
@@ -31,7 +31,7 @@ static const int64_t most_work = 4000000;
  * one place) W fills up, and a factorisation of its N numbers takes about N^(3/2) of them, as a dense one does. */
 static const double most_products = 5e11;
 /* Residual of a start from which newton is at its end within a few steps; between free bodies these steps are cheap
- * (by_bodies.h), and it may be farther away.                                                       */
+ * (body_space_newton.h), and it may be farther away.                                                       */
 static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
 enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
 /* Rows up to which newton goes before the sweeps, unless there is one contact only, which a sweep solves exactly.
@@ -40,9 +40,9 @@ enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
  * between two fingers) it is then lost, in a solution that is not the one meant. newton, a proximal point method, ends
  * near its start, with loads as even as they were or can be.                                       */
 enum { EVEN_ROWS = 60 };
-/* The same between free bodies (by_bodies.h), up to so many and where there are so many rows a velocity: a wall has
- * five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres have one or two, and
- * sweeps first are a fifth quicker.                                                                       */
+/* The same between free bodies (body_space_newton.h), up to so many and where there are so many rows a velocity: a wall
+ * has five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres have one or two,
+ * and sweeps first are a fifth quicker.                                                                       */
 enum { EVEN_BODIES = 300, EVEN_REDUNDANCY = 3 };
 /* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };

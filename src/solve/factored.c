@@ -1,8 +1,8 @@
 /* factored.c -- see factored.h. */
 #include "solve/factored.h"
 
-#include "solve/law.h"
-#include "solve/residual.h"
+#include "problem/law.h"
+#include "reduce/residual.h"
 
 /* Blocks of W beyond which it is not formed: 9 numbers each, and the factors are many times larger. */
 static const int64_t max_blocks = 1000000;

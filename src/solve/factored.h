@@ -7,8 +7,8 @@
 #define STI_FACTORED_H
 
 #include "math/sparse_lu.h"
-#include "solve/by_bodies.h"
-#include "solve/delassus.h"
+#include "reduce/delassus.h"
+#include "solve/body_space_newton.h"
 #include "solve/solver.h"
 
 struct sti_Factored {

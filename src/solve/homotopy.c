@@ -1,6 +1,6 @@
 /* homotopy.c -- the path of rounded laws, followed to their corners.
  *
- * smooth.h rounds the laws by nu > 0. With nu go the equations themselves,
+ * smoothed_laws.h rounds the laws by nu > 0. With nu go the equations themselves,
  *
  *     F( r, u; nu ) = 0,      u = W r + b + (nu/nu_0)^p m                                          (1)
  *
@@ -20,9 +20,9 @@
  * (2) is conditioned, as |F| would). The curve ends inside the set of solutions, and at nu^2 from it where no contact
  * is between two states. Where W is singular and friction can jam it may run to infinity: another start, then.
  */
+#include "problem/smoothed_laws.h"
+#include "reduce/alart_curnier.h"
 #include "solve/factored.h"
-#include "solve/slope.h"
-#include "solve/smooth.h"
 
 static const double tiny_pivot = 1e-300;
 /* In the arc's length, a step of 1 in log nu counts as this share of |r|. */

@@ -20,8 +20,8 @@
  * symmetric then, nor is W in many files, so it is factorised by LU (math/sparse_lu.h). The path ends inside the face
  * of solutions, not at its border: where contacts are redundant that is what other methods lack.
  */
+#include "problem/law.h"
 #include "solve/factored.h"
-#include "solve/law.h"
 
 static const double tiny_pivot = 1e-300;
 /* How much of the way to the border a step may go. */

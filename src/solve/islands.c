@@ -1,6 +1,6 @@
 /* islands.c -- see islands.h: memory, the whole as one, and what is said of all parts. */
+#include "reduce/residual.h"
 #include "solve/islands_memory.h"
-#include "solve/residual.h"
 
 #define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
 

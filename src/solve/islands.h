@@ -43,7 +43,7 @@ st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, con
                             st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* The solution of the last problem, where nothing was still and no contact, as one of this, which differs in the
- * numbers of G, f and g alone: a step with the factors of then (linear.h).                           */
+ * numbers of G, f and g alone: a step with the factors of then (no_contacts.h).                           */
 st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, st_Solution *solution,
                               st_SolveInfo *info, st_Error *err);
 /* Problems without contacts from now on without refinement: for who corrects. */

@@ -1,7 +1,7 @@
 /* islands_find.c -- who is connected with whom: union-find over the blocks of A, and lists of what belongs together. */
+#include "linalg/joint_graph.h"
 #include "math/block_diag.h"
 #include "solve/islands_memory.h"
-#include "solve/net.h"
 
 static int count_blocks(const st_Problem *p, const sti_Awake *awake)
 {

@@ -8,11 +8,11 @@
 #ifndef STI_ISLANDS_MEMORY_H
 #define STI_ISLANDS_MEMORY_H
 
+#include "linalg/no_contacts.h"
+#include "linalg/saddle.h"
 #include "math/parallel.h"
+#include "problem/lazy_rows.h"
 #include "solve/islands.h"
-#include "solve/linear.h"
-#include "solve/rows.h"
-#include "solve/saddle.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 

@@ -6,14 +6,14 @@
  *
  * is solved, c being the last solution: the proximal point method (Rockafellar 1976; for friction Acary,
  * Bremond & Huber 2018). Where c stops moving the added term is 0 and r solves the problem itself, whatever
- * alpha was; W + alpha E is never singular. Each law is written as F(r, u) = 0 (slope.h), and with A = dF/dr,
+ * alpha was; W + alpha E is never singular. Each law is written as F(r, u) = 0 (alart_curnier.h), and with A = dF/dr,
  * B = dF/du the Newton step for (1) is
  *
  *     (A + B (W + alpha E)) d = -F                                                               (2)
  *
- * Contacts between free bodies are eliminated down to the bodies' velocities (by_bodies.h), and W is not formed.
- * Elsewhere, rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter the
- * sparse factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
+ * Contacts between free bodies are eliminated down to the bodies' velocities (body_space_newton.h), and W is not
+ * formed. Elsewhere, rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter
+ * the sparse factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
  * largest of the last few values (Grippo, Lampariello & Lucidi 1986), and is halved otherwise.
  *
  * alpha falls as long as things go well (the method ends as Newton's on the problem itself) and grows when a
@@ -23,10 +23,10 @@
  *
  * A start that is nearly an answer is left to sweeps over the graph first (try_sweeps).
  */
+#include "problem/law.h"
+#include "reduce/alart_curnier.h"
+#include "reduce/residual.h"
 #include "solve/factored.h"
-#include "solve/law.h"
-#include "solve/residual.h"
-#include "solve/slope.h"
 
 #include <float.h>
 

@@ -2,7 +2,7 @@
  *
  *     u_c = H_c' v + (C r)_c + w_c         where v = v_free + Y r is kept up to date
  *     b_c = u_c - W_cc r_c                 the velocity without this contact's own impulse
- *     r_c <- the solution of law_c( r_c , W_cc r_c + b_c )       (local.h)
+ *     r_c <- the solution of law_c( r_c , W_cc r_c + b_c )       (one_contact.h)
  *     v   <- v + Y_c (change of r_c)
  *
  * Moreau's and Jean's method (Jean 1999), for every law that has a local solve. Joints and soft rows are in Y
@@ -18,11 +18,11 @@
  * computations the change of r in a sweep, which is the natural map with rho = inv(W_cc) and so of the
  * same size, says when the next one is due. The best r that was judged is what is returned.
  */
+#include "pile/pile.h"
+#include "problem/law.h"
+#include "problem/one_contact.h"
+#include "reduce/residual.h"
 #include "solve/anderson.h"
-#include "solve/graph.h"
-#include "solve/law.h"
-#include "solve/local.h"
-#include "solve/residual.h"
 #include "solve/solver.h"
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))

@@ -9,8 +9,8 @@
 #include "solve/solver.h"
 
 #include "math/parallel.h"
+#include "reduce/residual.h"
 #include "solve/factored.h"
-#include "solve/residual.h"
 
 #include <float.h>
 

@@ -2,7 +2,7 @@
 #ifndef STI_SOLVER_H
 #define STI_SOLVER_H
 
-#include "solve/reduce.h"
+#include "reduce/reduce.h"
 
 typedef struct sti_Factored sti_Factored; /* factored.h */
 
@@ -36,7 +36,7 @@ typedef struct sti_SolverKind {
     const char *name;
     const char *help; /* one line: what it takes and what for                                      */
     bool columns;     /* it works on the columns of H and Y, also where the problem stands as a graph */
-    bool by_bodies;   /* but does without them there: by_bodies.h                                   */
+    bool by_bodies;   /* but does without them there: body_space_newton.h                                   */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
     /* What it keeps between solves; both NULL: nothing. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);

@@ -1,6 +1,6 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
 #include "math/parallel.h"
-#include "step/contact_model.h"
+#include "step/contact/contact_model.h"
 
 st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err)
 {

@@ -6,7 +6,7 @@
  * What a next step depends on and cannot be computed again from (t, q, v) must stand here: one line of
  * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
  */
-#include "step/contact_model.h"
+#include "step/contact/contact_model.h"
 #include "step/sleep.h"
 
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
@@ -16,7 +16,7 @@
 typedef struct Head {
     uint64_t magic;
     int32_t version, n_q, n_v;
-    int32_t changes; /* of its scene, while it ran (change.c): joints are where they were made then */
+    int32_t changes; /* of its scene, while it ran (replace_scene.c): joints are where they were made then */
 } Head;
 
 typedef struct Section {

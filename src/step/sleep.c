@@ -17,8 +17,8 @@
  */
 #include "step/sleep.h"
 
-#include "model/profile.h"
-#include "solve/net.h"
+#include "linalg/joint_graph.h"
+#include "model/time_factor.h"
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ static void flags_changed(st_System *system)
     list_awake(system);
     world->awake = s->n_asleep > 0 ? s->bodies : NULL;
     world->awake_shape = s->n_asleep > 0 ? s->shapes : NULL;
-    world->still = system->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* mean.c writes over rows */
+    world->still = system->def.drift == ST_DRIFT_MEAN ? 0 : ++s->serial; /* discrete_gradient.c writes over rows */
     world->collider.live_serial = -1;
     s->penetration = 0;
     for (int k = 0; k < s->n_contacts; k++)

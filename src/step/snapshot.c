@@ -2,7 +2,7 @@
  *
  * A step that fails leaves no trace (system.h). What it computes stands beside the state until it is accepted; copied
  * here is what it changes on its way. The forces of the last step are exchanged, not copied, and only when others take
- * their place before the step stands (warm.c).
+ * their place before the step stands (warm_start.c).
  */
 #include "step/step.h"
 

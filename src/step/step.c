@@ -2,10 +2,10 @@
  *
  *     rows and contacts at q  ->  integrator: step problem, velocity, position  ->  event?  ->  projection  ->  state
  *
- *     active.c      which contacts are in the problem
+ *     contact_selection.c      which contacts are in the problem
  *     integrator.c  the table of integrators: euler.c, trapezoid.c, sdirk2.c, bdf2.c, all on stage.c
- *     transition.c  take-off, stick and slip within the step       event.c    collisions within the step
- *     landing.c     what a collision does, with impact.c           project.c  drift correction
+ *     stick_slip.c  take-off, stick and slip within the step       collision_event.c    collisions within the step
+ *     collision_response.c     what a collision does, with impact.c           projection.c  drift correction
  *     sleep.c       who is left out of all this
  *
  * An integrator of order one ends its step at a collision. One of order two goes on behind each event to the
@@ -13,7 +13,7 @@
  */
 #include "base/range.h"
 #include "base/tolerance.h"
-#include "step/contact_model.h"
+#include "step/contact/contact_model.h"
 #include "step/sleep.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------- */

@@ -75,7 +75,8 @@ static inline double sti_mass_of(const st_System *system, const double *M, int i
     return M[system->mass.diagonal != NULL ? system->mass.diagonal[i] : i];
 }
 
-/* active.c: which contacts a step problem has. Gaps are closed by gap/h; contacts enter before they touch. */
+/* contact_selection.c: which contacts a step problem has. Gaps are closed by gap/h; contacts enter before they touch.
+ */
 bool sti_closes_gaps(const st_SystemDef *def);
 bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
@@ -91,7 +92,7 @@ st_Status sti_note_loaded(st_System *system, st_Error *err);
 
 /* ---- a stage: one step problem ---------------------------------------------------------------------- */
 
-/* Of a stage with drift `mean` (mean.c): joints and springs as means over the step. */
+/* Of a stage with drift `mean` (discrete_gradient.c): joints and springs as means over the step. */
 typedef struct sti_MeanRows {
     const st_Sink *constraints;   /* their rows, and their values at q_base                        */
     const st_Sink *end;           /* half of whose rows belong to these; or NULL                   */
@@ -137,7 +138,7 @@ void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLa
 double sti_mobility(const st_System *system, int row);
 double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
 
-/* warm.c: the forces of the last step as a start for this one, and kept for the next. */
+/* warm_start.c: the forces of the last step as a start for this one, and kept for the next. */
 void sti_warm_start(st_System *system, double eta);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
@@ -173,8 +174,8 @@ void sti_carry_nothing(st_System *system);
 st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
 st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
 
-/* mean.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that way; v begins
- * as a prediction. Leaves q_new and the constraints of `trial` there.                             */
+/* discrete_gradient.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that
+ * way; v begins as a prediction. Leaves q_new and the constraints of `trial` there.                             */
 st_Status sti_solve_mean_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 /* The numbers of rows of its constraints, and with half of those of `half`, if there are any. */
 void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
@@ -189,18 +190,18 @@ int64_t sti_mean_past(const st_System *system); /* numbers in `past` */
 
 /* ---- what happens within a step --------------------------------------------------------------------- */
 
-/* transition.c: does a contact take off, stick or slip within the step just tried? Then the step is made
+/* stick_slip.c: does a contact take off, stick or slip within the step just tried? Then the step is made
  * again up to there, and *s is its fraction; else s = 1.                                          */
 st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err);
 st_Status sti_note_modes(st_System *system, double s, st_Error *err);
 
-/* event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
+/* collision_event.c: the way from q to q_new; the first new contact on it, as the fraction s of the step; 1 if there
  * is none.                                                                                        */
 void sti_path(const st_System *system, double h, double s, double *q, double *v);
 st_Status sti_find_collision(st_System *system, double h, double *s, st_Error *err);
 st_Status sti_add_event(st_System *system, const st_EventReport *event, st_Error *err);
-/* sweep.c: the fraction of the way at which shapes that are not held can overlap, where they are what `sink` shows at
- * the fraction s; INFINITY: never. `patience`: how many skins deep.                              */
+/* conservative_advancement.c: the fraction of the way at which shapes that are not held can overlap, where they are
+ * what `sink` shows at the fraction s; INFINITY: never. `patience`: how many skins deep. */
 double sti_earliest_touch(const st_System *system, const st_Sink *sink, double h, double s, double patience);
 
 /* root.c: a root of F in [lo, hi], where F(lo) > 0 > F(hi); ends on the side where F >= 0. */
@@ -208,7 +209,7 @@ typedef st_Status sti_Function(void *ctx, double s, double *F, st_Error *err);
 st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double F_lo, double F_hi, double small_s,
                         double small_F, double *root, st_Error *err);
 
-/* landing.c: the collision at fraction s of the step; an impact at q_new, where something was run into; too
+/* collision_response.c: the collision at fraction s of the step; an impact at q_new, where something was run into; too
  * many events?                                                                                    */
 st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *info, st_Error *err);
 st_Status sti_land(st_System *system, double t, double h, st_StepInfo *info, st_Error *err);
@@ -225,7 +226,7 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
 bool sti_rebounds_unseen(const st_System *system);
 st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
 
-/* project.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
+/* projection.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */
 st_Status sti_project(st_System *system, double t, double h, st_Error *err);
 

@@ -1,7 +1,7 @@
 /* step/system.c -- a simulation is made, of a scene or of a model of the user's, and ends; it steps in step.c. */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
-#include "step/contact_model.h"
+#include "step/contact/contact_model.h"
 #include "step/sleep.h"
 
 st_Model st_model_def(void)

@@ -11,9 +11,9 @@
 #define STI_SYSTEM_H
 
 #include "model/world.h"
+#include "problem/lazy_rows.h"
 #include "solve/islands.h"
-#include "solve/rows.h"
-#include "step/patch.h"
+#include "step/contact/patch.h"
 
 #include <stiction/system.h>
 
@@ -49,7 +49,7 @@ typedef struct sti_Impulses {
     int64_t capacity;
 } sti_Impulses;
 
-/* How a contact is closed: which of its complementary pairs is which way round (transition.c). */
+/* How a contact is closed: which of its complementary pairs is which way round (stick_slip.c). */
 typedef struct sti_Mode {
     uint64_t id;
     unsigned char closed, sticking, slipping; /* no bools: they come back from files, too */
@@ -83,7 +83,7 @@ typedef struct sti_Chosen {
 /* Memory of one step problem. */
 typedef struct sti_Assembly {
     st_Problem problem;
-    struct st_RowSource later; /* of the problem, where H waits to be made: waiting.c                 */
+    struct st_RowSource later; /* of the problem, where H waits to be made: lazy_rows.c                 */
     sti_RowList G, H;          /* while H waits it has a number of rows, and no rows                  */
     int *leg;                  /* while it waits: two a contact, the first velocities of its bodies   */
     int64_t leg_capacity;
@@ -121,7 +121,7 @@ typedef struct sti_Speeds {
     double pull;  /* largest acceleration by forces                                                */
 } sti_Speeds;
 
-/* warm.c: the forces of the last step, from which the next begins. */
+/* warm_start.c: the forces of the last step, from which the next begins. */
 typedef struct sti_Warm {
     sti_Impulses last; /* per second of step                                                       */
     double to_keep;    /* of impulses that wait to become these: the stage's eta; 0: none do       */
@@ -154,7 +154,7 @@ typedef struct sti_Stages {
     bool rough;          /* the step became one of Euler's: no history for the next */
 } sti_Stages;
 
-/* Drift `mean`: mean.c. All NULL without it. */
+/* Drift `mean`: discrete_gradient.c. All NULL without it. */
 enum { STI_MEAN_PAST = 3 };
 
 typedef struct sti_Mean {
@@ -168,7 +168,7 @@ typedef struct sti_Mean {
     double *before;           /* `past` before the step, to go back to                                      */
 } sti_Mean;
 
-/* project.c */
+/* projection.c */
 typedef struct sti_Projection {
     sti_Assembly problem;
     st_Solver *solver;
@@ -177,7 +177,7 @@ typedef struct sti_Projection {
 
 /* ---- what happens within a step ------------------------------------------------------------------- */
 
-/* Speculative steps: contacts that may close within the step are in its problem (active.c). */
+/* Speculative steps: contacts that may close within the step are in its problem (contact_selection.c). */
 typedef struct sti_Ahead {
     double foreseen;         /* `here` has those that may close within this time [s]                */
     sti_IdSet missed;        /* those that an attempt at the step ran into, and did not know        */
@@ -187,7 +187,7 @@ typedef struct sti_Ahead {
     int64_t found_capacity;
 } sti_Ahead;
 
-/* Events of the step under way: event.c, transition.c, landing.c. */
+/* Events of the step under way: collision_event.c, stick_slip.c, collision_response.c. */
 typedef struct sti_Events {
     st_EventReport *report;
     int n;
@@ -204,7 +204,7 @@ typedef struct sti_Opening {
     double gap, rate;
 } sti_Opening;
 
-/* The way from q to q_new, as it is looked at for collisions: event.c. */
+/* The way from q to q_new, as it is looked at for collisions: collision_event.c. */
 typedef struct sti_Lookout {
     sti_IdSet under;      /* what overlaps at its start, and is not held                            */
     sti_Opening *opening; /* of a user's model: what opens at its end                               */
@@ -318,7 +318,7 @@ struct st_System {
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                           */
 
     bool rows_stale; /* a controller has spoken since the rows of `here` were made                 */
-    int n_changes;   /* of its scene: change.c                                                     */
+    int n_changes;   /* of its scene: replace_scene.c                                                     */
     double initial_position, initial_velocity; /* largest change made to the initial state         */
     sti_Clock clock;
 };

@@ -1,6 +1,6 @@
 /* The broad phase: with it and without it the same contacts, bit for bit, whatever came before; filters. */
 #include "check.h"
-#include "model/sink.h"
+#include "model/row_buffer.h"
 #include "model/world.h"
 
 #include <stiction/stiction.h>

@@ -3,7 +3,7 @@
  */
 #include "check.h"
 #include "collide/collide.h"
-#include "collide/core.h"
+#include "collide/narrow/support.h"
 
 static st_Vec3 random_unit(check_Random *random)
 {

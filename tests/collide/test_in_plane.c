@@ -2,7 +2,7 @@
  *
  * The oracle is the definition: the largest separation over directions of the plane, by the supports of the shapes as
  * they are in space (shapes.h), over many angles, the best of which are refined.                  */
-#include "model/sink.h"
+#include "model/row_buffer.h"
 #include "model/world.h"
 #include "poses.h"
 

@@ -368,8 +368,9 @@ static void mesh_cubes_are_boxes(void **state)
         for (int i = 0; i < meshes.points.n; i++)
             least = fmin(least, meshes.points.point[i].gap);
         if (expected > 0 && expected < 2) check_close(least, expected, 1e-9), apart++;
-        /* overlapping: the same up to a hundredth of the size, beyond that at most twice as deep (collide/overlap.c: no
-         * place of one surface is farther from the other than the least translation that parts them) */
+        /* overlapping: the same up to a hundredth of the size, beyond that at most twice as deep
+         * (collide/mesh/mesh_overlap.c: no place of one surface is farther from the other than the least translation
+         * that parts them) */
         if (expected < 0) assert_true(least < 0 && least >= 2 * expected), touching++;
         if (expected < 0 && expected > -0.02) check_close(least, expected, 1e-9);
         let_go(&meshes);

@@ -1,6 +1,6 @@
 /* Every convex pair, and planes against all, against an oracle over random, touching, nested, aligned and very
  * unequal poses; prints what is reached, pair by pair (docs/collision.md has the table). */
-#include "collide/pair.h"
+#include "collide/narrow/narrow.h"
 #include "poses.h"
 
 /* ---- one pose ------------------------------------------------------------------------------------ */

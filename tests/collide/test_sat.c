@@ -1,6 +1,6 @@
 /* Separating axes: a direction to start from makes them fast and changes nothing; depth against brute force. */
 #include "check.h"
-#include "collide/core.h"
+#include "collide/narrow/support.h"
 
 static st_Vec3 random_unit(check_Random *random)
 {

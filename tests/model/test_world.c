@@ -2,7 +2,7 @@
  * quadrature, the gyroscopic step against its energy estimate, and what a scene must refuse. */
 #include "check.h"
 #include "model/joint.h"
-#include "model/sink.h"
+#include "model/row_buffer.h"
 #include "model/world.h"
 
 #include <string.h>

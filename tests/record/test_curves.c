@@ -4,7 +4,7 @@
 #include "record/curves.h"
 
 #include "check.h"
-#include "record/svg.h"
+#include "draw/svg.h"
 
 #include <string.h>
 #include <unistd.h>

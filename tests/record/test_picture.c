@@ -1,7 +1,7 @@
 /* The picture: well-formed, everything of the scene in it, in bounded memory. */
 #include "check.h"
-#include "record/track.h"
-#include "record/view.h"
+#include "draw/track.h"
+#include "draw/view.h"
 
 #include <stdbool.h>
 #include <stiction/io.h>

@@ -1,5 +1,5 @@
 /* Shapes in scene files: every kind of geometry read, OBJ and STL, and what is refused. */
-#include "scene/model_file.h"
+#include "import/mesh_file.h"
 #include "scene_check.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * and what newton finds with it is what it finds by W. */
 #include "bodies.h"
 #include "check.h"
-#include "solve/by_bodies.h"
-#include "solve/reduce.h"
+#include "reduce/reduce.h"
+#include "solve/body_space_newton.h"
 
 static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6};
 

@@ -2,9 +2,9 @@
  * and it ends where the general sweep ends. */
 #include "bodies.h"
 #include "check.h"
-#include "solve/graph.h"
-#include "solve/reduce.h"
-#include "solve/residual.h"
+#include "pile/pile.h"
+#include "reduce/reduce.h"
+#include "reduce/residual.h"
 
 static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6};
 static const st_ContactLaw steep = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 3.0}; /* judged in another way: law.c */

@@ -1,7 +1,7 @@
 /* The rounded laws (smooth.h) and the solver that follows them to their corners. */
 #include "backwards.h"
-#include "solve/slope.h"
-#include "solve/smooth.h"
+#include "problem/smoothed_laws.h"
+#include "reduce/alart_curnier.h"
 
 static const st_ContactLaw laws[] = {
     {.law = ST_LAW_FRICTIONLESS, .dim = 1},

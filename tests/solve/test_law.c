@@ -3,7 +3,7 @@
  * against hand-made solutions.
  */
 #include "check.h"
-#include "solve/law.h"
+#include "problem/law.h"
 
 /* Figures here are sums of a few products of size up to |x|^2: rounding is a few 1e-16 of that. */
 #define ROUNDING 1e-14

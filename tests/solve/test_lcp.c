@@ -1,7 +1,7 @@
 /* Lemke's method on complementarity problems whose answer is known: textbook examples, degenerate and
  * cycling ones, problems without a solution, and enumeration of all complementary bases. */
 #include "check.h"
-#include "solve/lcp.h"
+#include "solve/lemke/lcp.h"
 
 #include <stiction/problem.h>
 

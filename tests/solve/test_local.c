@@ -4,8 +4,8 @@
  * the largest dissipation.                                                                        */
 #include "check.h"
 
-#include "solve/law.h"
-#include "solve/local.h"
+#include "problem/law.h"
+#include "problem/one_contact.h"
 
 enum { MAX_VERTICES = 64, BLOCK = ST_MAX_DIM * ST_MAX_DIM };
 

@@ -1,7 +1,7 @@
 /* A problem that comes as W and b: the same answers as the step problem it was taken from, the same
  * manners, and the errors of problem files.                                                        */
 #include "made_problem.h"
-#include "solve/reduce.h"
+#include "reduce/reduce.h"
 
 /* A random step problem with Coulomb contacts and a joint, and its W and b as a local problem. */
 typedef struct Pair {

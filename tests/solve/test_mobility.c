@@ -2,9 +2,9 @@
  * by contact; its judge and newton's step by bodies are those of the columns, too; solvers end at solutions. */
 #include "bodies.h"
 #include "check.h"
-#include "solve/by_bodies.h"
-#include "solve/reduce.h"
-#include "solve/residual.h"
+#include "reduce/reduce.h"
+#include "reduce/residual.h"
+#include "solve/body_space_newton.h"
 
 static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.6};
 

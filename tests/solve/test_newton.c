@@ -1,7 +1,7 @@
 /* newton, ipm, admm, apgd: the derivative they rest on by differences, and problems with known answers. */
 #include "backwards.h"
-#include "solve/law.h"
-#include "solve/slope.h"
+#include "problem/law.h"
+#include "reduce/alart_curnier.h"
 
 static const st_ContactLaw laws[] = {
     {.law = ST_LAW_FRICTIONLESS, .dim = 1},

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "made_problem.h"
 
-#include "solve/law.h"
+#include "problem/law.h"
 
 static const st_ContactLaw coulomb = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.5};
 

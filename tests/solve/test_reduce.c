@@ -2,7 +2,7 @@
  * redundant joints, springs from slack to stiff, mass ratios of 1e8, an A that is not symmetric.
  */
 #include "made_problem.h"
-#include "solve/reduce.h"
+#include "reduce/reduce.h"
 
 static const st_ContactLaw coulomb3 = {.law = ST_LAW_COULOMB, .dim = 3, .mu = 0.5};
 static const st_ContactLaw coulomb5 = {.law = ST_LAW_COULOMB, .dim = 5, .mu = 0.5, .mu_roll = 0.1};

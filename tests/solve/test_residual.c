@@ -2,8 +2,8 @@
  * law, then choose w so that they solve it), large elsewhere, and right to the digit by hand.
  */
 #include "made_problem.h"
-#include "solve/law.h"
-#include "solve/residual.h"
+#include "problem/law.h"
+#include "reduce/residual.h"
 
 static const double pi = 3.14159265358979323846;
 

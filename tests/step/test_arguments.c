@@ -3,7 +3,7 @@
  * has an st_Error, with a message; the object must be as it was. Each is made in a process of its own, so that one
  * that crashes is named and the others are still tried.                                          */
 #include "check.h"
-#include "model/sink.h"
+#include "model/row_buffer.h"
 
 #include <signal.h>
 #include <stdbool.h>

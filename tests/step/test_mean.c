@@ -1,6 +1,7 @@
 /* Drift `mean`: with the trapezoid's form II joints stay closed and the energy stays what it was, both to the accuracy
- * of the solution, whatever the joints; the order is two. Theory (src/step/mean.c) says "exactly": bounds are the
- * tolerance of the rounds (relative to the displacement of a step) times the steps and the forces.    */
+ * of the solution, whatever the joints; the order is two. Theory (src/step/integrate/discrete_gradient.c) says
+ * "exactly": bounds are the tolerance of the rounds (relative to the displacement of a step) times the steps and the
+ * forces.    */
 #include "machine.h"
 #include "step/scene_run.h"
 

@@ -1,10 +1,10 @@
-/* Rows of contacts that wait until somebody wants them (solve/rows.h): a pile without H is the same problem as with it,
- * in the lanes of round bodies and in those of any rows, for every vector unit and solver. */
+/* Rows of contacts that wait until somebody wants them (problem/lazy_rows.h): a pile without H is the same problem as
+ * with it, in the lanes of round bodies and in those of any rows, for every vector unit and solver. */
 #include "check.h"
-#include "solve/graph.h"
+#include "pile/pile.h"
+#include "reduce/reduce.h"
+#include "reduce/residual.h"
 #include "solve/islands.h"
-#include "solve/reduce.h"
-#include "solve/residual.h"
 #include "step/system.h"
 
 #include <stiction/stiction.h>

@@ -1,0 +1,134 @@
+/* collide/narrow/clip.c -- what of one feature lies over a face (Sutherland & Hodgman 1974), and how each point came
+ * about.
+ *
+ * The reference's side planes stand on its edges, along its normal n. A point of what they leave of the incident
+ * feature is one of three:
+ *
+ *     a corner of the incident feature;
+ *     a cut, where an incident edge leaves the prism:       p = from + s (to - from),   s = h_from / (h_from - h_to),
+ *                                                            h: height over the side plane, whatever its scale;
+ *     a corner r of the reference, over the incident face:  p = r + n ( m.(v - r) / m.n ),   m its normal, v its
+ * corner.
+ *
+ * Each is computed from corners alone, not from other cuts: what came about in the same way has the same bits, whether
+ * it was clipped or is made again from memory (manifold.c).
+ *
+ * `room` is how far corners may move over the reference before one of them changes sides. A cut moves along its edge,
+ * by 1 / sin of the angle to the plane as far.
+ */
+#include "collide/narrow/manifold.h"
+
+/* Corner ids are below 512; a cut's id is that of the incident edge with the reference edge. */
+static uint32_t corner_id(int vertex)
+{
+    return (uint32_t)(vertex % 512) << 9;
+}
+static uint32_t cut_id(int edge, int vertex)
+{
+    return (uint32_t)(vertex % 512) << 9 | (uint32_t)(edge % 511 + 1);
+}
+
+/* One side plane. */
+typedef struct Side {
+    const sti_Feature *reference, *incident;
+    int k;
+    st_Vec3 on, outward; /* not a unit                                                             */
+    double length;       /* of outward                                                             */
+    double limit;        /* the plane is this much out of the edge, times length                   */
+    double *room;        /* NULL: not wanted                                                       */
+} Side;
+
+static void keep(sti_Clipped *out, const sti_ClippedPoint *point)
+{
+    if (out->n == 2 * STI_MAX_CORNERS + 4) return; /* cannot be: a plane adds at most one corner */
+    out->at[out->n++] = *point;
+}
+
+/* The corner of the reference where sides j and k meet; -1: they do not. */
+static int common_corner(const sti_Feature *reference, int j, int k)
+{
+    const int n = reference->n;
+    return (j + 1) % n == k ? k : (k + 1) % n == j ? j : -1;
+}
+
+/* Where the polygon goes through the plane between points `here` and `there`, one of which is outside. */
+static sti_ClippedPoint cut_between(const Side *side, const sti_ClippedPoint *here, const sti_ClippedPoint *there,
+                                    bool leaves)
+{
+    const sti_Feature *incident = side->incident;
+    sti_ClippedPoint p = {.cut = side->k, .line = leaves ? -1 - side->k : here->line, .swing = INFINITY};
+    p.id = cut_id(side->k, (int)((leaves ? there : here)->id >> 9));
+    if (here->line >= 0) { /* an edge of the incident feature */
+        const int first = here->line, second = first + 1 < incident->n ? first + 1 : 0;
+        p.from = leaves ? first : second, p.to = leaves ? second : first;
+        const st_Vec3 from = incident->point[p.from], to = incident->point[p.to];
+        p.point = sti_cut_point(from, to, side->on, side->outward, side->limit);
+        if (side->room != NULL)
+            p.swing = 2 * side->length * norm(sub(to, from)) / fabs(dot(side->outward, sub(to, from)));
+        return p;
+    }
+    p.from = -1, p.to = common_corner(side->reference, -1 - here->line, side->k);
+    if (p.to >= 0 && fabs(dot(incident->normal, side->reference->normal)) > 0.5) {
+        p.point = sti_corner_over(side->reference->point[p.to], side->reference->normal, incident->normal,
+                                  incident->point[0]);
+        p.swing = 0;
+        return p;
+    }
+    /* sides that do not meet, up to rounding: between what there is */
+    if (side->room != NULL) *side->room = 0;
+    const double h = dot(side->outward, sub(here->point, side->on)) - side->limit;
+    const double g = dot(side->outward, sub(there->point, side->on)) - side->limit;
+    p.point = add(here->point, scale(h / (h - g), sub(there->point, here->point)));
+    return p;
+}
+
+/* Keep what is behind the plane. false: that is all of it, and `out` is not written. */
+static bool cut_by_plane(const sti_Clipped *in, const Side *side, sti_Clipped *out)
+{
+    double height[2 * STI_MAX_CORNERS + 4];
+    const int n = in->n;
+    int beyond = 0;
+    for (int k = 0; k < n; k++) {
+        height[k] = dot(side->outward, sub(in->at[k].point, side->on)) - side->limit;
+        beyond += height[k] > 0;
+    }
+    for (int k = 0; k < n && side->room != NULL; k++)
+        *side->room =
+            fmin(*side->room, in->at[k].from < 0 ? INFINITY : fabs(height[k]) / (side->length * (1 + in->at[k].swing)));
+    if (beyond == 0) return false;
+    out->n = 0;
+    for (int k = 0; k < n; k++) {
+        const int next = k + 1 < n ? k + 1 : 0;
+        const bool inside = height[k] <= 0, next_inside = height[next] <= 0;
+        if (inside) keep(out, &in->at[k]);
+        if (n <= 2 && next == 0) break; /* a segment is not closed */
+        if (inside == next_inside) continue;
+        const sti_ClippedPoint cut = cut_between(side, &in->at[k], &in->at[next], inside);
+        keep(out, &cut);
+    }
+    return true;
+}
+
+void sti_clip(const sti_Feature *reference, const sti_Feature *incident, double slack, double *room, sti_Clipped *out)
+{
+    sti_Clipped other;
+    sti_Clipped *from = out, *to = &other;
+    out->n = 0;
+    for (int k = 0; k < incident->n; k++)
+        keep(out, &(sti_ClippedPoint){incident->point[k], corner_id(incident->id[k]), k, -1, -1, k, 0});
+    Side side = {.reference = reference, .incident = incident, .room = room};
+    for (side.k = 0; side.k < reference->n && from->n > 0; side.k++) {
+        side.on = reference->point[side.k];
+        side.outward =
+            sti_side_outward(side.on, reference->point[side.k + 1 < reference->n ? side.k + 1 : 0], reference->normal);
+        side.length = norm(side.outward);
+        side.limit = slack * side.length;
+        if (!(side.length > 0) || !cut_by_plane(from, &side, to)) continue;
+        sti_Clipped *swap = from;
+        from = to, to = swap;
+    }
+    if (from == out) return;
+    out->n = 0;
+    for (int k = 0; k < from->n; k++)
+        keep(out, &from->at[k]);
+}

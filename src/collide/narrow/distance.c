@@ -1,0 +1,133 @@
+/* collide/narrow/distance.c -- signed distance of two convex cores: GJK where they are apart, separating axes or
+ * the expanding polytope where they are not.
+ */
+#include "collide/narrow/support.h"
+
+/* Below this distance, relative to the sizes, GJK's direction has lost half its digits to rounding and the
+ * axes know better; their gap differs from the distance by less than this.                        */
+#define TOUCHING 2e-10
+
+static bool is_round(const sti_Core *core)
+{
+    return core->kind > STI_CORE_HULL;
+}
+
+static void witness(const sti_Simplex *s, sti_Distance *out)
+{
+    out->a = out->b = vec3(0, 0, 0);
+    for (int k = 0; k < s->n; k++) {
+        out->a = add(out->a, scale(s->weight[k], s->a[k]));
+        out->b = add(out->b, scale(s->weight[k], s->b[k]));
+    }
+}
+
+/* Deep inside round shapes there are several ways out: from another direction to the best one near it. */
+static void try_direction(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_Distance *best)
+{
+    sti_Distance d = *best;
+    d.normal = n;
+    d.a = sti_core_support(a, n), d.b = sti_core_support(b, scale(-1, n));
+    sti_polish(a, b, &d);
+    if (d.gap > best->gap + 1e-13 * (a->size + b->size)) *best = d;
+}
+
+/* A direction out of two cores that overlap: across the face of GJK's simplex that is nearest to the origin, or
+ * from centre to centre, whichever separates more.                                                */
+static st_Vec3 way_out(const sti_Core *a, const sti_Core *b, const sti_Simplex *s)
+{
+    st_Vec3 centres = sub(b->p, a->p), best = vec3(1, 0, 0);
+    double length = norm(centres), nearest = INFINITY;
+    if (length > 0) best = scale(1 / length, centres);
+    st_Vec3 across = best;
+    for (int skip = s->n == 4 ? 0 : 3; skip < 4 && s->n >= 3; skip++) {
+        const st_Vec3 *p = &s->w[skip == 0 ? 1 : 0], *q = &s->w[skip <= 1 ? 2 : 1], *r = &s->w[skip <= 2 ? 3 : 2];
+        st_Vec3 n = cross(sub(*q, *p), sub(*r, *p));
+        length = norm(n);
+        double height = length > 0 ? dot(n, *p) / length : INFINITY;
+        if (!(fabs(height) < nearest)) continue;
+        nearest = fabs(height);
+        across = scale((height < 0 ? -1 : 1) / length, n);
+    }
+    return core_separation(a, b, across) > core_separation(a, b, best) ? across : best;
+}
+
+static bool is_inside(const sti_Core *core, st_Vec3 p, double slack)
+{
+    const sti_Facets *f = core->facets;
+    st_Vec3 local = core_to_local(core, sub(p, core->p)), h = core->half;
+    if (core->kind == STI_CORE_BOX)
+        return fabs(local.x) <= h.x + slack && fabs(local.y) <= h.y + slack && fabs(local.z) <= h.z + slack;
+    for (int k = 0; k < f->n_faces; k++)
+        if (dot(f->normal[k], local) > f->offset[k] + slack) return false;
+    return true;
+}
+
+/* Is one of the points found, or the one between them, in both cores? */
+static bool overlap_is_shown(const sti_Core *a, const sti_Core *b, const sti_Distance *d, double slack)
+{
+    const st_Vec3 point[3] = {d->b, d->a, scale(0.5, add(d->a, d->b))};
+    for (int k = 0; k < 3; k++)
+        if (is_inside(a, point[k], slack) && is_inside(b, point[k], slack)) return true;
+    return false;
+}
+
+/* What the guess says, if it is enough: that they are too far apart, or by how much they overlap. The axes near the
+ * guess are all that count if they do overlap, which must be shown.                                */
+static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core *b, double beyond, double touching,
+                       sti_Distance *out)
+{
+    st_Vec3 n;
+    if (!sti_features_axis(a, b, guess->features, &n)) n = guess->normal;
+    double separation = core_separation(a, b, n), size = a->size + b->size;
+    if (core_is_beyond(separation, beyond, size)) {
+        *out = (sti_Distance){.gap = separation, .normal = n, .beyond = true};
+        return true;
+    }
+    if (separation >= 0 || a->facets == NULL || b->facets == NULL) return false;
+    if (sti_sat_nearby(a, b, &n) >= -4 * touching) return false; /* as all axes together would have it */
+    *out = (sti_Distance){.rounds = 0};
+    sti_sat(a, b, n, out);
+    if (!(out->gap < -4 * touching) || !overlap_is_shown(a, b, out, 1e-12 * size)) return false;
+    out->features = sti_features_along(a, b, out->normal);
+    return true;
+}
+
+/* GJK's answer, or the exact one of the features that it has found. */
+static void make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
+{
+    sti_Distance exact;
+    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, &exact)) return;
+    exact.rounds = out->rounds;
+    *out = exact;
+}
+
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out)
+{
+    sti_Simplex simplex;
+    double touching = TOUCHING * (a->size + b->size);
+    if (guess != NULL && sti_features_distance(a, b, guess->features, beyond, out)) return;
+    if (guess != NULL && known_from(guess, a, b, beyond, touching, out)) return;
+    bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
+    if (apart && out->beyond) return;
+    bool flat = core_is_polytope(a) && core_is_polytope(b);
+    if (apart && flat && out->error > 1e-11 * (a->size + b->size)) { /* GJK has stalled: do the axes know more? */
+        sti_Distance axes;
+        sti_sat(a, b, vec3(0, 0, 0), &axes);
+        if (axes.gap <= 0 || axes.gap > out->gap - out->error) apart = false;
+    }
+    if (!apart && flat) {
+        int rounds = out->rounds;
+        sti_sat(a, b, way_out(a, b, &simplex), out);
+        out->rounds = rounds;
+        /* at touching several axes are equally good, and not all have points over each other: GJK's do */
+        if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
+        out->features = sti_features_along(a, b, out->normal);
+        return;
+    }
+    if (flat) make_exact(a, b, beyond, out);
+    sti_Directions others = {.n = 0};
+    if (!apart) sti_epa(a, b, &simplex, out, &others);
+    if (is_round(a) || is_round(b)) sti_polish(a, b, out);
+    for (int k = 0; k < others.n; k++)
+        try_direction(a, b, others.direction[k], out);
+}

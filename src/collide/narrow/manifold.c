@@ -1,0 +1,458 @@
+/* collide/narrow/manifold.c -- from the nearest points of two convex cores to the patch on which they meet.
+ *
+ *        incident  ____________            The feature of one core that faces the other is cut by the
+ *                 /           /|            side planes of the other's; what is left, nearer than the
+ *        --------x-----------x------        margin, are the points. The better aligned face is the
+ *        | reference face     |             reference: its normal is fixed in its body, so gaps along it
+ *                                           are smooth, and each point is a corner or a cut of the other.
+ *
+ * The exact nearest pair is a point of its own where the patch does not reach down to it (an edge across an
+ * edge, a rim between two of its points). No gap is below the pair's signed distance.
+ *
+ * Of two polytopes at rest the same features face each other step after step, and are clipped in the same way. What was
+ * decided up to there is kept (sti_Kept) with its room: how far the shapes may move until one of the decisions (which
+ * feature, which reference, on which side of a plane) comes out otherwise. Within the room points are made from what is
+ * kept. Whatever is decided by the points themselves (the margin, who is left out) is decided every time.
+ */
+#include "collide/narrow/manifold.h"
+
+#define PARALLEL        1e-9
+#define SAME_NORMAL     1e-9
+#define NEARLY_PARALLEL 0.05
+
+st_Status sti_points_add(sti_Points *points, sti_ContactPoint point, st_Error *err)
+{
+    STI_TRY(STI_GROW(&points->allocator, points->point, points->capacity, points->n + 1, err));
+    points->point[points->n++] = point;
+    return ST_OK;
+}
+
+void sti_points_free(sti_Points *points)
+{
+    STI_RELEASE(&points->allocator, points->point, points->capacity);
+    STI_RELEASE(&points->allocator, points->list, points->list_capacity);
+    points->n = points->n_list = 0;
+}
+
+/* ---- patches ------------------------------------------------------------------------------------- */
+
+typedef struct Patch {
+    const sti_Core *a, *b;
+    const sti_Distance *distance;
+    st_Vec3 origin;
+    const sti_Collide *how;
+    sti_Points *out;
+    int first;
+    double least; /* of the gaps so far along the pair's own normal                                */
+    st_Error *err;
+    double room; /* so far; 0: nothing is to be kept                                               */
+} Patch;
+
+/* ---- what is kept -------------------------------------------------------------------------------- */
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* Turning by an angle takes this much of a way, in either core. */
+static double way_of_turn(const Patch *patch, double angle)
+{
+    return angle * smaller(patch->a->size, patch->b->size);
+}
+
+static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
+                         const sti_Clipped *clipped, double room)
+{
+    sti_Kept *kept = patch->how->kept;
+    const sti_Core *core = sign > 0 ? patch->a : patch->b;
+    double farthest = 0;
+    for (int k = 0; k < other->n; k++) {
+        const st_Vec3 d = sub(other->point[k], core->p);
+        farthest = fmax(farthest, dot(d, d));
+        if (other->id[k] > INT16_MAX) patch->room = 0; /* kept by numbers that are small */
+    }
+    if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
+    /* corners of the other move over the reference by their own way and by how it turns under them */
+    patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
+    if (clipped->n > STI_MOST_MADE) patch->room = 0;
+    if (kept == NULL || !(patch->room > 0)) return;
+    kept->reference = sign > 0 ? 1 : -1;
+    kept->face = (int16_t)face->face, kept->other = (int16_t)(other->n > 2 ? other->face : -1);
+    kept->n = (int16_t)clipped->n;
+    for (int k = 0; k < clipped->n; k++) { /* in the order in which points end, that need not be ordered any more */
+        const sti_ClippedPoint *at = &clipped->at[k];
+        int place = k;
+        for (; place > 0 && at->id < kept->made[place - 1].id; place--)
+            kept->made[place] = kept->made[place - 1];
+        kept->made[place] =
+            (sti_Made){at->id, (int16_t)(at->from >= 0 ? other->id[at->from] : -1),
+                       (int16_t)(at->from >= 0 && at->to >= 0 ? other->id[at->to] : at->to), (int16_t)at->cut};
+    }
+}
+
+/* Corner k of a face, round and round. */
+static st_Vec3 face_corner(const sti_Core *core, int face, int k)
+{
+    const int n = sti_face_corners(core->facets, face);
+    return sti_core_vertex(core, sti_face_corner(core->facets, face, k < n ? k : k - n));
+}
+
+/* The side plane that was found last. */
+typedef struct Side {
+    int k; /* -1: none                                                                             */
+    st_Vec3 on, outward;
+    double limit;
+} Side;
+
+/* A point as clip.c made it. */
+static st_Vec3 made_again(const sti_Core *core, const sti_Core *other, const sti_Kept *kept, const sti_Made *made,
+                          st_Vec3 normal, Side *side)
+{
+    if (made->from < 0) {
+        st_Vec3 m, on;
+        sti_core_face(other, kept->other, &m, &on);
+        return sti_corner_over(face_corner(core, kept->face, made->to), normal, m, on);
+    }
+    const st_Vec3 p = sti_core_vertex(other, made->from);
+    if (made->to < 0) return p;
+    if (side->k != made->cut) {
+        side->k = made->cut;
+        side->on = face_corner(core, kept->face, side->k);
+        side->outward = sti_side_outward(side->on, face_corner(core, kept->face, side->k + 1), normal);
+        side->limit = STI_ON_SIDE * core->size * norm(side->outward);
+    }
+    return sti_cut_point(p, sti_core_vertex(other, made->to), side->on, side->outward, side->limit);
+}
+
+/* ---- points over a face -------------------------------------------------------------------------- */
+
+typedef struct Over {
+    st_Vec3 normal, on; /* of the face                                                             */
+    st_Vec3 n;          /* the same from a to b                                                    */
+    bool same;          /* as the pair's own normal                                                */
+    double radii, shift;
+    uint32_t kind;
+} Over;
+
+/* sign -1: the face is b's. There is room for `most` points then. */
+static st_Status begin_over(Patch *patch, st_Vec3 normal, st_Vec3 on, double sign, int most, Over *out)
+{
+    sti_Points *points = patch->out;
+    const st_Vec3 n = scale(sign, normal), turn = sub(n, patch->distance->normal);
+    *out = (Over){.normal = normal, .on = on, .n = n, .radii = patch->a->radius + patch->b->radius};
+    out->same = dot(turn, turn) <= SAME_NORMAL * SAME_NORMAL;
+    out->shift = sign > 0 ? -patch->b->radius : patch->a->radius;
+    out->kind = sign > 0 ? 1u << 18 : 2u << 18;
+    return STI_GROW(&points->allocator, points->point, points->capacity, points->n + most, patch->err);
+}
+
+static void add_over(Patch *patch, const Over *over, st_Vec3 point, uint32_t id)
+{
+    const double height = dot(over->normal, sub(point, over->on)), least = patch->distance->gap;
+    const double gap = (height > least ? height : least) - over->radii;
+    if (over->same && gap < patch->least) patch->least = gap;
+    if (!(gap < patch->how->margin)) return;
+    sti_ContactPoint *p = &patch->out->point[patch->out->n++];
+    p->gap = gap;
+    p->point = add(patch->origin, add(point, scale(over->shift, over->n)));
+    p->normal = over->n;
+    p->feature = over->kind | id;
+}
+
+static st_Status patch_again(Patch *patch)
+{
+    const sti_Kept *kept = patch->how->kept;
+    if (kept->reference == 0) return ST_OK;
+    const sti_Core *core = kept->reference > 0 ? patch->a : patch->b;
+    const sti_Core *other = kept->reference > 0 ? patch->b : patch->a;
+    st_Vec3 normal, on;
+    Over over;
+    Side side = {.k = -1};
+    sti_core_face(core, kept->face, &normal, &on);
+    STI_TRY(begin_over(patch, normal, on, kept->reference, kept->n, &over));
+    for (int k = 0; k < kept->n; k++)
+        add_over(patch, &over, made_again(core, other, kept, &kept->made[k], normal, &side), kept->made[k].id);
+    return ST_OK;
+}
+
+/* ---- points -------------------------------------------------------------------------------------- */
+
+static st_Status add_point(Patch *patch, double core_gap, st_Vec3 core_point, st_Vec3 n, double shift, uint32_t feature)
+{
+    double radii = patch->a->radius + patch->b->radius;
+    double gap = (core_gap > patch->distance->gap ? core_gap : patch->distance->gap) - radii;
+    st_Vec3 turn = sub(n, patch->distance->normal);
+    if (dot(turn, turn) <= SAME_NORMAL * SAME_NORMAL && gap < patch->least) patch->least = gap;
+    if (!(gap < patch->how->margin)) return ST_OK;
+    st_Vec3 p = add(patch->origin, add(core_point, scale(shift, n)));
+    return sti_points_add(patch->out, (sti_ContactPoint){gap, p, n, feature}, patch->err);
+}
+
+/* One of the two is a face: points of the other over it. `sign` -1: the face is b's. The line of a round core is the
+ * one lowest over the face, whose height does not change with its place around the rim; that of the pair's own
+ * normal would have a gap whose rate is not that of the point.                                    */
+static st_Status face_patch(Patch *patch, const sti_Feature *face, sti_Feature *other, double sign)
+{
+    const sti_Core *core = sign > 0 ? patch->b : patch->a;
+    sti_Clipped clipped;
+    Over over;
+    double room = INFINITY;
+    if (!core_is_polytope(core)) sti_core_feature(core, scale(-1, face->normal), other);
+    sti_clip(face, other, STI_ON_SIDE * (sign > 0 ? patch->a : patch->b)->size, patch->room > 0 ? &room : NULL,
+             &clipped);
+    STI_TRY(begin_over(patch, face->normal, face->point[0], sign, clipped.n, &over));
+    for (int k = 0; k < clipped.n; k++)
+        add_over(patch, &over, clipped.at[k].point, clipped.at[k].id);
+    if (patch->room > 0) keep_clipped(patch, face, other, sign, &clipped, room);
+    return ST_OK;
+}
+
+/* Where point p stands along the segment a: 0 .. 1 between its ends. */
+static double station(const sti_Feature *a, st_Vec3 p)
+{
+    st_Vec3 u = sub(a->point[1], a->point[0]);
+    return dot(u, sub(p, a->point[0])) / dot(u, u);
+}
+
+static st_Vec3 at_station(const sti_Feature *a, double s)
+{
+    return add(a->point[0], scale(s, sub(a->point[1], a->point[0])));
+}
+
+/* Two edges side by side: the ends of their common part. Sharp edges must be parallel (else they touch in one
+ * point); around round ones each end is a ball against the other's side, with a normal of its own. */
+static st_Status edge_patch(Patch *patch, const sti_Feature *a, const sti_Feature *b)
+{
+    st_Vec3 u = sub(a->point[1], a->point[0]), v = sub(b->point[1], b->point[0]), n = patch->distance->normal;
+    double sine = norm(cross(u, v)) / sqrt(dot(u, u) * dot(v, v)), radii = patch->a->radius + patch->b->radius;
+    if (!(sine <= (radii > 0 ? NEARLY_PARALLEL : PARALLEL))) return ST_OK;
+    double s0 = station(a, b->point[0]), s1 = station(a, b->point[1]);
+    double lo = fmax(0, fmin(s0, s1)), hi = fmin(1, fmax(s0, s1));
+    if (!(lo < hi)) return ST_OK;
+    for (int k = 0; k < 2; k++) {
+        double s = k == 0 ? lo : hi;
+        st_Vec3 on_a = at_station(a, s), on_b = at_station(b, (s - s0) / (s1 - s0));
+        double gap = dot(n, sub(on_b, on_a));
+        if (radii > 0) {
+            on_b = at_station(b, fmin(fmax(station(b, on_a), 0), 1));
+            st_Vec3 d = sub(on_b, on_a);
+            gap = norm(d);
+            if (!(gap > 1e-6 * radii)) return ST_OK; /* the axes cross: one point only */
+            n = scale(1 / gap, d);
+        }
+        STI_TRY(add_point(patch, gap, on_b, n, -patch->b->radius, 3u << 18 | (uint32_t)k));
+    }
+    return ST_OK;
+}
+
+/* The exact pair, where the patch does not come down to it; points of the patch beside it go. */
+static st_Status add_exact(Patch *patch)
+{
+    const sti_Distance *d = patch->distance;
+    double size = fmin(patch->a->size + patch->a->radius, patch->b->size + patch->b->radius);
+    double gap = d->gap - patch->a->radius - patch->b->radius, width = 0;
+    if (patch->least <= gap + 1e-10 * size) return ST_OK;
+    st_Vec3 p = add(patch->origin, sub(d->b, scale(patch->b->radius, d->normal)));
+    sti_Points *out = patch->out;
+    for (int k = patch->first; k < out->n; k++)
+        width = fmax(width, norm(sub(out->point[k].point, p)));
+    int n = patch->first;
+    for (int k = patch->first; k < out->n; k++)
+        if (norm(sub(out->point[k].point, p)) > 0.02 * width) out->point[n++] = out->point[k];
+    out->n = n;
+    if (!(gap < patch->how->margin)) return ST_OK;
+    return sti_points_add(out, (sti_ContactPoint){gap, p, d->normal, 0}, patch->err);
+}
+
+/* How far the normal of a feature is turned from the pair's own, squared; no face: as far as can be. */
+static double turned(const sti_Feature *feature, st_Vec3 n)
+{
+    if (feature->n <= 2) return INFINITY;
+    st_Vec3 turn = sub(feature->normal, n);
+    return dot(turn, turn);
+}
+
+/* In a planar scene: does the feature's face lean out of the plane? */
+static bool leaves_plane(const Patch *patch, const sti_Feature *feature)
+{
+    const int axis = patch->how->planar;
+    return axis >= 0 && (patch->distance->flat || (feature->n > 2 && !sti_is_in_plane(feature->normal, axis)));
+}
+
+/* The points of the two features that face each other. Where both faces are turned from n by no more than rounding the
+ * reference is a's.                                                                               */
+static st_Status add_patch(Patch *patch)
+{
+    sti_Feature on_a, on_b;
+    sti_Farthest of_a, of_b;
+    double room_a, room_b;
+    const st_Vec3 n = patch->distance->normal;
+    sti_features_split(patch->distance->features, &of_a, &of_b);
+    sti_core_feature_at(patch->a, n, of_a, &on_a, &room_a);
+    sti_core_feature_at(patch->b, scale(-1, n), of_b, &on_b, &room_b);
+    if (leaves_plane(patch, &on_a) || leaves_plane(patch, &on_b)) {
+        sti_shadow_feature(patch->a, n, patch->how->planar, &on_a);
+        sti_shadow_feature(patch->b, scale(-1, n), patch->how->planar, &on_b);
+    }
+    const double turned_a = turned(&on_a, n), turned_b = turned(&on_b, scale(-1, n));
+    const double as_turned = turned_b + SAME_NORMAL * SAME_NORMAL;
+    if (patch->room > 0) {
+        double angle = smaller(room_a, room_b);
+        if (on_a.n > 2 && on_b.n > 2) angle = smaller(angle, 0.5 * fabs(sqrt(turned_a) - sqrt(as_turned)));
+        patch->room = smaller(patch->room, way_of_turn(patch, angle / patch->distance->swing));
+    }
+    if (on_a.n > 2 && on_b.n > 1 && turned_a <= as_turned) return face_patch(patch, &on_a, &on_b, 1);
+    if (on_b.n > 2 && on_a.n > 1) return face_patch(patch, &on_b, &on_a, -1);
+    if (on_a.n == 2 && on_b.n == 2) return edge_patch(patch, &on_a, &on_b);
+    return ST_OK;
+}
+
+static void finish_patch(Patch *patch)
+{
+    if (!patch->how->keep_all) sti_reduce_points(patch->out, patch->first);
+    sti_order_features(patch->out, patch->first);
+}
+
+/* Rounding of what was decided, of the sizes: less room than a few of that is none. */
+#define LEAST_ROOM 1e-13
+
+static void keep_patch(const Patch *patch)
+{
+    const double rounding = LEAST_ROOM * (patch->a->size + patch->b->size);
+    sti_Kept *kept = patch->how->kept;
+    if (kept == NULL) return;
+    kept->room = patch->room > 2 * rounding ? patch->room - rounding : 0;
+    kept->features = patch->distance->features;
+}
+
+st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
+                       const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
+    Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err, 0};
+    if (how->kept != NULL) patch.room = distance->room, how->kept->reference = 0;
+    STI_TRY(add_patch(&patch));
+    STI_TRY(add_exact(&patch));
+    finish_patch(&patch);
+    keep_patch(&patch);
+    return ST_OK;
+}
+
+st_Status sti_manifold_again(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
+                             const sti_Collide *how, sti_Points *out, st_Error *err)
+{
+    if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
+    Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err, 0};
+    STI_TRY(patch_again(&patch));
+    STI_TRY(add_exact(&patch));
+    finish_patch(&patch);
+    return ST_OK;
+}
+
+/* Does a point of the patch come down to the gap? Else there is no patch. */
+static bool finish_if_met(Patch *patch)
+{
+    const sti_Core *a = patch->a, *b = patch->b;
+    const bool met = patch->least <= patch->distance->gap - a->radius - b->radius + STI_TIE * (a->size + b->size);
+    if (met)
+        finish_patch(patch);
+    else
+        patch->out->n = patch->first;
+    return met;
+}
+
+st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, const sti_Distance *axis, st_Vec3 origin,
+                             const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
+{
+    Patch patch = {a, b, axis, origin, how, out, out->n, INFINITY, err, 0};
+    if (how->kept != NULL) patch.room = axis->room, how->kept->reference = 0;
+    STI_TRY(add_patch(&patch));
+    *met = finish_if_met(&patch);
+    if (*met) keep_patch(&patch);
+    return ST_OK;
+}
+
+st_Status sti_manifold_along_again(const sti_Core *a, const sti_Core *b, const sti_Distance *axis, st_Vec3 origin,
+                                   const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
+{
+    Patch patch = {a, b, axis, origin, how, out, out->n, INFINITY, err, 0};
+    STI_TRY(patch_again(&patch));
+    *met = finish_if_met(&patch);
+    return ST_OK;
+}
+
+/* ---- reduction ----------------------------------------------------------------------------------- */
+
+/* A later point must be better by this factor: rounding does not change who is kept. */
+#define CLEARLY 1.0001
+
+static void to_front(sti_ContactPoint *p, int k, int front)
+{
+    sti_ContactPoint keep_this = p[k];
+    p[k] = p[front];
+    p[front] = keep_this;
+}
+
+/* The nearest point; of several that are as near, the one farthest out. When faces lie on one another edge to edge,
+ * two edges may cross anywhere along their length, as rounding has it: that point is between corners, not beyond.  */
+static int nearest_point(const sti_ContactPoint *p, int n, double size)
+{
+    st_Vec3 middle = p[0].point;
+    double least = p[0].gap, farthest = -1;
+    int best = 0;
+    for (int k = 1; k < n; k++) {
+        middle = add(middle, scale(1.0 / (k + 1), sub(p[k].point, middle)));
+        least = fmin(least, p[k].gap);
+    }
+    for (int k = 0; k < n; k++) {
+        st_Vec3 d = sub(p[k].point, middle);
+        if (p[k].gap <= least + 3e-10 * size && dot(d, d) > CLEARLY * farthest) farthest = dot(d, d), best = k;
+    }
+    return best;
+}
+
+/* Largest first: the nearest, the one farthest from it, the one farthest from their line, and the one
+ * farthest on the other side of it. Distances are across the first normal.                        */
+void sti_reduce_points(sti_Points *points, int first)
+{
+    sti_ContactPoint *p = points->point + first;
+    int n = points->n - first, best = 1;
+    if (n <= 4) return;
+    sti_order_features(points, first); /* ties go to the lower feature, whatever order the clipping left */
+    double size = 0, score = 0;
+    for (int k = 0; k < n; k++)
+        size = fmax(size, norm(sub(p[k].point, p[0].point)));
+    to_front(p, nearest_point(p, n, size), 0);
+    for (int k = 1; k < n; k++) {
+        st_Vec3 d = sub(p[k].point, p[0].point);
+        if (dot(d, d) > CLEARLY * score) score = dot(d, d), best = k;
+    }
+    to_front(p, best, 1);
+    st_Vec3 across = cross(p[0].normal, sub(p[1].point, p[0].point));
+    double most = 1e-9 * size * size, least = -most;
+    int left = -1, right = -1;
+    for (int k = 2; k < n; k++) {
+        double side = dot(across, sub(p[k].point, p[0].point));
+        if (side > CLEARLY * most) most = side, left = k;
+        if (side < CLEARLY * least) least = side, right = k;
+    }
+    n = 2;
+    if (left >= 0) {
+        to_front(p, left, n);
+        if (right == n) right = left;
+        n++;
+    }
+    if (right >= 0) to_front(p, right, n++);
+    points->n = first + n;
+}
+
+void sti_order_features(sti_Points *points, int first)
+{
+    sti_ContactPoint *p = points->point;
+    for (int k = first + 1; k < points->n; k++) /* few of them: insertion */
+        for (int j = k; j > first && p[j].feature < p[j - 1].feature; j--)
+            to_front(p, j, j - 1);
+    for (int k = first + 1; k < points->n; k++)
+        if (p[k].feature <= p[k - 1].feature) p[k].feature = p[k - 1].feature + 1;
+}

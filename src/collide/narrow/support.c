@@ -1,0 +1,219 @@
+#include "collide/narrow/support.h"
+
+/* ---- the box's facets ---------------------------------------------------------------------------- */
+
+/* Corner k has + along x, y, z where bit 0, 1, 2 of k is set. Face 2 e + s: axis e, + where s = 1. */
+static const int box_face_first[7] = {0, 4, 8, 12, 16, 20, 24};
+static const int box_face_vertex[24] = {
+    0, 4, 6, 2, 1, 3, 7, 5, /* -x, +x */
+    0, 1, 5, 4, 2, 6, 7, 3, /* -y, +y */
+    0, 2, 3, 1, 4, 5, 7, 6, /* -z, +z */
+};
+static const int box_edge[48] = {
+    0, 1, 2, 4, 2, 3, 3, 4, 4, 5, 2, 5, 6, 7, 3, 5, /* along x: faces -y -z, +y -z, -y +z, +y +z */
+    0, 2, 0, 4, 1, 3, 1, 4, 4, 6, 0, 5, 5, 7, 1, 5, /* along y */
+    0, 4, 0, 2, 1, 5, 1, 2, 2, 6, 0, 3, 3, 7, 1, 3, /* along z */
+};
+static const st_Vec3 box_vertex[8] = {{-1, -1, -1}, {1, -1, -1}, {-1, 1, -1}, {1, 1, -1},
+                                      {-1, -1, 1},  {1, -1, 1},  {-1, 1, 1},  {1, 1, 1}};
+static const st_Vec3 box_normal[6] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
+static const double box_offset[6] = {1, 1, 1, 1, 1, 1};
+/* In units of the half extents: vertices are scaled on the way out, normals are not changed by it. */
+static const sti_Facets box_facets = {
+    8, 6, 12, box_vertex, box_face_first, box_face_vertex, box_normal, box_offset, box_edge, NULL, NULL};
+
+/* ---- placing ------------------------------------------------------------------------------------- */
+
+sti_Core sti_core(const sti_Shape *shape, st_Pose pose)
+{
+    sti_Core core = {.p = pose.p, .half = vec3(1, 1, 1)};
+    core.axis[0] = rotate(pose.q, vec3(1, 0, 0));
+    core.axis[1] = rotate(pose.q, vec3(0, 1, 0));
+    core.axis[2] = rotate(pose.q, vec3(0, 0, 1));
+    int along = shape->type == ST_SHAPE_BAR ? 0 : 2;
+    switch (shape->type) {
+    case ST_SHAPE_SPHERE:
+        core.radius = shape->radius;
+        break;
+    case ST_SHAPE_CAPSULE:
+    case ST_SHAPE_BAR:
+        core.radius = shape->radius; /* a bar's is 0 */
+        core.kind = STI_CORE_SEGMENT;
+        core.along = along;
+        core.extent = 0.5 * shape->length;
+        core.corner[0] = sub(core.p, scale(core.extent, core.axis[along]));
+        core.corner[1] = add(core.p, scale(core.extent, core.axis[along]));
+        core.size = core.extent;
+        break;
+    case ST_SHAPE_BOX:
+        core.kind = STI_CORE_BOX;
+        core.half = shape->half;
+        core.facets = &box_facets;
+        core.size = norm(shape->half);
+        break;
+    case ST_SHAPE_HULL:
+        core.kind = STI_CORE_HULL;
+        core.facets = &shape->hull->facets;
+        core.size = norm(shape->middle) + shape->reach;
+        break;
+    case ST_SHAPE_CYLINDER:
+        core.kind = STI_CORE_CYLINDER;
+        core.extent = shape->radius;
+        core.lo = -0.5 * shape->length, core.hi = 0.5 * shape->length;
+        core.size = hypot(shape->radius, core.hi);
+        break;
+    case ST_SHAPE_CONE:
+        core.kind = STI_CORE_CONE;
+        core.extent = shape->radius;
+        core.lo = -0.25 * shape->length, core.hi = 0.75 * shape->length;
+        core.size = fmax(core.hi, hypot(shape->radius, core.lo));
+        break;
+    case ST_SHAPE_ELLIPSOID:
+        core.kind = STI_CORE_ELLIPSOID;
+        core.half = shape->half;
+        core.size = fmax(shape->half.x, fmax(shape->half.y, shape->half.z));
+        break;
+    case ST_SHAPE_POINT:
+    case ST_SHAPE_PLANE: /* neither convex and bounded: never asked for */
+    case ST_SHAPE_MESH:
+    case ST_SHAPE_HEIGHT_FIELD:
+        break;
+    }
+    return core;
+}
+
+sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c)
+{
+    sti_Core core = {.kind = STI_CORE_TRIANGLE, .p = a, .corner = {a, b, c}};
+    st_Vec3 n = cross(sub(b, a), sub(c, a)), e = sub(b, a);
+    core.axis[0] = scale(1 / norm(e), e);
+    core.axis[2] = scale(1 / norm(n), n);
+    core.axis[1] = cross(core.axis[2], core.axis[0]);
+    core.size = fmax(norm(e), norm(sub(c, a)));
+    return core;
+}
+
+sti_Core sti_core_segment(st_Vec3 a, st_Vec3 b)
+{
+    st_Vec3 way = sub(b, a);
+    sti_Core core = {.kind = STI_CORE_SEGMENT,
+                     .p = scale(0.5, add(a, b)),
+                     .half = vec3(1, 1, 1),
+                     .extent = 0.5 * norm(way),
+                     .corner = {a, b}};
+    core.axis[0] = scale(1 / norm(way), way);
+    core.axis[1] = orthogonal(core.axis[0]);
+    core.axis[2] = cross(core.axis[0], core.axis[1]);
+    core.size = core.extent;
+    return core;
+}
+
+/* ---- support ------------------------------------------------------------------------------------- */
+
+int sti_facets_farthest(const sti_Facets *f, st_Vec3 d)
+{
+    int best = 0;
+    double most = dot(f->vertex[0], d);
+    for (int k = 1; k < f->n_vertices; k++) {
+        double along = dot(f->vertex[k], d);
+        if (along > most) most = along, best = k;
+    }
+    return best;
+}
+
+static st_Vec3 support_hull(const sti_Core *core, st_Vec3 d)
+{
+    const sti_Facets *f = core->facets;
+    return add(core->p, core_to_world(core, f->vertex[sti_facets_farthest(f, core_to_local(core, d))]));
+}
+
+/* Radius times the direction of d across the axis; any direction where d is along it. */
+static st_Vec3 rim_direction(const sti_Core *core, st_Vec3 d)
+{
+    double x = dot(core->axis[0], d), y = dot(core->axis[1], d), across = hypot(x, y);
+    if (!(across > 0)) x = across = 1;
+    return add(scale(core->extent * x / across, core->axis[0]), scale(core->extent * y / across, core->axis[1]));
+}
+
+st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d)
+{
+    switch (core->kind) {
+    case STI_CORE_POINT:
+        return core->p;
+    case STI_CORE_SEGMENT:
+        return core->corner[dot(d, sub(core->corner[1], core->corner[0])) > 0];
+    case STI_CORE_TRIANGLE: {
+        double x = dot(d, sub(core->corner[1], core->corner[0])), y = dot(d, sub(core->corner[2], core->corner[0]));
+        return core->corner[x > 0 && x >= y ? 1 : y > 0 ? 2 : 0];
+    }
+    case STI_CORE_BOX: {
+        st_Vec3 s = core_to_local(core, d);
+        return add(core->p, core_to_world(core, vec3(copysign(core->half.x, s.x), copysign(core->half.y, s.y),
+                                                     copysign(core->half.z, s.z))));
+    }
+    case STI_CORE_HULL:
+        return support_hull(core, d);
+    case STI_CORE_CYLINDER:
+        return add(core->p,
+                   add(rim_direction(core, d), scale(dot(core->axis[2], d) >= 0 ? core->hi : core->lo, core->axis[2])));
+    case STI_CORE_CONE: {
+        st_Vec3 apex = scale(core->hi, core->axis[2]),
+                rim = add(rim_direction(core, d), scale(core->lo, core->axis[2]));
+        return add(core->p, dot(d, apex) > dot(d, rim) ? apex : rim);
+    }
+    case STI_CORE_ELLIPSOID: {
+        /* max d.x over |x/half| = 1: x = half^2 d / |half d| */
+        st_Vec3 s = core_to_local(core, d);
+        st_Vec3 h = vec3(core->half.x * s.x, core->half.y * s.y, core->half.z * s.z);
+        double length = norm(h);
+        if (!(length > 0)) return core->p;
+        h = vec3(core->half.x * h.x / length, core->half.y * h.y / length, core->half.z * h.z / length);
+        return add(core->p, core_to_world(core, h));
+    }
+    }
+    return core->p;
+}
+
+/* ---- vertices, faces, edges ---------------------------------------------------------------------- */
+
+int sti_core_vertex_count(const sti_Core *core)
+{
+    if (core->facets != NULL) return core->facets->n_vertices;
+    return core->kind == STI_CORE_POINT ? 1 : core->kind == STI_CORE_SEGMENT ? 2 : 3;
+}
+
+int sti_core_face_count(const sti_Core *core)
+{
+    return core->facets != NULL ? core->facets->n_faces : core->kind == STI_CORE_TRIANGLE ? 2 : 0;
+}
+
+void sti_core_face(const sti_Core *core, int k, st_Vec3 *normal, st_Vec3 *on)
+{
+    if (core->facets == NULL) {
+        *normal = scale(k == 0 ? 1 : -1, core->axis[2]);
+        *on = core->corner[0];
+        return;
+    }
+    *normal = core_to_world(core, core->facets->normal[k]);
+    *on = sti_core_vertex(core, core->facets->face_vertex[core->facets->face_first[k]]);
+}
+
+int sti_core_edge_count(const sti_Core *core)
+{
+    if (core->facets != NULL) return core->facets->n_edges;
+    return core->kind == STI_CORE_TRIANGLE ? 3 : core->kind == STI_CORE_SEGMENT ? 1 : 0;
+}
+
+void sti_core_edge(const sti_Core *core, int k, st_Vec3 end[2], st_Vec3 beside[2])
+{
+    if (core->facets == NULL) {
+        end[0] = core->corner[k], end[1] = core->corner[(k + 1) % 3];
+        if (core->kind == STI_CORE_SEGMENT) end[1] = core->corner[1];
+        return;
+    }
+    const int *edge = core->facets->edge + (ptrdiff_t)4 * k;
+    for (int s = 0; s < 2; s++) {
+        end[s] = sti_core_vertex(core, edge[s]);
+        beside[s] = core_to_world(core, core->facets->normal[edge[2 + s]]);
+    }
+}

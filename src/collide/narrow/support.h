@@ -1,0 +1,191 @@
+/* collide/narrow/support.h -- a convex shape placed in space: its core, and the radius around it.
+ *
+ * Coordinates are the world's axes about an origin near the pair, so that far from the world's origin no
+ * digits are lost.
+ */
+#ifndef STI_CORE_H
+#define STI_CORE_H
+
+#include "collide/shape.h"
+
+typedef enum sti_CoreKind {
+    STI_CORE_POINT,
+    STI_CORE_SEGMENT,
+    STI_CORE_TRIANGLE,
+    STI_CORE_BOX,
+    STI_CORE_HULL,
+    STI_CORE_CYLINDER,
+    STI_CORE_CONE,
+    STI_CORE_ELLIPSOID
+} sti_CoreKind;
+
+struct sti_Core {
+    sti_CoreKind kind;
+    st_Vec3 p;         /* where its origin is                                                              */
+    st_Vec3 axis[3];   /* its x, y, z                                                                */
+    st_Vec3 half;      /* box, ellipsoid                                                             */
+    int along;         /* segment: which of its axes                                                 */
+    double extent;     /* segment: half its length; cylinder, cone: radius                           */
+    double lo, hi;     /* cylinder, cone: along z                                                    */
+    double radius;     /* around the core                                                            */
+    double size;       /* no point of the core is farther from p                                     */
+    st_Vec3 corner[3]; /* triangle, segment: placed                                                */
+    const sti_Facets *facets;
+};
+typedef struct sti_Core sti_Core;
+
+sti_Core sti_core(const sti_Shape *shape, st_Pose pose);
+/* The same from `known`, which is the core at the origin; NULL: not known. */
+static inline void core_place(const sti_Core *known, const sti_Shape *shape, st_Pose pose, sti_Core *out)
+{
+    if (known == NULL) {
+        *out = sti_core(shape, pose);
+        return;
+    }
+    *out = *known;
+    out->p = pose.p;
+    for (int k = 0; k < 2 && out->kind == STI_CORE_SEGMENT; k++)
+        out->corner[k] = add(pose.p, out->corner[k]);
+}
+sti_Core sti_core_triangle(st_Vec3 a, st_Vec3 b, st_Vec3 c);
+sti_Core sti_core_segment(st_Vec3 a, st_Vec3 b);
+
+/* Faces and edges are flat and straight: signed distances are exact. */
+static inline bool core_is_polytope(const sti_Core *core)
+{
+    return core->kind <= STI_CORE_HULL;
+}
+static inline st_Vec3 core_to_world(const sti_Core *core, st_Vec3 a)
+{
+    return add(scale(a.x, core->axis[0]), add(scale(a.y, core->axis[1]), scale(a.z, core->axis[2])));
+}
+static inline st_Vec3 core_to_local(const sti_Core *core, st_Vec3 a)
+{
+    return vec3(dot(core->axis[0], a), dot(core->axis[1], a), dot(core->axis[2], a));
+}
+
+/* The unit n turned a little to be across the unit e: the cross product of nearly parallel edges is across either
+ * only up to rounding over their angle, and a long edge makes much of that.                       */
+static inline st_Vec3 sti_across(st_Vec3 n, st_Vec3 e)
+{
+    n = sub(n, scale(dot(n, e), e));
+    return scale(1 / norm(n), n);
+}
+
+/* The point of the core farthest along d (any length, not 0). */
+st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d);
+
+/* ---- polytopes: points, segments, triangles, boxes, hulls ---------------------------------------- */
+
+int sti_core_vertex_count(const sti_Core *core);
+/* The first vertex that is farthest along d, in the axes of the facets. */
+int sti_facets_farthest(const sti_Facets *f, st_Vec3 d);
+static inline st_Vec3 sti_core_vertex(const sti_Core *core, int k)
+{
+    if (core->facets == NULL) return core->kind == STI_CORE_POINT ? core->p : core->corner[k];
+    st_Vec3 v = core->facets->vertex[k]; /* of a box in units of half, which is 1 for hulls */
+    return add(core->p, core_to_world(core, vec3(core->half.x * v.x, core->half.y * v.y, core->half.z * v.z)));
+}
+int sti_core_face_count(const sti_Core *core);
+/* Outward unit and one vertex of face k. A triangle has two faces. */
+void sti_core_face(const sti_Core *core, int k, st_Vec3 *normal, st_Vec3 *on);
+int sti_core_edge_count(const sti_Core *core);
+/* Ends of edge k; face normals beside it (boxes and hulls). */
+void sti_core_edge(const sti_Core *core, int k, st_Vec3 end[2], st_Vec3 beside[2]);
+
+/* ---- distance ------------------------------------------------------------------------------------ */
+
+/* Between two cores: signed, positive apart. */
+typedef struct sti_Distance {
+    double gap;        /* least distance, or minus the least translation that separates               */
+    st_Vec3 normal;    /* unit, from a to b                                                           */
+    st_Vec3 a, b;      /* points of the cores that realise it; b - a = gap normal                     */
+    double error;      /* how far the answer may be off: 0 up to rounding for polytopes [m]           */
+    bool beyond;       /* farther than asked for: only the normal is known, roughly                   */
+    bool flat;         /* of their shadows in a plane: in_plane.c                                     */
+    uint32_t features; /* of two polytopes, that make it: cached_features.c; 0: not known                  */
+    double room;       /* how far the cores may move and these features are still certain [m]; 0: not known */
+    double swing;      /* where there is room: how much faster than the cores the normal turns, at most    */
+    int rounds;        /* of GJK and of the expanding polytope, together                              */
+} sti_Distance;
+
+/* gjk.c: false when the cores are closer than `touching` or overlap; then `simplex` feeds epa.c. Cores that are
+ * farther than `beyond` are not followed to the end.                                              */
+typedef struct sti_Simplex {
+    int n;
+    st_Vec3 a[4], b[4], w[4]; /* w = a - b                                                         */
+    double weight[4];
+} sti_Simplex;
+bool sti_gjk(const sti_Core *a, const sti_Core *b, double touching, double beyond, sti_Simplex *simplex,
+             sti_Distance *out);
+
+/* sat.c: the axis of largest separation of two polytopes. A unit `guess` near that axis makes it fast, and changes
+ * nothing else as long as they overlap or touch, or are apart along the guess; 0: no guess, nothing is left out. */
+void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *out);
+/* Of two hulls, from the unit n to the axis nearby that separates them most; returns how much. */
+double sti_sat_nearby(const sti_Core *a, const sti_Core *b, st_Vec3 *n);
+/* Across two edges, as a unit; returns the sine of their angle. */
+static inline double sti_edges_axis(st_Vec3 way_a, double length_a, st_Vec3 way_b, double length_b, st_Vec3 *n)
+{
+    *n = cross(way_a, way_b);
+    double length = norm(*n);
+    if (length > 0) *n = sti_across(scale(1 / length, *n), scale(1 / length_a, way_a));
+    return length / (length_a * length_b);
+}
+/* The pair of points of two lines, not parallel, that are nearest to each other. */
+void sti_nearest_on_lines(const st_Vec3 a[2], const st_Vec3 b[2], st_Vec3 *on_a, st_Vec3 *on_b);
+
+/* epa.c: penetration of any two cores, from a simplex near or around the origin. Where it ends before the answer is
+ * certain, `others` are directions apart from each other that may be better still.                 */
+#define STI_MAX_DIRECTIONS 8
+typedef struct sti_Directions {
+    int n;
+    st_Vec3 direction[STI_MAX_DIRECTIONS];
+} sti_Directions;
+void sti_epa(const sti_Core *a, const sti_Core *b, sti_Simplex *simplex, sti_Distance *out, sti_Directions *others);
+
+/* polish.c: from near the best direction to the best one, and to its points. */
+void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
+
+/* cached_features.c: the features of two polytopes that look along n and against it, as one number that is never 0; 0
+ * where they are others than a face and a corner or two edges.                                          */
+uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
+/* The distance from these features, if it is certain that they make it. */
+bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+/* The same, without proof, after moves within the `room` of a distance before. false: so near to touching that nothing
+ * is certain.                                                                                        */
+bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+
+/* Their axis, as a unit: a good guess where nothing is certain. */
+bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n);
+
+/* What a distance is expected to be like. It makes finding it fast, and changes nothing else. */
+typedef struct sti_Guess {
+    st_Vec3 normal;    /* a unit                                                                   */
+    uint32_t features; /* 0: none                                                                  */
+} sti_Guess;
+
+/* distance.c: signed distance of any two cores; beyond `beyond`, only that it is, and a normal near the axis that
+ * shows it. guess NULL: none.                                                                     */
+void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out);
+/* A separation so far beyond that no rounding on the way to the distance brings it back. */
+static inline bool core_is_beyond(double separation, double beyond, double size)
+{
+    return separation > beyond + 1e-12 * size;
+}
+
+/* in_plane.c: the signed distance for motions across a world axis only, from that in space. */
+void sti_distance_in_plane(const sti_Core *a, const sti_Core *b, int axis, double beyond, sti_Distance *d);
+/* Up to what rounding makes of a direction that is. */
+static inline bool sti_is_in_plane(st_Vec3 n, int axis)
+{
+    return fabs(dot(n, vec3_axis(axis))) <= 1e-9;
+}
+
+/* Separation of the cores along the unit n: min over b - max over a. A lower bound of the gap. */
+static inline double core_separation(const sti_Core *a, const sti_Core *b, st_Vec3 n)
+{
+    return dot(n, sub(sti_core_support(b, scale(-1, n)), sti_core_support(a, n)));
+}
+
+#endif

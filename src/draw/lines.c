@@ -1,0 +1,99 @@
+/* draw/lines.c -- curves on linear axes, panel under panel, with one legend. */
+#include "base/base.h"
+#include "draw/svg.h"
+#include "record/whole_file.h"
+
+#include <stiction/io.h>
+
+#define WIDTH   860.0
+#define LEFT    80.0
+#define RIGHT   30.0
+#define TOP     64.0 /* title, legend */
+#define PANEL_H 200.0
+#define GAP     60.0
+
+st_Status sti_check_curves(const st_PlotCurve *curves, int n, st_Error *err)
+{
+    if (n < 0 || (n > 0 && curves == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "a plot of %d curves, must be given", n);
+    for (int c = 0; c < n; c++)
+        if (curves[c].n < 0 || (curves[c].n > 0 && (curves[c].x == NULL || curves[c].y == NULL)))
+            return sti_fail(err, ST_ERR_ARGUMENT, "curve \"%s\" of a plot has %d points, must have x and y",
+                            curves[c].name != NULL ? curves[c].name : "", curves[c].n);
+    return ST_OK;
+}
+
+static void range(const st_PlotPanel *panel, bool of_x, double *lo, double *hi)
+{
+    *lo = INFINITY, *hi = -INFINITY;
+    for (int c = 0; c < panel->n_curves; c++)
+        for (int k = 0; k < panel->curves[c].n; k++) {
+            double value = of_x ? panel->curves[c].x[k] : panel->curves[c].y[k];
+            if (!isfinite(value)) continue;
+            *lo = fmin(*lo, value), *hi = fmax(*hi, value);
+        }
+    if (!(*lo <= *hi)) *lo = 0, *hi = 1; /* nothing to show */
+    if (!of_x || *lo == *hi) sti_round_range(lo, hi);
+}
+
+/* Later curves are drawn with dashes of their own, so that curves that coincide all show. */
+static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int number)
+{
+    bool open = false;
+    for (int k = 0; k < curve->n; k++) {
+        if (!isfinite(curve->x[k]) || !isfinite(curve->y[k])) continue;
+        if (!open)
+            sti_svg(file,
+                    "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" stroke-dasharray=\"%d %d\" points=\"",
+                    sti_colour(number), number == 0 ? 2.6 : 1.5, 10, number == 0 ? 0 : 1 + 3 * number);
+        sti_svg(file, "%.2f ", sti_window_x(w, curve->x[k]));
+        sti_svg(file, "%.2f ", sti_window_y(w, curve->y[k]));
+        open = true;
+    }
+    if (open) fputs("\"/>\n", file);
+}
+
+/* In as many lines as it needs; returns the height of those after the first. file NULL: only that. */
+static double draw_legend(FILE *file, const st_PlotPanel *panel)
+{
+    double x = LEFT, y = 44;
+    for (int c = 0; c < panel->n_curves; c++) {
+        const char *name = panel->curves[c].name != NULL ? panel->curves[c].name : "";
+        double width = 34 + 6.2 * (double)strlen(name);
+        if (x > LEFT && x + width > WIDTH) x = LEFT, y += 18;
+        if (file != NULL) {
+            sti_svg_line(file, x, y, x + 18, y, sti_colour(c), 2.5);
+            sti_svg_text(file, x + 23, y + 4, 11, STI_START, STI_INK, name);
+        }
+        x += width;
+    }
+    return y - 44;
+}
+
+st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
+                        int n_panels, st_Error *err)
+{
+    FILE *file = NULL;
+    if (path == NULL || panels == NULL || n_panels < 1)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_lines: a path and at least one panel must be given");
+    for (int p = 0; p < n_panels; p++)
+        STI_TRY(sti_check_curves(panels[p].curves, panels[p].n_curves, err));
+    STI_TRY(sti_file_open(path, &file, err));
+    double top = TOP + draw_legend(NULL, &panels[0]), height = top + n_panels * (PANEL_H + GAP);
+    sti_svg(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
+            WIDTH, height, WIDTH, height, STI_PAPER);
+    sti_svg_text(file, 20, 26, 15, STI_START, STI_INK, title != NULL ? title : "");
+    draw_legend(file, &panels[0]);
+    for (int p = 0; p < n_panels; p++) {
+        sti_Window window = {.box = {LEFT, top + 20 + p * (PANEL_H + GAP), WIDTH - LEFT - RIGHT, PANEL_H}};
+        range(&panels[p], true, &window.x0, &window.x1);
+        range(&panels[p], false, &window.y0, &window.y1);
+        sti_svg_axes(file, &window, x_label != NULL ? x_label : "", panels[p].label != NULL ? panels[p].label : "");
+        for (int c = 0; c < panels[p].n_curves; c++)
+            draw_curve(file, &window, &panels[p].curves[c], c);
+    }
+    fputs("</svg>\n", file);
+    return sti_file_close(file, path, err);
+}

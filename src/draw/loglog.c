@@ -1,0 +1,128 @@
+/* draw/loglog.c -- errors over step sizes on logarithmic axes, with the slopes of orders one and two. */
+#include "base/base.h"
+#include "draw/svg.h"
+#include "record/whole_file.h"
+
+#include <stiction/io.h>
+
+#define WIDTH  620
+#define HEIGHT 460
+
+/* What is so far below the largest value is rounding: it is left out as zeros are, or the rest would have no room. */
+#define NOTHING 1e-17
+
+static double largest(const st_PlotCurve *curves, int n)
+{
+    double most = 0;
+    for (int c = 0; c < n; c++)
+        for (int k = 0; k < curves[c].n; k++)
+            if (isfinite(curves[c].y[k])) most = fmax(most, curves[c].y[k]);
+    return most;
+}
+
+/* Decades that hold all values above `least`. */
+static void decades(const st_PlotCurve *curves, int n, bool of_x, double least, double *lo, double *hi)
+{
+    *lo = INFINITY, *hi = -INFINITY;
+    for (int c = 0; c < n; c++)
+        for (int k = 0; k < curves[c].n; k++) {
+            double value = of_x ? curves[c].x[k] : curves[c].y[k];
+            if (!(value > least) || !isfinite(value)) continue;
+            *lo = fmin(*lo, log10(value));
+            *hi = fmax(*hi, log10(value));
+        }
+    if (!(*lo <= *hi)) *lo = -1, *hi = 0; /* nothing to show */
+    *lo = floor(*lo - 0.02), *hi = ceil(*hi + 0.02);
+}
+
+static void tick_text(char *out, size_t size, int power)
+{
+    snprintf(out, size, "1e%d", power);
+}
+
+static void draw_axes(FILE *file, const sti_Window *w, const char *x_label, const char *y_label)
+{
+    const sti_Rect *box = &w->box;
+    char text[24];
+    int skip_y = (int)ceil((w->y1 - w->y0) / 14);
+    for (int p = (int)w->x0; p <= (int)w->x1; p++) {
+        double x = sti_window_x(w, p);
+        sti_svg_line(file, x, box->y, x, box->y + box->h, STI_GRID, 1);
+        tick_text(text, sizeof text, p);
+        sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, text);
+    }
+    for (int p = (int)w->y0; p <= (int)w->y1; p += skip_y) {
+        double y = sti_window_y(w, p);
+        sti_svg_line(file, box->x, y, box->x + box->w, y, STI_GRID, 1);
+        tick_text(text, sizeof text, p);
+        sti_svg_text(file, box->x - 7, y + 4, 11, STI_END, STI_SOFT, text);
+    }
+    sti_svg_line(file, box->x, box->y, box->x, box->y + box->h, STI_SOFT, 1);
+    sti_svg_line(file, box->x, box->y + box->h, box->x + box->w, box->y + box->h, STI_SOFT, 1);
+    sti_svg_text(file, box->x + box->w, box->y + box->h + 34, 12, STI_END, STI_INK, x_label);
+    sti_svg_text(file, box->x - 50, box->y - 9, 12, STI_START, STI_INK, y_label);
+}
+
+/* Dashed lines of slope 1 and 2 from the last point of the first curve that has one and ends above rounding. */
+static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *curve, int n, double most)
+{
+    while (n > 1 && (curve->n < 1 || !(curve->y[curve->n - 1] > 1e-12 * most)))
+        curve++, n--;
+    int last = curve->n - 1;
+    if (last < 0 || !(curve->y[last] > 0)) return;
+    double x = log10(curve->x[last]), y = log10(curve->y[last]);
+    for (int order = 1; order <= 2; order++) {
+        double reach = fmin(w->x1 - x, (w->y1 - y) / order);
+        char text[24];
+        if (!(reach > 0)) continue;
+        sti_svg(file,
+                "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1\" "
+                "stroke-dasharray=\"4 4\"/>\n",
+                sti_window_x(w, x), sti_window_y(w, y), sti_window_x(w, x + reach), sti_window_y(w, y + order * reach),
+                STI_SOFT);
+        snprintf(text, sizeof text, "order %d", order);
+        sti_svg_text(file, sti_window_x(w, x + reach) - 4, sti_window_y(w, y + order * reach) + 20, 11, STI_END,
+                     STI_SOFT, text);
+    }
+}
+
+static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curve, double least, int number)
+{
+    double x_before = NAN, y_before = NAN;
+    for (int k = 0; k < curve->n; k++) {
+        if (!(curve->x[k] > 0 && curve->y[k] > least) || !isfinite(curve->y[k])) continue;
+        double x = sti_window_x(w, log10(curve->x[k])), y = sti_window_y(w, log10(curve->y[k]));
+        if (!isnan(x_before)) sti_svg_line(file, x_before, y_before, x, y, sti_colour(number), 1.6);
+        sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, y, sti_colour(number));
+        x_before = x, y_before = y;
+    }
+    double top = w->box.y + 16 + 16 * number;
+    sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", w->box.x + 14, top - 4,
+            sti_colour(number));
+    sti_svg_text(file, w->box.x + 24, top, 12, STI_START, STI_INK, curve->name != NULL ? curve->name : "");
+}
+
+st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
+                         const st_PlotCurve *curves, int n_curves, st_Error *err)
+{
+    FILE *file = NULL;
+    if (path == NULL || curves == NULL || n_curves < 1)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_loglog: a path and at least one curve must be given");
+    STI_TRY(sti_check_curves(curves, n_curves, err));
+    sti_Window window = {.box = {70, 60, WIDTH - 100, HEIGHT - 120}};
+    const double most = largest(curves, n_curves), least = NOTHING * most;
+    decades(curves, n_curves, true, 0, &window.x0, &window.x1);
+    decades(curves, n_curves, false, least, &window.y0, &window.y1);
+    STI_TRY(sti_file_open(path, &file, err));
+    sti_svg(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+            "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, STI_PAPER);
+    sti_svg_text(file, 20, 28, 15, STI_START, STI_INK, title != NULL ? title : "");
+    draw_axes(file, &window, x_label != NULL ? x_label : "", y_label != NULL ? y_label : "");
+    draw_slopes(file, &window, curves, n_curves, most);
+    for (int c = 0; c < n_curves; c++)
+        draw_curve(file, &window, &curves[c], least, c);
+    fputs("</svg>\n", file);
+    return sti_file_close(file, path, err);
+}

@@ -1,0 +1,163 @@
+/* draw/plot.c -- curves of a recording (record/curves.c) as SVG, for papers, over time or over one of them. Curves of
+ * one unit share a chart; charts stand below one another.
+ */
+#include "draw/svg.h"
+#include "record/curves.h"
+#include "record/whole_file.h"
+
+#include <stdlib.h>
+
+#define MOST_CURVES 16
+
+typedef struct Plot {
+    st_Recording *recording;
+    const st_RecordingInfo *info;
+    st_Allocator allocator;
+    sti_Curve curve[MOST_CURVES + 1]; /* the last one is drawn over, if any */
+    int n, n_read;
+    char over[80];
+    double *step_time, *frame_time;
+    const sti_Curve *chart[MOST_CURVES]; /* of the chart being drawn */
+} Plot;
+
+static bool of_frames(const sti_Curve *curve)
+{
+    return curve->kind != STI_CURVE_STEP;
+}
+
+static double chart_time(const void *ctx, int sample)
+{
+    const Plot *plot = ctx;
+    if (plot->n_read > plot->n) return plot->curve[plot->n].value[sample];
+    return of_frames(plot->chart[0]) ? plot->frame_time[sample] : plot->step_time[sample];
+}
+
+static double chart_value(const void *ctx, int curve, int sample)
+{
+    return ((const Plot *)ctx)->chart[curve]->value[sample];
+}
+
+/* Same unit and same times: one chart. */
+static bool together(const sti_Curve *a, const sti_Curve *b)
+{
+    return strcmp(a->unit, b->unit) == 0 && of_frames(a) == of_frames(b) &&
+           (a->unit[0] != '\0' || strcmp(a->name, b->name) == 0);
+}
+
+static int count_charts(const Plot *plot)
+{
+    int n = 0;
+    for (int c = 0; c < plot->n; c++) {
+        bool first = true;
+        for (int k = 0; k < c; k++)
+            first = first && !together(&plot->curve[k], &plot->curve[c]);
+        n += first;
+    }
+    return n;
+}
+
+static void draw_chart(Plot *plot, FILE *file, int first, int row)
+{
+    const char *names[MOST_CURVES], *colours[MOST_CURVES];
+    char title[64];
+    const sti_Curve *head = &plot->curve[first];
+    int n = 0;
+    for (int c = first; c < plot->n; c++) {
+        if (!together(head, &plot->curve[c])) continue;
+        names[n] = plot->curve[c].name;
+        colours[n] = sti_colour(n);
+        plot->chart[n++] = &plot->curve[c];
+    }
+    int64_t samples = of_frames(head) ? plot->info->n_frames : plot->info->n_steps;
+    snprintf(title, sizeof title, head->unit[0] != '\0' ? "[%s]" : "%.0s", head->unit);
+    sti_Curves curves = {.title = title,
+                         .n = n,
+                         .name = names,
+                         .colour = colours,
+                         .dashed = -1,
+                         .samples = samples < INT32_MAX ? (int)samples : INT32_MAX,
+                         .ctx = plot,
+                         .time = chart_time,
+                         .over = plot->over[0] != '\0' ? plot->over : NULL,
+                         .value = chart_value};
+    sti_svg_chart(file, (sti_Rect){64, 34 + 260.0 * row, 640, 190}, &curves);
+}
+
+static st_Status draw(Plot *plot, const char *path, st_Error *err)
+{
+    FILE *file = NULL;
+    int charts = count_charts(plot), row = 0;
+    STI_TRY(sti_file_open(path, &file, err));
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"730\" height=\"%d\" viewBox=\"0 0 730 %d\" "
+            "font-family=\"system-ui, sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+            260 * charts + 6, 260 * charts + 6);
+    for (int c = 0; c < plot->n; c++) {
+        bool first = true;
+        for (int k = 0; k < c; k++)
+            first = first && !together(&plot->curve[k], &plot->curve[c]);
+        if (first) draw_chart(plot, file, c, row++);
+    }
+    fputs("</svg>\n", file);
+    return sti_file_close(file, path, err);
+}
+
+static st_Status allocate(Plot *plot, st_Error *err)
+{
+    int64_t steps = plot->info->n_steps + 1, frames = plot->info->n_frames + 1;
+    plot->step_time = sti_alloc(&plot->allocator, steps, sizeof(double));
+    plot->frame_time = sti_alloc(&plot->allocator, frames, sizeof(double));
+    bool ok = plot->step_time != NULL && plot->frame_time != NULL;
+    for (int c = 0; c < plot->n_read; c++) {
+        sti_Curve *curve = &plot->curve[c];
+        curve->value = sti_alloc(&plot->allocator, of_frames(curve) ? frames : steps, sizeof(double));
+        ok = ok && curve->value != NULL;
+    }
+    return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
+}
+
+static void release(Plot *plot)
+{
+    const st_Allocator *a = &plot->allocator;
+    int64_t steps = plot->info->n_steps + 1, frames = plot->info->n_frames + 1;
+    sti_free(a, plot->step_time, steps, sizeof(double));
+    sti_free(a, plot->frame_time, frames, sizeof(double));
+    for (int c = 0; c < plot->n_read; c++)
+        sti_free(a, plot->curve[c].value, of_frames(&plot->curve[c]) ? frames : steps, sizeof(double));
+}
+
+/* What the curves are drawn over. Some are known once a step, others once a frame: not one over the other. */
+static st_Status find_over(Plot *plot, const char *over, st_Error *err)
+{
+    sti_Curve *x = &plot->curve[plot->n];
+    if (over == NULL) return ST_OK;
+    STI_TRY(sti_curve_find(plot->info, over, x, err));
+    for (int k = 0; k < plot->n; k++)
+        if (of_frames(x) != of_frames(&plot->curve[k]))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "\"%s\" is known once a %s, \"%s\" is not: no curve of one over the other",
+                            plot->curve[k].name, of_frames(x) ? "step" : "frame", over);
+    snprintf(plot->over, sizeof plot->over, "%.60s [%s]", over, x->unit);
+    plot->n_read = plot->n + 1;
+    return ST_OK;
+}
+
+st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves, int n_curves,
+                                  const char *path, st_Error *err)
+{
+    if (recording == NULL || curves == NULL || path == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_plot: recording, curves and path must be given");
+    if (n_curves < 1 || n_curves > MOST_CURVES)
+        return sti_fail(err, ST_ERR_ARGUMENT, "a plot of %d curves, must be 1 to %d", n_curves, MOST_CURVES);
+    Plot plot = {.recording = recording, .info = st_recording_info(recording), .allocator = st_default_allocator()};
+    for (int k = 0; k < n_curves; k++)
+        STI_TRY(sti_curve_find(plot.info, curves[k], &plot.curve[k], err));
+    plot.n = plot.n_read = n_curves;
+    STI_TRY(find_over(&plot, over, err));
+    st_Status status = allocate(&plot, err);
+    if (status == ST_OK)
+        status = sti_curves_read(recording, plot.curve, plot.n_read, plot.step_time, plot.frame_time, err);
+    if (status == ST_OK) status = draw(&plot, path, err);
+    release(&plot);
+    return status;
+}

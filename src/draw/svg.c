@@ -1,0 +1,208 @@
+#include "draw/svg.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define FAR_AWAY 1e5 /* [px]: viewers misbehave beyond */
+
+const char *sti_colour(int k)
+{
+    static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2a8c6a", "#e0912f",
+                                          "#7b52ab", "#2f9fc0", "#8a6642", "#5f6875"};
+    return colours[k % (int)(sizeof colours / sizeof colours[0])];
+}
+
+static double sane(double pixel)
+{
+    if (isnan(pixel)) return 0;
+    return fmax(-FAR_AWAY, fmin(FAR_AWAY, pixel));
+}
+
+double sti_window_x(const sti_Window *window, double x)
+{
+    return sane(window->box.x + window->box.w * ((x - window->x0) / (window->x1 - window->x0)));
+}
+
+double sti_window_y(const sti_Window *window, double y)
+{
+    return sane(window->box.y + window->box.h * ((window->y1 - y) / (window->y1 - window->y0)));
+}
+
+void sti_svg(FILE *file, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == ',') *c = '.';
+    fputs(text, file);
+}
+
+void sti_svg_text(FILE *file, double x, double y, double size, sti_Anchor anchor, const char *colour, const char *text)
+{
+    static const char *const anchors[] = {"start", "middle", "end"};
+    sti_svg(file, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, size,
+            anchors[anchor], colour);
+    sti_write_xml(file, text);
+    fputs("</text>\n", file);
+}
+
+void sti_svg_line(FILE *file, double x0, double y0, double x1, double y1, const char *colour, double width)
+{
+    sti_svg(file, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"%.2f\"/>\n", x0,
+            y0, x1, y1, colour, width);
+}
+
+/* ---- axes ------------------------------------------------------------------------------------- */
+
+/* A step of 1, 2 or 5 times a power of ten that cuts the range into at most `most` parts. */
+static double tick_step(double lo, double hi, int most)
+{
+    double raw = (hi - lo) / most, power = pow(10, floor(log10(raw)));
+    double digit = raw / power;
+    /* The slack keeps a raw step that is a round number up to rounding. */
+    return power * (digit <= 1 + 1e-9 ? 1 : digit <= 2 + 1e-9 ? 2 : digit <= 5 + 1e-9 ? 5 : 10);
+}
+
+void sti_round_range(double *lo, double *hi)
+{
+    double size = fmax(fabs(*lo), fabs(*hi));
+    if (!(*lo <= *hi)) { /* nothing finite was seen */
+        *lo = -1;
+        *hi = 1;
+    } else if (*hi - *lo <= 1e-12 * size || *hi - *lo < 1e-300) { /* flat up to rounding */
+        double half = size > 0 ? 0.1 * size : 1;
+        *lo -= half;
+        *hi += half;
+    } else {
+        double margin = 0.06 * (*hi - *lo);
+        *lo -= margin;
+        *hi += margin;
+    }
+}
+
+/* As many digits as tell one tick from the next; plain notation where it is not too long. */
+static const char *tick_text(char out[STI_NUMBER_SIZE], double value, double step)
+{
+    double size = floor(log10(fabs(value)) + 1e-9), fine = floor(log10(step) + 1e-9), digits = size - fine + 1;
+    if (fabs(value) < 1e-9 * step) return "0";
+    if (size >= 6 || size < -4) return sti_number(out, value, digits < 1 ? 1 : digits > 12 ? 12 : (int)digits);
+    snprintf(out, STI_NUMBER_SIZE, "%.*f", fine < 0 ? (int)fmin(-fine, 12) : 0, value);
+    sti_number_point(out);
+    return out;
+}
+
+static void x_ticks(FILE *file, const sti_Window *window)
+{
+    char text[STI_NUMBER_SIZE];
+    const sti_Rect *box = &window->box;
+    int most = (int)fmax(2, box->w / 75);
+    double step = tick_step(window->x0, window->x1, most), first = ceil(window->x0 / step - 1e-9);
+    for (int k = 0; k <= most; k++) {
+        double value = (first + k) * step, x = sti_window_x(window, value);
+        if (value > window->x1 + 1e-9 * step) break;
+        sti_svg_line(file, x, box->y, x, box->y + box->h, STI_GRID, 1);
+        sti_svg_line(file, x, box->y + box->h, x, box->y + box->h + 4, STI_SOFT, 1);
+        sti_svg_text(file, x, box->y + box->h + 16, 11, STI_MIDDLE, STI_SOFT, tick_text(text, value, step));
+    }
+}
+
+static void y_ticks(FILE *file, const sti_Window *window)
+{
+    char text[STI_NUMBER_SIZE];
+    const sti_Rect *box = &window->box;
+    int most = (int)fmax(2, box->h / 32);
+    double step = tick_step(window->y0, window->y1, most), first = ceil(window->y0 / step - 1e-9);
+    for (int k = 0; k <= most; k++) {
+        double value = (first + k) * step, y = sti_window_y(window, value);
+        if (value > window->y1 + 1e-9 * step) break;
+        sti_svg_line(file, box->x, y, box->x + box->w, y, STI_GRID, 1);
+        sti_svg_line(file, box->x - 4, y, box->x, y, STI_SOFT, 1);
+        sti_svg_text(file, box->x - 7, y + 4, 11, STI_END, STI_SOFT, tick_text(text, value, step));
+    }
+}
+
+void sti_svg_axes(FILE *file, const sti_Window *window, const char *x_label, const char *y_label)
+{
+    const sti_Rect *box = &window->box;
+    sti_svg(file, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#ffffff\"/>\n", box->x, box->y,
+            box->w, box->h);
+    x_ticks(file, window);
+    y_ticks(file, window);
+    sti_svg_line(file, box->x, box->y, box->x, box->y + box->h, STI_SOFT, 1);
+    sti_svg_line(file, box->x, box->y + box->h, box->x + box->w, box->y + box->h, STI_SOFT, 1);
+    sti_svg_text(file, box->x + box->w, box->y + box->h + 31, 12, STI_END, STI_INK, x_label);
+    sti_svg_text(file, box->x - 46, box->y - 9, 12, STI_START, STI_INK, y_label);
+}
+
+/* ---- charts ----------------------------------------------------------------------------------- */
+
+static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
+{
+    sti_Window window = {.box = panel, .x0 = 0, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY};
+    for (int c = 0; c < curves->n; c++)
+        for (int i = 0; i < curves->samples; i++) {
+            double value = curves->value(curves->ctx, c, i);
+            if (!isfinite(value)) continue;
+            window.y0 = fmin(window.y0, value);
+            window.y1 = fmax(window.y1, value);
+        }
+    sti_round_range(&window.y0, &window.y1);
+    bool found = false;
+    for (int i = 0; i < curves->samples; i++) {
+        double x = curves->time(curves->ctx, i);
+        if (!isfinite(x)) continue;
+        if (!found) window.x0 = window.x1 = x;
+        found = true;
+        window.x0 = fmin(window.x0, x);
+        window.x1 = fmax(window.x1, x);
+    }
+    if (!(window.x1 > window.x0)) window.x1 = window.x0 + 1;
+    return window;
+}
+
+/* Points nearer than a third of a pixel to the one before say nothing. */
+static void draw_curve(FILE *file, const sti_Window *window, const sti_Curves *curves, int curve)
+{
+    double last_x = -INFINITY, last_y = -INFINITY;
+    sti_svg(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" stroke-linejoin=\"round\"%s points=\"",
+            curves->colour[curve], curve == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
+    for (int i = 0; i < curves->samples; i++) {
+        double value = curves->value(curves->ctx, curve, i);
+        const double at = curves->time(curves->ctx, i); /* or what is drawn over */
+        if (!isfinite(value) || !isfinite(at)) continue;
+        double x = sti_window_x(window, at), y = sti_window_y(window, value);
+        if (i < curves->samples - 1 && fabs(x - last_x) < 0.33 && fabs(y - last_y) < 0.33) continue;
+        sti_svg(file, "%.1f %.1f ", x, y);
+        last_x = x;
+        last_y = y;
+    }
+    fputs("\"/>\n", file);
+}
+
+/* Right to left on the line above the chart. */
+static void draw_legend(FILE *file, sti_Rect panel, const sti_Curves *curves)
+{
+    double x = panel.x + panel.w;
+    for (int c = curves->n - 1; c >= 0 && curves->name != NULL; c--) {
+        double width = 6.1 * (double)strlen(curves->name[c]);
+        if (x - width - 30 < panel.x + 40) break; /* no room: what is left has no legend */
+        sti_svg_text(file, x, panel.y - 9, 11, STI_END, STI_INK, curves->name[c]);
+        sti_svg_line(file, x - width - 20, panel.y - 13, x - width - 5, panel.y - 13, curves->colour[c], 2);
+        x -= width + 32;
+    }
+}
+
+void sti_svg_chart(FILE *file, sti_Rect panel, const sti_Curves *curves)
+{
+    sti_Window window = chart_window(panel, curves);
+    fputs("<g class=\"chart\">\n", file);
+    sti_svg_axes(file, &window, curves->over != NULL ? curves->over : "t [s]", curves->title);
+    for (int c = 0; c < curves->n; c++)
+        draw_curve(file, &window, curves, c);
+    draw_legend(file, panel, curves);
+    fputs("</g>\n", file);
+}

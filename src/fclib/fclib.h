@@ -1,0 +1,53 @@
+/* fclib/fclib.h -- what the files that deal with FCLIB problems share. */
+#ifndef STI_FRICTION_H
+#define STI_FRICTION_H
+
+#include "base/base.h"
+
+#include <stiction/friction.h>
+
+/* The map r -> (v, l, u) of a problem, by its own matrices:
+ *
+ *     global   v = inv(M) (H r + G l + f),  G' v + b = 0,    u = H' v + w
+ *     local    R l = -(V' r + s),                            u = W r + V l + q
+ *
+ * M by a sparse LU with refinement; the equality rows through their Schur complement S = G' inv(M) G, or
+ * S = -R, by elimination with full pivoting, dependent rows getting l = 0.                          */
+typedef struct sti_FrictionMap sti_FrictionMap;
+
+st_Status sti_friction_map_create(const st_FrictionProblem *problem, sti_FrictionMap **out, st_Error *err);
+void sti_friction_map_destroy(sti_FrictionMap *map); /* NULL is fine */
+
+/* Factorise M and S. */
+st_Status sti_friction_map_factor(sti_FrictionMap *map, st_Error *err);
+
+/* v, l may be NULL. linear: without the constant terms, u = W r. */
+void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, double *v, double *l, double *u);
+
+/* y += A x,  y += A'x. */
+void sti_sparse_add(const st_Sparse *A, const double *x, double *y);
+void sti_sparse_add_transposed(const st_Sparse *A, const double *x, double *y);
+
+struct st_Friction {
+    st_Allocator allocator;
+    const st_FrictionProblem *problem;
+    int n_r;
+    st_ContactLaw *contact; /* n_contacts                                                           */
+    sti_FrictionMap *map;
+    bool factored;             /* the map is                                                        */
+    double *q, rho;            /* of the local form; rho = 0: not yet known                         */
+    struct sti_AsStep *step;   /* M and H as a step problem; NULL: W is formed                      */
+    struct sti_AsLocal *local; /* where W is formed                                                 */
+};
+
+/* fclib_step.c: M's diagonal blocks found and ordered. NULL in *out: M is not made of small symmetric blocks. */
+typedef struct sti_AsStep sti_AsStep;
+st_Status sti_as_step_create(const st_FrictionProblem *problem, const st_ContactLaw *contact, sti_AsStep **out,
+                             st_Error *err);
+const st_Problem *sti_as_step_problem(const sti_AsStep *step);
+void sti_as_step_destroy(sti_AsStep *step);
+
+/* The map factorised, q and rho known. */
+st_Status sti_friction_ready(st_Friction *friction, st_Error *err);
+
+#endif

@@ -1,0 +1,350 @@
+/* fclib_map.c -- velocities that belong to impulses, by the matrices of a problem file alone; fclib.h.
+ *
+ * Files hold M that is not symmetric (one triangle only, or six digits), so nothing here relies on it. The
+ * solve with M is refined until the residual of M v = rhs stops to fall, which makes v as exact as M allows.
+ */
+#include "fclib/fclib.h"
+#include "math/sparse_lu.h"
+
+enum { REFINEMENTS = 3 };
+/* A pivot of S below this fraction of the largest marks a row that depends on others. */
+static const double dependent = 1e-11;
+/* Masses may differ by any factor, so a pivot of M is called zero only when it is. */
+static const double zero_pivot = 1e-300;
+
+/* P S Q = L U, in place, with its rank. */
+typedef struct FullPivot {
+    int n, rank;
+    double *a; /* n x n, row-major: the matrix, then its factors                                     */
+    int *row, *column;
+} FullPivot;
+
+struct sti_FrictionMap {
+    st_Allocator allocator;
+    const st_FrictionProblem *problem;
+    sti_SparseLu *lu;
+    /* M by rows, each entry a 1 x 1 block, the diagonal always among them. */
+    int *first, *j;
+    int64_t *p, *start, n_entries;
+    double *x;
+    FullPivot S;
+    double *Y;                            /* n_l columns of inv(M) G                                 */
+    double *v, *side, *rest, *l, *side_l; /* work                                                    */
+};
+
+void sti_sparse_add(const st_Sparse *A, const double *x, double *y)
+{
+    for (int j = 0; j < A->n_cols; j++)
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++)
+            y[A->i[e]] += A->x[e] * x[j];
+}
+
+void sti_sparse_add_transposed(const st_Sparse *A, const double *x, double *y)
+{
+    for (int j = 0; j < A->n_cols; j++) {
+        double sum = 0.0;
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++)
+            sum += A->x[e] * x[A->i[e]];
+        y[j] += sum;
+    }
+}
+
+/* ------------------------------------------------------------------ dense, with full pivoting */
+
+static void swap_numbers(double *a, double *b)
+{
+    const double x = *a;
+    *a = *b;
+    *b = x;
+}
+
+static void full_pivot_factor(FullPivot *f)
+{
+    const int n = f->n;
+    double largest = 0.0;
+    f->rank = 0;
+    for (int k = 0; k < n; k++)
+        f->row[k] = f->column[k] = k;
+    for (int k = 0; k < n; k++) {
+        int pr = k, pc = k;
+        for (int i = k; i < n; i++)
+            for (int j = k; j < n; j++)
+                if (fabs(f->a[i * n + j]) > fabs(f->a[pr * n + pc])) pr = i, pc = j;
+        const double pivot = fabs(f->a[pr * n + pc]);
+        if (k == 0) largest = pivot;
+        if (!(pivot > dependent * largest)) return;
+        for (int j = 0; j < n; j++)
+            swap_numbers(&f->a[k * n + j], &f->a[pr * n + j]);
+        for (int i = 0; i < n; i++)
+            swap_numbers(&f->a[i * n + k], &f->a[i * n + pc]);
+        const int r = f->row[k], c = f->column[k];
+        f->row[k] = f->row[pr], f->row[pr] = r;
+        f->column[k] = f->column[pc], f->column[pc] = c;
+        for (int i = k + 1; i < n; i++) {
+            const double factor = f->a[i * n + k] /= f->a[k * n + k];
+            for (int j = k + 1; j < n && factor != 0.0; j++)
+                f->a[i * n + j] -= factor * f->a[k * n + j];
+        }
+        f->rank++;
+    }
+}
+
+/* x <- a solution of S x = y on the independent rows, 0 for the dependent columns; y is spoilt. */
+static void full_pivot_solve(const FullPivot *f, double *y, double *x)
+{
+    const int n = f->n;
+    for (int k = 0; k < n; k++)
+        x[k] = y[f->row[k]];
+    for (int k = 0; k < f->rank; k++)
+        for (int i = k + 1; i < f->rank; i++)
+            x[i] -= f->a[i * n + k] * x[k];
+    for (int k = f->rank - 1; k >= 0; k--) {
+        for (int j = k + 1; j < f->rank; j++)
+            x[k] -= f->a[k * n + j] * x[j];
+        x[k] /= f->a[k * n + k];
+    }
+    for (int k = 0; k < n; k++)
+        y[f->column[k]] = k < f->rank ? x[k] : 0.0;
+    memcpy(x, y, (size_t)n * sizeof *x);
+}
+
+/* ------------------------------------------------------------------ create, destroy */
+
+/* M, which comes by columns, by rows; missing diagonal entries are added as zeros. */
+static void transpose_M(sti_FrictionMap *map)
+{
+    const st_Sparse *M = &map->problem->M;
+    const int n = M->n_rows;
+    for (int j = 0; j < n; j++) {
+        bool diagonal = false;
+        for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
+            map->p[M->i[e] + 1]++;
+            if (M->i[e] == j) diagonal = true;
+        }
+        if (!diagonal) map->p[j + 1]++;
+    }
+    for (int i = 0; i < n; i++)
+        map->p[i + 1] += map->p[i];
+    int64_t *next = map->start; /* for now: where the next entry of row i goes, kept in the first n places */
+    memcpy(next, map->p, (size_t)n * sizeof *next);
+    for (int j = 0; j < n; j++) {
+        bool diagonal = false;
+        for (int64_t e = M->p[j]; e < M->p[j + 1]; e++) {
+            const int64_t at = next[M->i[e]]++;
+            map->j[at] = j;
+            map->x[at] = M->x[e];
+            if (M->i[e] == j) diagonal = true;
+        }
+        if (!diagonal) {
+            const int64_t at = next[j]++;
+            map->j[at] = j;
+            map->x[at] = 0.0;
+        }
+    }
+    for (int64_t e = 0; e < map->n_entries; e++)
+        map->start[e] = e;
+    for (int i = 0; i <= n; i++)
+        map->first[i] = i;
+}
+
+static int64_t count_entries(const st_Sparse *M)
+{
+    int64_t n = M->p[M->n_cols];
+    for (int j = 0; j < M->n_cols; j++) {
+        bool diagonal = false;
+        for (int64_t e = M->p[j]; e < M->p[j + 1]; e++)
+            if (M->i[e] == j) diagonal = true;
+        if (!diagonal) n++;
+    }
+    return n;
+}
+
+static int64_t vector_size(const st_FrictionProblem *p)
+{
+    return (int64_t)p->n_v + (int64_t)p->dim * p->n_contacts + p->n_l + 1;
+}
+
+st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap **out, st_Error *err)
+{
+    const st_Allocator a = st_default_allocator();
+    const int64_t n_l = p->n_l, n_v = p->n_v, size = vector_size(p);
+    sti_FrictionMap *map = sti_alloc(&a, 1, sizeof *map);
+    if (map == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a friction problem");
+    map->allocator = a;
+    map->problem = p;
+    map->S.n = p->n_l;
+    map->n_entries = p->form == ST_FORM_GLOBAL ? count_entries(&p->M) : 0;
+    const int64_t n_start = map->n_entries > n_v ? map->n_entries : n_v;
+    bool ok = (map->S.a = sti_alloc(&a, n_l * n_l + 1, sizeof *map->S.a)) != NULL;
+    ok = ok && (map->S.row = sti_alloc(&a, n_l + 1, sizeof *map->S.row)) != NULL;
+    ok = ok && (map->S.column = sti_alloc(&a, n_l + 1, sizeof *map->S.column)) != NULL;
+    ok = ok && (map->Y = sti_alloc(&a, n_l * n_v + 1, sizeof *map->Y)) != NULL;
+    ok = ok && (map->v = sti_alloc(&a, size, sizeof *map->v)) != NULL;
+    ok = ok && (map->side = sti_alloc(&a, size, sizeof *map->side)) != NULL;
+    ok = ok && (map->rest = sti_alloc(&a, size, sizeof *map->rest)) != NULL;
+    ok = ok && (map->l = sti_alloc(&a, size, sizeof *map->l)) != NULL;
+    ok = ok && (map->side_l = sti_alloc(&a, size, sizeof *map->side_l)) != NULL;
+    ok = ok && (map->first = sti_alloc(&a, n_v + 1, sizeof *map->first)) != NULL;
+    ok = ok && (map->p = sti_alloc(&a, n_v + 1, sizeof *map->p)) != NULL;
+    ok = ok && (map->j = sti_alloc(&a, map->n_entries + 1, sizeof *map->j)) != NULL;
+    ok = ok && (map->start = sti_alloc(&a, n_start + 1, sizeof *map->start)) != NULL;
+    ok = ok && (map->x = sti_alloc(&a, map->n_entries + 1, sizeof *map->x)) != NULL;
+    st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory: a friction problem");
+    if (status == ST_OK && p->form == ST_FORM_GLOBAL) {
+        transpose_M(map);
+        status = sti_sparse_lu_create(&a, &map->lu, err);
+    }
+    if (status != ST_OK) {
+        sti_friction_map_destroy(map);
+        return status;
+    }
+    *out = map;
+    return ST_OK;
+}
+
+void sti_friction_map_destroy(sti_FrictionMap *map)
+{
+    if (map == NULL) return;
+    const st_Allocator a = map->allocator;
+    const int64_t n_l = map->problem->n_l, n_v = map->problem->n_v, size = vector_size(map->problem);
+    const int64_t n_start = map->n_entries > n_v ? map->n_entries : n_v;
+    sti_sparse_lu_destroy(map->lu);
+    sti_free(&a, map->x, map->n_entries + 1, sizeof *map->x);
+    sti_free(&a, map->start, n_start + 1, sizeof *map->start);
+    sti_free(&a, map->j, map->n_entries + 1, sizeof *map->j);
+    sti_free(&a, map->p, n_v + 1, sizeof *map->p);
+    sti_free(&a, map->first, n_v + 1, sizeof *map->first);
+    sti_free(&a, map->side_l, size, sizeof *map->side_l);
+    sti_free(&a, map->l, size, sizeof *map->l);
+    sti_free(&a, map->rest, size, sizeof *map->rest);
+    sti_free(&a, map->side, size, sizeof *map->side);
+    sti_free(&a, map->v, size, sizeof *map->v);
+    sti_free(&a, map->Y, n_l * n_v + 1, sizeof *map->Y);
+    sti_free(&a, map->S.column, n_l + 1, sizeof *map->S.column);
+    sti_free(&a, map->S.row, n_l + 1, sizeof *map->S.row);
+    sti_free(&a, map->S.a, n_l * n_l + 1, sizeof *map->S.a);
+    sti_free(&a, map, 1, sizeof *map);
+}
+
+/* ------------------------------------------------------------------ factorise, apply */
+
+static double largest_of(const double *x, int n)
+{
+    double most = 0.0;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(x[k]));
+    return most;
+}
+
+/* y <- inv(M) y; rest and side are work. */
+static void solve_M(sti_FrictionMap *map, double *y)
+{
+    const int n = map->problem->n_v;
+    const size_t bytes = (size_t)n * sizeof *y;
+    memcpy(map->rest, y, bytes);
+    memcpy(map->side, y, bytes);
+    sti_sparse_lu_solve(map->lu, y);
+    double before = HUGE_VAL;
+    for (int round = 0; round < REFINEMENTS; round++) {
+        for (int i = 0; i < n; i++) {
+            double sum = map->side[i];
+            for (int64_t e = map->p[i]; e < map->p[i + 1]; e++)
+                sum -= map->x[e] * y[map->j[e]];
+            map->rest[i] = sum;
+        }
+        const double now = largest_of(map->rest, n);
+        if (!(now < 0.5 * before)) return;
+        before = now;
+        sti_sparse_lu_solve(map->lu, map->rest);
+        for (int i = 0; i < n; i++)
+            y[i] += map->rest[i];
+    }
+}
+
+/* S = G' inv(M) G column by column; local: S = -R. */
+static void form_S(sti_FrictionMap *map)
+{
+    const st_FrictionProblem *p = map->problem;
+    const int64_t n = p->n_l;
+    for (int64_t k = 0; k < n * n; k++)
+        map->S.a[k] = 0.0;
+    if (p->form == ST_FORM_LOCAL) {
+        for (int j = 0; j < n; j++)
+            for (int64_t e = p->R.p[j]; e < p->R.p[j + 1]; e++)
+                map->S.a[p->R.i[e] * n + j] -= p->R.x[e];
+        return;
+    }
+    for (int j = 0; j < n; j++) {
+        double *y = map->Y + (int64_t)j * p->n_v;
+        memset(y, 0, (size_t)p->n_v * sizeof *y);
+        for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+            y[p->G.i[e]] = p->G.x[e];
+        solve_M(map, y);
+        memset(map->l, 0, (size_t)n * sizeof *map->l);
+        sti_sparse_add_transposed(&p->G, y, map->l);
+        for (int i = 0; i < n; i++)
+            map->S.a[i * n + j] = map->l[i];
+    }
+}
+
+st_Status sti_friction_map_factor(sti_FrictionMap *map, st_Error *err)
+{
+    const st_FrictionProblem *p = map->problem;
+    if (p->form == ST_FORM_GLOBAL && p->n_v > 0) {
+        const sti_BlockRows rows = {p->n_v, map->first, map->p, map->j, map->start};
+        int replaced = 0;
+        STI_TRY(sti_sparse_lu_factor(map->lu, &rows, map->x, zero_pivot, &replaced, err));
+        if (replaced > 0)
+            return sti_fail(err, ST_ERR_NUMERIC, "M is singular: %d of its %d pivots vanish", replaced, p->n_v);
+    }
+    form_S(map);
+    full_pivot_factor(&map->S);
+    return ST_OK;
+}
+
+/* l from S l = -(what the equality rows say without it); v or u is then moved by it. */
+static void add_equalities(sti_FrictionMap *map, const double *r, bool linear, double *v)
+{
+    const st_FrictionProblem *p = map->problem;
+    const int n = p->n_l;
+    const bool global = p->form == ST_FORM_GLOBAL;
+    const double *constant = linear ? NULL : global ? p->b : p->s;
+    for (int k = 0; k < n; k++)
+        map->side_l[k] = constant != NULL ? constant[k] : 0.0;
+    if (global)
+        sti_sparse_add_transposed(&p->G, v, map->side_l);
+    else
+        sti_sparse_add_transposed(&p->V, r, map->side_l);
+    for (int k = 0; k < n && global; k++) /* global: S l = -side;  local: R l = -side, S = -R */
+        map->side_l[k] = -map->side_l[k];
+    full_pivot_solve(&map->S, map->side_l, map->l);
+    for (int k = 0; k < n && global && v != NULL; k++)
+        for (int i = 0; i < p->n_v; i++)
+            v[i] += map->Y[(int64_t)k * p->n_v + i] * map->l[k];
+}
+
+void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, double *v, double *l, double *u)
+{
+    const st_FrictionProblem *p = map->problem;
+    const int n_r = p->dim * p->n_contacts;
+    const bool global = p->form == ST_FORM_GLOBAL;
+    const double *constant = linear ? NULL : global ? p->w : p->q;
+    for (int k = 0; k < n_r; k++)
+        u[k] = constant != NULL ? constant[k] : 0.0;
+    if (global) {
+        for (int i = 0; i < p->n_v; i++)
+            map->v[i] = linear ? 0.0 : p->f[i];
+        sti_sparse_add(&p->H, r, map->v);
+        solve_M(map, map->v);
+        if (p->n_l > 0) add_equalities(map, r, linear, map->v);
+        sti_sparse_add_transposed(&p->H, map->v, u);
+        if (v != NULL && p->n_v > 0) memcpy(v, map->v, (size_t)p->n_v * sizeof *v);
+    } else {
+        sti_sparse_add(&p->W, r, u);
+        if (p->n_l > 0) {
+            add_equalities(map, r, linear, NULL);
+            sti_sparse_add(&p->V, map->l, u);
+        }
+    }
+    if (l != NULL && p->n_l > 0) memcpy(l, map->l, (size_t)p->n_l * sizeof *l);
+}

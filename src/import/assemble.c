@@ -1,0 +1,566 @@
+/* import/assemble.c -- from a tree of links to members of a scene.
+ *
+ * A scene has bodies at their centres of mass, and joints by points and axes in the world as the bodies stand at the
+ * start. So:
+ *
+ *     start     every joint's coordinate at the start: said, or 0 moved inside the limits; mimics follow
+ *     place     pose of a link = pose of its parent * as drawn * turned or slid by (start - zero)
+ *     merge     links without a joint that moves join their parent's body: masses and inertias by Steiner's rule
+ *     write     a body for each group, a joint for each that is left, a gear for each mimic, pairs that do not touch
+ *
+ * A joint of a scene counts from the start, so limits, rests and targets are moved by it.
+ */
+#include "import/robot.h"
+#include "math/quat.h"
+#include "scene/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- start --------------------------------------------------------------------------------------- */
+
+static bool moves(const sti_RobotJoint *joint)
+{
+    return !joint->floating && joint->type != ST_JOINT_FIXED;
+}
+
+/* One coordinate that a position, a mimic, a limit can speak of. */
+static bool has_coordinate(const sti_RobotJoint *joint)
+{
+    return joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
+}
+
+static st_Status unknown_joint(const sti_Robot *robot, const sti_Place *place, const char *name)
+{
+    char text[300];
+    sti_Nearest nearest = {.word = name};
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].joint.name != NULL && has_coordinate(&robot->links[k].joint))
+            sti_nearest_try(&nearest, robot->links[k].joint.name);
+    sti_nearest_text(&nearest, "joints that can be placed", text, sizeof text);
+    return sti_report(robot->reader, place, ST_ERR_FORMAT, "robot \"%.60s\": positions has \"%.60s\", which is none%s",
+                      robot->file, name, text);
+}
+
+/* What `positions` says. */
+static st_Status read_positions(sti_Robot *robot, const sti_Place *place)
+{
+    const char *name;
+    json_t *value, *positions = json_object_get(robot->entry, "positions");
+    sti_Place here = {place, "positions", 0};
+    json_object_foreach(positions, name, value)
+    {
+        sti_Place at = {&here, name, 0};
+        int k = sti_robot_find_joint(robot, name);
+        if (k < 0 || !has_coordinate(&robot->links[k].joint)) return unknown_joint(robot, &at, name);
+        sti_RobotJoint *joint = &robot->links[k].joint;
+        double x = json_number_value(value), slack = 1e-9 * (1 + fabs(x));
+        if (x < joint->lower - slack || x > joint->upper + slack)
+            return sti_report(robot->reader, &at, ST_ERR_FORMAT,
+                              "robot \"%.60s\": position of joint \"%.60s\" is %g, must be from %g to %g", robot->file,
+                              name, x, joint->lower, joint->upper);
+        joint->start = x;
+    }
+    return ST_OK;
+}
+
+/* Those that nothing is said of: as drawn, moved inside the limits. */
+static st_Status default_start(sti_Robot *robot, sti_RobotJoint *joint)
+{
+    if (!isnan(joint->start) || joint->mimics != NULL) return ST_OK;
+    joint->start = joint->zero;
+    if (!has_coordinate(joint)) return ST_OK;
+    if (joint->start < joint->lower) joint->start = joint->lower;
+    if (joint->start > joint->upper) joint->start = joint->upper;
+    if (joint->start == joint->zero) return ST_OK;
+    return sti_remark(robot, "joint \"%s\" starts at its limit, %g: %g is outside", joint->name, joint->start,
+                      joint->zero);
+}
+
+/* x = ratio x_other + offset, along the chain of those that mimic mimics; `patience` ends a ring. */
+static st_Status follow(sti_Robot *robot, sti_RobotJoint *joint, int patience)
+{
+    if (joint->mimics == NULL) return ST_OK;
+    int k = sti_robot_find_joint(robot, joint->mimics);
+    if (k < 0 || !has_coordinate(&robot->links[k].joint) || !has_coordinate(joint))
+        return sti_element_fail(robot->err, joint->at, "mimics \"%.60s\", both must be joints that turn or slide",
+                                joint->mimics);
+    sti_RobotJoint *other = &robot->links[k].joint;
+    if (other == joint || patience == 0)
+        return sti_element_fail(robot->err, joint->at, "mimics itself, in a ring with \"%.60s\"", joint->mimics);
+    STI_TRY(follow(robot, other, patience - 1));
+    double start = joint->ratio * other->start + joint->offset, slack = 1e-9 * (1 + fabs(start));
+    if (!isnan(joint->start) && fabs(joint->start - start) > slack)
+        return sti_element_fail(robot->err, joint->at, "is placed at %g, but mimics \"%.60s\" and so starts at %g",
+                                joint->start, joint->mimics, start);
+    if (start < joint->lower - slack || start > joint->upper + slack)
+        return sti_element_fail(robot->err, joint->at,
+                                "mimics \"%.60s\" and so starts at %g, must be within its own limits, %g to %g",
+                                joint->mimics, start, joint->lower, joint->upper);
+    joint->start = start;
+    return ST_OK;
+}
+
+static st_Status find_start(sti_Robot *robot, const sti_Place *place)
+{
+    STI_TRY(read_positions(robot, place));
+    for (int k = 0; k < robot->n_links; k++)
+        STI_TRY(default_start(robot, &robot->links[k].joint));
+    for (int k = 0; k < robot->n_links; k++)
+        STI_TRY(follow(robot, &robot->links[k].joint, 16));
+    return ST_OK;
+}
+
+/* ---- place --------------------------------------------------------------------------------------- */
+
+/* The motion of a joint by x, in the frame of its link as drawn. */
+static st_Pose motion(const sti_RobotJoint *joint, double x)
+{
+    st_Pose pose = pose_identity();
+    double length = norm(joint->axis);
+    if (x == 0 || !has_coordinate(joint)) return pose;
+    st_Vec3 step = scale(x / length, joint->axis);
+    if (joint->type == ST_JOINT_PRISMATIC) {
+        pose.p = step;
+    } else {
+        pose.q = quat_exp(step);
+        pose.p = sub(joint->point, rotate(pose.q, joint->point));
+    }
+    return pose;
+}
+
+static void place_links(sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *link = &robot->links[k];
+        st_Pose drawn = pose_product(link->parent >= 0 ? robot->links[link->parent].pose : robot->root, link->pose);
+        link->pose = pose_product(drawn, motion(&link->joint, link->joint.start - link->joint.zero));
+        link->pose.q = quat_unit(link->pose.q);
+    }
+}
+
+/* ---- merge --------------------------------------------------------------------------------------- */
+
+/* A += mass (|d|^2 1 - d d'): Steiner's rule. */
+static void add_steiner(st_Mat3 *A, double mass, st_Vec3 d)
+{
+    const double x[3] = {d.x, d.y, d.z};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            A->m[3 * i + j] += mass * ((i == j ? dot(d, d) : 0) - x[i] * x[j]);
+}
+
+void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from)
+{
+    if (!(from->mass > 0)) return;
+    st_Quat q = quat_product(quat_conjugate(into->pose.q), from->pose.q);
+    st_Vec3 centre = rotate_back(into->pose.q, sub(pose_point(from->pose, from->centre), into->pose.p));
+    st_Mat3 inertia = sti_inertia_turned(q, &from->inertia);
+    double mass = into->mass + from->mass;
+    st_Vec3 common = scale(1 / mass, add(scale(into->mass, into->centre), scale(from->mass, centre)));
+    add_steiner(&into->inertia, into->mass, sub(into->centre, common));
+    add_steiner(&inertia, from->mass, sub(centre, common));
+    for (int i = 0; i < 9; i++)
+        into->inertia.m[i] += inertia.m[i];
+    into->mass = mass;
+    into->centre = common;
+}
+
+/* Which links share a body. Welded links join their parent; where merging is not wanted, only those without mass. */
+static void merge(sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *link = &robot->links[k];
+        link->has_mass = link->mass > 0; /* its own */
+        bool welded = !link->joint.floating && link->joint.type == ST_JOINT_FIXED;
+        bool joins = welded && (link->parent < 0 || robot->def.merge || !(link->mass > 0));
+        link->body = k;
+        if (joins && link->parent >= 0) link->body = robot->links[link->parent].body;
+        if (joins && link->body >= 0 && link->body != k) sti_join_masses(&robot->links[link->body], link);
+    }
+}
+
+/* Between two joints of one body of MJCF stands a body, which must have mass. It gets a share of the body that it
+ * carries, a copy of it in the small at the same place, so that as all stand at the start nothing has changed: what
+ * does change, by that share, is that the share does not follow the joints behind it: three hinges for a ball swing
+ * 1.3 times the share away from it on a way of a length. Rows are eliminated exactly, and 1e-6 solves as well.  */
+#define SHARE 1e-5
+static st_Status share_masses(sti_Robot *robot)
+{
+    int n = 0;
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *link = &robot->links[k];
+        if (link->carries < 0) continue;
+        const sti_RobotLink *whole = &robot->links[link->carries];
+        const st_Quat turn = quat_product(quat_conjugate(link->pose.q), whole->pose.q);
+        link->mass = SHARE * whole->mass;
+        link->centre = rotate_back(link->pose.q, sub(pose_point(whole->pose, whole->centre), link->pose.p));
+        link->inertia = sti_inertia_turned(turn, &whole->inertia);
+        for (int i = 0; i < 9; i++)
+            link->inertia.m[i] *= SHARE;
+        n++;
+    }
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *whole = &robot->links[k];
+        int shares = 0;
+        for (int i = k - 1; i >= 0 && robot->links[i].carries == k; i--) /* they stand just before it */
+            shares++;
+        whole->mass *= 1 - SHARE * shares;
+        for (int i = 0; shares > 0 && i < 9; i++)
+            whole->inertia.m[i] *= 1 - SHARE * shares;
+    }
+    if (n == 0) return ST_OK;
+    return sti_remark(robot,
+                      "%d joint%s not the last of %s body: a body of %g of its mass, taken from it, stands between", n,
+                      n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE);
+}
+
+/* The root of a body that is welded to the world does not move. */
+static bool stands(const sti_RobotLink *body)
+{
+    return body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED;
+}
+
+/* A frame without mass and shapes gives its body no name where another link can: base_footprint is base_link. */
+static void name_bodies(sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        sti_RobotLink *body = &robot->links[link->body];
+        if (link->n_shapes > 0) body->touches = true;
+        if (body->body_name == NULL && (link->n_shapes > 0 || link->has_mass)) body->body_name = link->name;
+    }
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].body_name == NULL) robot->links[k].body_name = robot->links[k].name;
+}
+
+/* The world, and a root that stands and touches nothing, is the ground itself. */
+static void ground_root(sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_links; k++) {
+        if (robot->links[k].body != k || !stands(&robot->links[k])) continue;
+        if (robot->links[k].touches && !robot->links[k].world) continue;
+        for (int i = k; i < robot->n_links; i++)
+            if (robot->links[i].body == k) robot->links[i].body = -1;
+    }
+}
+
+/* ---- write --------------------------------------------------------------------------------------- */
+
+/* What is 0 but for the rounding of lengths of metres and of unit vectors: a person reads this. */
+static double clean(double x)
+{
+    return fabs(x) < 4e-16 ? 0 : x;
+}
+
+json_t *sti_json_vector(st_Vec3 a)
+{
+    return json_pack("[f, f, f]", clean(a.x), clean(a.y), clean(a.z));
+}
+
+json_t *sti_json_rotation(st_Quat q)
+{
+    return json_pack("[f, f, f, f]", clean(q.w), clean(q.x), clean(q.y), clean(q.z));
+}
+
+static json_t *direction(st_Vec3 a)
+{
+    double s = 1 / norm(a);
+    return sti_json_vector(scale(s, a));
+}
+
+static json_t *prefixed(const sti_Robot *robot, const char *name, const char *suffix)
+{
+    return json_sprintf("%s%s%s", robot->prefix, name, suffix);
+}
+
+static json_t *inertia_json(const st_Mat3 *A)
+{
+    const double *m = A->m;
+    bool diagonal = m[1] == 0 && m[2] == 0 && m[5] == 0;
+    if (diagonal) return json_pack("[f, f, f]", m[0], m[4], m[8]);
+    return json_pack("[[f, f, f], [f, f, f], [f, f, f]]", m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]);
+}
+
+/* The list `key` of the scene, made where it is not there yet. */
+static json_t *scene_list(const sti_Robot *robot, const char *key)
+{
+    json_t *list = json_object_get(robot->reader->root, key);
+    if (list != NULL) return list;
+    if (json_object_set_new(robot->reader->root, key, json_array()) != 0) return NULL;
+    return json_object_get(robot->reader->root, key);
+}
+
+/* Takes `member`. */
+static st_Status add_member(sti_Robot *robot, const char *key, json_t *member, const sti_Element *from)
+{
+    json_t *list = scene_list(robot, key);
+    if (list != NULL && !json_is_array(list)) { /* the table says so when the scene is read */
+        json_decref(member);
+        return ST_OK;
+    }
+    if (json_array_append_new(list, member) != 0) return sti_robot_memory(robot);
+    return sti_origin(robot->reader, member, from);
+}
+
+/* Position and orientation, where there is something to say. */
+static json_t *put_pose(json_t *json, st_Vec3 p, st_Quat q)
+{
+    if (clean(norm(p)) > 0) json = sti_with(json, "position", sti_json_vector(p));
+    if (clean(norm(vec3(q.x, q.y, q.z))) > 0) json = sti_with(json, "orientation", sti_json_rotation(q));
+    return json;
+}
+
+/* Shapes have names of their own, or their link's: hand, hand.2, hand.3. Those of the ground are the scene's. */
+static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int k, const st_Pose *body)
+{
+    const sti_RobotShape *shape = &link->shapes[k];
+    st_Pose world = pose_product(link->pose, shape->pose);
+    st_Vec3 position = rotate_back(body->q, sub(world.p, body->p));
+    st_Quat q = quat_unit(quat_product(quat_conjugate(body->q), world.q));
+    const char *type = json_string_value(json_object_get(shape->json, "type"));
+    const char *prefix = link->body < 0 ? robot->prefix : "", *own = shape->name != NULL ? shape->name : link->name;
+    json_t *name = json_sprintf("%s%s", prefix, own);
+    if (shape->name == NULL && k > 0) {
+        json_decref(name);
+        name = json_sprintf("%s%s.%d", prefix, own, k + 1);
+    }
+    json_t *json = sti_with(sti_with(json_object(), "type", json_string(type)), "name", name);
+    if (json != NULL && json_object_update_missing(json, shape->json) != 0) {
+        json_decref(json);
+        return NULL;
+    }
+    json = put_pose(json, position, strcmp(type, "sphere") == 0 ? (st_Quat){1, 0, 0, 0} : q);
+    if (robot->def.material == NULL || json == NULL) return json;
+    return sti_with(json, "material", json_string(robot->def.material));
+}
+
+static st_Status write_shapes(sti_Robot *robot, const sti_RobotLink *link, const st_Pose *body, json_t *shapes)
+{
+    for (int k = 0; k < link->n_shapes; k++) {
+        json_t *json = shape_json(robot, link, k, body);
+        if (json_array_append_new(shapes, json) != 0) return sti_robot_memory(robot);
+        STI_TRY(sti_origin(robot->reader, json, link->shapes[k].at));
+        STI_TRY(sti_geom_placed(robot, link->shapes[k].contacting, json));
+    }
+    return ST_OK;
+}
+
+static st_Status write_ground(sti_Robot *robot)
+{
+    const st_Pose world = pose_identity();
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        if (link->body >= 0 || link->n_shapes == 0) continue;
+        json_t *list = scene_list(robot, "ground");
+        if (list == NULL) return sti_robot_memory(robot);
+        if (json_is_array(list)) STI_TRY(write_shapes(robot, link, &world, list));
+    }
+    return ST_OK;
+}
+
+static st_Status massless(const sti_Robot *robot, const sti_RobotLink *link)
+{
+    if (link->joint.name == NULL)
+        return sti_element_fail(robot->err, link->at, "has no mass, but is free to move: must have one, or be fixed");
+    return sti_element_fail(robot->err, link->at,
+                            "has no mass, but moves by joint \"%.60s\": must have one, or be held by a fixed joint",
+                            link->joint.name);
+}
+
+static st_Status write_body(sti_Robot *robot, int k)
+{
+    const sti_RobotLink *link = &robot->links[k];
+    bool fixed = stands(link);
+    if (!fixed && !(link->mass > 0)) return massless(robot, link);
+    st_Pose pose = {pose_point(link->pose, link->centre), link->pose.q};
+    json_t *shapes = json_array();
+    st_Status status = shapes != NULL ? ST_OK : sti_robot_memory(robot);
+    for (int i = k; i < robot->n_links && status == ST_OK; i++)
+        if (robot->links[i].body == k) status = write_shapes(robot, &robot->links[i], &pose, shapes);
+    if (status != ST_OK) {
+        json_decref(shapes);
+        return status;
+    }
+    json_t *body = sti_with(json_object(), "name", prefixed(robot, link->body_name, ""));
+    body = put_pose(body, pose.p, pose.q);
+    if (fixed) body = sti_with(body, "fixed", json_true());
+    if (link->mass > 0) {
+        body = sti_with(body, "mass", json_real(link->mass));
+        body = sti_with(body, "inertia", inertia_json(&link->inertia));
+    }
+    if (json_array_size(shapes) > 0)
+        body = sti_with(body, "shapes", shapes);
+    else
+        json_decref(shapes);
+    return add_member(robot, "bodies", body, link->at);
+}
+
+/* The name of a link's body; "ground": the world, and a root that stands and touches nothing. */
+static json_t *body_name(const sti_Robot *robot, int link)
+{
+    int body = link >= 0 ? robot->links[link].body : -1;
+    if (body < 0) return json_string("ground");
+    return prefixed(robot, robot->links[body].body_name, "");
+}
+
+/* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. */
+static st_Status write_bushing(sti_Robot *robot, const sti_RobotLink *link)
+{
+    const sti_RobotJoint *j = &link->joint;
+    json_t *json = json_pack("{s:s}", "type", "bushing");
+    json = sti_with(json, "name", prefixed(robot, j->name, ".bushing"));
+    json = sti_with(json, "a", body_name(robot, link->parent));
+    json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
+    json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
+    json = sti_with(json, "angular_stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
+    json = sti_with(json, "angular_damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
+    return add_member(robot, "springs", json, j->at);
+}
+
+/* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set. */
+static json_t *motor_json(const sti_Robot *robot, const sti_RobotJoint *joint)
+{
+    const json_t *wanted = json_object_get(robot->entry, "motor");
+    json_t *motor = NULL;
+    if (wanted != NULL) {
+        motor = json_deep_copy(wanted);
+    } else if (joint->motor != NULL) {
+        motor = json_deep_copy(joint->motor);
+        const char *type = json_string_value(json_object_get(motor, "type"));
+        double target = json_number_value(json_object_get(motor, "target"));
+        if (type != NULL && strcmp(type, "position") == 0)
+            motor = sti_with(motor, "target", json_real(target - joint->start));
+    } else {
+        motor = json_pack("{s:s, s:f}", "type", "force", "target", 0.0);
+    }
+    const char *type = json_string_value(json_object_get(motor, "type"));
+    bool limited = type != NULL && strcmp(type, "motion") != 0 && strcmp(type, "none") != 0;
+    if (limited && isfinite(joint->effort) && json_object_get(motor, "max_force") == NULL)
+        motor = sti_with(motor, "max_force", json_real(joint->effort));
+    return motor;
+}
+
+static json_t *add_number(json_t *object, const char *key, double x, double fallback)
+{
+    return x != fallback && isfinite(x) ? sti_with(object, key, json_real(x)) : object;
+}
+
+static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
+{
+    const sti_RobotJoint *j = &link->joint;
+    const char *word = st_joint_type_name(j->type);
+    json_t *json = sti_with(json_object(), "type", json_string(word));
+    json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ""));
+    json = sti_with(json, "a", body_name(robot, link->parent));
+    json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
+    json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
+    if (j->type != ST_JOINT_FIXED && j->type != ST_JOINT_BALL)
+        json = sti_with(json, "axis", direction(rotate(link->pose.q, j->axis)));
+    if (j->type == ST_JOINT_UNIVERSAL) json = sti_with(json, "axis_b", direction(rotate(link->pose.q, j->axis_b)));
+    if (j->coordinate != ST_COORDINATE_DEFAULT)
+        json = sti_with(json, "coordinate", json_string(st_coordinate_name(j->coordinate)));
+    json = add_number(json, "lower", j->lower - j->start, -INFINITY);
+    json = add_number(json, "upper", j->upper - j->start, INFINITY);
+    json = add_number(json, "other_lower", j->other_lower, -INFINITY);
+    json = add_number(json, "other_upper", j->other_upper, INFINITY);
+    bool ball = j->type == ST_JOINT_BALL;
+    json = add_number(json, "damping", ball ? 0 : j->damping, 0);
+    json = add_number(json, "friction", j->friction, 0);
+    json = add_number(json, "armature", j->armature, 0);
+    json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
+    if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
+    if (j->driven && j->mimics == NULL) json = sti_with(json, "motor", motor_json(robot, j));
+    if (j->collide) json = sti_with(json, "collide", json_true());
+    return add_member(robot, "joints", json, j->at);
+}
+
+static st_Status write_gear(sti_Robot *robot, const sti_RobotJoint *joint)
+{
+    json_t *json = json_pack("{s:s}", "type", "gear");
+    json = sti_with(json, "name", prefixed(robot, joint->name, ".mimic"));
+    json = sti_with(json, "joint_a", prefixed(robot, joint->name, ""));
+    json = sti_with(json, "joint_b", prefixed(robot, joint->mimics, ""));
+    json = sti_with(json, "ratio", json_real(joint->ratio));
+    return add_member(robot, "joints", json, joint->at);
+}
+
+static st_Status write_apart(sti_Robot *robot, int a, int b, const sti_Element *from)
+{
+    int body_a = a >= 0 ? robot->links[a].body : -1, body_b = b >= 0 ? robot->links[b].body : -1;
+    if (body_a == body_b) return ST_OK;
+    json_t *pair = sti_append_to(json_array(), body_name(robot, a));
+    return add_member(robot, "exclude", sti_append_to(pair, body_name(robot, b)), from);
+}
+
+/* Does a joint of the tree lead from body b up to body a? */
+static bool joined(const sti_Robot *robot, int a, int b)
+{
+    const sti_RobotLink *link = &robot->links[b];
+    return link->parent >= 0 && !link->joint.floating && robot->links[link->parent].body == a;
+}
+
+static st_Status write_no_self_collision(sti_Robot *robot)
+{
+    for (int b = 0; b < robot->n_links; b++)
+        for (int a = 0; a < b; a++) {
+            bool bodies = robot->links[a].body == a && robot->links[b].body == b;
+            if (!bodies || joined(robot, a, b) || !robot->links[a].touches || !robot->links[b].touches) continue;
+            STI_TRY(write_apart(robot, a, b, robot->links[b].at));
+        }
+    return ST_OK;
+}
+
+static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
+{
+    st_Pose a = tie->links.a >= 0 ? robot->links[tie->links.a].pose : robot->root;
+    json_t *json = sti_with(json_object(), "type", json_string(st_joint_type_name(tie->type)));
+    json = sti_with(json, "name", prefixed(robot, tie->name, ""));
+    json = sti_with(json, "a", body_name(robot, tie->links.a));
+    json = sti_with(json, "b", body_name(robot, tie->links.b));
+    json = sti_with(json, "point", sti_json_vector(pose_point(a, tie->point)));
+    return add_member(robot, "joints", json, tie->links.at);
+}
+
+/* A file that is a scene by itself must have something that moves. */
+static st_Status check_moving(const sti_Robot *robot)
+{
+    if (!robot->reader->xml || json_object_get(robot->reader->root, "bodies") != NULL) return ST_OK;
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].body == k && !stands(&robot->links[k])) return ST_OK;
+    const sti_Element *root = robot->links[0].at;
+    while (root->up != NULL)
+        root = root->up;
+    return sti_element_fail(robot->err, root,
+                            "has nothing that moves: must have a part with a mass that is free, or held by a joint "
+                            "that moves");
+}
+
+st_Status sti_robot_assemble(sti_Robot *robot)
+{
+    sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index};
+    STI_TRY(find_start(robot, &place));
+    place_links(robot);
+    merge(robot);
+    STI_TRY(share_masses(robot));
+    name_bodies(robot);
+    ground_root(robot);
+    STI_TRY(check_moving(robot));
+    STI_TRY(write_ground(robot));
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].body == k) STI_TRY(write_body(robot, k));
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotLink *link = &robot->links[k];
+        bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));
+        if (kept) STI_TRY(write_joint(robot, link));
+        bool sprung = link->joint.stiffness != 0 || link->joint.damping != 0;
+        if (kept && link->joint.type == ST_JOINT_BALL && sprung) STI_TRY(write_bushing(robot, link));
+    }
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].joint.mimics != NULL) STI_TRY(write_gear(robot, &robot->links[k].joint));
+    for (int k = 0; k < robot->n_ties; k++)
+        STI_TRY(write_tie(robot, &robot->ties[k]));
+    for (int k = 0; k < robot->n_apart; k++)
+        STI_TRY(write_apart(robot, robot->apart[k].a, robot->apart[k].b, robot->apart[k].at));
+    return robot->def.self_collision ? ST_OK : write_no_self_collision(robot);
+}

@@ -1,0 +1,434 @@
+/* import/mjcf.c -- MuJoCo's own format, as much of it as everyday models use (mujoco.readthedocs.io, XML reference).
+ *
+ * Nested <body>s, with the places of their children inside them. What would change the motion and is not understood is
+ * an error that names file, line, element and attribute, unless the scene says that it can be done without (`ignore`).
+ * What only concerns looks, sensors and MuJoCo's own numerics is named among the remarks.
+ */
+#include "import/mjcf.h"
+
+#include "math/quat.h"
+#include "scene/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- <compiler>, <option> ------------------------------------------------------------------------ */
+
+static st_Status read_meshdir(sti_Mjcf *m, const sti_Element *at)
+{
+    const char *folder = sti_attribute(at, "meshdir");
+    if (folder == NULL) folder = sti_attribute(at, "assetdir");
+    if (folder == NULL || folder[0] == '\0') return ST_OK;
+    char path[1024];
+    bool slash = folder[strlen(folder) - 1] == '/';
+    if (snprintf(path, sizeof path, "%s%s", folder, slash ? "" : "/") >= (int)sizeof path)
+        return sti_element_fail(m->robot->err, at, "meshdir is too long");
+    m->meshdir = sti_xml_keep_text(m->robot->files, path);
+    return m->meshdir != NULL ? ST_OK : sti_robot_memory(m->robot);
+}
+
+static st_Status read_eulerseq(sti_Mjcf *m, const sti_Element *at)
+{
+    const char *word = sti_attribute(at, "eulerseq");
+    if (word == NULL) return ST_OK;
+    if (strlen(word) != 3 || strspn(word, "xyzXYZ") != 3)
+        return sti_element_fail(m->robot->err, at, "eulerseq is \"%.20s\", must be three of x, y, z, X, Y, Z", word);
+    memcpy(m->eulerseq, word, 4);
+    return ST_OK;
+}
+
+static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
+{
+    static const char read[] = "angle eulerseq autolimits inertiafromgeom meshdir assetdir coordinate boundmass "
+                               "boundinertia settotalmass inertiagrouprange";
+    static const char passed[] = "texturedir discardvisual fusestatic usethread fitaabb balanceinertia strippath "
+                                 "convexhull exactmeshinertia alignfree saveinertial";
+    const char *angle = sti_attribute(at, "angle"), *from = sti_attribute(at, "inertiafromgeom");
+    const char *coordinate = sti_attribute(at, "coordinate");
+    double mass = 0, inertia = 0, total = -1, groups[2] = {0, 5};
+    STI_TRY(sti_mjcf_check(m, at, read, passed));
+    if (angle != NULL && !sti_mjcf_word("degree radian", angle))
+        return sti_element_fail(m->robot->err, at, "angle is \"%.20s\", must be degree or radian", angle);
+    if (angle != NULL) m->angle = angle[0] == 'r' ? 1 : STI_PI / 180;
+    if (from != NULL && !sti_mjcf_word("true false auto", from))
+        return sti_element_fail(m->robot->err, at, "inertiafromgeom is \"%.20s\", must be true, false or auto", from);
+    if (from != NULL) m->from_geoms = from[0] == 't', m->not_from_geoms = from[0] == 'f';
+    if (coordinate != NULL && !sti_mjcf_word("local global", coordinate))
+        return sti_element_fail(m->robot->err, at, "coordinate is \"%.20s\", must be local or global", coordinate);
+    if (coordinate != NULL) m->global = coordinate[0] == 'g';
+    STI_TRY(sti_mjcf_flag(m, at, "autolimits", &m->autolimits));
+    STI_TRY(sti_numbers(m->robot->err, at, "boundmass", 1, false, &mass));
+    STI_TRY(sti_numbers(m->robot->err, at, "boundinertia", 1, false, &inertia));
+    STI_TRY(sti_numbers(m->robot->err, at, "settotalmass", 1, false, &total));
+    STI_TRY(sti_numbers(m->robot->err, at, "inertiagrouprange", 2, false, groups));
+    if (mass > 0) STI_TRY(sti_mjcf_unknown(m, at, "boundmass"));
+    if (inertia > 0) STI_TRY(sti_mjcf_unknown(m, at, "boundinertia"));
+    if (total > 0) m->total_mass = total;
+    if (groups[0] > 0 || groups[1] < 5) STI_TRY(sti_mjcf_unknown(m, at, "inertiagrouprange"));
+    STI_TRY(read_eulerseq(m, at));
+    return read_meshdir(m, at);
+}
+
+/* What a flag switches off changes the motion, but for gravity, which we can switch off, too. */
+static st_Status read_flags(sti_Mjcf *m, const sti_Element *option, double gravity[3])
+{
+    const sti_Element *flag = sti_child(option, "flag");
+    for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
+        const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
+        if (strcmp(value, "disable") != 0) continue;
+        if (strcmp(name, "gravity") == 0)
+            gravity[0] = gravity[1] = gravity[2] = 0;
+        else if (sti_mjcf_word("constraint equality frictionloss limit contact passive actuation filterparent", name))
+            STI_TRY(sti_mjcf_unknown(m, flag, name));
+    }
+    return ST_OK;
+}
+
+static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, double gravity[3])
+{
+    static const char read[] = "timestep gravity density viscosity";
+    static const char passed[] =
+        "integrator cone jacobian solver iterations tolerance noslip_iterations noslip_tolerance mpr_iterations "
+        "mpr_tolerance impratio collision apirate wind ls_iterations ls_tolerance ccd_iterations ccd_tolerance "
+        "sdf_iterations "
+        "sdf_initpoints o_margin o_solref o_solimp o_friction magnetic";
+    double density = 0, viscosity = 0;
+    STI_TRY(sti_mjcf_check(m, at, read, passed));
+    STI_TRY(sti_numbers(m->robot->err, at, "timestep", 1, false, h));
+    STI_TRY(sti_numbers(m->robot->err, at, "gravity", 3, false, gravity));
+    STI_TRY(sti_numbers(m->robot->err, at, "density", 1, false, &density));
+    STI_TRY(sti_numbers(m->robot->err, at, "viscosity", 1, false, &viscosity));
+    if (!(*h > 0)) return sti_element_fail(m->robot->err, at, "timestep is %g, must be > 0", *h);
+    if (density != 0) STI_TRY(sti_mjcf_unknown(m, at, "density"));
+    if (viscosity != 0) STI_TRY(sti_mjcf_unknown(m, at, "viscosity"));
+    return read_flags(m, at, gravity);
+}
+
+/* A file of its own brings step and gravity; one that a scene takes in follows the scene's. */
+static st_Status write_option(sti_Mjcf *m, double h, const double gravity[3])
+{
+    sti_Reader *reader = m->robot->reader;
+    if (!reader->xml) {
+        if (sti_child(m->root, "option") != NULL) sti_skip(m->robot, "<option>, the scene has its own");
+        return ST_OK;
+    }
+    json_t *made = json_pack("{s:f, s:[f, f, f]}", "h", h, "gravity", gravity[0], gravity[1], gravity[2]);
+    if (json_object_set_new(reader->root, "simulation", made) != 0) return sti_robot_memory(m->robot);
+    return sti_origin(reader, made, sti_child(m->root, "option") != NULL ? sti_child(m->root, "option") : m->root);
+}
+
+/* ---- bodies -------------------------------------------------------------------------------------- */
+
+static st_Status read_inertial(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *at)
+{
+    double mass = 0, diagonal[3], full[6];
+    st_Pose pose;
+    char read[200];
+    snprintf(read, sizeof read, "%smass diaginertia fullinertia", sti_mjcf_pose_words);
+    STI_TRY(sti_mjcf_check(m, at, read, ""));
+    STI_TRY(sti_mjcf_pose(m, at, &pose));
+    STI_TRY(sti_numbers(m->robot->err, at, "mass", 1, true, &mass));
+    if (!(mass >= 0)) return sti_element_fail(m->robot->err, at, "mass is %g, must be >= 0", mass);
+    bool is_full = sti_attribute(at, "fullinertia") != NULL;
+    if (is_full && sti_attribute(at, "diaginertia") != NULL)
+        return sti_element_fail(m->robot->err, at, "has both diaginertia and fullinertia, must have one of them");
+    st_Mat3 I;
+    if (is_full) { /* xx yy zz xy xz yz */
+        STI_TRY(sti_numbers(m->robot->err, at, "fullinertia", 6, true, full));
+        I = (st_Mat3){{full[0], full[3], full[4], full[3], full[1], full[5], full[4], full[5], full[2]}};
+    } else {
+        STI_TRY(sti_numbers(m->robot->err, at, "diaginertia", 3, true, diagonal));
+        I = (st_Mat3){{diagonal[0], 0, 0, 0, diagonal[1], 0, 0, 0, diagonal[2]}};
+    }
+    link->mass = mass;
+    link->centre = pose.p;
+    link->inertia = sti_inertia_turned(pose.q, &I);
+    return ST_OK;
+}
+
+/* Geoms and mass of a body; its joints and children come elsewhere. */
+static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
+{
+    const sti_Element *inertial = sti_child(body, "inertial");
+    bool from_geoms = m->from_geoms || (!m->not_from_geoms && inertial == NULL);
+    for (const sti_Element *at = body->first; at != NULL; at = at->next) {
+        sti_RobotLink *link = &m->robot->links[k];
+        if (sti_element_is(at, "geom"))
+            STI_TRY(sti_mjcf_geom(m, link, at, from_geoms && !link->world));
+        else if (sti_mjcf_word("site camera light", at->name))
+            sti_skip(m->robot, at->name[0] == 's' ? "<site>" : at->name[0] == 'c' ? "<camera>" : "<light>");
+        else if (!sti_mjcf_word("body joint freejoint inertial", at->name))
+            STI_TRY(sti_mjcf_unknown(m, at, NULL));
+    }
+    if (inertial != NULL && !from_geoms) STI_TRY(read_inertial(m, &m->robot->links[k], inertial));
+    return ST_OK;
+}
+
+/* A link and its joint; unnamed ones get names. *k: which it is. */
+static st_Status add_link(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const sti_RobotJoint *joint,
+                          int *k)
+{
+    sti_Robot *robot = m->robot;
+    char text[200];
+    if (robot->n_links == STI_MOST_LINKS)
+        return sti_element_fail(robot->err, at, "is one too many, must be at most %d bodies", STI_MOST_LINKS);
+    sti_RobotLink *link = sti_robot_link(robot, name, at, parent);
+    if (link == NULL) return sti_robot_memory(robot);
+    *k = robot->n_links - 1;
+    if (joint == NULL) return ST_OK;
+    link->joint = *joint;
+    if (joint->name == NULL && !joint->floating) {
+        snprintf(text, sizeof text, "%.150s.joint", name);
+        link->joint.name = sti_xml_keep_text(robot->files, text);
+        if (link->joint.name == NULL) return sti_robot_memory(robot);
+    }
+    if (link->joint.name != NULL && sti_robot_find_joint(robot, link->joint.name) != *k)
+        return sti_element_fail(robot->err, link->joint.at, "its name is used twice");
+    return ST_OK;
+}
+
+/* MuJoCo moves a mocap body only when a program says so: until then it is part of the ground. */
+static st_Status check_mocap(sti_Mjcf *m, const sti_Element *at, int k)
+{
+    const sti_RobotLink *link = &m->robot->links[k];
+    if (link->parent != 0 || link->joint.type != ST_JOINT_FIXED || link->joint.floating)
+        return sti_element_fail(m->robot->err, at, "is mocap, must be in the worldbody and have no joint");
+    return sti_remark(m->robot, "body \"%.60s\" is mocap: it stands still, as part of the ground", link->name);
+}
+
+/* The links between the joints of a body, then its own; pose: as drawn in the parent. */
+static st_Status add_chain(sti_Mjcf *m, const sti_Element *at, const char *name, int parent, const st_Pose *pose,
+                           int *out)
+{
+    sti_Robot *robot = m->robot;
+    sti_RobotJoint joints[STI_MJCF_JOINTS];
+    char text[200];
+    int n, above = parent, first = robot->n_links;
+    STI_TRY(sti_mjcf_joints(m, at, parent == 0, joints, &n));
+    for (int k = 0; k + 1 < n; k++) {
+        snprintf(text, sizeof text, "%.150s.%d", name, k + 1);
+        const char *kept = sti_xml_keep_text(robot->files, text);
+        if (kept == NULL) return sti_robot_memory(robot);
+        if (sti_robot_find(robot, kept) >= 0)
+            return sti_element_fail(robot->err, at, "needs the name \"%.60s\" for its joint %d, which is used", kept,
+                                    k + 1);
+        STI_TRY(add_link(m, at, kept, above, &joints[k], &above));
+    }
+    STI_TRY(add_link(m, at, name, above, n > 0 ? &joints[n - 1] : NULL, out));
+    robot->links[first].pose = *pose; /* the others stand in it where it stands */
+    for (int k = first; k < *out; k++)
+        robot->links[k].carries = *out;
+    if (n < 2 || parent == 0) return ST_OK;
+    STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+    robot->apart[robot->n_apart++] = (sti_RobotPair){at, parent, *out};
+    return ST_OK;
+}
+
+static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *out)
+{
+    sti_Robot *robot = m->robot;
+    const char *name = sti_attribute(at, "name"), *mocap = sti_attribute(at, "mocap");
+    char read[200], made[40];
+    double lifted = 0;
+    st_Pose pose;
+    snprintf(read, sizeof read, "%sname childclass mocap gravcomp", sti_mjcf_pose_words);
+    STI_TRY(sti_mjcf_check(m, at, read, "user"));
+    STI_TRY(sti_numbers(robot->err, at, "gravcomp", 1, false, &lifted));
+    if (lifted != 0) STI_TRY(sti_mjcf_unknown(m, at, "gravcomp"));
+    if (name != NULL && (name[0] == '\0' || sti_robot_find(robot, name) >= 0))
+        return sti_element_fail(robot->err, at, "its name is empty, or used twice");
+    snprintf(made, sizeof made, "body%d", robot->n_links);
+    if (name == NULL) name = sti_xml_keep_text(robot->files, made);
+    if (name == NULL) return sti_robot_memory(robot);
+    STI_TRY(sti_mjcf_pose(m, at, &pose));
+    if (m->global) pose = pose_identity();
+    STI_TRY(add_chain(m, at, name, parent, &pose, out));
+    if (mocap != NULL && strcmp(mocap, "true") == 0) STI_TRY(check_mocap(m, at, *out));
+    return read_content(m, *out, at);
+}
+
+/* Bodies below `at`, which is link `parent`; XML_DEPTH bounds how deep. */
+static st_Status read_bodies(sti_Mjcf *m, const sti_Element *at, int parent)
+{
+    for (const sti_Element *body = at->first; body != NULL; body = body->next) {
+        int k;
+        if (!sti_element_is(body, "body")) continue;
+        STI_TRY(add_body(m, body, parent, &k));
+        STI_TRY(read_bodies(m, body, k));
+    }
+    return ST_OK;
+}
+
+/* ---- <contact>, <equality>, <actuator> ----------------------------------------------------------- */
+
+/* A body by the name an attribute has; the world where it is left out or said. */
+static st_Status find_body(const sti_Mjcf *m, const sti_Element *at, const char *attribute, int *out)
+{
+    const char *name = sti_attribute(at, attribute);
+    *out = name != NULL ? sti_robot_find(m->robot, name) : 0;
+    if (*out >= 0) return ST_OK;
+    return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no body of that name", attribute, name);
+}
+
+static st_Status read_exclude(sti_Mjcf *m, const sti_Element *at)
+{
+    sti_Robot *robot = m->robot;
+    sti_RobotPair pair = {.at = at};
+    STI_TRY(sti_mjcf_check(m, at, "name body1 body2", ""));
+    STI_TRY(find_body(m, at, "body1", &pair.a));
+    STI_TRY(find_body(m, at, "body2", &pair.b));
+    STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+    robot->apart[robot->n_apart++] = pair;
+    return ST_OK;
+}
+
+static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
+{
+    sti_Robot *robot = m->robot;
+    bool weld = sti_element_is(at, "weld");
+    sti_RobotTie tie = {.links = {.at = at}, .type = weld ? ST_JOINT_FIXED : ST_JOINT_BALL};
+    double anchor[3] = {0};
+    char name[40];
+    STI_TRY(sti_mjcf_check(m, at, weld ? "name class active body1 body2" : "name class active body1 body2 anchor",
+                           "solref solimp"));
+    STI_TRY(find_body(m, at, "body1", &tie.links.a));
+    STI_TRY(find_body(m, at, "body2", &tie.links.b));
+    if (!weld) STI_TRY(sti_numbers(robot->err, at, "anchor", 3, true, anchor));
+    tie.point = vec3_load(anchor);
+    tie.name = sti_attribute(at, "name");
+    snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);
+    if (tie.name == NULL) tie.name = sti_xml_keep_text(robot->files, name);
+    if (tie.name == NULL) return sti_robot_memory(robot);
+    STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
+    robot->ties[robot->n_ties++] = tie;
+    return ST_OK;
+}
+
+/* joint1 - ref1 = c0 + c1 (joint2 - ref2): a mimic. */
+static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
+{
+    sti_RobotJoint *one = NULL, *two = NULL;
+    double c[5] = {0, 1, 0, 0, 0};
+    int n = 0;
+    STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
+    STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
+    STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
+    if (sti_attribute(at, "polycoef") != NULL) STI_TRY(sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c));
+    if (c[2] != 0 || c[3] != 0 || c[4] != 0 || c[1] == 0)
+        return sti_element_fail(m->robot->err, at, "polycoef is not understood: must be c0 c1 0 0 0, c1 not 0");
+    if (one->mimics != NULL) return sti_element_fail(m->robot->err, at, "joint1 is coupled already");
+    one->mimics = two->name;
+    one->ratio = c[1];
+    one->offset = one->zero + c[0] - c[1] * two->zero;
+    return ST_OK;
+}
+
+static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_Element *at)
+{
+    const char *active = sti_attribute(at, "active");
+    if (sti_element_is(section, "tendon")) return sti_mjcf_tendon(m, at);
+    if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) return read_exclude(m, at);
+    if (sti_element_is(section, "actuator")) return sti_mjcf_actuator(m, at);
+    if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
+    if (active != NULL && strcmp(active, "false") == 0) return ST_OK;
+    if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);
+    if (sti_element_is(at, "joint")) return read_coupling(m, at);
+    return sti_mjcf_unknown(m, at, NULL);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------- */
+
+/* <include file="..."/> gives way to what the root of that file holds. `left` bounds rings. */
+static st_Status expand_includes(sti_Mjcf *m, sti_Element *element, int *left)
+{
+    for (sti_Element **at = &element->first; *at != NULL;) {
+        if (!sti_element_is(*at, "include")) {
+            STI_TRY(expand_includes(m, *at, left));
+            at = &(*at)->next;
+            continue;
+        }
+        sti_Element *include = *at, *root = NULL;
+        const char *file = sti_attribute(include, "file");
+        if (file == NULL) return sti_element_fail(m->robot->err, include, "file is missing");
+        if (--*left < 0) return sti_element_fail(m->robot->err, include, "is one too many, must be at most 100");
+        STI_TRY(sti_robot_include(m->robot, include, file, &root));
+        for (sti_Element *child = root->first; child != NULL; child = child->next)
+            child->up = element;
+        if (root->last != NULL) root->last->next = include->next;
+        *at = root->first != NULL ? root->first : include->next;
+    }
+    return ST_OK;
+}
+
+static st_Status check_sections(const sti_Mjcf *m)
+{
+    for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
+        if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon", at->name))
+            continue;
+        if (sti_mjcf_word("size visual statistic sensor keyframe custom", at->name)) {
+            char what[40];
+            snprintf(what, sizeof what, "<%.30s>", at->name);
+            const char *kept = sti_xml_keep_text(m->robot->files, what);
+            if (kept == NULL) return sti_robot_memory(m->robot);
+            if (!sti_element_is(at, "size") && !sti_element_is(at, "visual")) sti_skip(m->robot, kept);
+            continue;
+        }
+        STI_TRY(sti_mjcf_unknown(m, at, NULL));
+    }
+    return ST_OK;
+}
+
+static st_Status read_settings(sti_Mjcf *m)
+{
+    double h = 0.002, gravity[3] = {0, 0, -9.81};
+    for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
+        if (sti_element_is(at, "compiler")) STI_TRY(read_compiler(m, at));
+        if (sti_element_is(at, "option")) STI_TRY(read_option(m, at, &h, gravity));
+        if (sti_element_is(at, "default")) STI_TRY(sti_mjcf_check_defaults(m, at));
+    }
+    return write_option(m, h, gravity);
+}
+
+/* settotalmass: all masses and inertias by one factor. */
+static void scale_masses(const sti_Mjcf *m)
+{
+    double sum = 0;
+    for (int k = 1; k < m->robot->n_links; k++)
+        sum += m->robot->links[k].mass;
+    if (!(m->total_mass > 0) || !(sum > 0)) return;
+    const double factor = m->total_mass / sum;
+    for (int k = 1; k < m->robot->n_links; k++) {
+        m->robot->links[k].mass *= factor;
+        for (int i = 0; i < 9; i++)
+            m->robot->links[k].inertia.m[i] *= factor;
+    }
+}
+
+st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
+{
+    sti_Mjcf m = {
+        .robot = robot, .root = root, .angle = STI_PI / 180, .eulerseq = "xyz", .autolimits = true, .meshdir = ""};
+    int left = 100;
+    sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index}, fixed = {&place, "fixed", 0};
+    if (json_object_get(robot->entry, "fixed") != NULL)
+        return sti_report(robot->reader, &fixed, ST_ERR_FORMAT,
+                          "robot \"%.80s\": fixed is for URDF, must be left out: MJCF says so by a free joint, or none",
+                          robot->file);
+    STI_TRY(expand_includes(&m, root, &left));
+    STI_TRY(check_sections(&m));
+    STI_TRY(sti_mjcf_check_classes(&m, root));
+    STI_TRY(read_settings(&m));
+    sti_RobotLink *world = sti_robot_link(robot, "world", root, -1);
+    if (world == NULL) return sti_robot_memory(robot);
+    world->world = true;
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        if (!sti_element_is(at, "worldbody")) continue;
+        STI_TRY(read_content(&m, 0, at));
+        STI_TRY(read_bodies(&m, at, 0));
+    }
+    for (const sti_Element *section = root->first; section != NULL; section = section->next)
+        for (const sti_Element *at = section->first; at != NULL; at = at->next)
+            if (sti_mjcf_word("contact equality actuator tendon", section->name)) STI_TRY(read_member(&m, section, at));
+    scale_masses(&m);
+    return ST_OK;
+}

@@ -1,0 +1,261 @@
+/* import/mjcf_attributes.c -- attributes of MJCF: said by the element, by its class, or by the classes around that one.
+ *
+ * The class of an element is its own `class`, else the `childclass` of the nearest body around it, else the outermost
+ * <default>. A class knows what the ones around it say.
+ */
+#include "import/mjcf.h"
+#include "math/quat.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#define POSE "pos quat axisangle xyaxes zaxis euler "
+
+const char sti_mjcf_pose_words[] = POSE;
+const char sti_mjcf_joint_words[] =
+    "name class type pos axis range limited stiffness damping springref ref frictionloss "
+    "armature actuatorfrcrange actuatorfrclimited";
+const char sti_mjcf_joint_passed[] = "group user solreflimit solimplimit solreffriction solimpfriction margin";
+const char sti_mjcf_geom_words[] =
+    POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh";
+const char sti_mjcf_geom_passed[] = "group rgba material solref solimp solmix margin gap user fitscale";
+const char sti_mjcf_actuator_words[] = "name class joint gear ctrlrange ctrllimited forcerange forcelimited kp kv "
+                                       "dyntype gaintype biastype gainprm biasprm";
+const char sti_mjcf_actuator_passed[] = "group user inheritrange";
+
+bool sti_mjcf_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = strstr(words, word); n > 0 && at != NULL; at = strstr(at + 1, word))
+        if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
+    return false;
+}
+
+/* ---- classes ------------------------------------------------------------------------------------- */
+
+/* The <default> of that class inside `around`; NULL: none. */
+static const sti_Element *find_class(const sti_Element *around, const char *name)
+{
+    for (const sti_Element *child = around->first; child != NULL; child = child->next) {
+        if (!sti_element_is(child, "default")) continue;
+        const char *own = sti_attribute(child, "class");
+        if (own != NULL && strcmp(own, name) == 0) return child;
+        const sti_Element *found = find_class(child, name);
+        if (found != NULL) return found;
+    }
+    return NULL;
+}
+
+/* The outermost default may have no name; "main" is it. */
+st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
+{
+    static const char *const words[] = {"class", "childclass"};
+    for (int k = 0; k < 2; k++) {
+        const char *name = sti_attribute(element, words[k]);
+        if (name == NULL || sti_element_is(element, "default") || strcmp(name, "main") == 0) continue;
+        if (find_class(m->root, name) == NULL)
+            return sti_element_fail(m->robot->err, element, "%s is \"%.60s\", there is no <default> of that class",
+                                    words[k], name);
+    }
+    for (const sti_Element *child = element->first; child != NULL; child = child->next)
+        STI_TRY(sti_mjcf_check_classes(m, child));
+    return ST_OK;
+}
+
+static const char *class_of(const sti_Element *element)
+{
+    const char *own = sti_attribute(element, "class");
+    for (const sti_Element *around = element->up; own == NULL && around != NULL; around = around->up)
+        own = sti_attribute(around, "childclass");
+    return own;
+}
+
+/* The element of that kind in a class that says the attribute. Actuators share what <general> says, tendons <tendon>.
+ */
+static const sti_Element *in_class(const sti_Element *class, const sti_Element *like, const char *name)
+{
+    bool actuator = sti_mjcf_word("motor position velocity general", like->name);
+    bool tendon = sti_mjcf_word("fixed spatial", like->name);
+    for (const sti_Element *child = class->first; child != NULL; child = child->next) {
+        bool same = sti_element_is(child, like->name) || (actuator && sti_element_is(child, "general")) ||
+                    (tendon && sti_element_is(child, "tendon"));
+        if (same && sti_attribute(child, name) != NULL) return child;
+    }
+    return NULL;
+}
+
+const sti_Element *sti_mjcf_holder(const sti_Mjcf *m, const sti_Element *element, const char *name)
+{
+    const char *wanted = class_of(element);
+    const sti_Element *found = sti_attribute(element, name) != NULL ? element : NULL;
+    const sti_Element *class = wanted != NULL && found == NULL ? find_class(m->root, wanted) : NULL;
+    for (; found == NULL && class != NULL && sti_element_is(class, "default"); class = class->up)
+        found = in_class(class, element, name);
+    for (const sti_Element *top = m->root->first; found == NULL && top != NULL; top = top->next)
+        if (sti_element_is(top, "default")) found = in_class(top, element, name);
+    return found;
+}
+
+/* ---- values -------------------------------------------------------------------------------------- */
+
+const char *sti_mjcf_text(const sti_Mjcf *m, const sti_Element *element, const char *name)
+{
+    const sti_Element *holder = sti_mjcf_holder(m, element, name);
+    return holder != NULL ? sti_attribute(holder, name) : NULL;
+}
+
+st_Status sti_mjcf_numbers(const sti_Mjcf *m, const sti_Element *element, const char *name, int count, double *out)
+{
+    const sti_Element *holder = sti_mjcf_holder(m, element, name);
+    return holder != NULL ? sti_numbers(m->robot->err, holder, name, count, true, out) : ST_OK;
+}
+
+st_Status sti_mjcf_number(const sti_Mjcf *m, const sti_Element *element, const char *name, double *out)
+{
+    return sti_mjcf_numbers(m, element, name, 1, out);
+}
+
+st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const char *name, bool *out)
+{
+    const sti_Element *holder = sti_mjcf_holder(m, element, name);
+    const char *word = holder != NULL ? sti_attribute(holder, name) : "auto";
+    if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) *out = word[0] == 't';
+    if (sti_mjcf_word("true false auto", word)) return ST_OK;
+    return sti_element_fail(m->robot->err, holder, "%s is \"%.40s\", must be true, false or auto", name, word);
+}
+
+/* ---- frames -------------------------------------------------------------------------------------- */
+
+/* From three columns, not yet orthogonal to the last digit. */
+static st_Quat quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z)
+{
+    st_Quat turn = quat_between(vec3(1, 0, 0), x); /* x is there; then about x, until y is */
+    st_Vec3 there = rotate(turn, vec3(0, 1, 0));
+    double angle = atan2(dot(z, there), dot(y, there));
+    return quat_product(quat_exp(scale(-angle, x)), turn);
+}
+
+static st_Status read_xyaxes(const sti_Mjcf *m, const sti_Element *element, const double v[6], st_Quat *out)
+{
+    st_Vec3 x = vec3_load(v), y = vec3_load(v + 3);
+    double length = norm(x);
+    if (length > 0) x = scale(1 / length, x);
+    y = sub(y, scale(dot(x, y), x));
+    double other = norm(y);
+    if (!(length > 0) || !(other > 1e-12 * norm(vec3_load(v + 3))))
+        return sti_element_fail(m->robot->err, element, "xyaxes must be two vectors that are not parallel");
+    y = scale(1 / other, y);
+    *out = quat_of_columns(x, y, cross(x, y));
+    return ST_OK;
+}
+
+static st_Quat euler(const sti_Mjcf *m, const double angles[3])
+{
+    st_Quat q = {1, 0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        int axis = tolower((unsigned char)m->eulerseq[k]) - 'x';
+        st_Quat turn = quat_exp(scale(m->angle * angles[k], vec3_axis(axis)));
+        bool fixed = isupper((unsigned char)m->eulerseq[k]) != 0;
+        q = fixed ? quat_product(turn, q) : quat_product(q, turn);
+    }
+    return q;
+}
+
+st_Status sti_mjcf_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose *out)
+{
+    static const struct {
+        const char *name;
+        int count;
+    } forms[] = {{"quat", 4}, {"axisangle", 4}, {"xyaxes", 6}, {"zaxis", 3}, {"euler", 3}};
+    const sti_Element *said = NULL;
+    int form = -1;
+    double p[3] = {0}, v[6] = {0};
+    *out = pose_identity();
+    STI_TRY(sti_mjcf_numbers(m, element, "pos", 3, p));
+    out->p = vec3_load(p);
+    for (int k = 0; k < 5; k++) {
+        const sti_Element *holder = sti_mjcf_holder(m, element, forms[k].name);
+        if (holder == NULL || (said == element && holder != element)) continue; /* its own goes before a default */
+        if (said == holder)
+            return sti_element_fail(m->robot->err, holder, "has both %s and %s, must have one of them",
+                                    forms[form].name, forms[k].name);
+        said = holder;
+        form = k;
+    }
+    if (form < 0) return ST_OK;
+    STI_TRY(sti_numbers(m->robot->err, said, forms[form].name, forms[form].count, true, v));
+    if (form == 2) return read_xyaxes(m, said, v, &out->q);
+    double length = form == 0 ? quat_norm((st_Quat){v[0], v[1], v[2], v[3]}) : norm(vec3_load(v));
+    if (form != 4 && !(length > 0))
+        return sti_element_fail(m->robot->err, said, "%s is 0, must have a direction", forms[form].name);
+    if (form == 0) out->q = quat_unit((st_Quat){v[0], v[1], v[2], v[3]});
+    if (form == 1) out->q = quat_exp(scale(m->angle * v[3] / length, vec3_load(v)));
+    if (form == 3) out->q = quat_between(vec3(0, 0, 1), scale(1 / length, vec3_load(v)));
+    if (form == 4) out->q = euler(m, v);
+    return ST_OK;
+}
+
+/* ---- what is not understood ---------------------------------------------------------------------- */
+
+bool sti_mjcf_ignores(const sti_Mjcf *m, const char *name)
+{
+    const json_t *list = json_object_get(m->robot->entry, "ignore");
+    for (size_t k = 0; k < json_array_size(list); k++)
+        if (strcmp(json_string_value(json_array_get(list, k)), name) == 0) return true;
+    return false;
+}
+
+/* "solref of <geom>", among what is not carried over. */
+static st_Status pass(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
+{
+    char what[120];
+    snprintf(what, sizeof what, "%.50s%s<%.50s>", attribute != NULL ? attribute : "", attribute != NULL ? " of " : "",
+             element->name);
+    const char *kept = sti_xml_keep_text(m->robot->files, what);
+    if (kept == NULL) return sti_robot_memory(m->robot);
+    sti_skip(m->robot, kept);
+    return ST_OK;
+}
+
+st_Status sti_mjcf_unknown(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
+{
+    const char *name = attribute != NULL ? attribute : element->name;
+    if (sti_mjcf_ignores(m, name)) return pass(m, element, attribute);
+    return sti_element_fail(
+        m->robot->err, element,
+        "%s%s is not understood and may change the motion; \"ignore\": [\"%.40s\"] of the robot does "
+        "without it",
+        attribute != NULL ? "attribute " : "it", attribute != NULL ? attribute : "", name);
+}
+
+st_Status sti_mjcf_check(const sti_Mjcf *m, const sti_Element *element, const char *read, const char *passed)
+{
+    for (int k = 0; k < element->n_attributes; k++) {
+        const char *name = element->attributes[2 * k];
+        if (sti_mjcf_word(read, name)) continue;
+        if (sti_mjcf_word(passed, name))
+            STI_TRY(pass(m, element, name));
+        else
+            STI_TRY(sti_mjcf_unknown(m, element, name));
+    }
+    return ST_OK;
+}
+
+st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
+{
+    for (const sti_Element *child = element->first; child != NULL; child = child->next) {
+        if (sti_element_is(child, "default"))
+            STI_TRY(sti_mjcf_check_defaults(m, child));
+        else if (sti_element_is(child, "joint"))
+            STI_TRY(sti_mjcf_check(m, child, sti_mjcf_joint_words, sti_mjcf_joint_passed));
+        else if (sti_element_is(child, "geom"))
+            STI_TRY(sti_mjcf_check(m, child, sti_mjcf_geom_words, sti_mjcf_geom_passed));
+        else if (sti_mjcf_word("motor position velocity general", child->name))
+            STI_TRY(sti_mjcf_check(m, child, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
+        else if (!sti_mjcf_word(
+                     "mesh material site camera light pair equality tendon cylinder muscle adhesion intvelocity damper",
+                     child->name))
+            STI_TRY(sti_mjcf_unknown(m, child, NULL));
+    }
+    return ST_OK;
+}

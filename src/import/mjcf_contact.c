@@ -1,0 +1,345 @@
+/* import/mjcf_contact.c -- what the geoms of MJCF files are to each other: who touches whom, and with which friction.
+ *
+ * Touching. Two geoms touch where contype of one and conaffinity of the other have a bit in common; two shapes of a
+ * scene, where each one's `touches` has a group of the other. So every pair (contype, conaffinity) that occurs becomes
+ * a group, and touches those groups that the rule lets it. The scene's own shapes are geoms of which nothing is said, 1
+ * and 1: that pair is group 0, the others come after the groups that the scene uses itself.
+ *
+ * Friction. Of two geoms the higher priority decides; where it is the same, contacts have the larger condim and the
+ * larger of each friction: sliding from condim 3, torsional from 4, rolling from 6 on. A scene's shapes have the
+ * geometric mean. So every (friction, condim, priority) that occurs becomes a material, and pairs of them say what they
+ * do together. Shapes that are no geoms meet a geom by its own numbers, condim 3 at least.
+ *
+ * Geoms of all robots of a scene are in the same tables, and what they are is written once all of them are read.
+ */
+#include "import/mjcf.h"
+#include "scene/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_GROUPS   32
+#define MOST_SURFACES 64 /* 2080 pairs */
+
+typedef struct Filter {
+    const sti_Element *at; /* the first of its kind */
+    uint32_t contype, conaffinity;
+} Filter;
+
+typedef struct Surface {
+    const sti_Element *at;
+    double mu[3]; /* sliding, torsional, rolling */
+    int condim, priority;
+    char name[32]; /* of its material */
+} Surface;
+
+typedef struct Use {
+    json_t *shape; /* ours to let go */
+    int filter, surface;
+} Use;
+
+struct sti_Geoms {
+    int n_filters, n_surfaces;
+    Filter filter[MOST_GROUPS]; /* the first: nothing is said */
+    Surface surface[MOST_SURFACES];
+    Use *use;
+    int64_t n_uses, room;
+};
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static sti_Geoms *geoms_of(sti_Reader *reader)
+{
+    if (reader->geoms != NULL) return reader->geoms;
+    reader->geoms = calloc(1, sizeof *reader->geoms);
+    if (reader->geoms == NULL) return NULL;
+    reader->geoms->n_filters = 1;
+    reader->geoms->filter[0] = (Filter){NULL, 1, 1};
+    return reader->geoms;
+}
+
+static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *filter, int *out)
+{
+    for (*out = 0; *out < geoms->n_filters; ++*out)
+        if (geoms->filter[*out].contype == filter->contype && geoms->filter[*out].conaffinity == filter->conaffinity)
+            return ST_OK;
+    if (geoms->n_filters == MOST_GROUPS)
+        return sti_element_fail(m->robot->err, filter->at,
+                                "is of a 33rd pair of contype and conaffinity, must be 32 at most");
+    geoms->filter[geoms->n_filters++] = *filter;
+    return ST_OK;
+}
+
+static bool same_surface(const Surface *a, const Surface *b)
+{
+    bool same = true;
+    for (int k = 0; k < 3; k++)
+        same = same && a->mu[k] == b->mu[k];
+    return same && a->condim == b->condim && a->priority == b->priority;
+}
+
+static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface *surface, int *out)
+{
+    for (*out = 0; *out < geoms->n_surfaces; ++*out)
+        if (same_surface(&geoms->surface[*out], surface)) return ST_OK;
+    if (geoms->n_surfaces == MOST_SURFACES)
+        return sti_element_fail(m->robot->err, surface->at,
+                                "is of a %dth kind by friction, condim and priority, must be %d at most; \"material\" "
+                                "of the robot is one for all",
+                                MOST_SURFACES + 1, MOST_SURFACES);
+    geoms->surface[geoms->n_surfaces++] = *surface;
+    return ST_OK;
+}
+
+static st_Status read_surface(const sti_Mjcf *m, const sti_Element *at, Surface *out)
+{
+    const sti_Element *holder = sti_mjcf_holder(m, at, "friction");
+    double condim = 3, priority = 0;
+    int n = 0;
+    *out = (Surface){.at = at, .mu = {1, 0.005, 0.0001}};
+    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "friction", 1, 3, &n, out->mu));
+    STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
+    STI_TRY(sti_mjcf_number(m, at, "priority", &priority));
+    for (int k = 0; k < 3; k++)
+        if (!(out->mu[k] >= 0))
+            return sti_element_fail(m->robot->err, holder, "friction has %g, must be numbers >= 0", out->mu[k]);
+    if (condim != 1 && condim != 3 && condim != 4 && condim != 6)
+        return sti_element_fail(m->robot->err, at, "condim is %g, must be 1, 3, 4 or 6", condim);
+    if (!(fabs(priority) <= 1e9)) return sti_element_fail(m->robot->err, at, "priority is %g", priority);
+    out->condim = (int)condim;
+    out->priority = (int)priority;
+    return ST_OK;
+}
+
+st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contacting *out)
+{
+    double type = 1, affinity = 1;
+    *out = (sti_Contacting){-1, -1};
+    STI_TRY(sti_mjcf_number(m, at, "contype", &type));
+    STI_TRY(sti_mjcf_number(m, at, "conaffinity", &affinity));
+    if (type < 0 || affinity < 0 || type >= 4294967296.0 || affinity >= 4294967296.0)
+        return sti_element_fail(m->robot->err, at, "contype and conaffinity must be from 0 to 4294967295");
+    const Filter filter = {at, (uint32_t)type, (uint32_t)affinity};
+    if (filter.contype == 0 && filter.conaffinity == 0) return ST_OK;
+
+    Surface surface;
+    sti_Geoms *geoms = geoms_of(m->robot->reader);
+    if (geoms == NULL) return sti_robot_memory(m->robot);
+    STI_TRY(find_filter(m, geoms, &filter, &out->filter));
+    STI_TRY(read_surface(m, at, &surface));
+    return m->robot->def.material == NULL ? find_surface(m, geoms, &surface, &out->surface) : ST_OK;
+}
+
+st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape)
+{
+    sti_Geoms *geoms = robot->reader->geoms;
+    if (contacting.filter < 0 || geoms == NULL) return ST_OK;
+    if (geoms->n_uses == geoms->room) {
+        int64_t room = geoms->room > 0 ? 2 * geoms->room : 64;
+        Use *grown = realloc(geoms->use, (size_t)room * sizeof *grown);
+        if (grown == NULL) return sti_robot_memory(robot);
+        geoms->use = grown;
+        geoms->room = room;
+    }
+    geoms->use[geoms->n_uses++] = (Use){json_incref(shape), contacting.filter, contacting.surface};
+    return ST_OK;
+}
+
+/* ---- who touches whom ---------------------------------------------------------------------------- */
+
+/* The bits of the list `key` of every shape of a list. */
+static uint32_t bits_of(const json_t *shapes, const char *key)
+{
+    uint32_t bits = 0;
+    for (size_t k = 0; k < json_array_size(shapes); k++) {
+        const json_t *list = json_object_get(json_array_get(shapes, k), key);
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            double bit = json_number_value(json_array_get(list, i)); /* anything else is refused when it is read */
+            if (bit >= 0 && bit < 32) bits |= 1u << (int)bit;
+        }
+    }
+    return bits;
+}
+
+/* How many groups the scene itself speaks of: 0 is always one. */
+static int own_groups(const json_t *root)
+{
+    const json_t *ground = json_object_get(root, "ground"), *bodies = json_object_get(root, "bodies");
+    uint32_t bits = 1 | bits_of(ground, "groups") | bits_of(ground, "touches");
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        const json_t *shapes = json_object_get(json_array_get(bodies, k), "shapes");
+        bits |= bits_of(shapes, "groups") | bits_of(shapes, "touches");
+    }
+    int n = 0;
+    while (n < 32 && bits >> n != 0)
+        n++;
+    return n;
+}
+
+static bool touch(const Filter *a, const Filter *b)
+{
+    return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+}
+
+/* Group of a filter: the first is the scene's 0. */
+static int group_of(int filter, int own)
+{
+    return filter == 0 ? 0 : own + filter - 1;
+}
+
+static json_t *touched_by(const sti_Geoms *geoms, int filter, int own)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < geoms->n_filters; i++) {
+        if (!touch(&geoms->filter[filter], &geoms->filter[i])) continue;
+        list = sti_append_to(list, json_integer(group_of(i, own)));
+        for (int g = 1; i == 0 && g < own; g++) /* the scene's other groups are as its first */
+            list = sti_append_to(list, json_integer(g));
+    }
+    return list;
+}
+
+static st_Status write_filters(sti_Reader *reader)
+{
+    const sti_Geoms *geoms = reader->geoms;
+    int own = own_groups(reader->root);
+    if (geoms->n_filters == 1) return ST_OK;
+    if (own + geoms->n_filters - 1 > MOST_GROUPS)
+        return sti_element_fail(reader->err, geoms->filter[geoms->n_filters - 1].at,
+                                "is of one of %d pairs of contype and conaffinity, must be %d at most beside the "
+                                "scene's %d groups",
+                                geoms->n_filters, MOST_GROUPS - own + 1, own);
+    for (int64_t k = 0; k < geoms->n_uses; k++) {
+        const Use *use = &geoms->use[k];
+        json_t *group = use->filter > 0 ? json_pack("[i]", group_of(use->filter, own)) : NULL;
+        bool failed = use->filter > 0 && json_object_set_new(use->shape, "groups", group) != 0;
+        failed = json_object_set_new(use->shape, "touches", touched_by(geoms, use->filter, own)) != 0 || failed;
+        if (failed) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    }
+    return ST_OK;
+}
+
+/* ---- friction ------------------------------------------------------------------------------------ */
+
+/* What two do together, as MuJoCo has it: 0 where the contact has no such direction. */
+static Surface together(const Surface *a, const Surface *b)
+{
+    Surface c = a->priority >= b->priority ? *a : *b;
+    for (int k = 0; k < 3 && a->priority == b->priority; k++)
+        c.mu[k] = fmax(a->mu[k], b->mu[k]);
+    if (a->priority == b->priority && b->condim > c.condim) c.condim = b->condim;
+    if (c.condim < 3) c.mu[0] = 0;
+    if (c.condim < 4) c.mu[1] = 0;
+    if (c.condim < 6) c.mu[2] = 0;
+    return c;
+}
+
+/* What a shape that is no geom meets. */
+static Surface alone(const Surface *a)
+{
+    const Surface slides = {.mu = {0, 0, 0}, .condim = 3, .priority = a->priority};
+    return together(a, &slides);
+}
+
+static json_t *with_friction(json_t *json, const Surface *a, bool zeros)
+{
+    static const char *const keys[] = {"friction", "spinning_friction", "rolling_friction"};
+    for (int k = 0; k < 3; k++)
+        if (k == 0 || zeros || a->mu[k] > 0) json = sti_with(json, keys[k], json_real(a->mu[k]));
+    return json;
+}
+
+/* Takes `member`. */
+static st_Status add_member(sti_Reader *reader, const char *key, json_t *member, const sti_Element *from)
+{
+    if (json_object_get(reader->root, key) == NULL) json_object_set_new(reader->root, key, json_array());
+    json_t *list = json_object_get(reader->root, key);
+    if (list != NULL && !json_is_array(list)) { /* the table says so when the scene is read */
+        json_decref(member);
+        return ST_OK;
+    }
+    if (json_array_append_new(list, member) != 0) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    return sti_origin(reader, member, from);
+}
+
+static bool is_taken(const json_t *materials, const char *name)
+{
+    for (size_t k = 0; k < json_array_size(materials); k++) {
+        const char *other = json_string_value(json_object_get(json_array_get(materials, k), "name"));
+        if (other != NULL && strcmp(other, name) == 0) return true;
+    }
+    return false;
+}
+
+/* mjcf1, mjcf2, ..., without those that the scene has itself. */
+static st_Status write_materials(sti_Reader *reader)
+{
+    sti_Geoms *geoms = reader->geoms;
+    int number = 0;
+    for (int k = 0; k < geoms->n_surfaces; k++) {
+        Surface *a = &geoms->surface[k];
+        do /* ends: the scene has finitely many */
+            snprintf(a->name, sizeof a->name, "mjcf%d", ++number);
+        while (is_taken(json_object_get(reader->root, "materials"), a->name));
+        const Surface own = alone(a);
+        json_t *json = with_friction(json_pack("{s:s}", "name", a->name), &own, false);
+        STI_TRY(add_member(reader, "materials", json, a->at));
+    }
+    return ST_OK;
+}
+
+/* Where the scene's own rule would give the same, nothing is said. */
+static bool as_combined(const Surface *a, const Surface *b, const Surface *c)
+{
+    const Surface x = alone(a), y = alone(b);
+    return x.mu[0] == y.mu[0] && c->mu[0] == x.mu[0] && c->mu[1] == fmax(x.mu[1], y.mu[1]) &&
+           c->mu[2] == fmax(x.mu[2], y.mu[2]);
+}
+
+static st_Status write_pairs(sti_Reader *reader)
+{
+    const sti_Geoms *geoms = reader->geoms;
+    for (int i = 0; i < geoms->n_surfaces; i++)
+        for (int j = i; j < geoms->n_surfaces; j++) {
+            const Surface *a = &geoms->surface[i], *b = &geoms->surface[j], c = together(a, b);
+            if (as_combined(a, b, &c)) continue;
+            json_t *json = with_friction(json_pack("{s:s, s:s}", "a", a->name, "b", b->name), &c, true);
+            STI_TRY(add_member(reader, "material_pairs", json, b->at));
+        }
+    return ST_OK;
+}
+
+static st_Status write_surfaces(sti_Reader *reader)
+{
+    const sti_Geoms *geoms = reader->geoms;
+    const bool one = geoms->n_surfaces == 1 && geoms->surface[0].condim >= 3; /* it needs no name */
+    if (!one) STI_TRY(write_materials(reader));
+    if (!one) STI_TRY(write_pairs(reader));
+    for (int64_t k = 0; k < geoms->n_uses; k++) {
+        const Use *use = &geoms->use[k];
+        if (use->surface < 0) continue; /* the robot has a material for all its shapes */
+        const Surface *a = &geoms->surface[use->surface], own = alone(a);
+        json_t *said = one ? with_friction(json_object(), &own, false) : json_pack("{s:s}", "material", a->name);
+        bool failed = said == NULL || json_object_update(use->shape, said) != 0;
+        json_decref(said);
+        if (failed) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    }
+    return ST_OK;
+}
+
+/* ---- the end ------------------------------------------------------------------------------------- */
+
+st_Status sti_geoms_finish(sti_Reader *reader)
+{
+    if (reader->geoms == NULL) return ST_OK;
+    STI_TRY(write_surfaces(reader));
+    return write_filters(reader);
+}
+
+void sti_geoms_free(sti_Geoms *geoms)
+{
+    for (int64_t k = 0; geoms != NULL && k < geoms->n_uses; k++)
+        json_decref(geoms->use[k].shape);
+    if (geoms != NULL) free(geoms->use);
+    free(geoms);
+}

@@ -1,0 +1,220 @@
+/* import/mjcf_joint.c -- the joints of an MJCF body.
+ *
+ * A body may have several, which act one after the other. A scene has one joint between two bodies. What can be one is
+ * made one:
+ *
+ *     hinge                     revolute            hinge, hinge at right angles      universal
+ *     slide                     prismatic           hinge and slide, the same axis    cylindrical
+ *     ball, free                ball, none          slide, slide, hinge across both   planar
+ *
+ * where nothing but the first has springs, dampers and the like, and nobody speaks of the others by name. The rest
+ * becomes a chain of links with one joint each, all with the frame of the body; assemble.c gives those between the
+ * joints a small share of the body's mass.
+ */
+#include "import/mjcf.h"
+#include "math/quat.h"
+
+#include <stdlib.h>
+
+/* Range of a hinge or slide, where it limits. */
+static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double unit, sti_RobotJoint *joint)
+{
+    double range[2] = {0, 0};
+    bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
+    STI_TRY(sti_mjcf_flag(m, at, "limited", &limited));
+    STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
+    if (!limited) return ST_OK;
+    if (!(range[0] < range[1]))
+        return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second", range[0],
+                                range[1]);
+    joint->lower = unit * range[0];
+    joint->upper = unit * range[1];
+    return ST_OK;
+}
+
+static st_Status read_effort(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
+{
+    double range[2] = {0, 0};
+    bool limited = sti_mjcf_holder(m, at, "actuatorfrcrange") != NULL;
+    STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, range));
+    STI_TRY(sti_mjcf_flag(m, at, "actuatorfrclimited", &limited));
+    if (!limited) return ST_OK;
+    if (range[0] != -range[1] || !(range[1] > 0)) return sti_mjcf_unknown(m, at, "actuatorfrcrange");
+    joint->effort = range[1];
+    return ST_OK;
+}
+
+static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out)
+{
+    STI_TRY(sti_mjcf_number(m, at, name, out));
+    if (*out >= 0) return ST_OK;
+    return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is %g, must be >= 0", name, *out);
+}
+
+/* Of a free joint only what resists would matter, and a scene has no such thing for a body without a joint: refused
+ * where it is not 0, whoever says it. MuJoCo itself passes over pos, axis and limits of it. */
+static st_Status check_free(const sti_Mjcf *m, const sti_Element *at)
+{
+    static const char *const resisting[] = {"stiffness", "damping", "frictionloss", "armature"};
+    STI_TRY(sti_mjcf_check(m, at, "name class type pos axis limited stiffness damping frictionloss armature",
+                           "group align user margin range ref springref solreflimit solimplimit"));
+    for (int k = 0; k < 4; k++) {
+        double value = 0;
+        STI_TRY(not_negative(m, at, resisting[k], &value));
+        if (value != 0) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, resisting[k]), resisting[k]));
+    }
+    return ST_OK;
+}
+
+static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
+{
+    const char *type = sti_mjcf_text(m, at, "type");
+    double point[3] = {0}, axis[3] = {0, 0, 1}, zero = 0, rest = 0;
+    if (type == NULL) type = "hinge";
+    if (sti_element_is(at, "freejoint")) type = "free";
+    if (!sti_mjcf_word("hinge slide ball free", type))
+        return sti_element_fail(m->robot->err, at, "type is \"%.40s\", must be hinge, slide, ball or free", type);
+    bool hinge = type[0] == 'h', slide = type[0] == 's';
+    double unit = hinge ? m->angle : 1;
+    joint->at = at;
+    joint->name = sti_attribute(at, "name");
+    joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;
+    joint->floating = type[0] == 'f';
+    if (joint->floating) return check_free(m, at);
+    STI_TRY(sti_mjcf_check(m, at, sti_mjcf_joint_words, sti_mjcf_joint_passed));
+    STI_TRY(sti_mjcf_numbers(m, at, "pos", 3, point));
+    STI_TRY(sti_mjcf_numbers(m, at, "axis", 3, axis));
+    joint->point = vec3_load(point);
+    joint->axis = vec3_load(axis);
+    if (!(norm(joint->axis) > 0)) return sti_element_fail(m->robot->err, at, "axis is 0 0 0, must have a direction");
+    STI_TRY(read_range(m, at, unit, joint));
+    STI_TRY(read_effort(m, at, joint));
+    STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
+    STI_TRY(not_negative(m, at, "damping", &joint->damping));
+    STI_TRY(not_negative(m, at, "frictionloss", &joint->friction));
+    STI_TRY(not_negative(m, at, "armature", &joint->armature));
+    STI_TRY(sti_mjcf_number(m, at, "ref", &zero));
+    STI_TRY(sti_mjcf_number(m, at, "springref", &rest));
+    joint->zero = unit * zero;
+    joint->rest = unit * rest;
+    bool ball = joint->type == ST_JOINT_BALL;
+    if (ball && isfinite(joint->upper)) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "range"), "range"));
+    if (ball && joint->friction != 0)
+        STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "frictionloss"), "frictionloss"));
+    if (joint->armature != 0 && (ball || sti_mjcf_ignores(m, "armature"))) {
+        STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "armature"), "armature"));
+        joint->armature = 0;
+    }
+    if (ball && joint->damping != 0)
+        STI_TRY(sti_remark(m->robot,
+                           "damping of ball joints acts on the rate of the rotation vector, as bushings have it, "
+                           "not on the angular velocity: the same for small angles"));
+    if (ball) joint->lower = -INFINITY, joint->upper = INFINITY, joint->friction = 0;
+    return ST_OK;
+}
+
+/* ---- several at once ----------------------------------------------------------------------------- */
+
+static bool parallel(st_Vec3 a, st_Vec3 b)
+{
+    return norm(cross(a, b)) <= 1e-9 * norm(a) * norm(b);
+}
+
+static bool across(st_Vec3 a, st_Vec3 b)
+{
+    return fabs(dot(a, b)) <= 1e-9 * norm(a) * norm(b);
+}
+
+static bool only_limits(const sti_RobotJoint *j)
+{
+    return j->stiffness == 0 && j->damping == 0 && j->friction == 0 && j->armature == 0 && isinf(j->effort);
+}
+
+/* The second of two gives its limits to the other coordinate of the first. */
+static void add_other(sti_RobotJoint *into, const sti_RobotJoint *other)
+{
+    into->other_lower = other->lower - other->zero;
+    into->other_upper = other->upper - other->zero;
+}
+
+static bool combine(sti_RobotJoint *j, int n, sti_RobotJoint *out)
+{
+    bool hinge0 = j[0].type == ST_JOINT_REVOLUTE, hinge1 = j[1].type == ST_JOINT_REVOLUTE;
+    for (int k = 0; k < n; k++)
+        if (j[k].floating || j[k].type == ST_JOINT_BALL) return false;
+    *out = j[0];
+    if (n == 2 && hinge0 && hinge1 && across(j[0].axis, j[1].axis) && norm(sub(j[0].point, j[1].point)) < 1e-12 &&
+        only_limits(&j[1])) {
+        out->type = ST_JOINT_UNIVERSAL;
+        out->axis_b = j[1].axis;
+        add_other(out, &j[1]);
+        return true;
+    }
+    if (n == 2 && hinge0 != hinge1 && parallel(j[0].axis, j[1].axis) && dot(j[0].axis, j[1].axis) > 0 &&
+        only_limits(&j[1])) {
+        out->type = ST_JOINT_CYLINDRICAL;
+        out->point = hinge0 ? j[0].point : j[1].point;
+        out->coordinate = hinge0 ? ST_COORDINATE_ANGLE : ST_COORDINATE_DISPLACEMENT;
+        add_other(out, &j[1]);
+        return true;
+    }
+    if (n == 3 && !hinge0 && !hinge1 && j[2].type == ST_JOINT_REVOLUTE && across(j[0].axis, j[1].axis) &&
+        across(j[0].axis, j[2].axis) && across(j[1].axis, j[2].axis)) {
+        for (int k = 0; k < 2; k++)
+            if (!only_limits(&j[k]) || isfinite(j[k].lower)) return false;
+        *out = j[2];
+        out->type = ST_JOINT_PLANAR;
+        return true;
+    }
+    return false;
+}
+
+/* Does something of the file or the scene speak of a joint by its name? */
+static bool is_spoken_of(const sti_Mjcf *m, const char *name)
+{
+    if (name == NULL) return false;
+    if (json_object_get(json_object_get(m->robot->entry, "positions"), name) != NULL) return true;
+    for (const sti_Element *section = m->root->first; section != NULL; section = section->next) {
+        if (!sti_mjcf_word("actuator equality", section->name)) continue;
+        for (const sti_Element *at = section->first; at != NULL; at = at->next)
+            for (int k = 0; k < at->n_attributes; k++)
+                if (sti_mjcf_word("joint joint1 joint2", at->attributes[2 * k]) &&
+                    strcmp(at->attributes[2 * k + 1], name) == 0)
+                    return true;
+    }
+    return false;
+}
+
+/* Are all that are spoken of still there when they are one? */
+static bool keeps_names(const sti_Mjcf *m, const sti_RobotJoint *joints, int n, const sti_RobotJoint *one)
+{
+    for (int k = 0; k < n; k++)
+        if (joints[k].at != one->at && is_spoken_of(m, joints[k].name)) return false;
+    return one->type == ST_JOINT_REVOLUTE || one->type == ST_JOINT_PRISMATIC || !is_spoken_of(m, one->name);
+}
+
+st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
+                          int *n)
+{
+    sti_RobotJoint one;
+    *n = 0;
+    for (const sti_Element *at = body->first; at != NULL; at = at->next) {
+        if (!sti_element_is(at, "joint") && !sti_element_is(at, "freejoint")) continue;
+        if (*n == STI_MJCF_JOINTS)
+            return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d of a body",
+                                    STI_MJCF_JOINTS);
+        joints[*n] = sti_robot_joint(at);
+        STI_TRY(read_joint(m, at, &joints[(*n)++]));
+    }
+    for (int k = 0; k < *n; k++) {
+        if (joints[k].floating && *n > 1)
+            return sti_element_fail(m->robot->err, joints[k].at, "is free, must be the only joint of its body");
+        if (joints[k].floating && !in_world)
+            return sti_element_fail(m->robot->err, joints[k].at, "is free, its body must be one of the worldbody");
+    }
+    if (*n > 1 && combine(joints, *n, &one) && keeps_names(m, joints, *n, &one)) {
+        joints[0] = one;
+        *n = 1;
+    }
+    return ST_OK;
+}

@@ -1,0 +1,383 @@
+/* import/robots.c -- the members of `robots`: opened, told apart by their root element, taken into the scene's tree.
+ *
+ * A file that is a robot itself is read as the scene {"robots": [{"file": itself}]}, so that --set robots/0/fixed=true
+ * speaks of it.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "import/robot.h"
+
+#include "math/quat.h"
+#include "scene/document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define PATH_SIZE    4096
+#define LONGEST_NAME 60 /* of a robot: names of its parts begin with it */
+
+/* ---- the robot as it grows ----------------------------------------------------------------------- */
+
+st_Status sti_robot_memory(const sti_Robot *robot)
+{
+    const sti_Reader reader = {.label = robot->file, .err = robot->err};
+    return sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
+}
+
+sti_RobotJoint sti_robot_joint(const sti_Element *at)
+{
+    return (sti_RobotJoint){.at = at,
+                            .type = ST_JOINT_FIXED,
+                            .axis = {1, 0, 0},
+                            .start = NAN,
+                            .lower = -INFINITY,
+                            .upper = INFINITY,
+                            .other_lower = -INFINITY,
+                            .other_upper = INFINITY,
+                            .effort = INFINITY};
+}
+
+sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Element *at, int parent)
+{
+    if (STI_GROW(&robot->allocator, robot->links, robot->links_size, robot->n_links + 1, robot->err) != ST_OK)
+        return NULL;
+    sti_RobotLink *link = &robot->links[robot->n_links++];
+    *link = (sti_RobotLink){.name = name, .at = at, .parent = parent, .pose = pose_identity(), .carries = -1};
+    link->joint = sti_robot_joint(at);
+    return link;
+}
+
+st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Element *at, st_Pose pose, json_t *json)
+{
+    if (json != NULL &&
+        STI_GROW(&robot->allocator, link->shapes, link->shapes_size, link->n_shapes + 1, robot->err) == ST_OK) {
+        link->shapes[link->n_shapes++] = (sti_RobotShape){.at = at, .pose = pose, .json = json, .contacting = {-1, -1}};
+        return ST_OK;
+    }
+    json_decref(json);
+    return sti_robot_memory(robot);
+}
+
+int sti_robot_find(const sti_Robot *robot, const char *name)
+{
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].name != NULL && strcmp(robot->links[k].name, name) == 0) return k;
+    return -1;
+}
+
+int sti_robot_find_joint(const sti_Robot *robot, const char *name)
+{
+    for (int k = 0; k < robot->n_links; k++)
+        if (robot->links[k].joint.name != NULL && strcmp(robot->links[k].joint.name, name) == 0) return k;
+    return -1;
+}
+
+void sti_robot_free(sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_links; k++) {
+        sti_RobotLink *link = &robot->links[k];
+        for (int i = 0; i < link->n_shapes; i++)
+            json_decref(link->shapes[i].json);
+        STI_RELEASE(&robot->allocator, link->shapes, link->shapes_size);
+        json_decref(link->joint.motor);
+    }
+    STI_RELEASE(&robot->allocator, robot->links, robot->links_size);
+    STI_RELEASE(&robot->allocator, robot->apart, robot->apart_size);
+    STI_RELEASE(&robot->allocator, robot->ties, robot->ties_size);
+}
+
+st_Quat sti_quat_rpy(double roll, double pitch, double yaw)
+{
+    st_Quat x = quat_exp(vec3(roll, 0, 0)), y = quat_exp(vec3(0, pitch, 0)), z = quat_exp(vec3(0, 0, yaw));
+    return quat_product(z, quat_product(y, x));
+}
+
+st_Mat3 sti_inertia_turned(st_Quat q, const st_Mat3 *inertia)
+{
+    st_Mat3 R = quat_matrix(q), Rt = mat3_transpose(&R), RI = mat3_product(&R, inertia), out = mat3_product(&RI, &Rt);
+    for (int i = 0; i < 3; i++) /* symmetric to the last bit: nothing turned stays as it was */
+        for (int j = 0; j < i; j++)
+            out.m[3 * i + j] = out.m[3 * j + i] = 0.5 * (out.m[3 * i + j] + out.m[3 * j + i]);
+    return out;
+}
+
+/* ---- what is told of it -------------------------------------------------------------------------- */
+
+st_Status sti_origin(sti_Reader *reader, const json_t *made, const sti_Element *from)
+{
+    if (reader->n_origins == reader->origins_room) {
+        size_t room = reader->origins_room == 0 ? 64 : 2 * reader->origins_room;
+        sti_Origin *grown = realloc(reader->origins, room * sizeof *grown);
+        if (grown == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+        reader->origins = grown;
+        reader->origins_room = room;
+    }
+    reader->origins[reader->n_origins++] = (sti_Origin){made, from};
+    return ST_OK;
+}
+
+void sti_skip(sti_Robot *robot, const char *what)
+{
+    for (int k = 0; k < robot->n_skipped; k++)
+        if (strcmp(robot->skipped[k].what, what) == 0) {
+            robot->skipped[k].count++;
+            return;
+        }
+    if (robot->n_skipped < STI_MOST_SKIPPED) robot->skipped[robot->n_skipped++] = (sti_Skipped){what, 1};
+}
+
+st_Status sti_remark(sti_Robot *robot, const char *format, ...)
+{
+    char text[600], line[1024];
+    va_list args;
+    va_start(args, format);
+    int cut = vsnprintf(text, sizeof text, format, args) >= (int)sizeof text;
+    va_end(args);
+    snprintf(line, sizeof line, "%.400s: %s%s\n", robot->file, text, cut ? "..." : "");
+    char **all = &robot->reader->remarks;
+    if (*all != NULL && strstr(*all, line) != NULL) return ST_OK; /* the same file taken in again */
+    size_t used = *all != NULL ? strlen(*all) : 0;
+    char *grown = realloc(*all, used + strlen(line) + 1);
+    if (grown == NULL) return sti_robot_memory(robot);
+    *all = grown;
+    memcpy(grown + used, line, strlen(line) + 1);
+    return ST_OK;
+}
+
+static st_Status remark_skipped(sti_Robot *robot)
+{
+    char text[560] = "";
+    for (int k = 0; k < robot->n_skipped; k++) {
+        const sti_Skipped *s = &robot->skipped[k];
+        sti_append(text, sizeof text, "%s%.60s", k > 0 ? ", " : "", s->what);
+        if (s->count > 1) sti_append(text, sizeof text, " (%d times)", s->count);
+    }
+    if (robot->n_meshes > 0)
+        STI_TRY(sti_remark(robot, "%d mesh%s touch%s as %s; \"meshes\": \"%s\" of the robot %s", robot->n_meshes,
+                           robot->n_meshes > 1 ? "es" : "", robot->n_meshes > 1 ? "" : "es",
+                           robot->def.meshes == STI_MESH_HULL ? "convex hulls" : "they are",
+                           robot->def.meshes == STI_MESH_HULL ? "mesh" : "hull",
+                           robot->def.meshes == STI_MESH_HULL ? "takes them as they are" : "takes their hulls"));
+    return text[0] != '\0' ? sti_remark(robot, "not carried over: %s", text) : ST_OK;
+}
+
+/* ---- meshes -------------------------------------------------------------------------------------- */
+
+/* The folder that a scene's relative paths start at: as long as its name, up to the last slash. */
+static int scene_folder(const sti_Reader *reader)
+{
+    const char *slash = strrchr(reader->label, '/');
+    return slash != NULL ? (int)(slash - reader->label) + 1 : 0;
+}
+
+/* Is there such a file, as the scene would write it? */
+static bool exists(const sti_Robot *robot, const char *path)
+{
+    char whole[PATH_SIZE];
+    int folder = path[0] != '/' ? scene_folder(robot->reader) : 0;
+    int n = snprintf(whole, sizeof whole, "%.*s%s", folder, robot->reader->label, path);
+    return n < (int)sizeof whole && access(whole, F_OK) == 0;
+}
+
+/* Try one place: `folder` with its slash, if it ends in the package's name or has it inside. */
+static bool in_package(const sti_Robot *robot, const char *folder, const char *name, const char *rest, char *out)
+{
+    char whole[PATH_SIZE], *real = NULL;
+    int start = folder[0] != '/' ? scene_folder(robot->reader) : 0;
+    if (snprintf(out, PATH_SIZE, "%s%s/%s", folder, name, rest) < PATH_SIZE && exists(robot, out)) return true;
+    /* the folder may be the package itself */
+    if (snprintf(whole, sizeof whole, "%.*s%s.", start, robot->reader->label, folder) < (int)sizeof whole)
+        real = realpath(whole, NULL);
+    const char *last = real != NULL ? strrchr(real, '/') : NULL;
+    bool own = last != NULL && strcmp(last + 1, name) == 0;
+    free(real);
+    return own && snprintf(out, PATH_SIZE, "%s%s", folder, rest) < PATH_SIZE && exists(robot, out);
+}
+
+/* package://NAME/REST: in the folders around the robot's file, then in those of ROS_PACKAGE_PATH. */
+static bool find_package(const sti_Robot *robot, const char *name, const char *rest, char *out)
+{
+    char folder[PATH_SIZE];
+    if (snprintf(folder, sizeof folder, "%s", robot->folder) >= (int)sizeof folder) return false;
+    for (int up = 0; up < 8; up++) {
+        if (in_package(robot, folder, name, rest, out)) return true;
+        if (strlen(folder) + 4 > sizeof folder) break;
+        sti_append(folder, sizeof folder, "../");
+    }
+    const char *paths = getenv("ROS_PACKAGE_PATH");
+    while (paths != NULL && *paths != '\0') {
+        size_t n = strcspn(paths, ":");
+        if (n > 0 && n + 2 < sizeof folder) {
+            snprintf(folder, sizeof folder, "%.*s/", (int)n, paths);
+            if (in_package(robot, folder, name, rest, out)) return true;
+        }
+        paths += n + (paths[n] == ':');
+    }
+    return false;
+}
+
+st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *name, const char **out)
+{
+    char path[PATH_SIZE], package[256];
+    const char *rest = name;
+    if (strncmp(name, "package://", 10) == 0 || strncmp(name, "model://", 8) == 0) {
+        rest = strstr(name, "//") + 2;
+        size_t n = strcspn(rest, "/");
+        if (n == 0 || n >= sizeof package || rest[n] == '\0')
+            return sti_element_fail(robot->err, at, "\"%.80s\" must be package://NAME/FILE", name);
+        snprintf(package, sizeof package, "%.*s", (int)n, rest);
+        if (!find_package(robot, package, rest + n + 1, path))
+            return sti_element_fail(robot->err, at,
+                                    "\"%.80s\" was not found: must be in a folder \"%.40s\" around the file, or in one "
+                                    "of ROS_PACKAGE_PATH",
+                                    name, package);
+    } else {
+        if (strncmp(name, "file://", 7) == 0) rest = name + 7;
+        int n = snprintf(path, sizeof path, "%s%s", rest[0] == '/' ? "" : robot->folder, rest);
+        if (n >= (int)sizeof path) return sti_element_fail(robot->err, at, "the path of its file is too long");
+        if (!exists(robot, path)) return sti_element_fail(robot->err, at, "there is no file \"%.120s\"", path);
+    }
+    *out = sti_xml_keep_text(robot->files, path);
+    return *out != NULL ? ST_OK : sti_robot_memory(robot);
+}
+
+st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char *name, sti_Element **root)
+{
+    const char *path;
+    char whole[PATH_SIZE], *text = NULL;
+    size_t length = 0;
+    st_Error why = {0};
+    STI_TRY(sti_robot_path(robot, at, name, &path));
+    int folder = path[0] != '/' ? scene_folder(robot->reader) : 0;
+    if (snprintf(whole, sizeof whole, "%.*s%s", folder, robot->reader->label, path) >= (int)sizeof whole)
+        return sti_element_fail(robot->err, at, "the path of its file is too long");
+    if (sti_text_read(whole, &text, &length, &why) != ST_OK)
+        return sti_element_fail(robot->err, at, "%.200s", why.message);
+    st_Status status = sti_xml_parse(robot->files, text, length, whole, root, robot->err);
+    free(text);
+    return status;
+}
+
+st_Status sti_robot_mesh(sti_Robot *robot, const sti_Element *at, const char *name, const double s[3], json_t **out)
+{
+    const char *ending = strrchr(name, '.'), *path = NULL;
+    const char *form = robot->def.meshes == STI_MESH_MESH ? "mesh" : "hull";
+    if (ending == NULL || (strcasecmp(ending, ".stl") != 0 && strcasecmp(ending, ".obj") != 0))
+        return sti_element_fail(robot->err, at, "\"%.80s\": a mesh must be a file .stl or .obj%s", name,
+                                ending != NULL && strcasecmp(ending, ".dae") == 0 ? "; convert the .dae to one of them"
+                                                                                  : "");
+    STI_TRY(sti_robot_path(robot, at, name, &path));
+    if (s[0] == 0 || s[1] == 0 || s[2] == 0)
+        return sti_element_fail(robot->err, at, "scale is %g %g %g, must not be 0", s[0], s[1], s[2]);
+    robot->n_meshes++;
+    *out = json_pack("{s:s, s:s}", "type", form, "file", path);
+    bool even = s[0] == s[1] && s[1] == s[2] && s[0] > 0;
+    if (even && s[0] != 1) *out = sti_with(*out, "scale", json_real(s[0]));
+    if (!even) *out = sti_with(*out, "scale", json_pack("[f, f, f]", s[0], s[1], s[2]));
+    return *out != NULL ? ST_OK : sti_robot_memory(robot);
+}
+
+/* ---- taking in ----------------------------------------------------------------------------------- */
+
+json_t *sti_robot_scene(const char *label)
+{
+    const char *slash = strrchr(label, '/');
+    return json_pack("{s:[{s:s}]}", "robots", "file", slash != NULL ? slash + 1 : label);
+}
+
+static st_Status read_root(sti_Robot *robot, sti_Element *root)
+{
+    json_t *scene = robot->reader->root;
+    const char *name = sti_attribute(root, sti_element_is(root, "mujoco") ? "model" : "name");
+    if (robot->reader->xml && name != NULL && json_object_get(scene, "name") == NULL &&
+        json_object_set_new(scene, "name", json_string(name)) != 0)
+        return sti_robot_memory(robot);
+    if (robot->reader->xml) STI_TRY(sti_origin(robot->reader, scene, root));
+    if (sti_element_is(root, "robot")) return sti_urdf_read(robot, root);
+    if (sti_element_is(root, "mujoco")) return sti_mjcf_read(robot, root);
+    return sti_element_fail(robot->err, root, "is no robot: the root must be <robot> (URDF) or <mujoco> (MJCF)");
+}
+
+static st_Status import(sti_Robot *robot, const char *text, size_t length)
+{
+    sti_Element *root = NULL;
+    STI_TRY(sti_xml_parse(robot->files, text, length, robot->file, &root, robot->err));
+    STI_TRY(read_root(robot, root));
+    STI_TRY(sti_robot_assemble(robot));
+    return remark_skipped(robot);
+}
+
+/* Its own text where the scene is nothing but this robot, else that of its file. */
+static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
+{
+    sti_Reader *reader = robot->reader;
+    const char *name = robot->def.file, *slash = strrchr(name, '/'), *own = strrchr(reader->label, '/');
+    char path[PATH_SIZE];
+    char *text = NULL;
+    size_t length = 0;
+    int folder = name[0] != '/' ? scene_folder(reader) : 0;
+    sti_Place at = {object->place, "file", 0};
+    if (snprintf(path, sizeof path, "%.*s%s", folder, reader->label, name) >= (int)sizeof path)
+        return sti_report(reader, &at, ST_ERR_FORMAT, "%s: the path of its file is too long", object->who);
+    robot->file = sti_xml_keep_text(robot->files, path);
+    snprintf(path, sizeof path, "%.*s", slash != NULL ? (int)(slash - name) + 1 : 0, name);
+    robot->folder = sti_xml_keep_text(robot->files, path);
+    if (robot->file == NULL || robot->folder == NULL) return sti_robot_memory(robot);
+    if (reader->xml && strcmp(name, own != NULL ? own + 1 : reader->label) == 0)
+        return import(robot, reader->text, reader->length);
+
+    st_Error why = {0};
+    st_Status status = sti_text_read(robot->file, &text, &length, &why);
+    if (status != ST_OK) return sti_report(reader, &at, status, "%s: %s", object->who, why.message);
+    status = import(robot, text, length);
+    free(text);
+    return status;
+}
+
+/* What the tables cannot say of it. */
+static st_Status check_robot(const sti_Object *object)
+{
+    const sti_RobotDef *def = &object->def.robot;
+    double length = quat_norm(def->orientation);
+    sti_Place turn = {object->place, "orientation", 0}, name = {object->place, "name", 0};
+    if (!(fabs(length - 1) < 1e-3)) /* as bodies have it */
+        return sti_report(object->reader, &turn, ST_ERR_FORMAT,
+                          "%s: orientation has length %g, must be a unit quaternion", object->who, length);
+    if (def->name != NULL && strlen(def->name) > LONGEST_NAME)
+        return sti_wrong(object, &name, "name", json_object_get(object->json, "name"), "at most 60 bytes");
+    return ST_OK;
+}
+
+static st_Status read_robot(sti_Reader *reader, const json_t *entry, size_t index)
+{
+    sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, index};
+    sti_Object object = {.reader = reader, .kind = &sti_robot_kind, .place = &place, .json = entry};
+    st_Status status = sti_object_read(&object, "");
+    if (status == ST_OK) status = check_robot(&object);
+    if (status == ST_OK) {
+        const sti_RobotDef *def = &object.def.robot;
+        sti_Robot robot = {.reader = reader,
+                           .files = &reader->files,
+                           .err = reader->err,
+                           .allocator = st_default_allocator(),
+                           .entry = entry,
+                           .index = index,
+                           .def = *def,
+                           .root = {def->position, quat_unit(def->orientation)}};
+        if (def->name != NULL) snprintf(robot.prefix, sizeof robot.prefix, "%s.", def->name);
+        status = open_robot(&robot, &object);
+        sti_robot_free(&robot);
+    }
+    sti_object_free(&object);
+    return status;
+}
+
+st_Status sti_robots_read(sti_Reader *reader)
+{
+    const json_t *list = json_object_get(reader->root, "robots");
+    for (size_t k = 0; k < json_array_size(list); k++) /* what is no list, the scene's table refuses */
+        STI_TRY(read_robot(reader, json_array_get(list, k), k));
+    return sti_geoms_finish(reader);
+}

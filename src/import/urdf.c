@@ -1,0 +1,452 @@
+/* import/urdf.c -- the Unified Robot Description Format, as ROS has it (wiki.ros.org/urdf/XML).
+ *
+ * <robot> holds <link>s and <joint>s. A joint's frame is that of its child: <origin> places it in the parent's frame,
+ * rpy being roll, pitch, yaw about the parent's fixed axes; <axis> is in the joint's own frame. Links form a tree.
+ */
+#include "import/robot.h"
+#include "math/quat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- values -------------------------------------------------------------------------------------- */
+
+/* <origin xyz rpy> of an element, both of them 0 where left out. */
+static st_Status read_origin(sti_Robot *robot, const sti_Element *element, st_Pose *out)
+{
+    const sti_Element *origin = sti_child(element, "origin");
+    double p[3] = {0}, rpy[3] = {0};
+    *out = pose_identity();
+    if (origin == NULL) return ST_OK;
+    STI_TRY(sti_numbers(robot->err, origin, "xyz", 3, false, p));
+    STI_TRY(sti_numbers(robot->err, origin, "rpy", 3, false, rpy));
+    *out = (st_Pose){vec3_load(p), sti_quat_rpy(rpy[0], rpy[1], rpy[2])};
+    return ST_OK;
+}
+
+/* A number of an element, > 0 or >= 0. */
+static st_Status read_size(sti_Robot *robot, const sti_Element *element, const char *name, bool zero, double *out)
+{
+    STI_TRY(sti_numbers(robot->err, element, name, 1, true, out));
+    if (*out > 0 || (zero && *out == 0)) return ST_OK;
+    return sti_element_fail(robot->err, element, "%s is %g, must be %s 0", name, *out, zero ? ">=" : ">");
+}
+
+static st_Status read_text(sti_Robot *robot, const sti_Element *element, const char *name, const char **out)
+{
+    *out = sti_attribute(element, name);
+    if (*out != NULL && (*out)[0] != '\0') return ST_OK;
+    return sti_element_fail(robot->err, element, "%s is missing, must be a name", name);
+}
+
+/* What an element may hold. What is foreign is named among the remarks; what is nearly a known word is a mistake. */
+static st_Status check_children(sti_Robot *robot, const sti_Element *element, const char *const *known,
+                                const char *const *passed)
+{
+    for (const sti_Element *child = element->first; child != NULL; child = child->next) {
+        sti_Nearest nearest = {.word = child->name};
+        bool found = false;
+        for (int k = 0; known[k] != NULL && !found; k++) {
+            found = sti_element_is(child, known[k]);
+            sti_nearest_try(&nearest, known[k]);
+        }
+        if (found) continue;
+        for (int k = 0; passed[k] != NULL && !found; k++)
+            found = sti_element_is(child, passed[k]);
+        if (!found && nearest.best != NULL)
+            return sti_element_fail(robot->err, child, "is no element of URDF; did you mean <%s>?", nearest.best);
+        char what[80];
+        snprintf(what, sizeof what, "<%.60s>", child->name);
+        const char *kept = sti_xml_keep_text(robot->files, what);
+        if (kept == NULL) return sti_robot_memory(robot);
+        sti_skip(robot, kept);
+    }
+    return ST_OK;
+}
+
+/* ---- links --------------------------------------------------------------------------------------- */
+
+static st_Status read_inertial(sti_Robot *robot, sti_RobotLink *link, const sti_Element *inertial)
+{
+    static const char *const names[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
+    const sti_Element *mass = sti_child(inertial, "mass"), *inertia = sti_child(inertial, "inertia");
+    st_Pose frame;
+    double value[6] = {0};
+    STI_TRY(check_children(robot, inertial, (const char *const[]){"origin", "mass", "inertia", NULL},
+                           (const char *const[]){NULL}));
+    if (mass == NULL) return sti_element_fail(robot->err, inertial, "has no <mass>, must have one");
+    STI_TRY(read_origin(robot, inertial, &frame));
+    STI_TRY(read_size(robot, mass, "value", true, &link->mass));
+    if (inertia == NULL && link->mass > 0)
+        return sti_element_fail(robot->err, inertial, "has a mass and no <inertia>, must have one");
+    for (int k = 0; k < 6 && inertia != NULL; k++)
+        STI_TRY(sti_numbers(robot->err, inertia, names[k], 1, k == 0 || k == 3 || k == 5, &value[k]));
+    st_Mat3 I = {{value[0], value[1], value[2], value[1], value[3], value[4], value[2], value[4], value[5]}};
+    link->centre = frame.p;
+    link->inertia = sti_inertia_turned(frame.q, &I);
+    return ST_OK;
+}
+
+static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, json_t **out)
+{
+    double size[3] = {1, 1, 1}, radius = 0, length = 0;
+    if (sti_element_is(form, "box")) {
+        STI_TRY(sti_numbers(robot->err, form, "size", 3, true, size));
+        for (int k = 0; k < 3; k++)
+            if (!(size[k] > 0))
+                return sti_element_fail(robot->err, form, "size has %g, must be three numbers > 0", size[k]);
+        *out = json_pack("{s:s, s:[f, f, f]}", "type", "box", "size", size[0], size[1], size[2]);
+    } else if (sti_element_is(form, "sphere")) {
+        STI_TRY(read_size(robot, form, "radius", false, &radius));
+        *out = json_pack("{s:s, s:f}", "type", "sphere", "radius", radius);
+    } else if (sti_element_is(form, "cylinder") || sti_element_is(form, "capsule")) {
+        STI_TRY(read_size(robot, form, "radius", false, &radius));
+        STI_TRY(read_size(robot, form, "length", false, &length));
+        *out = json_pack("{s:s, s:f, s:f}", "type", form->name, "radius", radius, "length", length);
+    } else if (sti_element_is(form, "mesh")) {
+        const char *file;
+        STI_TRY(read_text(robot, form, "filename", &file));
+        STI_TRY(sti_numbers(robot->err, form, "scale", 3, false, size));
+        return sti_robot_mesh(robot, form, file, size, out);
+    } else {
+        return sti_element_fail(robot->err, form, "is no shape, must be box, cylinder, sphere, capsule or mesh");
+    }
+    return *out != NULL ? ST_OK : sti_robot_memory(robot);
+}
+
+static st_Status read_collision(sti_Robot *robot, sti_RobotLink *link, const sti_Element *collision)
+{
+    const sti_Element *geometry = sti_child(collision, "geometry");
+    st_Pose pose;
+    json_t *json = NULL;
+    STI_TRY(check_children(robot, collision, (const char *const[]){"origin", "geometry", NULL},
+                           (const char *const[]){"verbose", "material", NULL}));
+    if (geometry == NULL || geometry->first == NULL)
+        return sti_element_fail(robot->err, collision, "has no <geometry> with a shape in it, must have one");
+    if (geometry->first->next != NULL)
+        return sti_element_fail(robot->err, geometry, "has several shapes, must have one; give several <collision>s");
+    STI_TRY(read_origin(robot, collision, &pose));
+    STI_TRY(geometry_json(robot, geometry->first, &json));
+    return sti_robot_shape(robot, link, collision, pose, json);
+}
+
+static st_Status read_link(sti_Robot *robot, sti_RobotLink *link)
+{
+    static const char *const known[] = {"inertial", "collision", "visual", NULL};
+    static const char *const passed[] = {"sensor", "contact", "self_collision_checking", "gravity", NULL};
+    const sti_Element *inertial = NULL;
+    STI_TRY(check_children(robot, link->at, known, passed));
+    for (const sti_Element *child = link->at->first; child != NULL; child = child->next) {
+        if (sti_element_is(child, "visual")) sti_skip(robot, "<visual>");
+        if (sti_element_is(child, "collision")) STI_TRY(read_collision(robot, link, child));
+        if (!sti_element_is(child, "inertial")) continue;
+        if (inertial != NULL) return sti_element_fail(robot->err, child, "is the second one, must be one at most");
+        inertial = child;
+        STI_TRY(read_inertial(robot, link, inertial));
+    }
+    return ST_OK;
+}
+
+/* ---- joints -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    st_JointType type;
+    bool axis, limits; /* limits: must have <limit> */
+} types[] = {
+    {"fixed", ST_JOINT_FIXED, false, false},        {"revolute", ST_JOINT_REVOLUTE, true, true},
+    {"continuous", ST_JOINT_REVOLUTE, true, false}, {"prismatic", ST_JOINT_PRISMATIC, true, true},
+    {"planar", ST_JOINT_PLANAR, true, false},       {"floating", ST_JOINT_FREE, false, false},
+};
+#define N_TYPES ((int)(sizeof types / sizeof types[0]))
+
+static st_Status read_type(sti_Robot *robot, const sti_Element *at, int *out)
+{
+    const char *word;
+    STI_TRY(read_text(robot, at, "type", &word));
+    sti_Nearest nearest = {.word = word};
+    for (*out = 0; *out < N_TYPES; ++*out) {
+        if (strcmp(word, types[*out].word) == 0) return ST_OK;
+        sti_nearest_try(&nearest, types[*out].word);
+    }
+    char text[200];
+    sti_nearest_text(&nearest, "must be one of", text, sizeof text);
+    return sti_element_fail(robot->err, at, "type is \"%.40s\"%s", word, text);
+}
+
+static st_Status read_limit(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *limit, bool bounds)
+{
+    double lower = 0, upper = 0, effort = 0;
+    STI_TRY(sti_numbers(robot->err, limit, "lower", 1, false, &lower));
+    STI_TRY(sti_numbers(robot->err, limit, "upper", 1, false, &upper));
+    STI_TRY(sti_numbers(robot->err, limit, "effort", 1, false, &effort));
+    if (sti_attribute(limit, "velocity") != NULL) {
+        double velocity;
+        STI_TRY(read_size(robot, limit, "velocity", true, &velocity));
+        sti_skip(robot, "velocity of <limit>");
+    }
+    if (effort < 0) return sti_element_fail(robot->err, limit, "effort is %g, must be >= 0", effort);
+    if (effort > 0) joint->effort = effort; /* 0 is what people write who do not know */
+    joint->driven = true;
+    if (!bounds) return ST_OK;
+    if (lower > upper) return sti_element_fail(robot->err, limit, "lower is %g, must be <= upper, %g", lower, upper);
+    if (lower == upper)
+        return sti_element_fail(robot->err, limit,
+                                "lower and upper are both %g: a joint that cannot move must be fixed", lower);
+    joint->lower = lower;
+    joint->upper = upper;
+    return ST_OK;
+}
+
+static st_Status read_dynamics(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *dynamics)
+{
+    STI_TRY(sti_numbers(robot->err, dynamics, "damping", 1, false, &joint->damping));
+    STI_TRY(sti_numbers(robot->err, dynamics, "friction", 1, false, &joint->friction));
+    if (joint->damping < 0)
+        return sti_element_fail(robot->err, dynamics, "damping is %g, must be >= 0", joint->damping);
+    if (joint->friction < 0)
+        return sti_element_fail(robot->err, dynamics, "friction is %g, must be >= 0", joint->friction);
+    return ST_OK;
+}
+
+static st_Status read_mimic(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *mimic)
+{
+    joint->ratio = 1;
+    STI_TRY(read_text(robot, mimic, "joint", &joint->mimics));
+    STI_TRY(sti_numbers(robot->err, mimic, "multiplier", 1, false, &joint->ratio));
+    STI_TRY(sti_numbers(robot->err, mimic, "offset", 1, false, &joint->offset));
+    if (joint->ratio != 0) return ST_OK;
+    return sti_element_fail(robot->err, mimic,
+                            "multiplier is 0, must not be: a joint that stands still is a fixed one");
+}
+
+/* The axis, (1, 0, 0) where left out. */
+static st_Status read_axis(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *at)
+{
+    const sti_Element *axis = sti_child(at, "axis");
+    double xyz[3] = {1, 0, 0};
+    if (axis != NULL) STI_TRY(sti_numbers(robot->err, axis, "xyz", 3, true, xyz));
+    joint->axis = vec3_load(xyz);
+    double length = norm(joint->axis);
+    if (length > 0 && isfinite(length)) return ST_OK;
+    return sti_element_fail(robot->err, axis, "xyz is %g %g %g, must have a direction", xyz[0], xyz[1], xyz[2]);
+}
+
+static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_Element *at)
+{
+    static const char *const known[] = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", NULL};
+    static const char *const passed[] = {"safety_controller", "calibration", NULL};
+    sti_RobotJoint *joint = &child->joint;
+    const sti_Element *limit = sti_child(at, "limit"), *dynamics = sti_child(at, "dynamics"),
+                      *mimic = sti_child(at, "mimic");
+    int type;
+    joint->at = at;
+    STI_TRY(read_text(robot, at, "name", &joint->name));
+    STI_TRY(check_children(robot, at, known, passed));
+    STI_TRY(read_type(robot, at, &type));
+    STI_TRY(read_origin(robot, at, &child->pose));
+    joint->floating = types[type].type == ST_JOINT_FREE;
+    joint->type = joint->floating ? ST_JOINT_FIXED : types[type].type;
+    if (types[type].axis) STI_TRY(read_axis(robot, joint, at));
+    if (limit == NULL && types[type].limits)
+        return sti_element_fail(robot->err, at, "has no <limit>, a %s joint must have one%s", types[type].word,
+                                type == 1 ? "; without limits it is continuous" : "");
+    bool acts = joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
+    if (acts && limit != NULL) STI_TRY(read_limit(robot, joint, limit, types[type].limits));
+    if (acts && dynamics != NULL) STI_TRY(read_dynamics(robot, joint, dynamics));
+    if (mimic != NULL) STI_TRY(read_mimic(robot, joint, mimic));
+    if (!acts && joint->type == ST_JOINT_PLANAR && limit != NULL) sti_skip(robot, "<limit> of planar joints");
+    if (!acts && joint->type == ST_JOINT_PLANAR && dynamics != NULL) sti_skip(robot, "<dynamics> of planar joints");
+    return ST_OK;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------------ */
+
+/* Links and joints in the order of the file, before they are a tree. */
+typedef struct Graph {
+    const sti_Element **links, **joints; /* joints[k]: the joint whose child is links[k]; NULL: a root */
+    int *parents, *first, *next;         /* of links[k]: parent; first child; next child of the same parent; -1: none */
+    int n;
+} Graph;
+
+static int find_link(const Graph *graph, const char *name)
+{
+    for (int k = 0; k < graph->n; k++)
+        if (strcmp(sti_attribute(graph->links[k], "name"), name) == 0) return k;
+    return -1;
+}
+
+static st_Status list_links(sti_Robot *robot, const sti_Element *root, Graph *graph)
+{
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        const char *name;
+        if (!sti_element_is(at, "link")) continue;
+        STI_TRY(read_text(robot, at, "name", &name));
+        int k = find_link(graph, name);
+        if (k >= 0)
+            return sti_element_fail(robot->err, at, "its name is used twice, first at line %d", graph->links[k]->line);
+        if (graph->n == STI_MOST_LINKS)
+            return sti_element_fail(robot->err, at, "is one too many, must be at most %d links", STI_MOST_LINKS);
+        graph->links[graph->n] = at;
+        graph->parents[graph->n] = graph->first[graph->n] = graph->next[graph->n] = -1;
+        graph->n++;
+    }
+    if (graph->n == 0) return sti_element_fail(robot->err, root, "has no <link>, must have at least one");
+    return ST_OK;
+}
+
+/* <parent link="..."/> or <child link="..."/> of a joint. */
+static st_Status find_end(sti_Robot *robot, const Graph *graph, const sti_Element *joint, const char *end, int *out)
+{
+    const sti_Element *at = sti_child(joint, end);
+    const char *name;
+    if (at == NULL) return sti_element_fail(robot->err, joint, "has no <%s>, must have one", end);
+    STI_TRY(read_text(robot, at, "link", &name));
+    *out = find_link(graph, name);
+    if (*out >= 0) return ST_OK;
+    char text[200];
+    sti_Nearest nearest = {.word = name};
+    for (int k = 0; k < graph->n; k++)
+        sti_nearest_try(&nearest, sti_attribute(graph->links[k], "name"));
+    sti_nearest_text(&nearest, "links", text, sizeof text);
+    return sti_element_fail(robot->err, at, "link is \"%.60s\", there is none of that name%s", name, text);
+}
+
+static st_Status connect(sti_Robot *robot, const sti_Element *root, Graph *graph)
+{
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        int parent, child;
+        if (!sti_element_is(at, "joint")) continue;
+        STI_TRY(find_end(robot, graph, at, "parent", &parent));
+        STI_TRY(find_end(robot, graph, at, "child", &child));
+        if (graph->joints[child] != NULL)
+            return sti_element_fail(robot->err, at, "link \"%.60s\" is the child of another joint already, at line %d",
+                                    sti_attribute(graph->links[child], "name"), graph->joints[child]->line);
+        if (parent == child) return sti_element_fail(robot->err, at, "parent and child are the same link");
+        graph->joints[child] = at;
+        graph->parents[child] = parent;
+        /* children in the order of their joints */
+        int *tail = &graph->first[parent];
+        while (*tail >= 0)
+            tail = &graph->next[*tail];
+        *tail = child;
+    }
+    return ST_OK;
+}
+
+static st_Status find_root(sti_Robot *robot, const Graph *graph, int *out)
+{
+    *out = -1;
+    for (int k = 0; k < graph->n; k++) {
+        if (graph->joints[k] != NULL) continue;
+        if (*out >= 0)
+            return sti_element_fail(robot->err, graph->links[k],
+                                    "is a second root beside \"%.60s\": every other link must be the child of a joint",
+                                    sti_attribute(graph->links[*out], "name"));
+        *out = k;
+    }
+    if (*out >= 0) return ST_OK;
+    return sti_element_fail(robot->err, graph->joints[0], "links form a ring, must form a tree with one root");
+}
+
+static st_Status check_joint_names(const sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_links; k++) {
+        const sti_RobotJoint *joint = &robot->links[k].joint;
+        int other = joint->name != NULL ? sti_robot_find_joint(robot, joint->name) : k;
+        if (other != k)
+            return sti_element_fail(robot->err, joint->at, "its name is used twice, the other one is at line %d",
+                                    robot->links[other].joint.at->line);
+    }
+    return ST_OK;
+}
+
+/* From the root down, parents first. `order` and `index` (graph to robot) have room for all. */
+static st_Status grow_tree(sti_Robot *robot, const Graph *graph, int root, int *order, int *index)
+{
+    int n = 0;
+    order[n++] = root;
+    for (int k = 0; k < n; k++) {
+        int at = order[k], parent = graph->parents[at];
+        const char *name = sti_attribute(graph->links[at], "name");
+        sti_RobotLink *link = sti_robot_link(robot, name, graph->links[at], parent >= 0 ? index[parent] : -1);
+        if (link == NULL) return sti_robot_memory(robot);
+        index[at] = k;
+        STI_TRY(read_link(robot, link));
+        if (graph->joints[at] != NULL) STI_TRY(read_joint(robot, link, graph->joints[at]));
+        for (int child = graph->first[at]; child >= 0; child = graph->next[child])
+            order[n++] = child;
+    }
+    for (int k = 0; k < graph->n && n < graph->n; k++) {
+        bool reached = false;
+        for (int i = 0; i < n && !reached; i++)
+            reached = order[i] == k;
+        if (!reached)
+            return sti_element_fail(robot->err, graph->joints[k], "links form a ring, must form a tree with one root");
+    }
+    return check_joint_names(robot);
+}
+
+static bool welded_to_root(const sti_Robot *robot, int k)
+{
+    while (k > 0 && !robot->links[k].joint.floating && robot->links[k].joint.type == ST_JOINT_FIXED)
+        k = robot->links[k].parent;
+    return k == 0;
+}
+
+/* Does the root stand still? As the scene says; else where it is called world, or has no mass, nor anything that is
+ * welded to it. */
+static void hold_root(sti_Robot *robot)
+{
+    double mass = 0;
+    for (int k = 0; k < robot->n_links; k++)
+        if (welded_to_root(robot, k)) mass += robot->links[k].mass;
+    bool said = json_object_get(robot->entry, "fixed") != NULL;
+    robot->links[0].joint.floating = said ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
+}
+
+static st_Status read_tree(sti_Robot *robot, const sti_Element *root, Graph *graph, int *order, int *index)
+{
+    int top;
+    STI_TRY(list_links(robot, root, graph));
+    STI_TRY(connect(robot, root, graph));
+    STI_TRY(find_root(robot, graph, &top));
+    STI_TRY(grow_tree(robot, graph, top, order, index));
+    hold_root(robot);
+    bool free_root = robot->links[0].joint.floating;
+    return sti_remark(robot, "root link \"%.60s\" %s", robot->links[0].name,
+                      free_root ? "is free to move; \"fixed\": true of the robot holds it" : "stands still");
+}
+
+static st_Status check_xacro(const sti_Robot *robot, const sti_Element *root)
+{
+    for (const sti_Element *at = root->first; at != NULL; at = at->next)
+        if (strncmp(at->name, "xacro:", 6) == 0)
+            return sti_element_fail(robot->err, at, "is xacro, must be expanded first: xacro FILE.xacro > FILE.urdf");
+    return ST_OK;
+}
+
+st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
+{
+    static const char *const known[] = {"link", "joint", "material", "transmission", "gazebo", NULL};
+    static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", NULL};
+    size_t room = 0;
+    STI_TRY(check_xacro(robot, root));
+    for (const sti_Element *at = root->first; at != NULL; at = at->next) {
+        room += sti_element_is(at, "link") && room < STI_MOST_LINKS;
+        if (sti_element_is(at, "material") || sti_element_is(at, "gazebo"))
+            sti_skip(robot, at->name[0] == 'm' ? "<material>" : "<gazebo>");
+        if (sti_element_is(at, "transmission")) sti_skip(robot, "<transmission>");
+    }
+    STI_TRY(check_children(robot, root, known, passed));
+    Graph graph = {0};
+    room++; /* never nothing */
+    graph.links = sti_xml_keep(robot->files, room * sizeof(void *));
+    graph.joints = sti_xml_keep(robot->files, room * sizeof(void *));
+    int *numbers = sti_xml_keep(robot->files, 5 * room * sizeof *numbers);
+    if (graph.links == NULL || graph.joints == NULL || numbers == NULL) return sti_robot_memory(robot);
+    graph.parents = numbers;
+    graph.first = numbers + room;
+    graph.next = numbers + 2 * room;
+    return read_tree(robot, root, &graph, numbers + 3 * room, numbers + 4 * room);
+}

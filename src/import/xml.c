@@ -1,0 +1,269 @@
+#include "import/xml.h"
+
+#include "base/number.h"
+#include "base/range.h"
+#include "scene/reader.h"
+
+#include <expat.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+typedef struct sti_XmlBlock {
+    struct sti_XmlBlock *next;
+    max_align_t memory[];
+} sti_XmlBlock;
+
+void *sti_xml_keep(sti_Xml *xml, size_t size)
+{
+    sti_XmlBlock *block = calloc(1, sizeof *block + size);
+    if (block == NULL) return NULL;
+    block->next = xml->blocks;
+    xml->blocks = block;
+    return block->memory;
+}
+
+char *sti_xml_keep_text(sti_Xml *xml, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = sti_xml_keep(xml, size);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+void sti_xml_free(sti_Xml *xml)
+{
+    while (xml->blocks != NULL) {
+        sti_XmlBlock *next = xml->blocks->next;
+        free(xml->blocks);
+        xml->blocks = next;
+    }
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+typedef struct Parse {
+    XML_Parser parser;
+    sti_Xml *xml;
+    const char *file; /* kept */
+    sti_Element *root, *open;
+    int depth;
+    st_Status status; /* of our own handlers: they stop the parser */
+    const char *why;
+} Parse;
+
+static void stop(Parse *p, st_Status status, const char *why)
+{
+    if (p->status != ST_OK) return;
+    p->status = status;
+    p->why = why;
+    XML_StopParser(p->parser, XML_FALSE);
+}
+
+/* Name, then the attributes in the same block: pointers first, then the texts. */
+static sti_Element *keep_element(Parse *p, const char *name, const char **attributes)
+{
+    size_t n = 0, size = sizeof(sti_Element) + strlen(name) + 1;
+    for (; attributes[n] != NULL; n++)
+        size += sizeof(char *) + strlen(attributes[n]) + 1;
+    sti_Element *element = sti_xml_keep(p->xml, size);
+    if (element == NULL) return NULL;
+    element->attributes = (const char **)(element + 1);
+    element->n_attributes = (int)(n / 2);
+    char *text = (char *)(element->attributes + n);
+    for (size_t k = 0; k <= n; k++) {
+        const char *from = k < n ? attributes[k] : name;
+        if (k < n)
+            element->attributes[k] = text;
+        else
+            element->name = text;
+        size_t length = strlen(from) + 1;
+        memcpy(text, from, length);
+        text += length;
+    }
+    return element;
+}
+
+static void on_start(void *ctx, const char *name, const char **attributes)
+{
+    Parse *p = ctx;
+    if (p->status != ST_OK) return;
+    if (++p->depth > STI_XML_DEPTH) {
+        stop(p, ST_ERR_FORMAT, "elements are nested too deeply, must be at most 200 levels");
+        return;
+    }
+    sti_Element *element = keep_element(p, name, attributes);
+    if (element == NULL) {
+        stop(p, ST_ERR_MEMORY, "out of memory");
+        return;
+    }
+    element->file = p->file;
+    element->line = (int)XML_GetCurrentLineNumber(p->parser);
+    element->up = p->open;
+    if (p->open == NULL)
+        p->root = element;
+    else if (p->open->last == NULL)
+        p->open->first = element;
+    else
+        p->open->last->next = element;
+    if (p->open != NULL) p->open->last = element;
+    p->open = element;
+}
+
+static void on_end(void *ctx, const char *name)
+{
+    Parse *p = ctx;
+    (void)name;
+    if (p->status != ST_OK || p->open == NULL) return;
+    p->depth--;
+    p->open = p->open->up;
+}
+
+static void on_doctype(void *ctx, const char *name, const char *system, const char *public, int internal)
+{
+    (void)name, (void)system, (void)public, (void)internal;
+    stop(ctx, ST_ERR_FORMAT, "has a DOCTYPE, must have none: entities are not read");
+}
+
+static st_Status report_syntax(const Parse *p, st_Error *err)
+{
+    const sti_Reader reader = {.label = p->file, .err = err};
+    enum XML_Error code = XML_GetErrorCode(p->parser);
+    int line = (int)XML_GetCurrentLineNumber(p->parser);
+    char inside[200] = "";
+    if (p->status != ST_OK) return sti_report_line(&reader, line, p->status, "%s", p->why);
+    if (code == XML_ERROR_NO_MEMORY) return sti_report_line(&reader, line, ST_ERR_MEMORY, "out of memory");
+    if (p->open != NULL) {
+        char who[120];
+        sti_element_text(p->open, who, sizeof who);
+        snprintf(inside, sizeof inside, " inside %s of line %d", who, p->open->line);
+    }
+    return sti_report_line(&reader, line, ST_ERR_FORMAT, "not XML%s: %s", inside, XML_ErrorString(code));
+}
+
+static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
+{
+    const size_t most = (size_t)1 << 24; /* at once: expat counts in int */
+    XML_SetUserData(p->parser, p);
+    XML_SetElementHandler(p->parser, on_start, on_end);
+    XML_SetStartDoctypeDeclHandler(p->parser, on_doctype);
+    for (size_t at = 0;;) {
+        size_t piece = length - at < most ? length - at : most;
+        bool last = at + piece == length;
+        if (XML_Parse(p->parser, text + at, (int)piece, last) != XML_STATUS_OK || p->status != ST_OK)
+            return report_syntax(p, err);
+        at += piece;
+        if (last) return ST_OK;
+    }
+}
+
+st_Status sti_xml_parse(sti_Xml *xml, const char *text, size_t length, const char *file, sti_Element **root,
+                        st_Error *err)
+{
+    Parse p = {.xml = xml, .file = sti_xml_keep_text(xml, file)};
+    const sti_Reader reader = {.label = file, .err = err};
+    *root = NULL;
+    if (length > STI_XML_BYTES)
+        return sti_report_line(&reader, 1, ST_ERR_FORMAT, "has %zu bytes, must be at most 64 MiB", length);
+    if (p.file != NULL) p.parser = XML_ParserCreate(NULL);
+    if (p.parser == NULL) return sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
+    st_Status status = parse(&p, text, length, err);
+    XML_ParserFree(p.parser);
+    *root = p.root;
+    return status;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------- */
+
+bool sti_element_is(const sti_Element *element, const char *name)
+{
+    return strcmp(element->name, name) == 0;
+}
+
+const char *sti_attribute(const sti_Element *element, const char *name)
+{
+    for (int k = 0; k < element->n_attributes; k++)
+        if (strcmp(element->attributes[2 * k], name) == 0) return element->attributes[2 * k + 1];
+    return NULL;
+}
+
+const sti_Element *sti_child(const sti_Element *element, const char *name)
+{
+    for (const sti_Element *child = element->first; child != NULL; child = child->next)
+        if (sti_element_is(child, name)) return child;
+    return NULL;
+}
+
+/* Elements without a name of their own are told by the nearest one around them that has. */
+void sti_element_text(const sti_Element *element, char *out, size_t size)
+{
+    const char *name = sti_attribute(element, "name");
+    out[0] = '\0';
+    sti_append(out, size, name != NULL ? "<%.40s \"%.60s\">" : "<%.40s>", element->name, name);
+    if (name != NULL) return;
+    for (const sti_Element *around = element->up; around != NULL; around = around->up) {
+        name = sti_attribute(around, "name");
+        if (name == NULL) continue;
+        sti_append(out, size, " of <%.40s \"%.60s\">", around->name, name);
+        return;
+    }
+}
+
+st_Status(sti_element_fail)(st_Error *err, const sti_Element *element, const char *format, ...)
+{
+    char who[200], what[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    sti_element_text(element, who, sizeof who);
+    const sti_Reader reader = {.label = element->file, .err = err};
+    return sti_report_line(&reader, element->line, ST_ERR_FORMAT, "%s: %s", who, what);
+}
+
+/* A number at *text, which moves past it. Words like nan and inf are no numbers here, nor is what base/range.h
+ * excludes. */
+static bool next_number(const char **text, double *out)
+{
+    const char *end;
+    *text += strspn(*text, " \t\r\n");
+    *out = sti_number_read(*text, &end);
+    if (end == *text || !sti_within(*out, STI_LARGEST)) return false;
+    if (*end != '\0' && strchr(" \t\r\n", *end) == NULL) return false;
+    *text = end;
+    return true;
+}
+
+st_Status sti_some_numbers(st_Error *err, const sti_Element *element, const char *name, int least, int most, int *n,
+                           double *out)
+{
+    const char *value = sti_attribute(element, name), *at = value;
+    *n = 0;
+    if (value != NULL) {
+        while (*n < most && next_number(&at, &out[*n]))
+            ++*n;
+        at += strspn(at, " \t\r\n");
+        if (*n >= least && *at == '\0') return ST_OK;
+    }
+    char expected[60];
+    if (least == most && most == 1)
+        snprintf(expected, sizeof expected, "a number within +-1e30");
+    else if (least == most)
+        snprintf(expected, sizeof expected, "%d numbers within +-1e30", most);
+    else
+        snprintf(expected, sizeof expected, "%d to %d numbers within +-1e30", least, most);
+    if (value == NULL) return sti_element_fail(err, element, "%s is missing, must be %s", name, expected);
+    return sti_element_fail(err, element, "%s is \"%.60s\", must be %s", name, value, expected);
+}
+
+st_Status sti_numbers(st_Error *err, const sti_Element *element, const char *name, int count, bool needed, double *out)
+{
+    double read[16];
+    int n = 0;
+    if (!needed && sti_attribute(element, name) == NULL) return ST_OK;
+    STI_TRY(sti_some_numbers(err, element, name, count, count < 16 ? count : 16, &n, read));
+    memcpy(out, read, (size_t)n * sizeof *out);
+    return ST_OK;
+}

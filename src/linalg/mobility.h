@@ -1,0 +1,49 @@
+/* linalg/mobility.h -- what impulses on the bodies of mechanisms do to them, as a product of two equal factors.
+ *
+ * Joints eliminated, an impulse a on the bodies of a mechanism changes their velocities by
+ *
+ *     P a,        P = inv(A) - inv(A) G inv(S) G' inv(A),     S = G' inv(A) G + Cb      (reduce.h),
+ *
+ * symmetric and never indefinite, of as many freedoms as the joints leave. With  P = R R'  a mechanism is, to its
+ * contacts, a body of unit mass with as many velocities v~ as R has columns:  v = v_free + R v~,  v~ = R'H r,  in
+ * the manner of pile.h. Only rows of R for bodies that contacts touch are needed: a bucket at the end of an arm has
+ * six of them, whatever the arm. A drum on its hinge has one freedom; where nothing can move it but time (a motion, a
+ * speed without a force limit) it has none.
+ *
+ * R is Cholesky's factor with pivoting (Higham 2002, section 10.3), in units of the bodies' masses, where P is a
+ * projection for rigid joints: a freedom is there or not, and nothing lies between but what springs leave.
+ */
+#ifndef STI_MOBILITY_H
+#define STI_MOBILITY_H
+
+#include "linalg/saddle.h"
+
+typedef struct sti_Mobility {
+    st_Allocator allocator;
+    int n;                        /* mechanisms with joints that contacts touch                     */
+    STI_ARRAY(int, of_block);     /* by block of A: which of them it is in; -1: in none             */
+    STI_ARRAY(int64_t, rows);     /* by block of A: where its rows of R begin, one a velocity; -1: not touched */
+    STI_ARRAY(int, mechanism);    /* by number here: the net's                                      */
+    STI_ARRAY(int, first);        /* n + 1: the freedoms of each, counted through                   */
+    STI_ARRAY(double, R);         /* row-major, as many numbers a row as its mechanism has freedoms */
+    STI_ARRAY(bool, touched);     /* by block of A                                                  */
+    STI_ARRAY(int, velocity);     /* of the mechanism at work: the velocities touched               */
+    STI_ARRAY(double, P);         /* its P, row-major; then what is left of it                      */
+    STI_ARRAY(double, factor);    /* R, column after column                                         */
+    STI_ARRAY(double, mass);      /* by velocity: the root of its mass                              */
+    STI_ARRAY(double, least);     /* by velocity: what is rounding in what is left                  */
+    STI_ARRAY(double, wide_side); /* right-hand sides, STI_WIDTH numbers a velocity                 */
+    STI_ARRAY(double, wide_out);
+} sti_Mobility;
+
+/* Starts as {.allocator = ...}. The saddle is factorised, H stands. */
+st_Status sti_mobility_build(sti_Mobility *mobility, const st_Problem *problem, const sti_Saddle *saddle,
+                             st_Error *err);
+void sti_mobility_release(sti_Mobility *mobility);
+
+static inline int sti_mobility_freedoms(const sti_Mobility *mobility, int k)
+{
+    return mobility->first[k + 1] - mobility->first[k];
+}
+
+#endif

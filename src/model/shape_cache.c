@@ -1,0 +1,165 @@
+/* model/shape_cache.c -- shapes that agree in all but name and pose are of one kind, and a kind is kept once.
+ *
+ * A heap of equal spheres is one def of a shape and a number for each of its members; so are compiled hulls and meshes,
+ * which are made once a kind (collider.c).
+ */
+#include "math/quat.h"
+#include "model/scene.h"
+
+/* All numbers of a def, arrays and the pose apart. */
+enum { N_NUMBERS = 29 };
+
+static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
+{
+    const st_Vec3 belt = d->surface_velocity, spin = d->surface_spin;
+    const double all[N_NUMBERS] = {d->type,        d->radius,   d->length,      d->half.x,  d->half.y,
+                                   d->half.z,      d->density,  d->mu,          d->rolling, d->material.index1,
+                                   d->restitution, d->spinning, d->stiffness,   d->damping, d->young,
+                                   d->poisson,     d->n_points, d->n_triangles, d->n_x,     d->n_y,
+                                   d->spacing,     d->groups,   d->mask,        belt.x,     belt.y,
+                                   belt.z,         spin.x,      spin.y,         spin.z};
+    memcpy(x, all, sizeof all);
+}
+
+/* FNV-1a, by numbers */
+static uint64_t hash(uint64_t h, const double *x, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        uint64_t bits;
+        memcpy(&bits, &x[k], sizeof bits);
+        h = (h ^ bits) * 0x100000001b3u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+/* The same for same defs. A thousand hulls of twenty points each differ in their points alone. */
+static uint64_t hash_def(const st_ShapeDef *def, const double x[N_NUMBERS])
+{
+    uint64_t h = hash(0xcbf29ce484222325u, x, N_NUMBERS);
+    for (int k = 0; def->points != NULL && k < def->n_points; k++) { /* it has not been checked yet */
+        const double p[3] = {def->points[k].x, def->points[k].y, def->points[k].z};
+        h = hash(h, p, 3);
+    }
+    const bool field = def->heights != NULL && def->n_x > 0 && def->n_y > 0;
+    return hash(h, def->heights, field ? (int64_t)def->n_x * def->n_y : 0);
+}
+
+static bool same_array(const void *a, const void *b, int64_t count, size_t size)
+{
+    return count == 0 || a == b || memcmp(a, b, (size_t)count * size) == 0;
+}
+
+static bool is_same(const st_ShapeDef *a, const double x[N_NUMBERS], const st_ShapeDef *b)
+{
+    double y[N_NUMBERS];
+    numbers_of(b, y);
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the same bits are meant, -0 is another number */
+    return memcmp(x, y, sizeof y) == 0 && same_array(a->points, b->points, a->n_points, sizeof *a->points) &&
+           same_array(a->triangles, b->triangles, 3 * (int64_t)a->n_triangles, sizeof *a->triangles) &&
+           same_array(a->heights, b->heights, (int64_t)a->n_x * a->n_y, sizeof *a->heights);
+}
+
+/* The slot of a kind like `def`, or the empty one where it would go. */
+static int64_t probe(const sti_Kinds *kinds, const st_ShapeDef *def)
+{
+    double x[N_NUMBERS];
+    numbers_of(def, x);
+    int64_t s = (int64_t)(hash_def(def, x) & (uint64_t)(kinds->n_slots - 1));
+    while (kinds->slot[s] != 0 && !is_same(def, x, &kinds->def[kinds->slot[s] - 1]))
+        s = (s + 1) & (kinds->n_slots - 1);
+    return s;
+}
+
+int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def)
+{
+    return kinds->n_slots > 0 ? kinds->slot[probe(kinds, def)] - 1 : -1;
+}
+
+static void fill_slots(sti_Kinds *kinds)
+{
+    memset(kinds->slot, 0, (size_t)kinds->n_slots * sizeof *kinds->slot);
+    for (int k = 0; k < kinds->n; k++)
+        kinds->slot[probe(kinds, &kinds->def[k])] = k + 1;
+}
+
+static st_Status grow_slots(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err)
+{
+    if (2 * (int64_t)(kinds->n + 1) < kinds->n_slots) return ST_OK;
+    const int64_t n = kinds->n_slots == 0 ? 16 : 2 * kinds->n_slots;
+    int *slot = sti_alloc(allocator, n, sizeof *slot);
+    if (slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d kinds of shapes", kinds->n + 1);
+    sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
+    kinds->slot = slot;
+    kinds->n_slots = n;
+    fill_slots(kinds);
+    return ST_OK;
+}
+
+/* Points, triangles and heights of a kind are its own. */
+static void free_arrays(const st_Allocator *a, st_ShapeDef *shape)
+{
+    sti_free(a, (void *)shape->points, shape->n_points, sizeof *shape->points);
+    sti_free(a, (void *)shape->triangles, 3 * (int64_t)shape->n_triangles, sizeof *shape->triangles);
+    sti_free(a, (void *)shape->heights, (int64_t)shape->n_x * shape->n_y, sizeof *shape->heights);
+}
+
+static bool copy_array(const st_Allocator *allocator, const void *from, int64_t count, size_t size, const void **to)
+{
+    void *copy = count > 0 ? sti_alloc(allocator, count, size) : NULL;
+    if (copy != NULL) memcpy(copy, from, (size_t)count * size);
+    *to = copy;
+    return count == 0 || copy != NULL;
+}
+
+static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, st_Error *err)
+{
+    const st_ShapeDef def = *shape;
+    shape->points = NULL;
+    shape->triangles = NULL;
+    shape->heights = NULL;
+    if (copy_array(allocator, def.points, def.n_points, sizeof *def.points, (const void **)&shape->points) &&
+        copy_array(allocator, def.triangles, 3 * (int64_t)def.n_triangles, sizeof *def.triangles,
+                   (const void **)&shape->triangles) &&
+        copy_array(allocator, def.heights, (int64_t)def.n_x * def.n_y, sizeof *def.heights,
+                   (const void **)&shape->heights))
+        return ST_OK;
+    free_arrays(allocator, shape);
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
+}
+
+st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def,
+                         const sti_KindMass *mass, int *kind, st_Error *err)
+{
+    st_ShapeDef own = *def;
+    *kind = sti_kinds_find(kinds, def);
+    if (*kind >= 0) return ST_OK;
+    STI_TRY(STI_GROW(allocator, kinds->def, kinds->capacity, kinds->n + 1, err));
+    STI_TRY(STI_GROW(allocator, kinds->mass, kinds->mass_capacity, kinds->n + 1, err));
+    STI_TRY(grow_slots(allocator, kinds, err));
+    STI_TRY(own_arrays(allocator, &own, err));
+    own.pose = pose_identity();
+    own.name = NULL;
+    kinds->def[kinds->n] = own;
+    kinds->mass[kinds->n] = *mass;
+    kinds->slot[probe(kinds, &own)] = kinds->n + 1;
+    *kind = kinds->n++;
+    return ST_OK;
+}
+
+void sti_kinds_scale_friction(sti_Kinds *kinds, double factor)
+{
+    for (int k = 0; k < kinds->n; k++)
+        kinds->def[k].mu *= factor;
+    if (kinds->n_slots > 0) fill_slots(kinds); /* those that now agree stay two */
+}
+
+void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds)
+{
+    for (int k = 0; k < kinds->n; k++)
+        free_arrays(allocator, &kinds->def[k]);
+    sti_free(allocator, kinds->def, kinds->capacity, sizeof *kinds->def);
+    sti_free(allocator, kinds->mass, kinds->mass_capacity, sizeof *kinds->mass);
+    sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
+    *kinds = (sti_Kinds){0};
+}

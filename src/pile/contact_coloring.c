@@ -1,0 +1,518 @@
+/* contact_coloring.c -- see pile.h: which contacts fit, their colours, their places in lanes. */
+#include "pile/pile.h"
+
+#include "base/tolerance.h"
+
+#define GROW(name, n) STI_TRY(STI_GROW(&graph->allocator, graph->name, graph->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&graph->allocator, graph->name, graph->name##_size)
+
+/* A contact that finds no colour free, on a body with very many contacts, is put behind all colours, alone in its
+ * batch.                                                                                           */
+enum { LATE = STI_COLOURS };
+
+void sti_graph_release(sti_Graph *graph)
+{
+    RELEASE(stretch);
+    RELEASE(run_first);
+    RELEASE(batch);
+    RELEASE(rows);
+    RELEASE(points);
+    RELEASE(balls);
+    RELEASE(v);
+    RELEASE(v_free);
+    RELEASE(r);
+    RELEASE(weight);
+    RELEASE(judged);
+    RELEASE(v_judged);
+    RELEASE(scale);
+    RELEASE(axes);
+    RELEASE(root);
+    RELEASE(diagonal);
+    RELEASE(mass_at);
+    RELEASE(legs);
+    RELEASE(kind);
+    RELEASE(alone);
+    RELEASE(alone_rows);
+    RELEASE(jointed);
+    RELEASE(taken);
+    RELEASE(colour);
+    RELEASE(place);
+    RELEASE(part);
+    sti_mobility_release(&graph->mobility);
+}
+
+/* ------------------------------------------------------------------ who fits */
+
+static bool law_fits(const st_ContactLaw *contact)
+{
+    if (contact->law == ST_LAW_FRICTIONLESS) return contact->dim == 1;
+    return contact->law == ST_LAW_COULOMB && contact->dim <= 3;
+}
+
+/* Every block of C is diagonal. */
+static bool compliance_fits(const st_BlockDiag *C)
+{
+    const double *x = C->x;
+    const bool by_rows = C->n_blocks > 0 && C->first[C->n_blocks] == C->n_blocks;
+    for (int k = 0; k < C->n_blocks && !by_rows; k++) {
+        const int size = C->first[k + 1] - C->first[k];
+        for (int i = 0; i < size; i++, x += size)
+            for (int j = 0; j < size; j++)
+                if (i != j && x[j] != 0.0) return false;
+    }
+    return true;
+}
+
+/* The nodes that row j of H' touches; false where there are more than two. */
+static bool note_legs(const st_Problem *p, const sti_Net *net, int j, int32_t ground, int32_t legs[2])
+{
+    for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++) {
+        const int node = net->block_of[p->H.i[e]];
+        if (node == legs[0] || node == legs[1]) continue;
+        if (legs[0] == ground)
+            legs[0] = node;
+        else if (legs[1] == ground)
+            legs[1] = node;
+        else
+            return false;
+    }
+    return true;
+}
+
+/* Rows of a contact mostly touch the very same velocities. */
+static bool same_row(const st_Sparse *H, int i, int j)
+{
+    const int64_t count = H->p[i + 1] - H->p[i];
+    return H->p[j + 1] - H->p[j] == count && memcmp(H->i + H->p[i], H->i + H->p[j], (size_t)count * sizeof *H->i) == 0;
+}
+
+/* The six velocities of a body, in order? */
+static bool is_body(const st_Problem *p, int node, const int *index)
+{
+    const int first = p->A.first[node];
+    bool all = p->A.first[node + 1] - first == 6;
+    for (int k = 0; k < 6; k++)
+        all = all && index[k] == first + k;
+    return all;
+}
+
+/* Are all rows of a contact on the six velocities of one body or of two? Then these are its legs. */
+static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, const st_ContactLaw *contact,
+                                    int32_t ground, int32_t legs[2])
+{
+    const int64_t begin = p->H.p[contact->first], count = p->H.p[contact->first + 1] - begin;
+    const int *index = p->H.i + begin;
+    if (count != 6 && count != 12) return STI_ANY_ROWS;
+    legs[0] = net->block_of[index[0]];
+    legs[1] = count == 12 ? net->block_of[index[6]] : ground;
+    if (!is_body(p, legs[0], index) || legs[0] == legs[1]) return STI_ANY_ROWS;
+    if (count == 12 && !is_body(p, legs[1], index + 6)) return STI_ANY_ROWS;
+    for (int d = 1; d < contact->dim; d++)
+        if (!same_row(&p->H, contact->first, contact->first + d)) return STI_ANY_ROWS;
+    return count == 12 ? STI_TWO_BODIES : STI_ONE_BODY;
+}
+
+/* Of rows that wait, their source knows. */
+static void ask_legs(const st_Problem *p, const sti_Net *net, int c, int32_t ground, int32_t legs[2])
+{
+    int first[2];
+    p->later->legs(p->later->ctx, c, first);
+    for (int side = 0; side < 2; side++)
+        legs[side] = first[side] >= 0 ? net->block_of[first[side]] : ground;
+}
+
+/* Contacts in parts; who does not fit, who touches others than those that stand in its place, and does everybody act
+ * along normals (sti_Graph.straight)?                                                             */
+typedef struct Fitting {
+    sti_Graph *graph;
+    const sti_Net *net;
+    bool fits[STI_PARTS], same[STI_PARTS], straight[STI_PARTS];
+} Fitting;
+
+static bool is_straight(const st_Problem *p, int c)
+{
+    const st_ContactLaw *contact = &p->contact[c];
+    const bool compliant = p->C.n_blocks > 0;
+    bool straight = contact->dim != 2;
+    for (int row = contact->first + 1; row < contact->first + contact->dim; row++)
+        straight = straight && p->w[row] == 0.0 && !(compliant && p->C.x[row] != 0.0);
+    return straight;
+}
+
+/* The legs of rows as they stand; more than two: let them be looked at alone. */
+static void read_legs(sti_Graph *graph, const sti_Net *net, int c)
+{
+    const st_Problem *p = graph->problem;
+    const int32_t ground = graph->n_nodes;
+    int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    graph->kind[c] = (uint8_t)kind_of_rows(p, net, &p->contact[c], ground, legs);
+    if (graph->kind[c] != STI_ANY_ROWS) return;
+    legs[0] = legs[1] = ground;
+    for (int d = 0; d < p->contact[c].dim; d++)
+        if (!note_legs(p, net, p->contact[c].first + d, ground, legs)) graph->kind[c] = STI_ALONE;
+}
+
+/* Bodies with joints are no legs: what only time can move is ground, and others take their contact out of the lanes. */
+static void leave_joints(const sti_Graph *graph, int c)
+{
+    const int32_t ground = graph->n_nodes;
+    int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+    bool jointed = false, moves = false;
+    for (int side = 0; side < 2; side++) {
+        const int k = legs[side] != ground ? graph->mobility.of_block[legs[side]] : -1;
+        if (k < 0) continue;
+        jointed = true;
+        moves = moves || sti_mobility_freedoms(&graph->mobility, k) > 0;
+        legs[side] = ground;
+    }
+    const bool nobody = legs[0] == ground && legs[1] == ground;
+    if (jointed) graph->kind[c] = moves || nobody ? STI_ALONE : STI_LED;
+}
+
+static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
+{
+    const st_Problem *p = graph->problem;
+    graph->kind[c] = STI_ANY_ROWS;
+    if (!law_fits(&p->contact[c])) {
+        graph->kind[c] = STI_ALONE;
+        graph->legs[2 * (ptrdiff_t)c] = graph->legs[2 * (ptrdiff_t)c + 1] = graph->n_nodes;
+        return p->contact[c].law == ST_LAW_BOUNDED && !sti_rows_wait(p);
+    }
+    if (sti_rows_wait(p)) {
+        ask_legs(p, net, c, graph->n_nodes, graph->legs + 2 * (ptrdiff_t)c);
+        return true;
+    }
+    read_legs(graph, net, c);
+    if (p->n_l > 0 && graph->kind[c] != STI_ALONE) leave_joints(graph, c);
+    return true;
+}
+
+static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Fitting *fitting = ctx;
+    const st_Problem *p = fitting->graph->problem;
+    const bool waits = sti_rows_wait(p) && (p->C.n_blocks == 0 || p->C.n_blocks == p->n_r);
+    bool fits = true, same = true, straight = waits;
+    for (int c = (int)first; c < (int)end && fits; c++) {
+        const int32_t *legs = fitting->graph->legs + 2 * (ptrdiff_t)c, a = legs[0], b = legs[1];
+        const bool alone = fitting->graph->kind[c] == STI_ALONE;
+        fits = find_own_legs(fitting->graph, fitting->net, c);
+        same = same && a == legs[0] && b == legs[1] && alone == (fitting->graph->kind[c] == STI_ALONE);
+        straight = straight && is_straight(p, c);
+    }
+    fitting->fits[part] = fits;
+    fitting->straight[part] = straight;
+    fitting->same[part] = same;
+}
+
+/* Where contacts touch what they touched in the last problem, as things at rest do, colours and places stay. */
+static bool find_legs(sti_Graph *graph, const sti_Net *net)
+{
+    const st_Problem *p = graph->problem;
+    bool fits = true, same = graph->n_placed == p->n_contacts && graph->placed_nodes == graph->n_nodes;
+    Fitting fitting;
+    fitting.graph = graph, fitting.net = net;
+    for (int k = 0; k < p->A.n_blocks; k++)
+        if (p->A.first[k + 1] - p->A.first[k] > 6) return false;
+    const int parts = sti_team_parts(graph->threads, p->n_contacts, find_legs_of_part, &fitting);
+    graph->straight = true;
+    for (int k = 0; k < parts; k++) {
+        graph->straight = graph->straight && fitting.straight[k];
+        fits = fits && fitting.fits[k];
+        same = same && fitting.same[k];
+    }
+    if (!same) graph->n_placed = 0;
+    return fits;
+}
+
+/* ------------------------------------------------------------------ colours */
+
+static int lowest_free(uint64_t taken)
+{
+    return ~taken != 0 ? __builtin_ctzll(~taken) : LATE;
+}
+
+/* Each contact takes the first colour that is free at both its bodies. run_first becomes how many there are of each
+ * colour in each zone, and behind all of them how many have none.                                   */
+static void choose_colours(sti_Graph *graph)
+{
+    memset(graph->taken, 0, (size_t)(graph->n_nodes + 1) * sizeof *graph->taken);
+    memset(graph->run_first, 0, (size_t)(STI_COLOURS * graph->n_zones + 1) * sizeof *graph->run_first);
+    for (int c = 0; c < graph->problem->n_contacts; c++) {
+        const int32_t *legs = graph->legs + 2 * (ptrdiff_t)c;
+        if (graph->kind[c] == STI_ALONE) continue;
+        const int colour = lowest_free(graph->taken[legs[0]] | graph->taken[legs[1]]);
+        graph->colour[c] = (uint8_t)colour;
+        graph->run_first[colour < LATE ? STI_COLOURS * (c / STI_ZONE) + colour : STI_COLOURS * graph->n_zones]++;
+        for (int side = 0; side < 2 && colour < LATE; side++)
+            if (legs[side] != graph->n_nodes) graph->taken[legs[side]] |= (uint64_t)1 << colour;
+    }
+}
+
+/* How many there are becomes where they begin. */
+static void place_runs(sti_Graph *graph)
+{
+    int end = 0, *late = graph->run_first + STI_COLOURS * graph->n_zones;
+    for (int *run = graph->run_first; run < late; run++) {
+        const int batches = (*run + STI_LANES - 1) / STI_LANES;
+        *run = end;
+        end += batches;
+    }
+    graph->n_coloured = end;
+    graph->n_batches = end + *late;
+    *late = end;
+}
+
+/* The place of every contact. */
+static void place_contacts(sti_Graph *graph)
+{
+    int next[STI_COLOURS], late = STI_LANES * graph->n_coloured, alone = STI_LANES * graph->n_batches;
+    for (int c = 0; c < graph->problem->n_contacts; c++) {
+        const int *run = graph->run_first + (ptrdiff_t)STI_COLOURS * (c / STI_ZONE);
+        for (int k = 0; k < STI_COLOURS && c % STI_ZONE == 0; k++)
+            next[k] = STI_LANES * run[k];
+        if (graph->kind[c] == STI_ALONE) {
+            graph->place[c] = alone++;
+        } else if (graph->colour[c] == LATE) {
+            graph->place[c] = late;
+            late += STI_LANES;
+        } else {
+            graph->place[c] = next[graph->colour[c]]++;
+        }
+    }
+    graph->n_rooms = (alone + STI_LANES - 1) / STI_LANES;
+}
+
+/* Colour after colour, each in the order of memory. */
+static st_Status list_stretches(sti_Graph *graph, st_Error *err)
+{
+    int n = 0;
+    GROW(stretch, sti_chunks_of(graph->n_coloured) + (int64_t)STI_COLOURS * graph->n_zones);
+    for (int k = 0; k < STI_COLOURS; k++) {
+        graph->colour_first[k] = n;
+        for (int z = 0; z < graph->n_zones; z++) {
+            const int *run = graph->run_first + STI_COLOURS * (ptrdiff_t)z + k;
+            for (int first = run[0]; first < run[1]; first += STI_CHUNK)
+                graph->stretch[n++] = (sti_Stretch){first, run[1] - first < STI_CHUNK ? run[1] - first : STI_CHUNK};
+        }
+    }
+    graph->colour_first[STI_COLOURS] = n;
+    return ST_OK;
+}
+
+/* Who stands in which lane. */
+static void list_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int c = (int)first; c < (int)end; c++)
+        if (graph->kind[c] != STI_ALONE)
+            graph->batch[graph->place[c] / STI_LANES].contact[graph->place[c] % STI_LANES] = c;
+}
+
+static void list_lanes(sti_Graph *graph)
+{
+    for (int e = 0; e < sti_graph_open(graph); e++) {
+        const int k = sti_graph_open_batch(graph, e);
+        if (k >= 0) memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
+    }
+    sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
+}
+
+/* ------------------------------------------------------------------ the whole of it */
+
+static st_Status make_room(sti_Graph *graph, st_Error *err)
+{
+    const int64_t n_contacts = graph->problem->n_contacts, n_nodes = (int64_t)graph->n_nodes + 1;
+    GROW(legs, 2 * n_contacts);
+    GROW(kind, n_contacts);
+    GROW(colour, n_contacts);
+    GROW(place, n_contacts);
+    GROW(taken, n_nodes);
+    GROW(diagonal, n_nodes);
+    GROW(mass_at, n_nodes);
+    GROW(scale, STI_NODE * n_nodes);
+    const int64_t freedoms = sti_graph_freedoms(graph);
+    GROW(v_judged, STI_NODE * n_nodes + freedoms);
+    GROW(v, STI_NODE * n_nodes + freedoms);
+    GROW(v_free, STI_NODE * n_nodes + freedoms);
+    if (freedoms > 0) memset(graph->v_free + STI_NODE * n_nodes, 0, (size_t)freedoms * sizeof *graph->v_free);
+    return ST_OK;
+}
+
+static st_Status find_places(sti_Graph *graph, st_Error *err)
+{
+    graph->n_zones = (graph->problem->n_contacts + STI_ZONE - 1) / STI_ZONE;
+    GROW(run_first, (int64_t)STI_COLOURS * graph->n_zones + 1);
+    choose_colours(graph);
+    place_runs(graph);
+    place_contacts(graph);
+    return list_stretches(graph, err);
+}
+
+static st_Status make_batches(sti_Graph *graph, st_Error *err)
+{
+    const bool anew = graph->n_placed == 0;
+    graph->n_placed = 0; /* while there may be no room */
+    if (anew) STI_TRY(find_places(graph, err));
+    GROW(batch, graph->n_batches);
+    if (graph->round)
+        GROW(balls, graph->n_batches);
+    else if (graph->pointed)
+        GROW(points, graph->n_batches);
+    else
+        GROW(rows, graph->n_batches);
+    GROW(r, 3 * STI_LANES * (int64_t)graph->n_rooms);
+    GROW(weight, 3 * STI_LANES * (int64_t)graph->n_rooms);
+    GROW(judged, 3 * STI_LANES * (int64_t)graph->n_rooms);
+    const int chunks = sti_chunks_of(graph->n_batches), stretches = graph->colour_first[STI_COLOURS] + 1;
+    GROW(part, chunks > stretches ? chunks : stretches);
+    if (anew) list_lanes(graph);
+    graph->n_placed = graph->problem->n_contacts;
+    graph->placed_nodes = graph->n_nodes;
+    return ST_OK;
+}
+
+/* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. Twice what the terms of velocities
+ * are at most: w may be as large, and cancel them.                                                     */
+static double residual_scale(const st_Problem *p, const double sum[STI_SUMS])
+{
+    const double least = sum[2] * p->u_scale * p->u_scale;
+    return sqrt(fmax(least, sqrt(sum[0]) > 2 * STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0));
+}
+
+/* Those that stand alone, and those on bodies with joints. Are enough left in lanes? */
+static st_Status count_kinds(sti_Graph *graph, bool *enough, st_Error *err)
+{
+    const int n = graph->problem->n_contacts;
+    graph->n_alone = graph->n_jointed = 0;
+    for (int c = 0; c < n; c++) {
+        graph->n_alone += graph->kind[c] == STI_ALONE;
+        graph->n_jointed += graph->kind[c] >= STI_LED;
+    }
+    *enough = graph->n_alone == 0 || n - graph->n_alone >= STI_FEW_ROWS;
+    GROW(jointed, graph->n_jointed);
+    for (int c = 0, k = 0; c < n && k < graph->n_jointed; c++)
+        if (graph->kind[c] >= STI_LED) graph->jointed[k++] = c;
+    return ST_OK;
+}
+
+/* Is it the sort of problem that has a graph? Then who stands where. */
+static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool *fits, st_Error *err)
+{
+    const st_Problem *p = graph->problem;
+    *fits = p->symmetric && p->n_contacts > 0 && compliance_fits(&p->C) && !(p->n_l > 0 && sti_rows_wait(p));
+    if (!*fits) return ST_OK;
+    if (p->n_l > 0) STI_TRY(sti_mobility_build(&graph->mobility, p, saddle, err));
+    STI_TRY(make_room(graph, err));
+    *fits = find_legs(graph, saddle->net);
+    return *fits ? count_kinds(graph, fits, err) : ST_OK;
+}
+
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Saddle *saddle, const double *v_free,
+                          double *scale, bool *fits, st_Error *err)
+{
+    const sti_Net *net = saddle->net;
+    double sum[STI_SUMS];
+    graph->problem = problem;
+    graph->n_nodes = problem->A.n_blocks;
+    graph->code = sti_graph_code();
+    STI_TRY(sort_contacts(graph, saddle, fits, err));
+    if (*fits) STI_TRY(sti_graph_masses(graph, v_free, fits, err));
+    if (!*fits) return ST_OK;
+    STI_TRY(make_batches(graph, err));
+    STI_TRY(sti_alone_fill(graph, saddle, v_free, fits, err));
+    if (!*fits) return ST_OK;
+    sti_graph_fill(graph, net, v_free, sum);
+    *fits = sum[3] == 0.0; /* no contact whose normal moves nothing */
+    *scale = isfinite(sum[0]) ? residual_scale(problem, sum) : INFINITY;
+    return ST_OK;
+}
+
+void sti_graph_take(sti_Graph *graph, const double *r)
+{
+    sti_lanes_take(graph, r, graph->r);
+}
+
+void sti_graph_give(const sti_Graph *graph, double *r)
+{
+    sti_lanes_give(graph, graph->r, r);
+}
+
+/* n, t, n x t of one lane. */
+static void directions(double normal[3][STI_LANES], double tangent[3][STI_LANES], int lane, double d[3][3])
+{
+    for (int k = 0; k < 3; k++) {
+        d[0][k] = normal[k][lane];
+        d[1][k] = tangent[k][lane];
+    }
+    for (int k = 0; k < 3; k++)
+        d[2][k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
+}
+
+static void point_rows(sti_PointLanes *points, int lane, double rows[2][3][6])
+{
+    double d[3][3];
+    directions(points->normal, points->tangent, lane, d);
+    for (int side = 0; side < 2; side++)
+        for (int e = 0; e < 3; e++)
+            for (int k = 0; k < 3; k++) {
+                rows[side][e][k] = points->mass[side][lane] * d[e][k];
+                rows[side][e][3 + k] = points->turn[side][e][k][lane];
+            }
+}
+
+/* Rows of balls: d and l x d, on a with the other sign. */
+static void ball_rows(sti_BallLanes *balls, int lane, double rows[2][3][6])
+{
+    double d[3][3];
+    directions(balls->normal, balls->tangent, lane, d);
+    for (int side = 0; side < 2; side++)
+        for (int e = 0; e < 3; e++)
+            for (int k = 0; k < 3; k++) {
+                const int i = (k + 1) % 3, j = (k + 2) % 3;
+                const double turn = balls->lever[side][i][lane] * d[e][j] - balls->lever[side][j][lane] * d[e][i];
+                rows[side][e][k] = (side == 0 ? -1 : 1) * balls->mass[side][lane] * d[e][k];
+                rows[side][e][3 + k] = side == 0 ? -turn : turn;
+            }
+}
+
+void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
+{
+    const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
+    const int lane = graph->place[c] % STI_LANES;
+    if (graph->round) {
+        ball_rows(map.balls, lane, rows);
+        return;
+    }
+    if (graph->pointed) {
+        point_rows(map.points, lane, rows);
+        return;
+    }
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 6; k++)
+                rows[side][d][k] = map.rows->H[side][k][d][lane];
+}
+
+double sti_graph_compliance(const sti_Graph *graph, int c, int direction)
+{
+    if (graph->kind[c] == STI_ALONE) return sti_graph_alone(graph, c)->C[direction];
+    const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
+    const int lane = graph->place[c] % STI_LANES;
+    if (graph->round) return direction == 0 ? map.balls->C[lane] : 0.0;
+    if (graph->pointed) return direction == 0 ? map.points->C[lane] : 0.0;
+    return map.rows->C[direction][lane];
+}
+
+double sti_graph_rho(const sti_Graph *graph, int c)
+{
+    const int place = graph->place[c];
+    return 1.0 / graph->weight[3 * STI_LANES * (ptrdiff_t)(place / STI_LANES) + place % STI_LANES];
+}
+
+void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho)
+{
+    sti_lanes_give(graph, graph->judged, b);
+    for (int c = 0; c < graph->problem->n_contacts; c++)
+        rho[c] = sti_graph_rho(graph, c);
+}

@@ -1,0 +1,305 @@
+/* pile/pile.h -- contacts between free bodies as a coloured graph, eight at a time.
+ *
+ * Bodies (blocks of A, at most six velocities) are nodes, contacts are edges. In coordinates where every
+ * body's mass is 1,
+ *
+ *     A_k = L_k L_k',     v~ = L' v,     H~ = inv(L) H :       u = H~' v~ + C r + w,    v~ = v~_free + H~ r,
+ *
+ * one matrix serves both ways and W_cc = H~_c' H~_c + C_cc. Contacts of one colour share no body: they may be
+ * visited in any order, eight in the lanes of a vector, or on several threads, with the same bits. Colours
+ * depend on the problem alone.
+ *
+ * In memory contacts stand zone by zone, and in a zone colour by colour. Zones are made of contacts that follow one
+ * another, and these are in the order of their bodies: a thread that begins with its share of memory, in every colour
+ * and in all else that is done with it, has its bodies and impulses near. What others have written costs 30 ns a line
+ * where two cores share a cache and 180 where they do not.
+ *
+ * A pile may have mechanisms in it. What nothing but time can move (a drum that is turned at a given speed) is
+ * ground with a velocity: its contacts are in lanes like all others. Contacts with bodies that joints leave some
+ * freedom (mobility.h), and rows of motors and joints, stand alone: behind all colours, one after another, each solved
+ * exactly (mechanism_contacts.c). What does not fit at all (other laws, patches, too few contacts in lanes) is left to
+ * the general sweep of nsgs.c.
+ */
+#ifndef STI_GRAPH_H
+#define STI_GRAPH_H
+
+#include "linalg/mobility.h"
+#include "math/parallel.h"
+#include "problem/lazy_rows.h"
+#include "problem/one_contact.h"
+
+typedef struct sti_Graph sti_Graph;
+
+enum { STI_LANES = 8 };
+
+/* Eight contacts of one colour, component by component: their laws. A lane without a contact has zeros throughout.
+ * Until the first sweep the inverses are still to be made, and W_nn and W_TT stand in their places.   */
+typedef struct sti_Batch {
+    _Alignas(STI_ALIGN) double mu[STI_LANES];
+    double inverse_n[STI_LANES];    /* omega/W_nn                                               */
+    double W_tn[2][STI_LANES];      /* what a normal impulse does to the tangents               */
+    double inverse_T[3][STI_LANES]; /* inv(W_TT): 11, 12, 22                                    */
+    double slip[STI_LANES];         /* 1 / the larger eigenvalue of W_TT                        */
+    int32_t body[2][STI_LANES];     /* node; n_nodes: none (the ground)                         */
+    int32_t dim[STI_LANES];
+    int32_t contact[STI_LANES]; /* -1: none                                                 */
+} sti_Batch;
+
+/* u = H~'v~ + C r + w of eight contacts, by any rows of H. */
+typedef struct sti_RowLanes {
+    _Alignas(STI_ALIGN) double H[2][6][3][STI_LANES]; /* H~ by body, velocity, direction                          */
+    double w[3][STI_LANES];
+    double C[3][STI_LANES]; /* compliance, diagonal                                     */
+} sti_RowLanes;
+
+/* The same where all bodies are round (their inertia is a multiple of 1) and touch at points, as spheres do. v~ then
+ * has its turning part in world axes, and with directions d = n, t, n x t and levers l, in units of sqrt(I),
+ *
+ *     u = d . (m_b v_b + w_b x l_b - m_a v_a - w_a x l_a) + C r + w,         m = 1/sqrt(mass) :
+ *
+ * 16 numbers instead of 42, and what a sweep of a large pile waits for is memory.                  */
+typedef struct sti_BallLanes {
+    _Alignas(STI_ALIGN) double normal[3][STI_LANES];
+    double tangent[3][STI_LANES]; /* 0: no friction                                                    */
+    double lever[2][3][STI_LANES];
+    double mass[2][STI_LANES]; /* m; 0: the ground                                                  */
+    double w[STI_LANES];       /* along the normal, as is the compliance                            */
+    double C[STI_LANES];
+} sti_BallLanes;
+
+/* The same where bodies that are not round have six velocities and principal axes, as boxes do. What turns them is a
+ * row for each direction, in their own axes; what moves them is m d: 28 numbers instead of 42.           */
+typedef struct sti_PointLanes {
+    _Alignas(STI_ALIGN) double normal[3][STI_LANES];
+    double tangent[3][STI_LANES];    /* 0: no friction                                                    */
+    double turn[2][3][3][STI_LANES]; /* by body, direction, velocity                                   */
+    double mass[2][STI_LANES];       /* m, below 0 for a; 0: the ground                                */
+    double w[STI_LANES];             /* along the normal, as is the compliance                         */
+    double C[STI_LANES];
+} sti_PointLanes;
+
+/* Of a batch, and of those behind it: the one that is not NULL. */
+typedef struct sti_LaneMap {
+    sti_RowLanes *rows;
+    sti_PointLanes *points;
+    sti_BallLanes *balls;
+} sti_LaneMap;
+
+/* The rows of eight contacts as the problem has them: 0 where there is none. */
+typedef struct sti_LaneRows {
+    _Alignas(STI_ALIGN) double h[STI_LANES][3][2][STI_NODE];
+    const double *scale[2][STI_LANES]; /* by velocity: what H~ is of h                             */
+} sti_LaneRows;
+
+/* What points are made of. */
+enum { STI_FRAME = 16 };
+typedef struct sti_LaneFrames {
+    _Alignas(STI_ALIGN) double lever[2][3][STI_LANES]; /* from both bodies; 0 where there is no contact        */
+    int64_t slides[STI_LANES];                         /* -1: there is friction; 0: none, nor a tangent    */
+    const double *frame[STI_LANES];                    /* point, normal, tangent (problem/lazy_rows.h)            */
+    const double *axes[2][STI_LANES];                  /* of its bodies: sti_Graph.axes                    */
+} sti_LaneFrames;
+
+/* What the judge has found, lane by lane. */
+typedef struct sti_LaneJudgement {
+    _Alignas(STI_ALIGN) double error[STI_LANES]; /* sum of the squares of the natural map           */
+    double power[STI_LANES];                     /* sum of | r . u^ |                               */
+    double outside[STI_LANES];                   /* largest distance of r from the cone             */
+    double worst[STI_LANES];                     /* largest share in error, and whose               */
+    int32_t contact[STI_LANES];
+} sti_LaneJudgement;
+
+/* What is summed up over a chunk of batches: the sums of all are those of the chunks, in their order. */
+enum { STI_SUMS = 4 };
+typedef struct sti_Part {
+    sti_LaneJudgement judged;
+    double sum[STI_SUMS], moved;
+} sti_Part;
+
+/* Batches first .. first + count - 1, of one colour and one zone: what a thread takes at a time, and what is summed up
+ * together.                                                                                       */
+typedef struct sti_Stretch {
+    int first, count;
+} sti_Stretch;
+
+/* A contact that stands alone: u = H~'v~ + C r + w on what it touches, at most two bodies or mechanisms. */
+typedef struct sti_Alone {
+    int contact;
+    int node[2];       /* a body, or n_nodes + the number of a mechanism (mobility.h); -1: none        */
+    int size[2];       /* velocities of it, 6 or the mechanism's freedoms                              */
+    ptrdiff_t v[2];    /* where they begin in v                                                        */
+    int64_t rows[2];   /* where H~ begins in alone_rows: dim rows of size numbers                      */
+    double w[3], C[3]; /* w with the velocities that mechanisms have by themselves                     */
+    double W[9];       /* W_cc, dim x dim                                                              */
+    sti_Local local;
+} sti_Alone;
+
+/* What is known of a contact's rows, and whether it goes into a lane. */
+typedef enum sti_ContactKind {
+    STI_ANY_ROWS,   /* in a lane, with whatever numbers on its bodies                                  */
+    STI_ONE_BODY,   /* in a lane: each row has the six velocities of a body, in order                  */
+    STI_TWO_BODIES, /* in a lane: of one body, then of the other                                       */
+    STI_LED,        /* in a lane, and touches a body that nothing but time can move                    */
+    STI_ALONE       /* in none                                                                         */
+} sti_ContactKind;
+
+/* What is done to batches, one version for each vector unit (sweep_lanes.h). */
+typedef enum sti_Pass {
+    STI_SWEEP,  /* returns | change of r |^2                                                       */
+    STI_APPLY,  /* v += H~ r                                                                       */
+    STI_RESTORE /* the same, with r moved into the laws' sets first                                */
+} sti_Pass;
+typedef struct sti_GraphCode {
+    void (*fill)(sti_RowLanes *to, const sti_LaneRows *rows);
+    void (*fill_points)(sti_PointLanes *to, const sti_LaneFrames *frames);
+    void (*prepare)(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b, double *weight,
+                    double sum[STI_SUMS]);
+    void (*invert)(sti_Batch *batch);
+    double (*pass)(const sti_Batch *batch, sti_LaneMap map, double *r, double *v, int32_t ground, int n_batches,
+                   sti_Pass pass);
+    void (*judge)(const sti_Batch *batch, sti_LaneMap map, int n_batches, const double *weight, const double *v,
+                  double *r_to_u, sti_LaneJudgement *out);
+} sti_GraphCode;
+extern const sti_GraphCode sti_graph_plain, sti_graph_avx2, sti_graph_avx512;
+const sti_GraphCode *sti_graph_code(void); /* the fastest that this processor can run */
+
+struct sti_Graph {
+    st_Allocator allocator;
+    const st_Problem *problem;
+    const sti_GraphCode *code;
+    int threads; /* of a team, set by its owner; the result does not depend on it                 */
+    int n_nodes, n_batches;
+    int n_rooms; /* of eight contacts each in r, weight and judged: n_batches, then those alone         */
+    int n_alone, n_jointed;
+    sti_Mobility mobility; /* of mechanisms; v~ of theirs stands behind those of bodies and ground in v  */
+    int n_zones;
+    int n_coloured;       /* batches with a colour, all but the last ones                                      */
+    int colour_first[65]; /* stretches of colour k: colour_first[k] .. colour_first[k+1]-1              */
+    STI_ARRAY(sti_Stretch, stretch); /* in memory's order in each colour                                */
+    STI_ARRAY(int, run_first);       /* batches of colour k in zone z: behind run_first[STI_COLOURS z + k] */
+    bool straight; /* rows wait, no contact has one tangent, and w and C are along normals              */
+    bool round;    /* balls: all bodies are round                                                       */
+    bool pointed;  /* points: they are not, but have principal axes and touch at points                 */
+    bool inverted; /* batches have their inverses                                                       */
+    STI_ARRAY(sti_Batch, batch);
+    STI_ARRAY(sti_RowLanes, rows); /* by batch, or                                                   */
+    STI_ARRAY(sti_PointLanes, points);
+    STI_ARRAY(sti_BallLanes, balls); /* by batch                                                       */
+    STI_ARRAY(double, v);            /* v~: STI_NODE a body, one more for the ground                    */
+    STI_ARRAY(double, v_free);       /* v~_free likewise                                                */
+    STI_ARRAY(double, r);            /* by batch, direction, lane                                       */
+    STI_ARRAY(double, weight);       /* likewise: 1/rho, the weight of an impulse's square              */
+    STI_ARRAY(double, judged);       /* likewise: the r that is judged, then its u; b before the first sweep */
+    STI_ARRAY(double, v_judged);     /* v~ of that r                                                    */
+    STI_ARRAY(double, scale);        /* by node: the diagonal of inv(L), STI_NODE numbers               */
+    STI_ARRAY(double, axes);         /* by node: its axes as columns (row-major 3 x 3), each times its scale; the scale
+                                      * of its motion; STI_FRAME numbers. Where pointed                 */
+    STI_ARRAY(double, root);         /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
+    STI_ARRAY(bool, diagonal);       /* by node: L is                                                   */
+    STI_ARRAY(int64_t, mass_at);     /* by node: where A_k stands                                       */
+    STI_ARRAY(int32_t, legs);        /* by contact: its nodes, two                                      */
+    STI_ARRAY(uint8_t, kind);        /* by contact: sti_ContactKind                                     */
+    STI_ARRAY(sti_Alone, alone);     /* contacts that stand alone, n_alone                              */
+    STI_ARRAY(double, alone_rows);   /* their rows                                                      */
+    STI_ARRAY(int, jointed);         /* the contacts on bodies with joints, n_jointed                   */
+    STI_ARRAY(uint64_t, taken);      /* by node: colours of its contacts                                */
+    STI_ARRAY(uint8_t, colour);      /* by contact                                                      */
+    STI_ARRAY(int, place);           /* by contact: STI_LANES batch + lane                              */
+    int n_placed, placed_nodes;      /* contacts and nodes that colours and places are of; 0: none      */
+    STI_ARRAY(sti_Part, part);       /* by chunk of batches, or by stretch and one more                 */
+};
+
+/* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits tells whether the problem is one for this file; if so
+ * its lists are made, and the residual's scale from v_free. */
+st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_Saddle *saddle, const double *v_free,
+                          double *scale, bool *fits, st_Error *err);
+/* b of all rows and rho of all contacts, for who wants them: before the first judgement. */
+void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho);
+void sti_graph_release(sti_Graph *graph);
+
+/* r in the problem's order and in the graph's. */
+void sti_graph_take(sti_Graph *graph, const double *r);
+void sti_graph_give(const sti_Graph *graph, double *r);
+
+/* r is moved into the laws' sets, and v~ = v~_free + H~ r anew. */
+void sti_graph_restore(sti_Graph *graph);
+
+/* v and u of r, in the problem's order, and how far r is from a solution: the sum of the squares of the natural map,
+ * and the largest share of a contact in it. The sweeps' own r and v~ stay. All that is in lanes: velocities of bodies
+ * with joints, and the contacts that stand alone, are the caller's.                                */
+typedef struct sti_GraphError {
+    double sum, worst;
+} sti_GraphError;
+sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, double *u, st_Residual *out);
+
+/* The one that stands alone as contact c; NULL: it is in a lane. */
+static inline sti_Alone *sti_graph_alone(const sti_Graph *graph, int c)
+{
+    return graph->kind[c] == STI_ALONE ? graph->alone + (graph->place[c] - STI_LANES * graph->n_batches) : NULL;
+}
+
+/* One contact out of its lane: the rows of H~' on its two bodies, by direction (0 where it has none); and the
+ * diagonal of C.                                                                                  */
+void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
+double sti_graph_compliance(const sti_Graph *graph, int c, int direction);
+double sti_graph_rho(const sti_Graph *graph, int c);
+
+/* All contacts once, in the order of colours; returns | change of r |. */
+double sti_graph_sweep(sti_Graph *graph);
+
+/* ---- between the files of the graph: contact_coloring.c, pile_fill.c, pile_sweep.c ---- */
+
+enum { STI_COLOURS = 64 }; /* bits of a word */
+enum { STI_CHUNK = 8 };    /* batches that are summed up together */
+enum { STI_LEAST = 256 };  /* contacts that are worth a thread */
+enum { STI_ZONE = 2048 };  /* contacts of a zone */
+
+static inline int sti_chunks_of(int n_batches)
+{
+    return (n_batches + STI_CHUNK - 1) / STI_CHUNK;
+}
+
+/* Batches that may have lanes without contacts, by e = 0, 1 ...: the last one of each colour in each zone (-1: it has
+ * none), and those behind all colours. */
+static inline int sti_graph_open(const sti_Graph *graph)
+{
+    return STI_COLOURS * graph->n_zones + graph->n_batches - graph->n_coloured;
+}
+static inline int sti_graph_open_batch(const sti_Graph *graph, int e)
+{
+    const int runs = STI_COLOURS * graph->n_zones, *first = graph->run_first + e;
+    if (e >= runs) return graph->n_coloured + e - runs;
+    return first[0] < first[1] ? first[1] - 1 : -1;
+}
+
+static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
+{
+    return (sti_LaneMap){graph->round || graph->pointed ? NULL : graph->rows + batch,
+                         graph->pointed ? graph->points + batch : NULL, graph->round ? graph->balls + batch : NULL};
+}
+
+/* pile_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of
+ * the residual's scale (sweep_lanes.h). */
+st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err);
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, double sum[STI_SUMS]);
+/* h <- inv(L) h: the numbers of a row on a body, six of them. */
+void sti_graph_scale_row(const sti_Graph *graph, int node, double *h);
+
+/* mechanism_contacts.c: how many numbers v~ of mechanisms has; contacts that stand alone get their rows, then (C is in)
+ * their blocks of W, and add to the sums; *fits: none touches more than two things. A pass over them returns | change
+ * |^2. */
+static inline int64_t sti_graph_freedoms(const sti_Graph *graph)
+{
+    return graph->problem->n_l > 0 ? graph->mobility.first[graph->mobility.n] : 0;
+}
+st_Status sti_alone_fill(sti_Graph *graph, const sti_Saddle *saddle, const double *v_free, bool *fits, st_Error *err);
+void sti_alone_prepare(sti_Graph *graph, const double *v_free, double sum[STI_SUMS]);
+double sti_alone_pass(const sti_Graph *graph, double *r, double *v, sti_Pass pass);
+
+/* v of v~. */
+void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out);
+/* Arrays by batch, direction and lane, and in the problem's order. */
+void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out);
+void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes);
+
+#endif

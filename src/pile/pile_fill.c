@@ -1,0 +1,505 @@
+/* pile_fill.c -- see pile.h: masses, and the numbers of contacts in their lanes. */
+#include "pile/pile.h"
+
+#include "math/block_diag.h"
+
+#define GROW(name, n) STI_TRY(STI_GROW(&graph->allocator, graph->name, graph->name##_size, (n), err))
+
+/* ------------------------------------------------------------------ masses */
+
+static bool is_diagonal(int n, const double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (A[i * n + j] != 0.0) return false;
+    return true;
+}
+
+/* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
+ * says so.                                                                                        */
+static bool invert_diagonal(int n, const double *A, int64_t apart, double *scale)
+{
+    for (int i = 0; i < n; i++) {
+        if (!(A[i * apart] > 0.0)) return false;
+        scale[i] = i > 0 && A[i * apart] == A[(i - 1) * apart] ? scale[i - 1] : 1.0 / sqrt(A[i * apart]);
+    }
+    return true;
+}
+
+/* The same for any A_k, row-major 6 x 6. */
+static bool invert_root(int n, const double *A, double inverse[36])
+{
+    double L[6][6];
+    memset(inverse, 0, 36 * sizeof *inverse);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = A[i * n + j];
+            for (int k = 0; k < j; k++)
+                sum -= L[i][k] * L[j][k];
+            if (i == j && !(sum > 0.0)) return false;
+            L[i][j] = i == j ? sqrt(sum) : sum / L[j][j];
+        }
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            double sum = i == j ? 1.0 : 0.0;
+            for (int k = j; k < i; k++)
+                sum -= L[i][k] * inverse[6 * k + j];
+            inverse[6 * i + j] = sum / L[i][i];
+        }
+    return true;
+}
+
+/* h <- inv(L) h of a body whose L is not diagonal. */
+static void multiply_row(const sti_Graph *graph, int node, double h[6])
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node;
+    for (int i = 5; i >= 0; i--) {
+        h[i] *= inverse[7 * i];
+        for (int j = 0; j < i; j++)
+            h[i] += inverse[6 * i + j] * h[j];
+    }
+}
+
+void sti_graph_scale_row(const sti_Graph *graph, int node, double *h)
+{
+    if (!graph->diagonal[node]) {
+        multiply_row(graph, node, h);
+        return;
+    }
+    for (int i = 0; i < 6; i++)
+        h[i] *= graph->scale[STI_NODE * (ptrdiff_t)node + i];
+}
+
+/* v~ = L'v: the transposed of inv(L), solved backwards. */
+static void scale_velocity(const sti_Graph *graph, int node, int n, const double *v, double *out)
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    for (int i = n - 1; i >= 0; i--) {
+        double sum = v[i];
+        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
+            sum -= inverse[6 * k + i] * out[k];
+        out[i] = sum / (graph->diagonal[node] ? scale[i] : inverse[7 * i]);
+    }
+}
+
+static const double *axes_of(const sti_Graph *graph, int node)
+{
+    const struct st_RowSource *later = graph->problem->later;
+    return later->axes(later->ctx, graph->problem->A.first[node]);
+}
+
+/* The turning part of v~ in world axes: the same numbers for a round body. */
+static void turn_to_world(const double *R, double v[STI_NODE])
+{
+    const double x = v[3], y = v[4], z = v[5];
+    for (int i = 0; i < 3; i++)
+        v[3 + i] = R[3 * i] * x + R[3 * i + 1] * y + R[3 * i + 2] * z;
+}
+
+void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out)
+{
+    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    const int *first = graph->problem->A.first, n = first[node + 1] - first[node];
+    if (graph->round) {
+        const double *R = axes_of(graph, node);
+        for (int i = 0; i < 3; i++) {
+            out[i] = scale[i] * v[i];
+            out[3 + i] = scale[3] * (R[i] * v[3] + R[3 + i] * v[4] + R[6 + i] * v[5]);
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++) { /* inv(L)'v~ */
+        out[i] = (graph->diagonal[node] ? scale[i] : inverse[7 * i]) * v[i];
+        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
+            out[i] += inverse[6 * k + i] * v[k];
+    }
+}
+
+/* Is a diagonal A_k of a body whose inertia is a multiple of 1? */
+static bool is_round(int n, const double *A, int64_t apart)
+{
+    const double *I = A + 3 * apart;
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
+}
+
+/* Is a diagonal A_k of a body that moves alike in all directions? */
+static bool is_even(int n, const double *A, int64_t apart)
+{
+    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
+}
+
+/* Bodies in parts. */
+typedef struct Masses {
+    sti_Graph *graph;
+    const double *v_free;
+    bool diagonal[STI_PARTS], round[STI_PARTS], even[STI_PARTS], definite[STI_PARTS]; /* all of them are   */
+} Masses;
+
+static void look_at_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Masses *masses = ctx;
+    const sti_Graph *graph = masses->graph;
+    const st_BlockDiag *A = &graph->problem->A;
+    bool diagonal = true, round = true, even = true;
+    for (int k = (int)first; k < (int)end; k++) {
+        const int n = A->first[k + 1] - A->first[k];
+        const double *x = A->x + graph->mass_at[k];
+        graph->diagonal[k] = sti_block_marked(A, k) || is_diagonal(n, x);
+        diagonal = diagonal && graph->diagonal[k];
+        round = round && graph->diagonal[k] && is_round(n, x, sti_block_stride(A, k));
+        even = even && graph->diagonal[k] && is_even(n, x, sti_block_stride(A, k));
+    }
+    masses->diagonal[part] = diagonal;
+    masses->round[part] = round;
+    masses->even[part] = even;
+}
+
+/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or have they at
+ * least axes?                                                                                            */
+static st_Status look_at_masses(Masses *masses, st_Error *err)
+{
+    sti_Graph *graph = masses->graph;
+    const st_Problem *p = graph->problem;
+    bool all = true;
+    int64_t at = 0;
+    for (int k = 0; k < graph->n_nodes; k++) {
+        graph->mass_at[k] = at;
+        at += sti_block_numbers(&p->A, k);
+    }
+    const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
+    graph->round = graph->pointed = graph->straight;
+    for (int k = 0; k < parts; k++) {
+        all = all && masses->diagonal[k];
+        graph->round = graph->round && masses->round[k];
+        graph->pointed = graph->pointed && masses->even[k];
+    }
+    graph->diagonal[graph->n_nodes] = true;
+    graph->pointed = graph->pointed && !graph->round;
+    if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
+    if (graph->pointed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
+    return ST_OK;
+}
+
+static void scale_axes(const sti_Graph *graph, int node)
+{
+    const double *R = axes_of(graph, node), *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
+    double *to = graph->axes + STI_FRAME * (ptrdiff_t)node;
+    for (int k = 0; k < 9; k++)
+        to[k] = R[k] * scale[3 + k % 3];
+    to[9] = scale[0];
+}
+
+static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
+{
+    const st_Problem *p = graph->problem;
+    const int first = p->A.first[k], n = p->A.first[k + 1] - first;
+    const double *A = p->A.x + graph->mass_at[k];
+    double *v = graph->v_free + STI_NODE * (ptrdiff_t)k, *scale = graph->scale + STI_NODE * (ptrdiff_t)k;
+    memset(v, 0, STI_NODE * sizeof *v);
+    memset(scale, 0, STI_NODE * sizeof *scale);
+    const bool definite = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k), scale)
+                                             : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
+    if (definite) scale_velocity(graph, k, n, v_free + first, v);
+    if (definite && graph->round) turn_to_world(axes_of(graph, k), v);
+    if (definite && graph->pointed) scale_axes(graph, k);
+    return definite;
+}
+
+static void take_masses(void *ctx, int part, int64_t first, int64_t end)
+{
+    Masses *masses = ctx;
+    masses->definite[part] = true;
+    for (int k = (int)first; k < (int)end && masses->definite[part]; k++)
+        masses->definite[part] = take_mass(masses->graph, k, masses->v_free);
+}
+
+st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err)
+{
+    const ptrdiff_t ground = STI_NODE * (ptrdiff_t)graph->n_nodes;
+    Masses masses;
+    masses.graph = graph, masses.v_free = v_free;
+    STI_TRY(look_at_masses(&masses, err));
+    memset(graph->v_free + ground, 0, STI_NODE * sizeof *graph->v_free);
+    memset(graph->scale + ground, 0, STI_NODE * sizeof *graph->scale);
+    const int parts = sti_team_parts(graph->threads, graph->n_nodes, take_masses, &masses);
+    *definite = true;
+    for (int k = 0; k < parts; k++)
+        *definite = *definite && masses.definite[k];
+    if (graph->pointed) memset(graph->axes + STI_FRAME * (ptrdiff_t)graph->n_nodes, 0, STI_FRAME * sizeof(double));
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ contacts */
+
+/* Rows of H as it stands. Those on whole bodies, as nearly all are, have their numbers in order. */
+static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double row[3][2][STI_NODE])
+{
+    const st_Problem *p = graph->problem;
+    for (int d = 0; d < p->contact[c].dim; d++) {
+        const int64_t begin = p->H.p[p->contact[c].first + d], end = p->H.p[p->contact[c].first + d + 1];
+        const double *h = p->H.x + begin;
+        if (graph->kind[c] == STI_ONE_BODY || graph->kind[c] == STI_TWO_BODIES) {
+            memcpy(row[d][0], h, 6 * sizeof *h);
+            if (graph->kind[c] == STI_TWO_BODIES) memcpy(row[d][1], h + 6, 6 * sizeof *h);
+            continue;
+        }
+        for (int64_t e = begin; e < end; e++) {
+            const int node = net->block_of[p->H.i[e]];
+            if (graph->kind[c] == STI_LED && graph->mobility.of_block[node] >= 0) continue;
+            row[d][node == graph->legs[2 * (ptrdiff_t)c] ? 0 : 1][p->H.i[e] - p->A.first[node]] = p->H.x[e];
+        }
+    }
+}
+
+/* What a row has of velocities that nothing but time changes. */
+static double led_velocity(const sti_Graph *graph, const sti_Net *net, int row, const double *v_free)
+{
+    const st_Sparse *H = &graph->problem->H;
+    double sum = 0.0;
+    for (int64_t e = H->p[row]; e < H->p[row + 1]; e++)
+        if (graph->mobility.of_block[net->block_of[H->i[e]]] >= 0) sum += H->x[e] * v_free[H->i[e]];
+    return sum;
+}
+
+/* H~ of a batch by its rows. Where L is not diagonal they are scaled here, else in their lanes. */
+static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *v_free, const sti_Batch *batch,
+                      sti_RowLanes *to)
+{
+    static const _Alignas(STI_ALIGN) double one[STI_NODE] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const st_Problem *p = graph->problem;
+    sti_LaneRows rows;
+    memset(to->w, 0, sizeof to->w);
+    memset(to->C, 0, sizeof to->C);
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        memset(rows.h[l], 0, sizeof rows.h[l]);
+        if (c >= 0 && sti_rows_wait(p))
+            p->later->put(p->later->ctx, c, p->contact[c].dim, rows.h[l]);
+        else if (c >= 0)
+            copy_rows(graph, net, c, rows.h[l]);
+        for (int side = 0; side < 2; side++) {
+            const int32_t node = batch->body[side][l];
+            rows.scale[side][l] = graph->diagonal[node] ? graph->scale + STI_NODE * (ptrdiff_t)node : one;
+            for (int d = 0; d < 3 && !graph->diagonal[node]; d++)
+                multiply_row(graph, node, rows.h[l][d][side]);
+        }
+        for (int d = 0; c >= 0 && d < p->contact[c].dim; d++)
+            to->w[d][l] = p->w[p->contact[c].first + d];
+        for (int d = 0; c >= 0 && graph->kind[c] == STI_LED && d < p->contact[c].dim; d++)
+            to->w[d][l] += led_velocity(graph, net, p->contact[c].first + d, v_free);
+    }
+    graph->code->fill(to, &rows);
+}
+
+/* Where contact c is (problem/lazy_rows.h); c < 0: nowhere. */
+static const double *frame_of(const st_Problem *p, int c, const double *centre[2])
+{
+    static const double nowhere[9] = {0};
+    centre[0] = centre[1] = nowhere;
+    return c >= 0 ? p->later->frame(p->later->ctx, c, centre) : nowhere;
+}
+
+/* The same from the frames of the contacts, where bodies have principal axes. */
+static void fill_points(const sti_Graph *graph, const sti_Batch *batch, sti_PointLanes *to)
+{
+    const st_Problem *p = graph->problem;
+    sti_LaneFrames frames;
+    for (int l = 0; l < STI_LANES; l++) {
+        const int c = batch->contact[l];
+        const double *centre[2], *point = frames.frame[l] = frame_of(p, c, centre);
+        for (int side = 0; side < 2; side++) {
+            frames.axes[side][l] = graph->axes + STI_FRAME * (ptrdiff_t)batch->body[side][l];
+            for (int k = 0; k < 3; k++)
+                frames.lever[side][k][l] = point[k] - centre[side][k];
+        }
+        frames.slides[l] = batch->dim[l] > 1 ? -1 : 0;
+        to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
+        to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
+    }
+    graph->code->fill_points(to, &frames);
+}
+
+/* Law and bodies of contact c in its lane; c < 0: of a lane without one. */
+static void fill_law(const sti_Graph *graph, sti_Batch *batch, int lane, int c)
+{
+    const st_ContactLaw *contact = &graph->problem->contact[c >= 0 ? c : 0];
+    batch->dim[lane] = c >= 0 ? contact->dim : 0;
+    batch->mu[lane] = c >= 0 ? contact->mu : 0.0;
+    for (int side = 0; side < 2; side++)
+        batch->body[side][lane] = c >= 0 ? graph->legs[2 * (ptrdiff_t)c + side] : graph->n_nodes;
+}
+
+/* The same for balls, one of them. */
+static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l, sti_BallLanes *to)
+{
+    const st_Problem *p = graph->problem;
+    const int c = batch->contact[l];
+    const double *centre[2], *frame = frame_of(p, c, centre);
+    for (int k = 0; k < 3; k++) {
+        to->normal[k][l] = frame[3 + k];
+        to->tangent[k][l] = batch->dim[l] > 1 ? frame[6 + k] : 0.0;
+    }
+    for (int side = 0; side < 2; side++) {
+        const double *scale = graph->scale + STI_NODE * (ptrdiff_t)batch->body[side][l];
+        to->mass[side][l] = scale[0];
+        for (int k = 0; k < 3; k++)
+            to->lever[side][k][l] = scale[3] * (frame[k] - centre[side][k]);
+    }
+    to->w[l] = c >= 0 ? p->w[p->contact[c].first] : 0.0;
+    to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
+}
+
+/* Diagonal of C by rows, 0 where it has none. */
+static void spread_compliance(sti_Graph *graph)
+{
+    const st_Problem *p = graph->problem;
+    const double *x = p->C.x;
+    for (int k = 0, c = 0; k < p->C.n_blocks && !graph->round && !graph->pointed; k++) {
+        const int size = p->C.first[k + 1] - p->C.first[k];
+        for (int i = 0; i < size; i++) {
+            const int row = p->C.first[k] + i;
+            while (row >= p->contact[c].first + p->contact[c].dim)
+                c++;
+            const int d = row - p->contact[c].first, batch = graph->place[c] / STI_LANES;
+            double *to = batch < graph->n_batches ? &graph->rows[batch].C[d][graph->place[c] % STI_LANES]
+                                                  : &sti_graph_alone(graph, c)->C[d];
+            *to = x[(ptrdiff_t)i * (size + 1)];
+        }
+        x += (ptrdiff_t)size * size;
+    }
+}
+
+typedef struct Preparation {
+    sti_Graph *graph;
+    const sti_Net *net;
+    const double *v_free;
+} Preparation;
+
+static void fill_range(void *ctx, int64_t first, int64_t end)
+{
+    const Preparation *of = ctx;
+    sti_Graph *graph = of->graph;
+    for (int64_t k = first; k < end; k++) {
+        for (int l = 0; l < STI_LANES; l++)
+            fill_law(graph, &graph->batch[k], l, graph->batch[k].contact[l]);
+        if (graph->pointed)
+            fill_points(graph, &graph->batch[k], &graph->points[k]);
+        else
+            fill_rows(graph, of->net, of->v_free, &graph->batch[k], &graph->rows[k]);
+    }
+}
+
+/* Contacts in their own order, in which what is known of them stands in memory: each colour's lanes then fill one after
+ * another, and large piles wait for memory less than where lanes fetch their contacts from all over it.       */
+static void fill_ball_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Graph *graph = ctx;
+    for (int c = (int)first; c < (int)end; c++) {
+        const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
+        fill_law(graph, &graph->batch[batch], lane, c);
+        fill_ball(graph, &graph->batch[batch], lane, &graph->balls[batch]);
+    }
+}
+
+static void fill_balls(sti_Graph *graph)
+{
+    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, fill_ball_range, graph);
+    for (int e = 0; e < sti_graph_open(graph); e++) {
+        const int batch = sti_graph_open_batch(graph, e);
+        for (int l = 0; batch >= 0 && l < STI_LANES; l++) {
+            if (graph->batch[batch].contact[l] >= 0) continue;
+            fill_law(graph, &graph->batch[batch], l, -1);
+            fill_ball(graph, &graph->batch[batch], l, &graph->balls[batch]);
+        }
+    }
+}
+
+static void prepare_chunks(void *ctx, int64_t first, int64_t end)
+{
+    sti_Graph *graph = ctx;
+    for (int64_t chunk = first; chunk < end; chunk++) {
+        double *sum = graph->part[chunk].sum;
+        memset(sum, 0, STI_SUMS * sizeof *sum);
+        for (ptrdiff_t k = chunk * STI_CHUNK; k < (chunk + 1) * STI_CHUNK && k < graph->n_batches; k++) {
+            const ptrdiff_t at = 3 * STI_LANES * k;
+            graph->code->prepare(&graph->batch[k], sti_graph_map(graph, k), graph->v_free, graph->judged + at,
+                                 graph->weight + at, sum);
+        }
+    }
+}
+
+void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, double sum[STI_SUMS])
+{
+    Preparation preparation = {graph, net, v_free};
+    const int n = sti_chunks_of(graph->n_batches);
+    if (graph->round)
+        fill_balls(graph);
+    else
+        sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
+    spread_compliance(graph);
+    sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);
+    graph->inverted = false;
+    memset(sum, 0, STI_SUMS * sizeof *sum);
+    for (int k = 0; k < n; k++)
+        for (int e = 0; e < STI_SUMS; e++)
+            sum[e] += graph->part[k].sum[e];
+    sti_alone_prepare(graph, v_free, sum);
+}
+
+/* ------------------------------------------------------------------ orders */
+
+/* The numbers of a contact in an array by batch, direction and lane. */
+static ptrdiff_t lane_of(const sti_Graph *graph, int c)
+{
+    return 3 * STI_LANES * (ptrdiff_t)(graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
+}
+
+/* What a team works on: an array by lanes and one in the problem's order. */
+typedef struct Order {
+    const sti_Graph *graph;
+    double *lanes, *rows;
+    const double *from;
+} Order;
+
+static void give_range(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const st_ContactLaw *contact = order->graph->problem->contact;
+    for (int c = (int)first; c < (int)end; c++)
+        for (int d = 0; d < contact[c].dim; d++)
+            order->rows[contact[c].first + d] = order->from[lane_of(order->graph, c) + (ptrdiff_t)STI_LANES * d];
+}
+
+void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out)
+{
+    Order order = {.graph = graph, .from = lanes, .rows = out};
+    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, give_range, &order);
+}
+
+/* Directions that a contact does not have are 0. */
+static void take_range(void *ctx, int64_t first, int64_t end)
+{
+    const Order *order = ctx;
+    const st_ContactLaw *contact = order->graph->problem->contact;
+    for (int c = (int)first; c < (int)end; c++) {
+        double *to = order->lanes + lane_of(order->graph, c);
+        for (int d = 0; d < 3; d++)
+            to[STI_LANES * d] = d < contact[c].dim ? order->from[contact[c].first + d] : 0.0;
+    }
+}
+
+/* Lanes without a contact, too. */
+void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes)
+{
+    Order order = {.graph = graph, .from = from, .lanes = lanes};
+    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, take_range, &order);
+    for (int e = 0; e < sti_graph_open(graph); e++) {
+        const int batch = sti_graph_open_batch(graph, e);
+        for (int l = 0; batch >= 0 && l < STI_LANES; l++)
+            for (int d = 0; graph->batch[batch].contact[l] < 0 && d < 3; d++)
+                lanes[3 * STI_LANES * (ptrdiff_t)batch + STI_LANES * d + l] = 0.0;
+    }
+    for (int l = graph->n_alone; l < STI_LANES * (graph->n_rooms - graph->n_batches); l++)
+        for (int d = 0; d < 3; d++)
+            lanes[3 * STI_LANES * (ptrdiff_t)(graph->n_batches + l / STI_LANES) + STI_LANES * d + l % STI_LANES] = 0.0;
+}

@@ -1,0 +1,151 @@
+/* one_contact_polygon.c -- one contact in space whose friction is bounded by a polygon: pyramid and box.
+ *
+ *     r_T in mu r_n P,  P = conv(d_1 .. d_m),  r_T maximises -u_T' r_T there,   0 <= r_n _|_ u_n >= 0
+ *
+ * P is the regular polygon of the pyramid's facets, or the square of the box (maximising over a square
+ * is maximising in each coordinate, which is the box law). With the normal eliminated as in one_contact.c the
+ * answer is stick, or on one of 2 m faces:
+ *
+ *     edge j     x on the line through mu r_n d_j, mu r_n d_j+1;  u_T along its inner normal
+ *     vertex j   x = mu r_n d_j;                                  u_T in the cone between two such normals
+ *
+ * each a small linear system and a test. Faces are tried from the one of the last impulse on, so that a
+ * settled contact costs one or two; when rounding lets none pass, the one that fails by least is taken.
+ * A pyramid of 2 facets in space is a segment, an edge walked there and back: nothing else changes.
+ */
+#include "problem/law.h"
+#include "problem/one_contact.h"
+
+int sti_local_vertex_count(const st_ContactLaw *contact)
+{
+    if (contact->dim != 3) return 0;
+    return contact->law == ST_LAW_PYRAMID ? contact->facets : contact->law == ST_LAW_BOX ? 4 : 0;
+}
+
+void sti_local_vertices(const st_ContactLaw *contact, double *vertex)
+{
+    static const double square[8] = {1, 1, -1, 1, -1, -1, 1, -1};
+    for (int j = 0; j < sti_local_vertex_count(contact); j++)
+        if (contact->law == ST_LAW_BOX) {
+            vertex[2 * j] = square[2 * j];
+            vertex[2 * j + 1] = square[2 * j + 1];
+        } else {
+            sti_law_facet(contact, j, vertex + 2 * j);
+        }
+}
+
+static double dot(const double a[2], const double b[2])
+{
+    return a[0] * b[0] + a[1] * b[1];
+}
+
+/* A face that was tried. */
+typedef struct Try {
+    double x[2], r_n;
+    double excess; /* by how much it fails, as an impulse; 0: it is the answer */
+} Try;
+
+static void slip_velocity(const sti_Slip *s, const double x[2], double u[2])
+{
+    u[0] = s->S[0] * x[0] + s->S[1] * x[1] + s->c[0];
+    u[1] = s->S[2] * x[0] + s->S[3] * x[1] + s->c[1];
+}
+
+/* Between vertices p and q: with t along the edge and a across it, outwards, c = a'p = a'q,
+ *     a'x = mu c r_n = mu c (nu + m'x),     t'(S x + c_T) = 0.                                     */
+static Try try_edge(const sti_Slip *s, double mu, double rho, const double p[2], const double q[2])
+{
+    Try out = {.excess = INFINITY};
+    const double t[2] = {q[0] - p[0], q[1] - p[1]}, a[2] = {t[1], -t[0]}, c = dot(a, p);
+    const double tS[2] = {t[0] * s->S[0] + t[1] * s->S[2], t[0] * s->S[1] + t[1] * s->S[3]};
+    const double rho_t = 1.0 / (fabs(tS[0]) + fabs(tS[1])); /* both rows of size 1, or the pivot misleads */
+    const double row[4] = {a[0] - mu * c * s->m[0], a[1] - mu * c * s->m[1], rho_t * tS[0], rho_t * tS[1]};
+    const double rhs[2] = {-mu * c * s->nu, rho_t * dot(t, s->c)};
+    if (!sti_local_solve2(row, 0.0, rhs, out.x)) return out;
+    out.r_n = s->nu + dot(s->m, out.x);
+    if (!(out.r_n >= 0.0) || !isfinite(out.r_n)) return out;
+
+    double u[2];
+    slip_velocity(s, out.x, u);
+    const double length = sqrt(dot(t, t)), at = dot(t, out.x);
+    const double before = mu * out.r_n * dot(t, p) - at, beyond = at - mu * out.r_n * dot(t, q);
+    out.excess = fmax(fmax(0.0, rho * dot(a, u)), fmax(before, beyond)) / length;
+    return out;
+}
+
+static Try try_vertex(const sti_Slip *s, double mu, double rho, const double p[2], const double d[2], const double q[2])
+{
+    Try out = {.excess = INFINITY};
+    const double share = 1.0 - mu * dot(s->m, d);
+    if (!(share > 0.0)) return out;
+    out.r_n = s->nu / share;
+    out.x[0] = mu * out.r_n * d[0];
+    out.x[1] = mu * out.r_n * d[1];
+    if (!isfinite(out.r_n)) return out;
+
+    double u[2];
+    slip_velocity(s, out.x, u);
+    const double to_p[2] = {p[0] - d[0], p[1] - d[1]}, to_q[2] = {q[0] - d[0], q[1] - d[1]};
+    const double gain = fmax(-dot(to_p, u), -dot(to_q, u)); /* moving to a neighbour must not pay */
+    out.excess = rho * fmax(0.0, gain) / sqrt(dot(to_p, to_p));
+    return out;
+}
+
+/* The vertex that `lean` leans to most. */
+static int nearest_vertex(const sti_Local *local, const double lean[2])
+{
+    int best = 0;
+    for (int j = 1; j < local->n_vertices; j++)
+        if (dot(lean, local->vertex + 2 * j) > dot(lean, local->vertex + 2 * best)) best = j;
+    return best;
+}
+
+/* Stick: u_T = 0 and x in mu r_n P, seen edge by edge. */
+static bool sticks(const sti_Local *local, const sti_Slip *s, Try *out)
+{
+    const double mu = local->contact->mu;
+    const int m = local->n_vertices;
+    if (m == 2 || !sti_local_solve2(s->S, 0.0, s->c, out->x)) return false; /* a segment has no inside */
+    out->r_n = s->nu + dot(s->m, out->x);
+    if (!(out->r_n >= 0.0)) return false;
+    for (int j = 0; j < m; j++) {
+        const double *p = local->vertex + 2 * j, *q = local->vertex + 2 * ((j + 1) % m);
+        const double a[2] = {q[1] - p[1], p[0] - q[0]};
+        if (dot(a, out->x) > mu * out->r_n * dot(a, p)) return false;
+    }
+    return true;
+}
+
+static Try slide(const sti_Local *local, const sti_Slip *s, const double lean[2])
+{
+    const double *W = local->W, mu = local->contact->mu, rho = 3.0 / (W[0] + W[4] + W[8]);
+    const int m = local->n_vertices, start = nearest_vertex(local, lean);
+    Try best = {.excess = INFINITY};
+    for (int k = 0; k < 2 * m && best.excess > 0.0; k++) {
+        const int j = (start + m - 1 + k / 2) % m; /* the edge before the start, the vertex after it, ... */
+        const double *p = local->vertex + 2 * j, *d = local->vertex + 2 * ((j + 1) % m);
+        const double *q = local->vertex + 2 * ((j + 2) % m);
+        const Try face = k % 2 == 0 ? try_edge(s, mu, rho, p, d) : try_vertex(s, mu, rho, p, d, q);
+        if (face.excess < best.excess) best = face;
+    }
+    return best;
+}
+
+void sti_local_polygon(const sti_Local *local, const double *b, double *r)
+{
+    const double lean[2] = {r[1], r[2]};
+    if (b[0] >= 0.0 || local->W[0] <= 0.0) {
+        r[0] = r[1] = r[2] = 0.0;
+        return;
+    }
+    sti_Slip slip;
+    Try face = {0};
+    sti_local_eliminate_normal(local, b, r, &slip);
+    if (!sticks(local, &slip, &face)) {
+        const double against[2] = {-slip.c[0], -slip.c[1]};
+        face = slide(local, &slip, lean[0] != 0.0 || lean[1] != 0.0 ? lean : against);
+    }
+    r[0] = face.r_n;
+    r[1] = face.x[0];
+    r[2] = face.x[1];
+}

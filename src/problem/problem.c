@@ -1,0 +1,229 @@
+/* problem.c -- is a step problem well formed? Everything a solver relies on is checked here, once, at
+ * the public door; behind it nobody checks again. Messages name the thing, its index and its value.
+ *
+ * Definiteness is not checked entry by entry: an A that is not positive definite shows in its
+ * factorisation (reduce.c). What is cheap to see is refused here: asymmetry, a diagonal not above 0.
+ */
+#include "base/base.h"
+#include "base/tolerance.h"
+#include "math/block_diag.h"
+#include "problem/law.h"
+
+#include <stiction/problem.h>
+
+static const char *const law_names[ST_N_LAWS] = {"frictionless", "bounded", "coulomb", "cone", "pyramid", "box"};
+
+const char *st_law_name(st_Law law)
+{
+    return (int)law >= 0 && (int)law < ST_N_LAWS ? law_names[law] : "unknown";
+}
+
+#define BAD(...) sti_fail(err, ST_ERR_ARGUMENT, __VA_ARGS__)
+
+static st_Status check_vector(const char *name, const double *x, int n, st_Error *err)
+{
+    if (n > 0 && x == NULL) return BAD("%s is missing: NULL, expected %d numbers", name, n);
+    for (int k = 0; k < n; k++)
+        if (!isfinite(x[k])) return BAD("%s[%d] is %g, must be finite", name, k, x[k]);
+    return ST_OK;
+}
+
+/* Offsets first: the entries may only be read once these hold. */
+static st_Status check_offsets(const char *name, const st_Sparse *s, st_Error *err)
+{
+    if (s->p == NULL) return BAD("%s.p is missing: NULL, expected %d column offsets", name, s->n_cols + 1);
+    if (s->p[0] != 0) return BAD("%s.p[0] is %lld, must be 0", name, (long long)s->p[0]);
+    for (int j = 0; j < s->n_cols; j++)
+        if (s->p[j + 1] < s->p[j] || s->p[j + 1] - s->p[j] > s->n_rows)
+            return BAD("%s.p[%d] is %lld after %lld: column %d must hold 0 to %d entries", name, j + 1,
+                       (long long)s->p[j + 1], (long long)s->p[j], j, s->n_rows);
+    if (s->p[s->n_cols] > 0 && (s->i == NULL || s->x == NULL))
+        return BAD("%s.%s is missing: NULL, expected %lld entries", name, s->i == NULL ? "i" : "x",
+                   (long long)s->p[s->n_cols]);
+    return ST_OK;
+}
+
+static st_Status check_entry(const char *name, const st_Sparse *s, int j, int64_t e, st_Error *err)
+{
+    if (s->i[e] < 0 || s->i[e] >= s->n_rows)
+        return BAD("%s: entry %lld of column %d has row %d, must be 0 to %d", name, (long long)(e - s->p[j]), j,
+                   s->i[e], s->n_rows - 1);
+    if (!isfinite(s->x[e])) return BAD("%s(%d, %d) is %g, must be finite", name, s->i[e], j, s->x[e]);
+    return ST_OK;
+}
+
+/* Has the row of entry e come before in its column? Columns are short (a contact touches two bodies)
+ * and mostly sorted, so look back only when the order breaks.                                      */
+static st_Status check_duplicates(const char *name, const st_Sparse *s, int j, st_Error *err)
+{
+    int largest = -1;
+    for (int64_t e = s->p[j]; e < s->p[j + 1]; e++) {
+        if (s->i[e] > largest) {
+            largest = s->i[e];
+            continue;
+        }
+        for (int64_t k = s->p[j]; k < e; k++)
+            if (s->i[k] == s->i[e]) return BAD("%s: row %d comes twice in column %d", name, s->i[e], j);
+    }
+    return ST_OK;
+}
+
+static st_Status check_sparse(const char *name, const st_Sparse *s, int n_rows, int n_cols, st_Error *err)
+{
+    if (n_cols == 0 && s->n_cols == 0 && s->p == NULL) return ST_OK; /* left out altogether */
+    if (s->n_rows != n_rows || s->n_cols != n_cols)
+        return BAD("%s is %d x %d, must be %d x %d", name, s->n_rows, s->n_cols, n_rows, n_cols);
+    STI_TRY(check_offsets(name, s, err));
+    for (int j = 0; j < n_cols; j++) {
+        for (int64_t e = s->p[j]; e < s->p[j + 1]; e++)
+            STI_TRY(check_entry(name, s, j, e, err));
+        STI_TRY(check_duplicates(name, s, j, err));
+    }
+    return ST_OK;
+}
+
+/* What must hold of the values of a block. */
+typedef struct Kind {
+    const char *name;
+    bool symmetric;
+    bool positive; /* diagonal entries > 0, else >= 0 */
+} Kind;
+
+static st_Status check_diagonal(const Kind *kind, const double *x, int k, int64_t size, st_Error *err)
+{
+    for (int a = 0; a < size; a++)
+        if (!isfinite(x[a]) || x[a] < 0.0 || (kind->positive && x[a] <= 0.0))
+            return BAD("%s block %d: diagonal entry %d is %g, must be finite and %s 0", kind->name, k, a, x[a],
+                       kind->positive ? ">" : ">=");
+    return ST_OK;
+}
+
+static st_Status check_block(const Kind *kind, const double *x, int k, int64_t size, st_Error *err)
+{
+    for (int a = 0; a < size; a++) {
+        for (int b = 0; b < size; b++)
+            if (!isfinite(x[a * size + b]))
+                return BAD("%s block %d: entry (%d, %d) is %g, must be finite", kind->name, k, a, b, x[a * size + b]);
+        if (x[a * size + a] < 0.0 || (kind->positive && x[a * size + a] <= 0.0))
+            return BAD("%s block %d: diagonal entry %d is %g, must be %s 0", kind->name, k, a, x[a * size + a],
+                       kind->positive ? ">" : ">=");
+    }
+    for (int a = 0; a < size && kind->symmetric; a++)
+        for (int b = 0; b < a; b++) {
+            const double ab = x[a * size + b], ba = x[b * size + a];
+            const double scale = sqrt(x[a * size + a] * x[b * size + b]); /* bounds |ab| in a definite block */
+            if (fabs(ab - ba) > STI_SYMMETRY_TOLERANCE * fmax(scale, fmax(fabs(ab), fabs(ba))))
+                return BAD("%s block %d is not symmetric: entry (%d, %d) is %.17g, entry (%d, %d) is %.17g", kind->name,
+                           k, a, b, ab, b, a, ba);
+        }
+    return ST_OK;
+}
+
+static st_Status check_blocks(const Kind *kind, const st_BlockDiag *m, int n, st_Error *err)
+{
+    if (m->n_blocks < 0) return BAD("%s.n_blocks is %d, must be >= 0", kind->name, m->n_blocks);
+    if (m->n_blocks == 0) {
+        if (kind->positive && n > 0) return BAD("%s has no blocks, must cover %d rows", kind->name, n);
+        return ST_OK;
+    }
+    if (m->diagonal != NULL && !kind->positive) return BAD("%s.diagonal is given, is for A only", kind->name);
+    if (m->first == NULL || m->x == NULL)
+        return BAD("%s.%s is missing: NULL, expected %d blocks", kind->name, m->first == NULL ? "first" : "x",
+                   m->n_blocks);
+    if (m->first[0] != 0) return BAD("%s.first[0] is %d, must be 0", kind->name, m->first[0]);
+    for (int k = 0; k < m->n_blocks; k++)
+        if (m->first[k + 1] <= m->first[k])
+            return BAD("%s.first[%d] is %d after %d: block %d must have at least one row", kind->name, k + 1,
+                       m->first[k + 1], m->first[k], k);
+    if (m->first[m->n_blocks] != n)
+        return BAD("%s: its blocks end at row %d, must end at %d", kind->name, m->first[m->n_blocks], n);
+    const double *x = m->x;
+    for (int k = 0; k < m->n_blocks; k++) {
+        const int64_t size = m->first[k + 1] - m->first[k];
+        STI_TRY((sti_block_marked(m, k) ? check_diagonal : check_block)(kind, x, k, size, err));
+        x += sti_block_numbers(m, k);
+    }
+    return ST_OK;
+}
+
+static st_Status check_contact(const st_ContactLaw *c, int k, int first, st_Error *err)
+{
+    if ((int)c->law < 0 || (int)c->law >= ST_N_LAWS)
+        return BAD("contact %d: law is %d, must be 0 to %d", k, (int)c->law, ST_N_LAWS - 1);
+    const char *name = st_law_name(c->law);
+    if (!sti_law_has_dim(c->law, c->dim)) return BAD("contact %d: law %s has no dimension %d", k, name, c->dim);
+    if (c->first != first)
+        return BAD("contact %d: first row is %d, must be %d (contacts in the order of their rows, no gaps)", k,
+                   c->first, first);
+    if (c->law == ST_LAW_BOUNDED) {
+        if (!(c->lo <= c->hi)) return BAD("contact %d: limits are lo %g, hi %g, must be lo <= hi", k, c->lo, c->hi);
+        if (c->lo == HUGE_VAL || c->hi == -HUGE_VAL)
+            return BAD("contact %d: limits lo %g, hi %g leave no finite impulse", k, c->lo, c->hi);
+    } else if (c->law != ST_LAW_FRICTIONLESS) {
+        if (!isfinite(c->mu) || c->mu < 0.0) return BAD("contact %d: mu is %g, must be finite and >= 0", k, c->mu);
+        if (c->dim >= 5 && (!isfinite(c->mu_roll) || c->mu_roll < 0.0))
+            return BAD("contact %d: mu_roll is %g, must be finite and >= 0", k, c->mu_roll);
+        if ((c->dim == 4 || c->dim == 6) && (!isfinite(c->mu_spin) || c->mu_spin < 0.0))
+            return BAD("contact %d: mu_spin is %g, must be finite and >= 0", k, c->mu_spin);
+    }
+    if (c->law == ST_LAW_PYRAMID) {
+        if (c->facets < 2 || c->facets % 2 != 0)
+            return BAD("contact %d: facets is %d, must be even and >= 2", k, c->facets);
+        if (c->dim == 2 && c->facets != 2) return BAD("contact %d: facets is %d, must be 2 in the plane", k, c->facets);
+    }
+    return ST_OK;
+}
+
+static st_Status check_contacts(const st_ContactLaw *contact, int n_contacts, int n_r, st_Error *err)
+{
+    if (n_contacts > 0 && contact == NULL) return BAD("contact is missing: NULL, expected %d contacts", n_contacts);
+    int row = 0;
+    for (int k = 0; k < n_contacts; k++) {
+        STI_TRY(check_contact(&contact[k], k, row, err));
+        if (contact[k].dim > n_r - row)
+            return BAD("contact %d: rows %d to %d go past n_r = %d", k, row, row + contact[k].dim - 1, n_r);
+        row += contact[k].dim;
+    }
+    if (row != n_r) return BAD("n_r is %d, but the contacts have %d rows", n_r, row);
+    return ST_OK;
+}
+
+static st_Status check_size(const char *name, int n, st_Error *err)
+{
+    return n < 0 ? BAD("%s is %d, must be >= 0", name, n) : ST_OK;
+}
+
+st_Status st_problem_check(const st_Problem *problem, st_Error *err)
+{
+    if (problem == NULL) return BAD("the problem is NULL");
+    const st_Problem *p = problem;
+    STI_TRY(check_size("n_v", p->n_v, err));
+    STI_TRY(check_size("n_l", p->n_l, err));
+    STI_TRY(check_size("n_r", p->n_r, err));
+    STI_TRY(check_size("n_contacts", p->n_contacts, err));
+    STI_TRY(check_blocks(&(Kind){"A", p->symmetric, true}, &p->A, p->n_v, err));
+    STI_TRY(check_sparse("G", &p->G, p->n_v, p->n_l, err));
+    STI_TRY(check_sparse("H", &p->H, p->n_v, p->n_r, err));
+    STI_TRY(check_blocks(&(Kind){"Cb", true, false}, &p->Cb, p->n_l, err));
+    STI_TRY(check_blocks(&(Kind){"C", true, false}, &p->C, p->n_r, err));
+    STI_TRY(check_vector("f", p->f, p->n_v, err));
+    STI_TRY(check_vector("g", p->g, p->n_l, err));
+    STI_TRY(check_vector("w", p->w, p->n_r, err));
+    if (!isfinite(p->u_scale) || p->u_scale < 0.0) return BAD("u_scale is %g, must be finite and >= 0", p->u_scale);
+    return check_contacts(p->contact, p->n_contacts, p->n_r, err);
+}
+
+/* Semi-definiteness is not looked at, but for a diagonal below 0: no law can work against that. */
+st_Status st_local_check(const st_LocalProblem *problem, st_Error *err)
+{
+    if (problem == NULL) return BAD("the problem is NULL");
+    const st_LocalProblem *p = problem;
+    STI_TRY(check_size("n_r", p->n_r, err));
+    STI_TRY(check_size("n_contacts", p->n_contacts, err));
+    STI_TRY(check_sparse("W", &p->W, p->n_r, p->n_r, err));
+    for (int j = 0; j < p->n_r && p->W.p != NULL; j++)
+        for (int64_t e = p->W.p[j]; e < p->W.p[j + 1]; e++)
+            if (p->W.i[e] == j && p->W.x[e] < 0.0) return BAD("W(%d, %d) is %g, must be >= 0", j, j, p->W.x[e]);
+    STI_TRY(check_vector("b", p->b, p->n_r, err));
+    return check_contacts(p->contact, p->n_contacts, p->n_r, err);
+}

@@ -1,0 +1,100 @@
+/* reduce/reduce.h -- elimination of velocities, joints and soft rows from the step problem.
+ *
+ *     v = v_free + Y r,      u = W r + b,      W = H' Y + C,      b = H' v_free + w
+ *
+ * With S = G' inv(A) G + Cb (block LDL', symbolic part kept while the pattern holds),
+ *     l(r) = -inv(S) (g + G' inv(A) (f + H r)),     Y = inv(A) (H + G dl/dr).
+ * A column block of Y touches the velocities of the bodies joined to its contact's bodies, no others:
+ * without joints these are the contact's own bodies, and W is never formed unless asked for.
+ *
+ * Per contact c the columns of H and Y stand as small dense blocks over the velocities they touch:
+ *
+ *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
+ *     Y:  y_index, y_first, y_value, y_start likewise
+ *
+ * Many contacts between free bodies stand as a graph instead (pile.h), and have columns, w, b, W_diagonal and rho only
+ * once somebody asks for them: sti_reduction_columns.
+ *
+ * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
+ * that the joints impose (a prescribed motion) in w.
+ */
+#ifndef STI_REDUCE_H
+#define STI_REDUCE_H
+
+#include "base/base.h"
+
+#include <stiction/problem.h>
+
+struct sti_Saddle; /* saddle.h */
+
+/* The r that was judged last and what belongs to it: who asks for it again is answered from here (residual.c). */
+typedef struct sti_Judged {
+    bool known;
+    double scale;          /* what impulses are measured against; below 0: not computed yet        */
+    double *r, *v, *l, *u; /* n_r, n_v, n_l, n_r                                                   */
+    int64_t r_size, v_size, l_size, u_size;
+    st_Residual residual;
+} sti_Judged;
+
+typedef struct sti_Reduction {
+    const st_Problem *problem; /* of a local problem: its shadow, see sti_reduce_local               */
+    bool all_errors;           /* set by its owner: sti_residual measures error and error_rho, too   */
+    bool rough;                /* set by its owner: joints to the accuracy of one solve              */
+    int threads;               /* likewise: of a team over large graphs; the result does not depend on it */
+    const int64_t *h_first, *h_start, *y_first, *y_start; /* n_contacts + 1                       */
+    const int *h_index, *y_index;
+    const double *h_value, *y_value;
+    const double *v_free;     /* n_v: velocity with r = 0                                        */
+    const double *w;          /* n_r: the problem's, and what joints impose on rows they hold    */
+    const double *b;          /* n_r                                                             */
+    const double *W_diagonal; /* the diagonal blocks of W, C included, one after another: contact c's
+                               * dim x dim block, row-major, at W_start[c]                       */
+    const int64_t *W_start;   /* n_contacts + 1                                                  */
+    const double *rho;        /* n_contacts: dim / trace(W_cc), METHODS section 7; 1 where W_cc = 0 */
+    int redundant_rows;       /* rows of G found to depend on others                             */
+    int64_t serial;           /* counts the problems reduced, from 1                             */
+    sti_Judged *judged;
+    struct sti_Graph *graph; /* NULL: the problem is none for it                                */
+    struct sti_ReductionMemory *memory;
+} sti_Reduction;
+
+st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err);
+void sti_reduction_destroy(sti_Reduction *reduction);
+
+/* From the next problem on velocities and joints are solved for by this (saddle.h), which stays its owner's; NULL: by
+ * the reduction's own.                                                                            */
+void sti_reduction_lend(sti_Reduction *reduction, struct sti_Saddle *saddle);
+
+/* Reduce a (checked) problem, replacing what was there. No allocation when nothing has to grow. The
+ * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
+ * be used until a call succeeds.                              */
+st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+
+/* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
+ * contacts are open, r = 0 being the answer: judged->v, l and u are its if so.                     */
+st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint);
+st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
+
+/* Make all that where the problem stands as a graph; else they are there already. */
+st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err);
+
+/* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,
+ * v_free = b, w = 0. problem is then a shadow of that shape (n_v = n_r, no A, no joints), so that no
+ * solver need know the difference.                                                                */
+st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *local, st_Error *err);
+
+/* W, n_r x n_r, row-major. */
+void sti_reduction_form_W(const sti_Reduction *reduction, double *W);
+
+/* u = W r + b without forming W; v (n_v) is work space and ends as v_free + Y r. */
+void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double *v, double *u);
+
+/* v and l for a given r, by a fresh solve with one step of iterative refinement: what a solution
+ * reports. l may be NULL. Returns max |G'v + Cb l + g|.                                           */
+double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l);
+
+/* The same of a graph whose other velocities are known: v of bodies with joints, and l.               */
+double sti_reduction_mechanisms(const sti_Reduction *reduction, const double *r, double *v, double *l);
+
+#endif

@@ -1,0 +1,226 @@
+/* reduce_columns.c -- H and Y by contacts.
+ *
+ *     Y = dv/dr: column by column the saddle point system with a = column of H, c = 0 (saddle.h)
+ *
+ * A column of Y reaches the blocks of A that its contact touches, and the whole mechanism of each of
+ * them that has joints. Contacts on free bodies so cost the same however large the problem is; a
+ * contact on a mechanism of n velocities costs O(n) memory and a solve over that mechanism.
+ */
+#include "base/tolerance.h"
+#include "reduce/reduce_memory.h"
+
+/* ------------------------------------------------------------------ H */
+
+/* The velocities contact c touches, ascending: the union of its columns, which are nearly the same and
+ * nearly sorted, so that the insertion hardly ever moves anything.                                 */
+static st_Status collect_rows(sti_ReductionMemory *m, const st_ContactLaw *contact, int64_t begin, int64_t *end,
+                              st_Error *err)
+{
+    const st_Sparse *H = &m->problem->H;
+    *end = begin;
+    GROW(h_index, begin + H->p[contact->first + contact->dim] - H->p[contact->first]);
+    for (int64_t e = H->p[contact->first]; e < H->p[contact->first + contact->dim]; e++) {
+        if (m->place[H->i[e]] >= 0) continue;
+        m->place[H->i[e]] = 0;
+        int64_t at = (*end)++;
+        for (; at > begin && m->h_index[at - 1] > H->i[e]; at--)
+            m->h_index[at] = m->h_index[at - 1];
+        m->h_index[at] = H->i[e];
+    }
+    return ST_OK;
+}
+
+st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    STI_TRY(sti_rows_make(p, err));
+    GROW(h_first, p->n_contacts + 1);
+    GROW(h_start, p->n_contacts + 1);
+    GROW(place, p->n_v);
+    GROW(out_v, p->n_v);
+    m->h_first[0] = m->h_start[0] = 0;
+    for (int row = 0; row < p->n_v; row++)
+        m->place[row] = -1;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        const int64_t begin = m->h_first[c];
+        int64_t end = begin;
+        STI_TRY(collect_rows(m, contact, begin, &end, err));
+        const int64_t count = end - begin;
+        GROW(h_value, m->h_start[c] + contact->dim * count);
+        double *value = m->h_value + m->h_start[c];
+        memset(value, 0, (size_t)(contact->dim * count) * sizeof *value);
+        for (int64_t k = begin; k < end; k++)
+            m->place[m->h_index[k]] = k - begin;
+        for (int d = 0; d < contact->dim; d++)
+            for (int64_t e = p->H.p[contact->first + d]; e < p->H.p[contact->first + d + 1]; e++)
+                value[d * count + m->place[p->H.i[e]]] = p->H.x[e];
+        for (int64_t k = begin; k < end; k++)
+            m->place[m->h_index[k]] = -1;
+        m->h_first[c + 1] = end;
+        m->h_start[c + 1] = m->h_start[c] + contact->dim * count;
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ Y */
+
+static st_Status reach_block(sti_ReductionMemory *m, int block, int c, int64_t *end, st_Error *err)
+{
+    const int *first = m->problem->A.first;
+    if (m->block_seen[block] == c + 1) return ST_OK;
+    m->block_seen[block] = c + 1;
+    GROW(y_index, *end + first[block + 1] - first[block]);
+    for (int row = first[block]; row < first[block + 1]; row++)
+        m->y_index[(*end)++] = row;
+    return ST_OK;
+}
+
+/* The velocities that move when contact c pushes. */
+static st_Status reach(sti_ReductionMemory *m, int c, int64_t *end, st_Error *err)
+{
+    const sti_Net *net = m->saddle->net;
+    for (int64_t k = m->h_first[c]; k < m->h_first[c + 1]; k++) {
+        const int block = net->block_of[m->h_index[k]], mechanism = net->mechanism_of[block];
+        if (m->block_seen[block] == c + 1) continue;
+        if (sti_net_is_free(net, block)) {
+            STI_TRY(reach_block(m, block, c, end, err));
+            continue;
+        }
+        for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
+            STI_TRY(reach_block(m, net->mechanism_block[t], c, end, err));
+    }
+    return ST_OK;
+}
+
+/* Columns of one mechanism on their way to a solve: H_c's, d-th, whose values go to y_value[to ..]. */
+typedef struct Batch {
+    int n, mechanism;
+    int c[STI_WIDTH], d[STI_WIDTH];
+    int64_t to[STI_WIDTH];
+} Batch;
+
+/* Solves the columns collected, side by side; wide_side is 0 before and after. */
+static void solve_batch(sti_ReductionMemory *m, Batch *batch)
+{
+    const sti_Net *net = m->saddle->net;
+    const int *first = m->problem->A.first, *blocks = net->mechanism_first + batch->mechanism;
+    double *side = m->wide_side, *out = m->wide_out;
+    if (batch->n == 0) return;
+    for (int j = 0; j < batch->n; j++) {
+        const int64_t begin = m->h_first[batch->c[j]], count = m->h_first[batch->c[j] + 1] - begin;
+        const double *h = m->h_value + m->h_start[batch->c[j]] + batch->d[j] * count;
+        for (int64_t k = 0; k < count; k++)
+            side[(int64_t)STI_WIDTH * m->h_index[begin + k] + j] = h[k];
+    }
+    sti_saddle_solve_wide(m->saddle, batch->mechanism, (sti_Wide *)side, (sti_Wide *)out);
+    int64_t k = 0;
+    for (int t = blocks[0]; t < blocks[1]; t++)
+        for (int row = first[net->mechanism_block[t]]; row < first[net->mechanism_block[t] + 1]; row++, k++)
+            for (int j = 0; j < batch->n; j++)
+                m->y_value[batch->to[j] + k] = out[(int64_t)STI_WIDTH * row + j];
+    for (int j = 0; j < batch->n; j++)
+        for (k = m->h_first[batch->c[j]]; k < m->h_first[batch->c[j] + 1]; k++)
+            side[(int64_t)STI_WIDTH * m->h_index[k] + j] = 0.0;
+    batch->n = 0;
+}
+
+static void put_in_batch(sti_ReductionMemory *m, Batch *batch, int mechanism, int c, int d, int64_t to)
+{
+    if (batch->n == STI_WIDTH || batch->mechanism != mechanism) solve_batch(m, batch);
+    batch->mechanism = mechanism;
+    batch->c[batch->n] = c;
+    batch->d[batch->n] = d;
+    batch->to[batch->n++] = to;
+}
+
+/* The rows of a free body in the columns of contact c, from place k of its reach on. */
+static void solve_free(sti_ReductionMemory *m, int c, int block, int64_t k)
+{
+    const int first = m->problem->A.first[block], size = m->problem->A.first[block + 1] - first;
+    const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+    for (int d = 0; d < m->problem->contact[c].dim; d++) {
+        const double *h = m->h_value + m->h_start[c] + d * h_count;
+        double *y = m->y_value + m->y_start[c] + d * count + k;
+        memset(y, 0, (size_t)size * sizeof *y);
+        for (int64_t e = 0; e < h_count; e++) {
+            const int row = m->h_index[m->h_first[c] + e] - first;
+            if (row >= 0 && row < size) y[row] = h[e];
+        }
+        sti_saddle_solve_block(m->saddle, block, y);
+    }
+}
+
+/* The columns of contact c. Its reach is whole mechanisms and free blocks one after another. */
+static void solve_columns(sti_ReductionMemory *m, int c, Batch *batch)
+{
+    const sti_Net *net = m->saddle->net;
+    const int *first = m->problem->A.first;
+    const int64_t count = m->y_first[c + 1] - m->y_first[c];
+    for (int64_t k = 0; k < count;) {
+        const int block = net->block_of[m->y_index[m->y_first[c] + k]], mechanism = net->mechanism_of[block];
+        if (sti_net_is_free(net, block)) {
+            solve_free(m, c, block, k);
+            k += first[block + 1] - first[block];
+            continue;
+        }
+        for (int d = 0; d < m->problem->contact[c].dim; d++)
+            put_in_batch(m, batch, mechanism, c, d, m->y_start[c] + d * count + k);
+        for (int t = net->mechanism_first[mechanism]; t < net->mechanism_first[mechanism + 1]; t++)
+            k += first[net->mechanism_block[t] + 1] - first[net->mechanism_block[t]];
+    }
+}
+
+/* Is the velocity along a row of H held by joints altogether? Then its own entry of W, h'y, is the rounding of a
+ * zero. Without joints it would be at least the largest h_k^2/A_kk.                                */
+static bool is_held(const sti_ReductionMemory *m, int c, const double *h, double mobility)
+{
+    double bound = 0.0;
+    for (int64_t k = 0; k < m->h_first[c + 1] - m->h_first[c]; k++)
+        bound = fmax(bound, h[k] * h[k] / sti_saddle_mass(m->saddle, m->h_index[m->h_first[c] + k]));
+    return !(mobility > STI_HELD * bound);
+}
+
+/* Rows that joints hold are left out of H and Y. */
+static void leave_out_held(sti_ReductionMemory *m, int c)
+{
+    const int64_t count = m->y_first[c + 1] - m->y_first[c], h_count = m->h_first[c + 1] - m->h_first[c];
+    for (int d = 0; d < m->problem->contact[c].dim; d++) {
+        double *h = m->h_value + m->h_start[c] + d * h_count, *y = m->y_value + m->y_start[c] + d * count;
+        sti_scatter_column(m, c, d);
+        bool *held = &m->held[m->problem->contact[c].first + d];
+        *held = is_held(m, c, h, sti_row_of_H(m, c, d, m->out_v));
+        if (!*held) continue;
+        memset(h, 0, (size_t)h_count * sizeof *h);
+        memset(y, 0, (size_t)count * sizeof *y);
+    }
+}
+
+st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err)
+{
+    const st_Problem *p = m->problem;
+    Batch batch = {.n = 0};
+    GROW(y_first, p->n_contacts + 1);
+    GROW(y_start, p->n_contacts + 1);
+    GROW(block_seen, p->A.n_blocks);
+    if (p->A.n_blocks > 0) memset(m->block_seen, 0, (size_t)p->A.n_blocks * sizeof *m->block_seen);
+    if (p->n_l > 0) {
+        GROW(wide_out, (int64_t)STI_WIDTH * p->n_v);
+        GROW(wide_side, (int64_t)STI_WIDTH * p->n_v);
+        memset(m->wide_side, 0, (size_t)STI_WIDTH * (size_t)p->n_v * sizeof *m->wide_side);
+    }
+    m->y_first[0] = m->y_start[0] = 0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        int64_t end = m->y_first[c];
+        STI_TRY(reach(m, c, &end, err));
+        m->y_first[c + 1] = end;
+        m->y_start[c + 1] = m->y_start[c] + p->contact[c].dim * (end - m->y_first[c]);
+    }
+    GROW(y_value, m->y_start[p->n_contacts]);
+    for (int c = 0; c < p->n_contacts; c++)
+        solve_columns(m, c, &batch);
+    solve_batch(m, &batch);
+    for (int c = 0; c < p->n_contacts; c++)
+        leave_out_held(m, c);
+    return ST_OK;
+}

@@ -1,0 +1,96 @@
+/* reduce/reduce_memory.h -- what the files of the reduction share, and nobody else: its arrays (reduce.h says what is
+ * in them), and the steps from one to the next.
+ *
+ *     reduce.c           the sequence: joints, then contacts as a graph or by columns; velocities of a given r
+ *     reduce_columns.c   H and Y by contacts
+ *     reduce_products.c  what they give: the diagonal of W, rho, b; W r + b and W itself
+ *     reduce_local.c     the same arrays of W and b as given
+ */
+#ifndef STI_REDUCE_MEMORY_H
+#define STI_REDUCE_MEMORY_H
+
+#include "linalg/saddle.h"
+#include "pile/pile.h"
+#include "reduce/reduce.h"
+
+#define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
+
+typedef struct sti_ReductionMemory {
+    st_Allocator allocator;
+    const st_Problem *problem;
+    sti_Saddle *saddle; /* who solves for joints: its own, or one that is lent                  */
+    sti_Saddle *own_saddle;
+    sti_Graph graph;
+    bool columns; /* h_ and y_ are those of this problem */
+    STI_ARRAY(int64_t, h_first);
+    STI_ARRAY(int64_t, h_start);
+    STI_ARRAY(int, h_index);
+    STI_ARRAY(double, h_value);
+    STI_ARRAY(int64_t, y_first);
+    STI_ARRAY(int64_t, y_start);
+    STI_ARRAY(int, y_index);
+    STI_ARRAY(double, y_value);
+    STI_ARRAY(double, v_free);
+    STI_ARRAY(double, l_free);
+    double joint_free; /* largest residual of the joint rows at v_free                           */
+    bool free_known;   /* v_free and l_free are those of this problem                            */
+    sti_Judged judged;
+    STI_ARRAY(double, w);
+    STI_ARRAY(bool, held); /* n_r: joints hold the velocity along this row                                     */
+    STI_ARRAY(double, b);
+    STI_ARRAY(double, W_diagonal);
+    STI_ARRAY(int64_t, W_start);
+    STI_ARRAY(double, rho);
+    STI_ARRAY(int64_t, place);    /* n_v: where a velocity stands in the contact being built, -1 between contacts */
+    STI_ARRAY(int, block_seen);   /* by block of A: the last contact that put it into Y, plus 1                   */
+    STI_ARRAY(double, side_v);    /* right-hand side over velocities                                              */
+    STI_ARRAY(double, side_l);    /* right-hand side over joint rows                                              */
+    STI_ARRAY(double, wide_side); /* several right-hand sides and their solutions                                */
+    STI_ARRAY(double, wide_out);
+    STI_ARRAY(double, out_v);
+    STI_ARRAY(double, out_l);
+    const st_LocalProblem *local; /* what is reduced came as W and b; NULL: as a step problem                   */
+    st_Problem shadow;            /* of the local problem                                                       */
+    STI_ARRAY(int64_t, unit_p);   /* its H = I, and w = 0                                                       */
+    STI_ARRAY(int, unit_i);
+    STI_ARRAY(double, unit_x);
+    STI_ARRAY(double, zero);
+} sti_ReductionMemory;
+
+/* For m->problem, in this order. */
+st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err);
+st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err);
+st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err); /* W_diagonal and rho */
+void sti_columns_b(sti_ReductionMemory *m);                            /* b, and w with what joints impose */
+
+/* A new problem, of which nothing is judged yet. */
+st_Status sti_reduction_begin(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
+/* The arrays as others see them. */
+void sti_reduction_publish(sti_Reduction *reduction);
+
+/* Component d of H_c'v. */
+static inline double sti_row_of_H(const sti_ReductionMemory *m, int c, int d, const double *v)
+{
+    const int64_t count = m->h_first[c + 1] - m->h_first[c];
+    const int *index = m->h_index + m->h_first[c];
+    const double *h = m->h_value + m->h_start[c] + d * count;
+    double sum = 0.0;
+    for (int64_t k = 0; k < count; k++)
+        sum += h[k] * v[index[k]];
+    return sum;
+}
+
+/* Y_c scattered over the velocities. out_v need not be cleared: H_c reads only what Y_c wrote. */
+static inline void sti_scatter_column(sti_ReductionMemory *m, int c, int d)
+{
+    const int64_t count = m->y_first[c + 1] - m->y_first[c];
+    const int *index = m->y_index + m->y_first[c];
+    const double *y = m->y_value + m->y_start[c] + d * count;
+    for (int64_t k = 0; k < count; k++)
+        m->out_v[index[k]] = y[k];
+}
+
+/* v = b + W r by the W given; r NULL: 0. */
+void sti_local_velocity(const st_LocalProblem *local, const double *r, double *v);
+
+#endif

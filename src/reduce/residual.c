@@ -1,0 +1,272 @@
+/* residual.c -- how far an r is from solving the step problem; METHODS.md section 7.
+ *
+ *     e = | r - P(r - rho u^) |_2 / max(| rho b |_2, | rho u_scale |_2),     rho_i = dim_i / trace(W_ii)
+ *
+ * u is recomputed from r through the unreduced equations (momentum and joints, with refinement), so that
+ * an error of the reduction counts too. Many contacts between free bodies, where nothing is eliminated but masses, are
+ * judged in the lanes of their graph, by the same rows and the same formulas. Beside e stand the figures physics can
+ * check.
+ */
+#include "reduce/residual.h"
+
+#include "base/tolerance.h"
+#include "pile/pile.h"
+#include "problem/law.h"
+
+/* u = H'v + C r + w, by the problem's own matrices. */
+static void contact_velocity(const st_Problem *p, const double *r, const double *v, double *u)
+{
+    for (int j = 0; j < p->n_r; j++) {
+        double sum = p->w[j];
+        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+            sum += p->H.x[e] * v[p->H.i[e]];
+        u[j] = sum;
+    }
+    const double *x = p->C.x;
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                u[i] += *x++ * r[j];
+}
+
+static double square_norm(const double *x, int n)
+{
+    double sum = 0.0;
+    for (int k = 0; k < n; k++)
+        sum += x[k] * x[k];
+    return sum;
+}
+
+/* | r - P(r) |: box is no fixed set, its projection takes r_n as it is and clips the rest. */
+static double distance(const st_ContactLaw *contact, const double *r)
+{
+    double x[ST_MAX_DIM] = {0};
+    memcpy(x, r, (size_t)contact->dim * sizeof *x);
+    sti_law_project(contact, x);
+    for (int k = 0; k < contact->dim; k++)
+        x[k] -= r[k];
+    return sqrt(square_norm(x, contact->dim));
+}
+
+/* | r . u^ |, the power the law leaves undone. A bounded row does work at its limits: what counts is the
+ * distance from the limit that the sign of u asks for.                                             */
+static double complementarity(const st_ContactLaw *contact, const double *r, const double *u)
+{
+    double shifted[ST_MAX_DIM] = {0}, sum = 0.0;
+    if (contact->law == ST_LAW_BOUNDED) {
+        const double limit = u[0] > 0.0 ? contact->lo : contact->hi;
+        return u[0] == 0.0 ? 0.0 : isfinite(limit) ? fabs((r[0] - limit) * u[0]) : fabs(r[0] * u[0]);
+    }
+    sti_law_shift(contact, u, shifted);
+    if (contact->law == ST_LAW_BOX) /* each tangent on its own: friction mu r_n |u_t| is its due */
+        for (int k = 1; k < contact->dim; k++)
+            sum += contact->mu * r[0] * fabs(u[k]);
+    for (int k = 0; k < contact->dim; k++)
+        sum += r[k] * shifted[k];
+    return fabs(sum);
+}
+
+/* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
+ * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
+ * the problem may know how large velocities are that mean anything.                                */
+static double scale_of(const sti_Reduction *reduction)
+{
+    const st_Problem *p = reduction->problem;
+    double square = 0.0, terms = 0.0, least = 0.0;
+    for (int c = 0; c < p->n_contacts; c++)
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
+            double term = fabs(p->w[j]);
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                term += fabs(p->H.x[e] * reduction->v_free[p->H.i[e]]);
+            square += reduction->rho[c] * reduction->rho[c] * reduction->b[j] * reduction->b[j];
+            terms += reduction->rho[c] * reduction->rho[c] * term * term;
+            least += reduction->rho[c] * reduction->rho[c] * p->u_scale * p->u_scale;
+        }
+    return sqrt(fmax(least, sqrt(square) > STI_NOISE * sqrt(terms) ? square : 0.0));
+}
+
+double sti_residual_scale(const sti_Reduction *reduction)
+{
+    sti_Judged *judged = reduction->judged;
+    if (judged->scale < 0.0) judged->scale = scale_of(reduction);
+    return judged->scale;
+}
+
+/* | r - P(r - rho u^) | / (rho |b|) with one rho: the measures of problem files (FCLIB collections). */
+static double uniform_error(const sti_Reduction *reduction, const double *r, const double *u, double rho)
+{
+    const st_Problem *p = reduction->problem;
+    double error = 0.0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        double natural[ST_MAX_DIM] = {0};
+        sti_law_natural(&p->contact[c], r + p->contact[c].first, u + p->contact[c].first, rho, natural);
+        error += square_norm(natural, p->contact[c].dim);
+    }
+    const double scale = rho * sqrt(square_norm(reduction->b, p->n_r));
+    return scale > 0.0 ? sqrt(error) / scale : sqrt(error);
+}
+
+/* 1 / mean(diag W). */
+static double mean_rho(const sti_Reduction *reduction)
+{
+    const st_Problem *p = reduction->problem;
+    double trace = 0.0;
+    for (int c = 0; c < p->n_contacts && reduction->graph != NULL; c++)
+        trace += p->contact[c].dim / reduction->rho[c];
+    for (int c = 0; c < p->n_contacts && reduction->graph == NULL; c++)
+        for (int d = 0; d < p->contact[c].dim; d++)
+            trace += reduction->W_diagonal[reduction->W_start[c] + (int64_t)d * (p->contact[c].dim + 1)];
+    return trace > 0.0 ? p->n_r / trace : 1.0;
+}
+
+/* In a simulation nobody asks for these, and they cost as much again. */
+static void add_errors(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
+{
+    if (!reduction->all_errors) return;
+    out->error = uniform_error(reduction, r, u, 1.0);
+    out->error_rho = uniform_error(reduction, r, u, mean_rho(reduction));
+}
+
+/* What contact c adds to all that. */
+static void judge_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
+                          sti_GraphError *error, st_Residual *out)
+{
+    const st_ContactLaw *contact = &p->contact[c];
+    const double *rc = r + contact->first, *uc = u + contact->first;
+    double natural[ST_MAX_DIM] = {0};
+    sti_law_natural(contact, rc, uc, rho, natural);
+    const double share = square_norm(natural, contact->dim);
+    error->sum += share;
+    if (share > error->worst || !(share >= 0.0)) { /* NaN is the worst of all */
+        error->worst = share;
+        out->worst_contact = c;
+    }
+    out->cone_violation = fmax(out->cone_violation, distance(contact, rc));
+    out->complementarity += complementarity(contact, rc, uc);
+}
+
+static void close_judgement(const sti_Reduction *reduction, const double *r, const double *u,
+                            const sti_GraphError *error, st_Residual *out)
+{
+    const double scale = sti_residual_scale(reduction);
+    out->natural = scale > 0.0 ? sqrt(error->sum) / scale : sqrt(error->sum);
+    add_errors(reduction, r, u, out);
+}
+
+void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out)
+{
+    sti_GraphError error = {0};
+    *out = (st_Residual){.worst_contact = -1};
+    for (int c = 0; c < reduction->problem->n_contacts; c++)
+        judge_contact(reduction->problem, c, r, u, reduction->rho[c], &error, out);
+    close_judgement(reduction, r, u, &error, out);
+}
+
+static void copy(double *to, const double *from, int n)
+{
+    if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+/* u of a contact that stands alone, by the problem's rows and the velocities that joints and impulses give. */
+static void velocity_alone(const st_Problem *p, const sti_Alone *alone, const double *r, const double *v, double *u)
+{
+    const st_ContactLaw *contact = &p->contact[alone->contact];
+    for (int d = 0; d < contact->dim; d++) {
+        const int row = contact->first + d;
+        u[row] = p->w[row] + alone->C[d] * r[row];
+        for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+            u[row] += p->H.x[e] * v[p->H.i[e]];
+    }
+}
+
+/* In lanes first, then mechanisms by their own equations, then who stands alone. */
+static void judge_graph(const sti_Reduction *reduction, const double *r, sti_Judged *judged)
+{
+    const sti_Graph *graph = reduction->graph;
+    st_Residual *out = &judged->residual;
+    sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, out);
+    out->joint = sti_reduction_mechanisms(reduction, r, judged->v, judged->l);
+    for (int k = 0; k < graph->n_alone; k++) {
+        const int c = graph->alone[k].contact;
+        velocity_alone(reduction->problem, &graph->alone[k], r, judged->v, judged->u);
+        judge_contact(reduction->problem, c, r, judged->u, sti_graph_rho(graph, c), &error, out);
+    }
+    close_judgement(reduction, r, judged->u, &error, out);
+}
+
+/* A solver judges where it starts and where it ends, the one that called it judges what it returns, and the door
+ * of all solvers again: mostly the same r.                                                         */
+void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
+{
+    const st_Problem *p = reduction->problem;
+    sti_Judged *judged = reduction->judged;
+    if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
+        if (reduction->graph != NULL) {
+            judge_graph(reduction, r, judged);
+        } else {
+            const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
+            contact_velocity(p, r, judged->v, judged->u);
+            sti_residual_at(reduction, r, judged->u, &judged->residual);
+            judged->residual.joint = joint;
+        }
+        sti_team_copy(reduction->threads, judged->r, r, p->n_r);
+        judged->known = true;
+    }
+    copy(v, judged->v, p->n_v);
+    copy(l, judged->l, p->n_l);
+    copy(u, judged->u, p->n_r);
+    *out = judged->residual;
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0.0;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, fabs(x[k]));
+    return most;
+}
+
+bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance)
+{
+    if (joint == 0.0) return true;
+    const double speed = largest(v, problem->n_v) + largest(problem->g, problem->n_l);
+    return joint <= fmax(tolerance * speed, STI_JOINT_NOISE * (1.0 + speed));
+}
+
+/* Reduce whichever problem is given, and judge r. */
+static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, const double *r, st_Residual *out,
+                       st_Error *err)
+{
+    const st_Allocator allocator = st_default_allocator();
+    sti_Reduction *reduction = NULL;
+    st_Status status = sti_reduction_create(&allocator, &reduction, err);
+    if (status == ST_OK) reduction->all_errors = true;
+    if (status == ST_OK && local != NULL) status = sti_reduce_local(reduction, local, err);
+    if (status == ST_OK && local == NULL) status = sti_reduce(reduction, problem, err);
+    if (status == ST_OK) sti_residual(reduction, r, NULL, NULL, NULL, out);
+    sti_reduction_destroy(reduction);
+    return status;
+}
+
+static st_Status check_r(const double *r, int n_r, const st_Residual *out, st_Error *err)
+{
+    if (out == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the residual's destination is NULL");
+    if (r == NULL && n_r > 0) return sti_fail(err, ST_ERR_ARGUMENT, "r is missing: NULL, expected %d numbers", n_r);
+    for (int j = 0; j < n_r; j++)
+        if (!isfinite(r[j])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", j, r[j]);
+    return ST_OK;
+}
+
+st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err)
+{
+    STI_TRY(st_problem_check(problem, err));
+    STI_TRY(check_r(r, problem->n_r, out, err));
+    return judge(problem, NULL, r, out, err);
+}
+
+st_Status st_local_residual(const st_LocalProblem *problem, const double *r, st_Residual *out, st_Error *err)
+{
+    STI_TRY(st_local_check(problem, err));
+    STI_TRY(check_r(r, problem->n_r, out, err));
+    return judge(NULL, problem, r, out, err);
+}

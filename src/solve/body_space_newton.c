@@ -1,0 +1,386 @@
+/* body_space_newton.c -- see body_space_newton.h. */
+#include "solve/body_space_newton.h"
+
+#define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
+#define RELEASE(name) STI_RELEASE(&s->allocator, s->name, s->name##_size)
+
+enum { SIX = 6 };
+static const double tiny_pivot = 1e-300; /* (2) has none: its symmetric part is I and more, unless friction slides */
+
+void sti_by_bodies_release(sti_ByBodies *s)
+{
+    sti_sparse_lu_destroy(s->lu);
+    s->lu = NULL;
+    RELEASE(first);
+    RELEASE(p);
+    RELEASE(j);
+    RELEASE(start);
+    RELEASE(x);
+    RELEASE(cross);
+    RELEASE(K);
+    RELEASE(g);
+    RELEASE(z);
+    RELEASE(end);
+}
+
+/* ------------------------------------------------------------------ pattern */
+
+/* A side of contact c: a body, or n_nodes and more: a mechanism; -1: the ground. */
+static int node_of(const sti_ByBodies *s, int c, int side)
+{
+    const sti_Alone *alone = sti_graph_alone(s->graph, c);
+    if (alone != NULL) return alone->node[side];
+    const int32_t node = s->graph->legs[2 * (ptrdiff_t)c + side];
+    return node != s->graph->n_nodes ? node : -1;
+}
+
+static int size_of(const sti_ByBodies *s, int node)
+{
+    return s->first[node + 1] - s->first[node];
+}
+
+static bool is_cross(const sti_ByBodies *s, int c)
+{
+    return node_of(s, c, 0) >= 0 && node_of(s, c, 1) >= 0;
+}
+
+/* The entry of row `row` in column `column`; it is added where there is none. */
+static int64_t find_entry(sti_ByBodies *s, int64_t *end, int row, int column)
+{
+    int64_t e = s->p[row];
+    while (e < end[row] && s->j[e] != column)
+        e++;
+    if (e == end[row]) s->j[end[row]++] = column;
+    return e;
+}
+
+/* Room in each row for as many entries as its body has contacts, and one; then they are moved together. */
+static void list_entries(sti_ByBodies *s, int64_t *end)
+{
+    const int n = s->n, contacts = s->graph->problem->n_contacts;
+    for (int k = 0; k < n; k++) {
+        s->j[s->p[k]] = k;
+        end[k] = s->p[k] + 1;
+    }
+    for (int c = 0; c < contacts; c++) {
+        s->cross[2 * (ptrdiff_t)c] = s->cross[2 * (ptrdiff_t)c + 1] = -1;
+        if (!is_cross(s, c)) continue;
+        s->cross[2 * (ptrdiff_t)c] = find_entry(s, end, node_of(s, c, 0), node_of(s, c, 1));
+        s->cross[2 * (ptrdiff_t)c + 1] = find_entry(s, end, node_of(s, c, 1), node_of(s, c, 0));
+    }
+}
+
+static void count_room(sti_ByBodies *s)
+{
+    const int n = s->n;
+    for (int k = 0; k <= n; k++)
+        s->p[k] = k;
+    for (int c = 0; c < s->graph->problem->n_contacts; c++)
+        for (int side = 0; side < 2 && is_cross(s, c); side++)
+            s->p[node_of(s, c, side) + 1]++; /* shifted below to what comes before */
+    int64_t extra = 0;
+    for (int k = 0; k <= n; k++) {
+        const int64_t own = s->p[k] - k;
+        extra += own;
+        s->p[k] = k + extra;
+    }
+}
+
+/* Gaps between the rows go; `moved` of a row is how far its entries move. */
+static void close_gaps(sti_ByBodies *s, const int64_t *end)
+{
+    const int n = s->n;
+    int64_t at = 0;
+    int64_t *moved = s->start; /* not in use yet, and long enough */
+    for (int k = 0; k < n; k++) {
+        const int64_t begin = s->p[k], count = end[k] - begin;
+        memmove(s->j + at, s->j + begin, (size_t)count * sizeof *s->j);
+        moved[k] = begin - at;
+        s->p[k] = at;
+        at += count;
+    }
+    s->p[n] = at;
+    for (int c = 0; c < s->graph->problem->n_contacts; c++)
+        for (int side = 0; side < 2 && is_cross(s, c); side++)
+            s->cross[2 * (ptrdiff_t)c + side] -= moved[node_of(s, c, side)];
+}
+
+/* Blocks one after another; returns how many numbers they have. */
+static int64_t place_blocks(sti_ByBodies *s)
+{
+    int64_t at = 0;
+    for (int k = 0; k < s->n; k++)
+        for (int64_t e = s->p[k]; e < s->p[k + 1]; e++) {
+            s->start[e] = at;
+            at += (int64_t)size_of(s, k) * size_of(s, s->j[e]);
+        }
+    return at;
+}
+
+/* Six unknowns a body, then those of the mechanisms. */
+static st_Status count_unknowns(sti_ByBodies *s, st_Error *err)
+{
+    const sti_Graph *graph = s->graph;
+    const int mechanisms = graph->problem->n_l > 0 ? graph->mobility.n : 0;
+    s->n = graph->n_nodes + mechanisms;
+    GROW(first, s->n + 1);
+    for (int k = 0; k <= graph->n_nodes; k++)
+        s->first[k] = SIX * k;
+    for (int k = 0; k < mechanisms; k++) { /* one that nobody can move has one, too, which nobody asks for */
+        const int freedoms = sti_mobility_freedoms(&graph->mobility, k), node = graph->n_nodes + k;
+        s->first[node + 1] = s->first[node] + (freedoms > 0 ? freedoms : 1);
+    }
+    return ST_OK;
+}
+
+st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t serial, st_Error *err)
+{
+    const int64_t contacts = graph->problem->n_contacts;
+    s->graph = graph;
+    if (s->serial == serial) return ST_OK;
+    s->serial = 0; /* until it is done */
+    if (s->lu == NULL) STI_TRY(sti_sparse_lu_create(&s->allocator, &s->lu, err));
+    STI_TRY(count_unknowns(s, err));
+    GROW(p, s->n + 1);
+    GROW(j, s->n + 2 * contacts);
+    GROW(start, s->n + 2 * contacts);
+    GROW(cross, 2 * contacts);
+    GROW(K, 9 * contacts);
+    GROW(g, 3 * contacts);
+    GROW(z, s->first[s->n]);
+    GROW(end, s->n);
+    count_room(s);
+    list_entries(s, s->end);
+    close_gaps(s, s->end);
+    s->n_x = place_blocks(s);
+    GROW(x, s->n_x);
+    s->rows = (sti_BlockRows){s->n, s->first, s->p, s->j, s->start};
+    STI_TRY(sti_sparse_lu_reserve(s->lu, &s->rows, err));
+    s->serial = serial;
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+/* inv(D) X for D n x n, X n x m, by elimination with exchange of rows; D and X are spent. A pivot of zero, which no
+ * law has with alpha > 0, makes what is not finite: the caller looks.                              */
+static void divide(int n, double D[3][3], int m, double X[3][4])
+{
+    for (int k = 0; k < n; k++) {
+        int best = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(D[i][k]) > fabs(D[best][k])) best = i;
+        for (int j = 0; j < n && best != k; j++) {
+            const double swap = D[k][j];
+            D[k][j] = D[best][j];
+            D[best][j] = swap;
+        }
+        for (int j = 0; j < m && best != k; j++) {
+            const double swap = X[k][j];
+            X[k][j] = X[best][j];
+            X[best][j] = swap;
+        }
+        const double inverse = 1.0 / D[k][k];
+        for (int j = 0; j < m; j++)
+            X[k][j] *= inverse;
+        for (int j = k; j < n; j++)
+            D[k][j] *= inverse;
+        for (int i = 0; i < n; i++) {
+            const double factor = D[i][k];
+            if (i == k || factor == 0.0) continue;
+            for (int j = k; j < n; j++)
+                D[i][j] -= factor * D[k][j];
+            for (int j = 0; j < m; j++)
+                X[i][j] -= factor * X[k][j];
+        }
+    }
+}
+
+static bool is_diagonal(int n, const double *X)
+{
+    for (int k = 0; k < n * n; k++)
+        if (X[k] != 0.0 && k % (n + 1) != 0) return false;
+    return true;
+}
+
+void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B, const double *F, const double *soft)
+{
+    const int dim = s->graph->problem->contact[c].dim;
+    double D[3][3], X[3][4] = {{0}}, *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    memset(K, 0, 9 * sizeof *K);
+    g[0] = g[1] = g[2] = 0.0;
+    if (is_diagonal(dim, A) && is_diagonal(dim, B)) { /* open or sticking, as most are */
+        for (int i = 0; i < dim; i++) {
+            const double b = B[i * (dim + 1)],
+                         d = A[i * (dim + 1)] + b * (soft[i] + sti_graph_compliance(s->graph, c, i));
+            K[4 * i] = b / d;
+            g[i] = F[i] / d;
+        }
+        return;
+    }
+    for (int i = 0; i < dim; i++) {
+        for (int k = 0; k < dim; k++) {
+            D[i][k] = A[i * dim + k] + B[i * dim + k] * (soft[k] + sti_graph_compliance(s->graph, c, k));
+            X[i][k] = B[i * dim + k];
+        }
+        X[i][3] = F[i];
+    }
+    divide(dim, D, 4, X);
+    for (int i = 0; i < dim; i++) {
+        for (int k = 0; k < dim; k++)
+            K[3 * i + k] = X[i][k];
+        g[i] = X[i][3];
+    }
+}
+
+/* X += T'h, summed over the directions: 6 x 6. */
+static void add_product(double *restrict X, double T[3][SIX], double h[3][SIX])
+{
+    for (int k = 0; k < SIX; k++)
+        for (int l = 0; l < SIX; l++)
+            X[SIX * k + l] += T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
+}
+
+/* X and its mirror image: X += T'h, Y += h'T. */
+static void add_twice(double *restrict X, double *restrict Y, double T[3][SIX], double h[3][SIX])
+{
+    for (int k = 0; k < SIX; k++)
+        for (int l = 0; l < SIX; l++) {
+            const double x = T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
+            X[SIX * k + l] += x;
+            Y[SIX * l + k] += x;
+        }
+}
+
+/* T = K'h. Sticking contacts, most of them, have a diagonal K. */
+static void weigh_rows(const double *K, bool diagonal, double h[3][SIX], double T[3][SIX])
+{
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < SIX; k++)
+            T[d][k] = diagonal ? K[4 * d] * h[d][k] : K[d] * h[0][k] + K[3 + d] * h[1][k] + K[6 + d] * h[2][k];
+}
+
+/* The matrix and the right-hand side of (2) get what contact c brings. */
+static void add_contact(sti_ByBodies *s, int c)
+{
+    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    const int64_t *cross = s->cross + 2 * (ptrdiff_t)c;
+    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
+    const bool open = K[0] == 0.0,
+               diagonal = K[1] == 0.0 && K[2] == 0.0 && K[3] == 0.0 && K[5] == 0.0 && K[6] == 0.0 && K[7] == 0.0;
+    double h[2][3][SIX], T[2][3][SIX];
+    if (open && g[0] == 0.0 && g[1] == 0.0 && g[2] == 0.0) return;
+    sti_graph_rows(s->graph, c, h);
+    for (int side = 0; side < 2; side++) {
+        if (body[side] == s->graph->n_nodes) continue;
+        double *z = s->z + SIX * (ptrdiff_t)body[side];
+        for (int k = 0; k < SIX; k++)
+            z[k] -= h[side][0][k] * g[0] + h[side][1][k] * g[1] + h[side][2][k] * g[2];
+        if (open) continue;
+        weigh_rows(K, diagonal, h[side], T[side]);
+        add_product(s->x + s->start[s->p[body[side]]], T[side], h[side]);
+    }
+    if (open || cross[0] < 0) return;
+    if (diagonal) {
+        add_twice(s->x + s->start[cross[0]], s->x + s->start[cross[1]], T[0], h[1]);
+        return;
+    }
+    add_product(s->x + s->start[cross[0]], T[0], h[1]);
+    add_product(s->x + s->start[cross[1]], T[1], h[0]);
+}
+
+/* The block at e gets T_e K T_f' of two sides of a contact that stands alone. */
+static void add_block(const sti_ByBodies *s, int64_t e, const double *K, int dim, const double *row, int n,
+                      const double *column, int m)
+{
+    double *x = s->x + s->start[e];
+    for (int i = 0; i < dim; i++)
+        for (int k = 0; k < n; k++) {
+            double weighed[3];
+            for (int d = 0; d < dim; d++)
+                weighed[d] = row[i * n + k] * K[3 * i + d];
+            for (int l = 0; l < m; l++)
+                for (int d = 0; d < dim; d++)
+                    x[k * m + l] += weighed[d] * column[d * m + l];
+        }
+}
+
+/* The same as add_contact for one that stands alone, on bodies or mechanisms of any size. */
+static void add_alone(sti_ByBodies *s, const sti_Alone *alone)
+{
+    const int c = alone->contact, dim = s->graph->problem->contact[c].dim;
+    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    for (int side = 0; side < 2; side++) {
+        const int node = alone->node[side], n = alone->size[side];
+        const double *rows = s->graph->alone_rows + alone->rows[side];
+        if (node < 0) continue;
+        for (int d = 0; d < dim; d++)
+            for (int k = 0; k < n; k++)
+                s->z[s->first[node] + k] -= rows[d * n + k] * g[d];
+        add_block(s, s->p[node], K, dim, rows, n, rows, n);
+        if (alone->node[1 - side] >= 0)
+            add_block(s, s->cross[2 * (ptrdiff_t)c + side], K, dim, rows, n,
+                      s->graph->alone_rows + alone->rows[1 - side], alone->size[1 - side]);
+    }
+}
+
+/* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in. */
+static void add_contacts(sti_ByBodies *s)
+{
+    for (int k = 0; k < s->graph->n_batches; k++)
+        for (int lane = 0; lane < STI_LANES; lane++)
+            if (s->graph->batch[k].contact[lane] >= 0) add_contact(s, s->graph->batch[k].contact[lane]);
+    for (int k = 0; k < s->graph->n_alone; k++)
+        add_alone(s, &s->graph->alone[k]);
+}
+
+/* H~'z of a contact, by direction. */
+static void velocity_of(const sti_ByBodies *s, int c, double u[3])
+{
+    const sti_Alone *alone = sti_graph_alone(s->graph, c);
+    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
+    double h[2][3][SIX];
+    for (int side = 0; side < 2 && alone != NULL; side++)
+        for (int i = 0; i < s->graph->problem->contact[c].dim && alone->node[side] >= 0; i++)
+            for (int k = 0; k < alone->size[side]; k++)
+                u[i] += s->graph->alone_rows[alone->rows[side] + (ptrdiff_t)i * alone->size[side] + k] *
+                        s->z[s->first[alone->node[side]] + k];
+    if (alone != NULL) return;
+    sti_graph_rows(s->graph, c, h);
+    for (int side = 0; side < 2; side++) {
+        const double *z = s->z + SIX * (ptrdiff_t)body[side];
+        for (int i = 0; i < 3 && body[side] != s->graph->n_nodes; i++)
+            for (int k = 0; k < SIX; k++)
+                u[i] += h[side][i][k] * z[k];
+    }
+}
+
+/* (1), and W d = H~'z + C d. */
+static void find_change(const sti_ByBodies *s, int c, double *d, double *W_d)
+{
+    const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
+    const int dim = s->graph->problem->contact[c].dim;
+    double u[3] = {0};
+    velocity_of(s, c, u);
+    for (int i = 0; i < dim; i++) {
+        d[i] = -(g[i] + K[3 * i] * u[0] + K[3 * i + 1] * u[1] + K[3 * i + 2] * u[2]);
+        W_d[i] = u[i] + sti_graph_compliance(s->graph, c, i) * d[i];
+    }
+}
+
+st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err)
+{
+    const st_Problem *p = s->graph->problem;
+    int replaced;
+    memset(s->x, 0, (size_t)s->n_x * sizeof *s->x);
+    memset(s->z, 0, (size_t)s->first[s->n] * sizeof *s->z);
+    for (int k = 0; k < s->n; k++)
+        for (int i = 0; i < size_of(s, k); i++)
+            s->x[s->start[s->p[k]] + (ptrdiff_t)i * (size_of(s, k) + 1)] = 1.0;
+    add_contacts(s);
+    STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
+    sti_sparse_lu_solve(s->lu, s->z);
+    for (int c = 0; c < p->n_contacts; c++)
+        find_change(s, c, d + p->contact[c].first, W_d + p->contact[c].first);
+    return ST_OK;
+}

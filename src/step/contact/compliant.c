@@ -1,0 +1,453 @@
+/* step/contact/compliant.c -- distributed compliant contact.
+ *
+ * Song, Pang & Kumar 2004, as METHODS section 5 has it. A contact is a patch of elements at r_i in the tangent plane,
+ * rho apart: n_s in the plane, n_s x n_s in space. Element i is deformed by delta_i and carries lambda_i,
+ *
+ *     lambda = K delta + C' d(delta)/dt,      K = inv(Xi),  C' = 2 sqrt(m K),  E = h K + C'
+ *
+ * with Xi the influence of a force at j on the surface at i (Boussinesq and Cerruti; `influence`), coupling all
+ * elements of the patch. On impulses r = h lambda the step problem gets, for the whole patch at once,
+ *
+ *     u = H' v + (inv(E)/h) r - inv(E) K delta,       delta+ = delta + h (u - H' v)
+ *
+ * and each element its own law: stress is distributed, and slip starts where the pressure is low.
+ *
+ * All of Xi's functions have its eigenvectors: Xi = V diag(x) V' gives inv(E) = V diag(1/(h/x + 2 sqrt(m/x))) V'.
+ *
+ * The rows of element i follow from those of the contact, u + w x r_i, w the rate at which b turns against a.
+ *
+ * Where we differ: m is 1 kg in the paper, here `patch_mass`. Both bodies may be elastic: their influences add, with
+ * the coupling of normal and tangential directions reversed for a, and where both are alike it cancels. The tangents of
+ * a patch are carried along its moving normal, so that the frame never jumps. The printed model never looks at the gap;
+ * with drift gap (gap + delta_n)/h stands in w_n, so that surfaces that have parted close again where they are and not
+ * where they were. Elements are taken as flat: the curvature of the body over the patch is not seen.
+ */
+#include "base/tolerance.h"
+#include "math/quat.h"
+#include "step/contact/contact_model.h"
+
+int sti_patch_elements(const st_System *system)
+{
+    return system->def.patch_elements * system->def.patch_elements;
+}
+
+bool sti_is_patch(const sti_ContactEntry *entry)
+{
+    return entry->surface->elastic[0].young > 0 || entry->surface->elastic[1].young > 0;
+}
+
+/* ---- matrices ---------------------------------------------------------------------------------- */
+
+/* Place of element e in the tangent plane, in steps of rho from the middle. */
+static void place(const st_SystemDef *def, int n_elements, int e, double *a, double *b)
+{
+    int side = def->patch_elements;
+    double middle = 0.5 * (side - 1);
+    bool line = n_elements == side;
+    *a = (line ? e : e / side) - middle;
+    *b = line ? 0.0 : e % side - middle;
+}
+
+/* What a unit force at j along component l (normal, t, o) moves at i along component k, for one elastic half space;
+ * (a, b) from j to i. SPK Appendix A with the corrections of METHODS section 5.                    */
+static double influence(st_Elastic body, double rho, double a, double b, int k, int l)
+{
+    double nu = body.poisson, eps = 1.0 / body.young, d = hypot(a, b);
+    double along[3] = {0, d > 0 ? a / d : 0, d > 0 ? b / d : 0};
+    if (d == 0) {
+        if (k != l) return 0;
+        return k == 0 ? 0.95 * (1 - nu * nu) * eps / rho : (1 + nu) * (2 - nu) * eps / (sqrt(STI_PI) * rho);
+    }
+    d *= rho;
+    if (k == 0 && l == 0) return (1 - nu * nu) * eps / (STI_PI * d);
+    if (k == 0) return (1 - 2 * nu) * (1 + nu) * eps / (2 * STI_PI) * along[l] / d;
+    if (l == 0) return -(1 - 2 * nu) * (1 + nu) * eps / (2 * STI_PI) * along[k] / d;
+    return (1 + nu) * eps / (STI_PI * d) * ((k == l ? 1 - nu : 0) + nu * along[k] * along[l]);
+}
+
+/* Xi of both bodies; a is pressed against the normal, which turns the sign of what couples it with the tangents. */
+static void fill_influence(const st_SystemDef *def, const sti_PatchKind *kind, double *Xi)
+{
+    int dim = kind->key.dim, n = kind->size;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double ai, bi, aj, bj;
+            int k = i % dim, l = j % dim;
+            place(def, kind->key.n_elements, i / dim, &ai, &bi);
+            place(def, kind->key.n_elements, j / dim, &aj, &bj);
+            double sum = 0;
+            for (int side = 0; side < 2; side++) {
+                if (!(kind->key.elastic[side].young > 0)) continue;
+                double x = influence(kind->key.elastic[side], def->patch_spacing, ai - aj, bi - bj, k, l);
+                sum += side == 0 && (k == 0) != (l == 0) ? -x : x;
+            }
+            Xi[(int64_t)i * n + j] = sum;
+        }
+}
+
+/* One rotation of Jacobi's method in the plane (p, q): A becomes J'A J, V becomes V J. */
+static void jacobi_rotation(double *A, double *V, int n, int p, int q)
+{
+    double apq = A[p * n + q];
+    if (apq == 0) return;
+    double theta = (A[q * n + q] - A[p * n + p]) / (2 * apq);
+    double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(1 + theta * theta));
+    double c = 1 / sqrt(1 + t * t), s = t * c;
+    for (int k = 0; k < n; k++) {
+        double x = A[k * n + p], y = A[k * n + q];
+        A[k * n + p] = c * x - s * y, A[k * n + q] = s * x + c * y;
+    }
+    for (int k = 0; k < n; k++) {
+        double x = A[p * n + k], y = A[q * n + k];
+        A[p * n + k] = c * x - s * y, A[q * n + k] = s * x + c * y;
+        x = V[k * n + p], y = V[k * n + q];
+        V[k * n + p] = c * x - s * y, V[k * n + q] = s * x + c * y;
+    }
+}
+
+/* A = V diag(x) V' by Jacobi's method, which keeps small eigenvalues accurate; A is destroyed. */
+static void eigen(double *A, int n, double *V, double *x)
+{
+    memset(V, 0, (size_t)n * (size_t)n * sizeof *V);
+    for (int i = 0; i < n; i++)
+        V[i * n + i] = 1;
+    for (int sweep = 0; sweep < 60; sweep++) { /* quadratic from about the fifth on */
+        double off = 0, diagonal = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                *(i == j ? &diagonal : &off) += A[i * n + j] * A[i * n + j];
+        if (off <= 1e-34 * diagonal) break;
+        for (int p = 0; p < n - 1; p++)
+            for (int q = p + 1; q < n; q++)
+                jacobi_rotation(A, V, n, p, q);
+    }
+    for (int i = 0; i < n; i++)
+        x[i] = A[i * n + i];
+}
+
+/* out = V diag(f) V'. */
+static void compose(const double *V, const double *f, int n, double *out)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += V[i * n + k] * f[k] * V[j * n + k];
+            out[i * n + j] = out[j * n + i] = sum;
+        }
+}
+
+/* B = inv(E) and D = inv(E) K for this h. */
+static void set_step(sti_PatchKind *kind, double mass, double h)
+{
+    int n = kind->size;
+    double *f = kind->V + (int64_t)n * n; /* their eigenvalues: there is room for n more behind V */
+    if (kind->h == h) return;
+    for (int i = 0; i < n; i++)
+        f[i] = 1 / (h / kind->x[i] + 2 * sqrt(mass / kind->x[i]));
+    compose(kind->V, f, n, kind->B);
+    for (int i = 0; i < n; i++)
+        f[i] /= kind->x[i];
+    compose(kind->V, f, n, kind->D);
+    kind->h = h;
+}
+
+static st_Status make_kind(st_System *system, sti_PatchKind *kind, st_Error *err)
+{
+    const st_Allocator *allocator = &system->allocator;
+    int64_t n = kind->size;
+    STI_TRY(STI_GROW(allocator, kind->x, kind->x_capacity, n, err));
+    STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, n * n + n, err));
+    STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, n * n, err));
+    STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, n * n, err));
+    fill_influence(&system->def, kind, kind->B);
+    eigen(kind->B, kind->size, kind->V, kind->x);
+    for (int i = 0; i < n; i++)
+        if (!(kind->x[i] > 0))
+            return sti_fail(err, ST_ERR_NUMERIC,
+                            "the influence matrix of a patch of %d elements with Poisson's ratios %g and %g is not "
+                            "positive definite",
+                            kind->key.n_elements, kind->key.elastic[0].poisson, kind->key.elastic[1].poisson);
+    kind->h = 0;
+    return ST_OK;
+}
+
+static bool same_key(const sti_PatchKey *a, const sti_PatchKey *b)
+{
+    for (int k = 0; k < 2; k++)
+        if (a->elastic[k].young != b->elastic[k].young || a->elastic[k].poisson != b->elastic[k].poisson) return false;
+    return a->dim == b->dim && a->n_elements == b->n_elements;
+}
+
+/* NULL: none of this key was met. */
+static sti_PatchKind *find_kind(const st_System *system, const sti_PatchKey *key)
+{
+    for (int k = 0; k < system->compliant.n_kinds; k++)
+        if (same_key(&system->compliant.kind[k].key, key)) return &system->compliant.kind[k];
+    return NULL;
+}
+
+/* The kind, made when it is the first with its key. */
+static st_Status need_kind(st_System *system, const sti_PatchKey *key, sti_PatchKind **out, st_Error *err)
+{
+    const int n = system->compliant.n_kinds;
+    *out = find_kind(system, key);
+    if (*out != NULL) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, system->compliant.kind, system->compliant.kind_capacity, n + 1, err));
+    sti_PatchKind *kind = &system->compliant.kind[n];
+    kind->key = *key;
+    kind->size = key->dim * key->n_elements;
+    STI_TRY(make_kind(system, kind, err));
+    system->compliant.n_kinds++;
+    *out = kind;
+    return ST_OK;
+}
+
+static sti_PatchKey key_of(const st_SystemDef *def, const sti_ContactEntry *entry)
+{
+    const int side = def->patch_elements;
+    return (sti_PatchKey){.elastic = {entry->surface->elastic[0], entry->surface->elastic[1]},
+                          .dim = sti_contact_law(def, entry, 0).dim,
+                          .n_elements = entry->dim == 2 ? side : side * side};
+}
+
+static bool is_elastic(st_Elastic body)
+{
+    return isfinite(body.young) && body.young >= 0 && body.poisson > -1 && body.poisson < 0.5;
+}
+
+bool sti_patch_fits(const st_System *system, const sti_Patch *patch)
+{
+    const sti_PatchKey *key = &patch->key;
+    const int side = system->def.patch_elements;
+    return system->def.contact == ST_CONTACT_COMPLIANT && key->dim >= 1 && key->dim <= 3 &&
+           (key->n_elements == side || key->n_elements == side * side) && patch->size == key->dim * key->n_elements &&
+           is_elastic(key->elastic[0]) && is_elastic(key->elastic[1]) &&
+           (key->elastic[0].young > 0 || key->elastic[1].young > 0);
+}
+
+st_Status sti_patches_know(st_System *system, const sti_Patches *patches, st_Error *err)
+{
+    sti_PatchKind *kind;
+    for (int p = 0; p < patches->n; p++)
+        STI_TRY(need_kind(system, &patches->patch[p].key, &kind, err));
+    return ST_OK;
+}
+
+/* ---- the step problem -------------------------------------------------------------------------- */
+
+void sti_patches_begin(st_System *system)
+{
+    system->compliant.next.n = 0;
+    system->compliant.next.n_delta = 0;
+}
+
+/* They stand by id. */
+static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
+{
+    int lo = 0, hi = patches->n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (patches->patch[middle].id < id)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < patches->n && patches->patch[lo].id == id ? &patches->patch[lo] : NULL;
+}
+
+/* The patch's state at the start of the step, from the step before; a new one is not deformed. Its tangent is the
+ * one it had, turned with the normal.                                                             */
+static st_Status begin_patch(st_System *system, const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out,
+                             st_Error *err)
+{
+    sti_Patches *now = &system->compliant.next;
+    const sti_Patch *old = find_patch(&system->compliant.now, entry->id);
+    int size = key->dim * key->n_elements;
+    STI_TRY(STI_GROW(&system->allocator, now->patch, now->patch_capacity, now->n + 1, err));
+    STI_TRY(STI_GROW(&system->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));
+    sti_Patch *patch = &now->patch[now->n++];
+    *patch = (sti_Patch){.id = entry->id,
+                         .first = now->n_delta,
+                         .size = size,
+                         .row = system->step.H.n_rows,
+                         .key = *key,
+                         .tangent = entry->tangent};
+    double *delta = now->delta + now->n_delta;
+    bool known = old != NULL && old->size == size;
+    for (int k = 0; k < size; k++)
+        delta[k] = known ? system->compliant.now.delta[old->first + k] : 0.0;
+    if (known && entry->dim == 3) {
+        st_Vec3 t = sub(old->tangent, scale(dot(old->tangent, entry->normal), entry->normal));
+        if (norm(t) > 0.1) patch->tangent = scale(1 / norm(t), t);
+    }
+    now->n_delta += size;
+    *out = patch;
+    return ST_OK;
+}
+
+/* sum of weight[k] * row[k], rows of one contact: they touch the same velocities. */
+static st_Status append_combination(st_System *system, const sti_RowList *rows, int n, const int *row,
+                                    const double *weight, st_Error *err)
+{
+    int64_t start = rows->p[row[0]], count = rows->p[row[0] + 1] - start;
+    double *sum = system->path; /* free until the way is looked at for collisions */
+    for (int64_t e = 0; e < count; e++) {
+        sum[e] = 0;
+        for (int k = 0; k < n; k++)
+            sum[e] += weight[k] * rows->x[rows->p[row[k]] + e];
+    }
+    return sti_rows_append(&system->allocator, &system->step.H, (int)count, rows->i + start, sum, err);
+}
+
+/* Rows of the element at (a, b) [m] from the middle, along the patch's tangents t = c t1 + s t2, o = -s t1 + c t2:
+ *     u_n + b w_t - a w_o,    u_t - b w_n,    u_o + a w_n                                          */
+static st_Status element_rows(st_System *system, const sti_RowList *rows, const sti_ContactEntry *entry, int dim,
+                              double c, double s, double a, double b, st_Error *err)
+{
+    int N = entry->first_row, T1 = N + 1, T2 = N + 2, W = sti_turning_row(entry);
+    const int normal[] = {N, W + 1, W + 2}, tangent[] = {T1, W, T2};
+    const double n[] = {1, b * c + a * s, b * s - a * c}, t[] = {c, -b, s}, o[] = {-s, a, c};
+    STI_TRY(append_combination(system, rows, 3, normal, n, err));
+    if (dim == 2) return append_combination(system, rows, 1, tangent, t, err);
+    for (int k = 1; k < dim; k++)
+        STI_TRY(append_combination(system, rows, 3, tangent, k == 1 ? t : o, err));
+    return ST_OK;
+}
+
+/* A belt under element e of a patch whose tangents are turned by (c, s): as u_t and u_o in element_rows. */
+static void add_belt(st_System *system, const sti_Patch *patch, const sti_Belt *belt, int e, double c, double s)
+{
+    const int dim = patch->key.dim;
+    double *w = system->step.w + patch->row + e * dim, a, b;
+    place(&system->def, patch->key.n_elements, e, &a, &b);
+    const double rho = system->def.patch_spacing, turn = dim == 3 ? rho * belt->turn[0] : 0;
+    if (dim > 1) w[1] += c * belt->slide[0] + s * belt->slide[1] - b * turn;
+    if (dim > 2) w[2] += c * belt->slide[1] - s * belt->slide[0] + a * turn;
+}
+
+/* w = -D delta, and with drift gap the separation of the surfaces over h. */
+static void fill_drift(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch,
+                       const sti_ContactEntry *entry, double h)
+{
+    const double *delta = system->compliant.next.delta + patch->first;
+    double *w = system->step.w + patch->row, cap = system->def.correction_speed;
+    for (int i = 0; i < kind->size; i++) {
+        w[i] = 0;
+        for (int j = 0; j < kind->size; j++)
+            w[i] -= kind->D[i * kind->size + j] * delta[j];
+        if (i % kind->key.dim == 0 && system->def.drift == ST_DRIFT_GAP)
+            w[i] += fmax((entry->gap + delta[i]) / h, -cap);
+    }
+}
+
+static void fill_compliance(st_System *system, const sti_PatchKind *kind, const sti_Patch *patch, double h)
+{
+    double *C = sti_compliance_block(&system->step, patch->row, kind->size);
+    for (int64_t k = 0; k < (int64_t)kind->size * kind->size; k++)
+        C[k] = kind->B[k] / h;
+    system->step.compliant = true;
+}
+
+st_Status sti_patch_add(st_System *system, const sti_Stage *stage, const sti_ContactEntry *entry, int *n, st_Error *err)
+{
+    sti_Assembly *out = &system->step;
+    const sti_PatchKey key = key_of(&system->def, entry);
+    sti_PatchKind *kind;
+    sti_Patch *patch;
+    if (sti_turning_row(entry) < 0)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the model's contact %llu is elastic and has no rows `turning`",
+                        (unsigned long long)entry->id);
+    STI_TRY(need_kind(system, &key, &kind, err));
+    set_step(kind, system->def.patch_mass, stage->eta);
+    STI_TRY(begin_patch(system, entry, &key, &patch, err));
+    st_Vec3 second = cross(entry->normal, entry->tangent);
+    double rho = system->def.patch_spacing, a, b;
+    double c = entry->dim == 3 ? dot(patch->tangent, entry->tangent) : 1;
+    double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
+    for (int e = 0; e < key.n_elements; e++, ++*n) {
+        out->law[*n] = sti_contact_law(&system->def, entry, out->H.n_rows);
+        out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
+        place(&system->def, key.n_elements, e, &a, &b);
+        a *= rho, b *= rho;
+        STI_TRY(element_rows(system, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
+        st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
+        out->chosen[*n].entry.point = add(entry->point, offset);
+        out->chosen[*n].entry.tangent = patch->tangent;
+    }
+    fill_drift(system, kind, patch, entry, stage->eta);
+    const sti_Belt belt = entry->surface->moves ? sti_contact_belt(system->world, stage->q_star, entry) : (sti_Belt){0};
+    for (int e = 0; entry->surface->moves && e < key.n_elements; e++)
+        add_belt(system, patch, &belt, e, c, s);
+    fill_compliance(system, kind, patch, stage->eta);
+    return ST_OK;
+}
+
+/* ---- after the solution ------------------------------------------------------------------------ */
+
+/* delta+ = delta + h (C r - D delta) = delta + B r - h D delta. */
+void sti_patches_follow(st_System *system)
+{
+    const sti_Patches *now = &system->compliant.next;
+    double change[3 * STI_MAX_PATCH_SIDE * STI_MAX_PATCH_SIDE];
+    for (int p = 0; p < now->n; p++) {
+        const sti_Patch *patch = &now->patch[p];
+        const sti_PatchKind *kind = find_kind(system, &patch->key);
+        double *delta = now->delta + patch->first;
+        const double *r = system->step.r + patch->row;
+        int n = kind->size;
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += kind->B[i * n + j] * r[j] - kind->h * kind->D[i * n + j] * delta[j];
+            change[i] = sum;
+        }
+        for (int i = 0; i < n; i++)
+            delta[i] += change[i];
+    }
+}
+
+void sti_patches_accept(st_System *system)
+{
+    STI_EXCHANGE(sti_Patches, system->compliant.now, system->compliant.next);
+}
+
+/* delta'K delta/2 of every patch: in the eigenvectors of Xi, sum (V'delta)_i^2/x_i /2. */
+double sti_patches_energy(const st_System *system)
+{
+    const sti_Patches *patches = &system->compliant.now;
+    double sum = 0;
+    for (int p = 0; p < patches->n; p++) {
+        const sti_Patch *patch = &patches->patch[p];
+        const sti_PatchKind *kind = find_kind(system, &patch->key);
+        const double *delta = patches->delta + patch->first;
+        for (int i = 0; i < kind->size; i++) {
+            double along = 0;
+            for (int j = 0; j < kind->size; j++)
+                along += kind->V[j * kind->size + i] * delta[j];
+            sum += 0.5 * along * along / kind->x[i];
+        }
+    }
+    return sum;
+}
+
+static void free_patches(const st_Allocator *allocator, sti_Patches *patches)
+{
+    STI_RELEASE(allocator, patches->patch, patches->patch_capacity);
+    STI_RELEASE(allocator, patches->delta, patches->delta_capacity);
+}
+
+void sti_patches_free(st_System *system)
+{
+    const st_Allocator *allocator = &system->allocator;
+    free_patches(allocator, &system->compliant.now);
+    free_patches(allocator, &system->compliant.next);
+    for (int k = 0; k < (int)system->compliant.kind_capacity; k++) { /* also one that was not finished */
+        sti_PatchKind *kind = &system->compliant.kind[k];
+        STI_RELEASE(allocator, kind->x, kind->x_capacity);
+        STI_RELEASE(allocator, kind->V, kind->V_capacity);
+        STI_RELEASE(allocator, kind->B, kind->B_capacity);
+        STI_RELEASE(allocator, kind->D, kind->D_capacity);
+    }
+    STI_RELEASE(allocator, system->compliant.kind, system->compliant.kind_capacity);
+}

@@ -1,0 +1,173 @@
+/* step/contact/contact_model.c -- which contact models go with which choices and shapes; refused by name, before a
+ * step. */
+#include "step/contact/contact_model.h"
+
+#include <stdio.h>
+
+static const char *model_name(st_ContactModel contact)
+{
+    return contact == ST_CONTACT_COMPLIANT ? "compliant" : "regularized";
+}
+
+static st_Status check_choices(const st_SystemDef *def, st_Error *err)
+{
+    const char *name = model_name(def->contact);
+    if (def->contact == ST_CONTACT_RIGID) return ST_OK;
+    if (def->integrator != ST_INTEGRATOR_EULER && def->integrator != ST_INTEGRATOR_IMPLICIT)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" needs the integrator \"euler\" or \"implicit\"", name);
+    if (def->events != ST_EVENTS_OFF)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"",
+                        name);
+    if (def->impact != ST_IMPACT_INELASTIC)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "contact \"%s\" has no impact law, its own compliance rebounds: impact must be \"inelastic\"",
+                        name);
+    if (def->drift == ST_DRIFT_PROJECTION || def->drift == ST_DRIFT_MEAN ||
+        (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,
+                        def->contact == ST_CONTACT_COMPLIANT ? "\"velocity\" or \"gap\"" : "\"gap\"");
+    return ST_OK;
+}
+
+/* The relaxed law lets what slides rise at mu |u_T|, and only a contact that is in the problem with its gap, before it
+ * touches, is kept at mu h |u_T|. An active set would take it for a flight: thrown up with the first step, caught by a
+ * collision that never was.                                                                       */
+static st_Status check_events(const st_SystemDef *def, st_Error *err)
+{
+    if (def->law != ST_LAW_CONE || def->events == ST_EVENTS_OFF) return ST_OK;
+    return sti_fail(
+        err, ST_ERR_UNSUPPORTED,
+        "law \"cone\" lets what slides rise, which is no event: events must be \"off\", or the law \"coulomb\"");
+}
+
+static st_Status check_forces(const st_SystemDef *def, st_Error *err)
+{
+    if (def->forces == ST_FORCES_ANY) return ST_OK;
+    if (def->contact == ST_CONTACT_COMPLIANT)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"compliant\" leaves no forces open: forces must be \"any\"");
+    if (def->law == ST_LAW_PYRAMID || def->law == ST_LAW_BOX)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "forces \"least_norm\" needs the law \"coulomb\", \"cone\" or \"none\", not \"%s\"",
+                        st_law_name(def->law));
+    if (def->rigid_limit)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "rigid_limit goes step by step to what forces \"least_norm\" finds at once: leave one out");
+    return ST_OK;
+}
+
+static sti_Label label(const sti_World *world, int shape)
+{
+    return sti_shape_label(world->scene, shape);
+}
+
+/* Rolling and spinning friction are part of two laws, and make contacts of other dimensions. */
+static st_Status check_turning(const st_SystemDef *def, const char *who, double rolling, double spinning, st_Error *err)
+{
+    const char *kind = rolling > 0 ? "rolling" : "spinning";
+    if (!(rolling > 0) && !(spinning > 0)) return ST_OK; /* or NaN: not said for a pair */
+    if (def->law == ST_LAW_FRICTIONLESS) return ST_OK;
+    if (def->law != ST_LAW_COULOMB && def->law != ST_LAW_CONE)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "%s has %s friction, which the law \"%s\" does not know: choose \"coulomb\" or \"cone\"", who,
+                        kind, st_law_name(def->law));
+    if (def->contact == ST_CONTACT_COMPLIANT)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "%s has %s friction, but a compliant patch makes its own: leave it out", who, kind);
+    if (!st_solver_accepts(def->solver, def->law, (rolling > 0 ? 5 : 3) + (spinning > 0 ? 1 : 0), true))
+        return sti_fail(
+            err, ST_ERR_UNSUPPORTED,
+            "%s has %s friction, which the solver \"%s\" does not take: choose another (\"auto\" picks one)", who, kind,
+            def->solver);
+    return ST_OK;
+}
+
+static st_Status check_surfaces(const st_SystemDef *def, const st_Scene *scene, st_Error *err)
+{
+    char who[2 * STI_NAME_MAX + 64];
+    for (int k = 0; k < scene->n_shapes; k++) {
+        const st_ShapeDef *shape = sti_shape_def(scene, k);
+        snprintf(who, sizeof who, "shape %s", sti_shape_label(scene, k).text);
+        STI_TRY(check_turning(def, who, shape->rolling, shape->spinning, err));
+    }
+    for (int k = 0; k < scene->n_material_pairs; k++) {
+        const st_MaterialPairDef *pair = &scene->material_pair[k];
+        snprintf(who, sizeof who, "the pair of materials \"%s\" and \"%s\"", scene->material[pair->a.index1 - 1].name,
+                 scene->material[pair->b.index1 - 1].name);
+        STI_TRY(check_turning(def, who, pair->rolling, pair->spinning, err));
+    }
+    return ST_OK;
+}
+
+/* The smallest diameter of a smooth body; 0: has corners or edges. */
+static double smooth_diameter(const st_ShapeDef *shape)
+{
+    switch (shape->type) {
+    case ST_SHAPE_SPHERE:
+    case ST_SHAPE_CAPSULE:
+        return 2 * shape->radius;
+    case ST_SHAPE_ELLIPSOID:
+        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
+    default:
+        return 0;
+    }
+}
+
+static st_Status check_patch(const st_SystemDef *def, const sti_World *world, int shape, st_Error *err)
+{
+    const st_ShapeDef *s = sti_shape_def(world->scene, shape);
+    double diameter = smooth_diameter(s), side = def->patch_elements * def->patch_spacing;
+    if (s->type == ST_SHAPE_PLANE) return ST_OK;
+    if (diameter == 0)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "shape %s: contact \"compliant\" serves smooth shapes on planes and on each other, not a "
+                        "%s",
+                        label(world, shape).text, st_shape_type_name(s->type));
+    if (side > diameter)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "shape %s: a patch of %d elements %g m apart is larger than the body, %g m",
+                        label(world, shape).text, def->patch_elements, def->patch_spacing, diameter);
+    return ST_OK;
+}
+
+static st_Status check_pair(const st_SystemDef *def, const sti_World *world, sti_PairKey pair, st_Error *err)
+{
+    STI_TRY(check_patch(def, world, pair.i, err));
+    STI_TRY(check_patch(def, world, pair.j, err));
+    if (sti_shape_def(world->scene, pair.i)->young > 0 || sti_shape_def(world->scene, pair.j)->young > 0) return ST_OK;
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "shapes %s and %s can touch and both are rigid: contact \"compliant\" needs Young's modulus "
+                    "(young) of one of them",
+                    label(world, pair.i).text, label(world, pair.j).text);
+}
+
+static st_Status check_pairs(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    const sti_Pairs *pairs = &world->collider.pairs;
+    for (int i = 0; i < world->scene->n_shapes; i++)
+        for (int j = 0; j < i; j++) {
+            sti_PairKey pair;
+            if (pairs->filter(pairs->ctx, j, i, &pair)) STI_TRY(check_pair(def, world, pair, err));
+        }
+    return ST_OK;
+}
+
+st_Status sti_check_model_contacts(const st_SystemDef *def, const st_Sink *sink, st_Error *err)
+{
+    for (int c = 0; c < sink->n_contacts; c++) {
+        const sti_Surface *surface = sink->contact[c].surface;
+        char who[64];
+        if (!(surface->rolling > 0) && !(surface->spinning > 0)) continue;
+        snprintf(who, sizeof who, "the model's contact %llu", (unsigned long long)sink->contact[c].id);
+        STI_TRY(check_turning(def, who, surface->rolling, surface->spinning, err));
+    }
+    return ST_OK;
+}
+
+st_Status sti_check_contact_model(const st_SystemDef *def, const sti_World *world, st_Error *err)
+{
+    STI_TRY(check_choices(def, err));
+    STI_TRY(check_events(def, err));
+    STI_TRY(check_forces(def, err));
+    if (world != NULL) STI_TRY(check_surfaces(def, world->scene, err));
+    return world != NULL && def->contact == ST_CONTACT_COMPLIANT ? check_pairs(def, world, err) : ST_OK;
+}

@@ -1,0 +1,323 @@
+/* step/contact/contact_selection.c -- the contacts of a step problem. Three ways to choose them:
+ *
+ *     drift gap, events off    all closer than `margin`, and those that a first attempt ran into;
+ *     events off               those with a gap below `active_gap`;
+ *     events located           the active set: entered at a collision, left when they separate.
+ */
+#include "base/tolerance.h"
+#include "math/parallel.h"
+#include "step/step.h"
+
+#include <string.h>
+
+bool sti_closes_gaps(const st_SystemDef *def)
+{
+    return def->drift == ST_DRIFT_GAP || def->drift == ST_DRIFT_MEAN;
+}
+
+/* Contacts enter before they touch, with their gap. */
+bool sti_speculative(const st_System *system)
+{
+    return sti_closes_gaps(&system->def) && system->def.events == ST_EVENTS_OFF;
+}
+
+double sti_margin(const st_System *system)
+{
+    return fmax(system->def.margin, system->def.active_gap);
+}
+
+/* With events off the active set has no memory: it is what touches now. With events located, a gap may also
+ * close without an impact, at less than the speed at which rebounds begin.                         */
+st_Status sti_refresh_active(st_System *system, st_Error *err)
+{
+    const st_Sink *here = &system->here;
+    st_Events events = system->def.events;
+    if (events == ST_EVENTS_OFF) system->active.n = 0;
+    if (events == ST_EVENTS_COLLISIONS && sti_integrator(system)->order == 1) return ST_OK;
+    for (int c = 0; c < here->n_contacts; c++) {
+        const sti_ContactEntry *contact = &here->contact[c];
+        if (contact->gap > system->def.active_gap) continue;
+        double speed = sti_row_dot(&here->contact_rows, contact->first_row, system->v);
+        if (events != ST_EVENTS_OFF && fabs(speed) > system->def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->active, contact->id, err));
+    }
+    return ST_OK;
+}
+
+/* Contacts that are worth a thread, where little is done to each. */
+enum { LEAST = 2048 };
+
+static int team_of(const st_System *system, int n_contacts)
+{
+    const int threads = n_contacts / LEAST;
+    return threads < system->def.threads ? threads : system->def.threads;
+}
+
+/* Contacts are wanted by their gap at the state and by the velocities there, and not by what else was looked at: a
+ * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
+typedef struct Want {
+    st_System *system;
+    double h, margin;
+    bool speculative;
+    sti_Places places;
+    int n; /* in all */
+} Want;
+
+static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
+{
+    const st_System *system = want->system;
+    if (!want->speculative) return sti_ids_contain(&system->active, contact->id);
+    return contact->gap < want->margin || contact->gap < want->h * contact->closing ||
+           sti_ids_contain(&system->ahead.missed, contact->id);
+}
+
+static void want_share(void *ctx, int thread, int n_threads)
+{
+    Want *want = ctx;
+    const st_Sink *here = &want->system->here;
+    const int first = (int)sti_share(here->n_contacts, thread, n_threads);
+    const int end = (int)sti_share(here->n_contacts, thread + 1, n_threads);
+    int count = 0;
+    for (int c = first; thread < n_threads - 1 && c < end; c++)
+        count += is_wanted(want, &here->contact[c]);
+    want->places.count[thread] = count; /* for those behind: the last one's is not asked for */
+    sti_team_wait(n_threads);
+    uint64_t *to = want->system->wanted.id + sti_places_before(&want->places, thread);
+    for (int c = first; c < end; c++)
+        if (is_wanted(want, &here->contact[c])) *to++ = here->contact[c].id; /* they stand by id */
+    if (thread == n_threads - 1) want->n = (int)(to - want->system->wanted.id);
+}
+
+st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
+{
+    Want want;
+    want.system = system, want.h = h, want.n = 0;
+    want.margin = sti_margin(system);
+    want.speculative = sti_speculative(system);
+    system->wanted.n = 0;
+    if (system->here.n_contacts == 0) return ST_OK;
+    STI_TRY(STI_GROW(&system->allocator, system->wanted.id, system->wanted.capacity, system->here.n_contacts, err));
+    sti_team_run(team_of(system, system->here.n_contacts), want_share, &want);
+    system->wanted.n = want.n;
+    return ST_OK;
+}
+
+/* Were two shapes held apart in the step already, by another point of theirs? Points of a face come and go with the
+ * motion, and a new one beside the old is no miss; contacts of two shapes stand side by side.       */
+static bool held_nearby(const st_System *system, int at, const sti_ContactEntry *contact)
+{
+    const st_Sink *here = &system->here;
+    if (contact->shape_a == 0 || contact->gap < -system->def.margin) return false;
+    for (int step = -1; step <= 1; step += 2)
+        for (int k = step < 0 ? at - 1 : at; k >= 0 && k < here->n_contacts; k += step) {
+            const sti_ContactEntry *other = &here->contact[k];
+            if (other->shape_a != contact->shape_a || other->shape_b != contact->shape_b) break;
+            if (sti_ids_contain(&system->wanted, other->id)) return true;
+        }
+    return false;
+}
+
+/* How deep an attempt may have run into what it did not know of. Velocities are asked for to a relative tolerance, and
+ * so is where they lead.                                                                          */
+static double allowed_miss(const st_System *system, double h)
+{
+    const st_Model *model = &system->model;
+    double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->q, system->v_new, h) : 0;
+    return fmax(STI_OVERLAP, isfinite(way) ? system->def.tolerance * way : 0);
+}
+
+/* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
+ * that it held, went there as well? Their contacts stand side by side.                                 */
+static bool is_explained(const st_System *system, int at, const sti_ContactEntry *contact)
+{
+    const st_Sink *here = &system->here;
+    while (at > 0 && here->contact[at - 1].shape_a == contact->shape_a &&
+           here->contact[at - 1].shape_b == contact->shape_b)
+        at--;
+    for (; at < here->n_contacts; at++) {
+        const sti_ContactEntry *held = &here->contact[at];
+        if (held->shape_a != contact->shape_a || held->shape_b != contact->shape_b) return false;
+        if (sti_contact_gap_after(held, system->q, system->q_new) <= 0.5 * contact->gap) return true;
+    }
+    return false;
+}
+
+/* A point that the narrow phase does not see from the state, since other faces or edges are nearer there: a corner that
+ * turns into its neighbour within the step. It is kept as a contact of the state.                  */
+static st_Status keep_found(st_System *system, const sti_ContactEntry *contact, uint64_t id, st_Error *err)
+{
+    STI_TRY(STI_GROW(&system->allocator, system->ahead.found, system->ahead.found_capacity, system->ahead.n_found + 1,
+                     err));
+    sti_ContactEntry *found = &system->ahead.found[system->ahead.n_found++];
+    *found = *contact;
+    found->id = id;
+    sti_contact_bring_back(system->q_new, system->q, found);
+    return ST_OK;
+}
+
+/* The last number of a feature, which no patch uses: for a point that has the name of another one. */
+static uint64_t other_name(uint64_t id)
+{
+    return id | (((uint64_t)1 << STI_FEATURE_BITS) - 1);
+}
+
+/* What an attempt made of a contact of its end. */
+typedef struct Miss {
+    bool missed;
+    bool known; /* the state shows it, too                                                          */
+    bool other; /* it was held, and is elsewhere now: the deepest point of two shapes has the same id wherever it is */
+} Miss;
+
+/* `at` is where its id stands, or would stand, in the state. Points are brought back only for schemes whose one stage
+ * has the contacts of the state, and makes their rows itself.                                       */
+static bool is_movable(const st_System *system, const sti_ContactEntry *contact)
+{
+    return system->world != NULL && system->here.rows_later && contact->first_row < 0;
+}
+
+static Miss look_at(const st_System *system, const sti_ContactEntry *contact, int at)
+{
+    const st_Sink *here = &system->here;
+    const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
+    const bool held = known && sti_ids_contain(&system->wanted, contact->id);
+    const bool other =
+        held && is_movable(system, contact) && contact->gap < -system->def.margin && !is_explained(system, at, contact);
+    const bool fine = (held && !other) || (!known && held_nearby(system, at, contact));
+    return (Miss){!fine, known, other};
+}
+
+/* Contacts of the end of an attempt, in parts: in which of them is one that it missed? */
+typedef struct Search {
+    st_System *system;
+    double allowed;
+    bool any[STI_PARTS];
+} Search;
+
+static bool is_deep(const Search *search, const sti_ContactEntry *contact)
+{
+    return !(contact->gap >= -search->allowed) && !sti_ids_contain(&search->system->ahead.missed, contact->id);
+}
+
+/* The first contact of the state, from `at` on, with this id or a larger one. */
+static int first_behind(const st_Sink *sink, int at, uint64_t id)
+{
+    while (at < sink->n_contacts && sink->contact[at].id < id)
+        at++;
+    return at;
+}
+
+static void search_part(void *ctx, int part, int64_t first, int64_t end)
+{
+    Search *search = ctx;
+    const st_System *system = search->system;
+    search->any[part] = false;
+    for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
+        const sti_ContactEntry *contact = &system->trial.contact[c];
+        if (!is_deep(search, contact)) continue;
+        at = at < 0 ? sti_sink_lower(&system->here, contact->id) : first_behind(&system->here, at, contact->id);
+        search->any[part] = look_at(system, contact, at).missed;
+    }
+}
+
+static st_Status note_part(const Search *search, int first, int end, int *n_new, st_Error *err)
+{
+    st_System *system = search->system;
+    for (int c = first; c < end; c++) {
+        const sti_ContactEntry *contact = &system->trial.contact[c];
+        if (!is_deep(search, contact)) continue;
+        const Miss miss = look_at(system, contact, sti_sink_lower(&system->here, contact->id));
+        const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
+        if (!miss.missed || (miss.other && sti_ids_contain(&system->ahead.missed, id))) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->ahead.missed, id, err));
+        if (is_movable(system, contact) && (miss.other || !miss.known)) STI_TRY(keep_found(system, contact, id, err));
+        system->ahead.missed_by = fmax(system->ahead.missed_by, -contact->gap);
+        ++*n_new;
+    }
+    return ST_OK;
+}
+
+/* Contacts beyond the margin that the attempt ran into: to be chosen in the next attempt. */
+st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err)
+{
+    const int n = system->trial.n_contacts;
+    Search search;
+    search.system = system, search.allowed = allowed_miss(system, h);
+    *n_new = 0;
+    system->ahead.missed_by = 0;
+    const int parts = sti_team_parts(system->def.threads, n, search_part, &search);
+    for (int k = 0; k < parts; k++)
+        if (search.any[k])
+            STI_TRY(note_part(&search, (int)sti_part_first(n, k), (int)sti_part_first(n, k + 1), n_new, err));
+    return ST_OK;
+}
+
+static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error *err)
+{
+    int at = sink->n_contacts;
+    STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
+    while (at > 0 && sink->contact[at - 1].id > contact->id)
+        at--;
+    memmove(sink->contact + at + 1, sink->contact + at, (size_t)(sink->n_contacts - at) * sizeof *contact);
+    sink->contact[at] = *contact;
+    sink->n_contacts++;
+    return ST_OK;
+}
+
+st_Status sti_bring_back(st_System *system, st_Error *err)
+{
+    for (int k = 0; k < system->ahead.n_found; k++)
+        if (sti_sink_find(&system->here, system->ahead.found[k].id) < 0)
+            STI_TRY(insert(&system->here, &system->ahead.found[k], err));
+    return ST_OK;
+}
+
+/* Contacts that separate leave the active set: after steps with h > 0 only, see METHODS section 2. */
+st_Status sti_drop_separated(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    double fastest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        fastest = fmax(fastest, fabs(system->v_new[i]));
+    system->active_new.n = 0;
+    for (int c = 0; c < step->n_gaps; c++)
+        if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
+            STI_TRY(sti_ids_add(&system->allocator, &system->active_new, step->chosen[c].entry.id, err));
+    return ST_OK;
+}
+
+/* Behind an impact, contacts that rebound leave the active set, or a bounce shorter than the step would be held
+ * down. The trapezoid keeps them to the end of the step, as its paper does. Contacts without restitution stay,
+ * see above.                                                                                      */
+st_Status sti_drop_rebounding(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    bool keeps = sti_integrator(system)->order == 1 || system->def.integrator == ST_INTEGRATOR_TRAPEZOID;
+    if (keeps || system->events.tired) return ST_OK;
+    system->active.n = 0;
+    for (int c = 0; c < step->n_gaps; c++) {
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        double speed = sti_row_dot(&step->H, step->law[c].first, system->v_new);
+        if (entry->surface->restitution > 0 && speed > system->def.restitution_speed) continue;
+        STI_TRY(sti_ids_add(&system->allocator, &system->active, entry->id, err));
+    }
+    return ST_OK;
+}
+
+st_Status sti_activate_touching(st_System *system, double gap, st_Error *err)
+{
+    for (int c = 0; c < system->trial.n_contacts; c++)
+        if (system->trial.contact[c].gap <= gap)
+            STI_TRY(sti_ids_add(&system->allocator, &system->active_new, system->trial.contact[c].id, err));
+    return ST_OK;
+}
+
+/* The contacts that carry at the end of the step, into loaded_new: schemes of order two ask for them. */
+st_Status sti_note_loaded(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    system->loaded_new.n = 0;
+    for (int c = 0; c < step->n_gaps && sti_integrator(system)->order > 1; c++)
+        if (step->r[step->law[c].first] > 0)
+            STI_TRY(sti_ids_add(&system->allocator, &system->loaded_new, step->chosen[c].entry.id, err));
+    return ST_OK;
+}

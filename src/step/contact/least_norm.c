@@ -1,0 +1,189 @@
+/* step/contact/least_norm.c -- of all forces that rigid bodies leave open, the least (setting `forces`: least_norm).
+ *
+ * More than three legs, a beam in two bearings, a box on a box: the motion is determined, the forces are not. Stiff
+ * bodies share loads by their stiffness; in the limit s -> 0 of compliances s C, s Cb the forces are those with
+ *
+ *     min  r'C r + l'Cb l      A v = f + H r + G l,   laws on r,      C  = diag( 1/(k h^2), 1/(gamma h), 1/(gamma h) )
+ *                                                                     Cb = 1/(k_j h^2)
+ *
+ * (Preclik, Popa & Ruede 2011). `rigid_limit` goes there by continuation, and rounding stops it at 1e-6 of the forces.
+ * Here the rigid problem is solved once, and the least is sought among its solutions (fclib/hyperstatic.c): v and u
+ * stay, r and l move by z with [H G] z = 0. Joints are contacts without bounds there. Springs, motors and friction in
+ * joints keep what the solver found.
+ *
+ * Torques of rolling and spinning have no stiffness in the paper: one at its limit counts as friction at its limit.
+ */
+#include "fclib/hyperstatic.h"
+#include "step/contact/contact_model.h"
+
+/* Speeds below this, against the largest of the step, are none: the contact touches, or sticks. Never less than what
+ * the solver's tolerance leaves of a contact that does.                                                */
+static const double still = 1e-6;
+static const double tolerances_of_still = 2;
+/* Momenta that the least forces may change, in tolerances of the solver and at least. */
+static const double tolerances_of_change = 10, least_change = 1e-6;
+/* A direction that moves less than this, against the one that moves most, depends on others. */
+static const double rank_tolerance = 1e-9;
+
+struct sti_LeastNorm {
+    sti_Hyperstatic *hyperstatic;
+    st_ContactLaw *law;     /* of the contacts, of bounded rows, of joints: n                        */
+    double *r, *u, *weight; /* their rows                                                          */
+    double *moved;          /* n_v                                                                 */
+    int64_t law_capacity, r_capacity, u_capacity, weight_capacity, moved_capacity;
+};
+
+st_Status sti_least_norm_create(const st_Allocator *allocator, sti_LeastNorm **out, st_Error *err)
+{
+    sti_LeastNorm *least = sti_alloc(allocator, 1, sizeof *least);
+    if (least == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: forces of least norm");
+    st_Status status = sti_hyperstatic_create(allocator, &least->hyperstatic, err);
+    if (status == ST_OK)
+        *out = least;
+    else
+        sti_free(allocator, least, 1, sizeof *least);
+    return status;
+}
+
+void sti_least_norm_destroy(const st_Allocator *allocator, sti_LeastNorm *least)
+{
+    if (least == NULL) return;
+    sti_hyperstatic_destroy(least->hyperstatic);
+    STI_RELEASE(allocator, least->law, least->law_capacity);
+    STI_RELEASE(allocator, least->r, least->r_capacity);
+    STI_RELEASE(allocator, least->u, least->u_capacity);
+    STI_RELEASE(allocator, least->weight, least->weight_capacity);
+    STI_RELEASE(allocator, least->moved, least->moved_capacity);
+    sti_free(allocator, least, 1, sizeof *least);
+}
+
+static void add_row(const sti_RowList *rows, int k, double r, double *out)
+{
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
+        out[rows->i[e]] += rows->x[e] * r;
+}
+
+/* [H G] r, each velocity by the root of its mass: momenta that compare. */
+static void moves(void *ctx, const double *r, double *out)
+{
+    const st_System *system = ctx;
+    const sti_Assembly *step = &system->step;
+    int n_v = system->model.n_v;
+    memset(out, 0, (size_t)n_v * sizeof *out);
+    for (int k = 0; k < step->H.n_rows; k++)
+        if (r[k] != 0) add_row(&step->H, k, r[k], out);
+    for (int k = 0; k < system->here.joint_rows.n_rows; k++)
+        if (r[step->H.n_rows + k] != 0) add_row(&step->G, k, r[step->H.n_rows + k], out);
+    for (int i = 0; i < n_v; i++)
+        out[i] /= sqrt(sti_mass_of(system, step->M, i));
+}
+
+static void weigh_contact(const st_System *system, double h, int c, double *weight)
+{
+    const st_ContactLaw *law = &system->step.law[c];
+    const sti_Compliance of = sti_contact_compliance(&system->def, &system->step.chosen[c].entry, h);
+    for (int j = 0; j < law->dim; j++)
+        weight[j] = j == 0 ? of.normal : of.tangent;
+    for (int j = 3; j < law->dim; j++) {
+        double limit = law->dim >= 5 && j < 5 ? law->mu_roll : law->mu_spin;
+        weight[j] *= law->mu * law->mu / (limit * limit);
+    }
+}
+
+/* Contacts and bounded rows as they are, the latter held; then the joints, which have no bounds. */
+static st_Status gather(st_System *system, double h, int *n_contacts, st_Error *err)
+{
+    sti_LeastNorm *least = system->least_norm;
+    const sti_Assembly *step = &system->step;
+    const st_Allocator *allocator = &system->allocator;
+    int n_r = step->H.n_rows, n = step->problem.n_contacts, n_joints = system->here.joint_rows.n_rows;
+    STI_TRY(STI_GROW(allocator, least->law, least->law_capacity, (int64_t)n + n_joints, err));
+    STI_TRY(STI_GROW(allocator, least->r, least->r_capacity, (int64_t)n_r + n_joints, err));
+    STI_TRY(STI_GROW(allocator, least->u, least->u_capacity, (int64_t)n_r + n_joints, err));
+    STI_TRY(STI_GROW(allocator, least->weight, least->weight_capacity, (int64_t)n_r + n_joints, err));
+    STI_TRY(STI_GROW(allocator, least->moved, least->moved_capacity, system->model.n_v, err));
+    for (int c = 0; c < n; c++)
+        least->law[c] = step->law[c];
+    for (int k = 0; k < n_r; k++)
+        least->r[k] = step->r[k], least->u[k] = step->u[k];
+    for (int c = 0; c < step->n_gaps; c++)
+        weigh_contact(system, h, c, least->weight + step->law[c].first);
+    for (int c = step->n_gaps; c < n; c++) {
+        least->law[c].lo = least->law[c].hi = 0;
+        least->weight[step->law[c].first] = 1;
+    }
+    for (int k = 0; k < n_joints; k++) {
+        least->law[n + k] =
+            (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = n_r + k, .lo = -INFINITY, .hi = INFINITY};
+        least->r[n_r + k] = step->l[k];
+        least->u[n_r + k] = 0;
+        least->weight[n_r + k] = sti_joint_compliance(&system->def, h);
+    }
+    *n_contacts = n + n_joints;
+    return ST_OK;
+}
+
+/* The length of what row k moves, as `moves` has it. */
+static double row_moves(const st_System *system, const sti_RowList *rows, int k)
+{
+    double sum = 0;
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
+        sum += rows->x[e] * rows->x[e] / sti_mass_of(system, system->step.M, rows->i[e]);
+    return sqrt(sum);
+}
+
+/* v and u stay, and so must the momenta that the forces give: a contact taken for open that bears a load is not to be
+ * relieved of it. `u` is not needed any more, and takes the change.                                */
+static bool momenta_stay(const st_System *system)
+{
+    const sti_LeastNorm *least = system->least_norm;
+    const sti_Assembly *step = &system->step;
+    const int n_r = step->H.n_rows, n_joints = system->here.joint_rows.n_rows;
+    double size = 0, change = 0;
+    for (int k = 0; k < n_r + n_joints; k++) {
+        const double before = k < n_r ? step->r[k] : step->l[k - n_r];
+        least->u[k] = least->r[k] - before;
+        size += fabs(before) * (k < n_r ? row_moves(system, &step->H, k) : row_moves(system, &step->G, k - n_r));
+    }
+    moves((void *)system, least->u, least->moved);
+    for (int i = 0; i < system->model.n_v; i++)
+        change += least->moved[i] * least->moved[i];
+    return sqrt(change) <= fmax(tolerances_of_change * system->def.tolerance, least_change) * size;
+}
+
+st_Status sti_least_norm(st_System *system, const sti_Stage *stage, st_Error *err)
+{
+    sti_LeastNorm *least = system->least_norm;
+    sti_Assembly *step = &system->step;
+    int n_joints = system->here.joint_rows.n_rows, n_r = step->H.n_rows + n_joints, n_contacts;
+    st_Determined found = {0};
+    step->undetermined = 0;
+    if (step->n_gaps == 0 && n_joints == 0) return ST_OK;
+    if (n_r > STI_MOST_DIRECTIONS) { /* the forces stay as they are, and the report says so; likewise below */
+        step->undetermined = -1;
+        return ST_OK;
+    }
+    STI_TRY(gather(system, stage->eta, &n_contacts, err));
+    sti_Open open = {.n_r = n_r,
+                     .n_contacts = n_contacts,
+                     .contact = least->law,
+                     .r = least->r,
+                     .u = least->u,
+                     .weight = least->weight,
+                     .still = fmax(still, tolerances_of_still * system->def.tolerance) * system->fastest.speed,
+                     .tolerance = rank_tolerance,
+                     .n_moved = system->model.n_v,
+                     .moves = moves,
+                     .ctx = system};
+    STI_TRY(sti_hyperstatic_find(least->hyperstatic, &open, NULL, least->r, &found, err));
+    if (!momenta_stay(system)) {
+        step->undetermined = -1;
+        return ST_OK;
+    }
+    for (int k = 0; k < step->H.n_rows; k++)
+        step->r[k] = least->r[k];
+    for (int k = 0; k < n_joints; k++)
+        step->l[k] = least->r[step->H.n_rows + k];
+    step->undetermined = found.undetermined_contacts;
+    return ST_OK;
+}

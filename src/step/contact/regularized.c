@@ -1,0 +1,134 @@
+/* step/contact/regularized.c -- contacts and joints as springs and dampers inside the step problem.
+ *
+ * Preclik, Popa & Ruede 2011, on impulses (METHODS section 6), k the normal spring, gamma the tangential damper:
+ *
+ *     C  = diag( 1/(k h^2), 1/(gamma h), 1/(gamma h) ),    w_n = gap/h
+ *     Cb = 1/(k_j h^2),                                    g   = theta/h + d theta/dt
+ *
+ * so that r_n = -k h (gap + h u_n), the force of a spring at the end of the step, wherever contact is closed. The
+ * rows are strictly convex: forces of statically indeterminate bodies are unique. As all compliances are scaled
+ * by s -> 0 the forces tend to that member of the rigid solutions that has the least r'C r + l'Cb l, with error
+ * O(s). `rigid_limit` goes there: each solution is the start of the next, and the last s leaves compliances at
+ * STI_RIGID_LIMIT of the mobility, where the error of s and of rounding are about the same. The impulse is then that
+ * of rigid bodies, the gap is closed. (least_norm.c finds the limit at once.)
+ *
+ * What it does not do: a sticking contact creeps at load/gamma, and impacts lose energy by the implicit spring
+ * (restitution about exp(-(pi/2) sqrt(k h^2/m)) for a soft one, 0 for a stiff one). The correcting speed has no
+ * cap here: gap/h is the spring, not a correction. Rolling and spinning rows stay rigid.
+ */
+#include "base/tolerance.h"
+#include "step/contact/contact_model.h"
+
+static double contact_stiffness(const st_SystemDef *def, const sti_Surface *surface)
+{
+    return surface->stiffness > 0 ? surface->stiffness : def->contact_stiffness;
+}
+
+sti_Compliance sti_contact_compliance(const st_SystemDef *def, const sti_ContactEntry *entry, double h)
+{
+    const double k = contact_stiffness(def, entry->surface);
+    const double gamma = entry->surface->damping > 0 ? entry->surface->damping : def->contact_damping;
+    return (sti_Compliance){.normal = 1.0 / (k * h * h), .tangent = 1.0 / (gamma * h)};
+}
+
+double sti_joint_compliance(const st_SystemDef *def, double h)
+{
+    return 1.0 / (def->joint_stiffness * h * h);
+}
+
+static void soften_contact(st_System *system, const sti_Stage *stage, int c)
+{
+    sti_Assembly *out = &system->step;
+    const sti_ContactEntry *entry = &out->chosen[c].entry;
+    int dim = out->law[c].dim;
+    const sti_Compliance of = sti_contact_compliance(&system->def, entry, stage->eta);
+    double *C = sti_compliance_block(out, out->law[c].first, dim);
+    C[0] = of.normal;
+    for (int j = 1; j < dim && j < 3; j++)
+        C[j * dim + j] = of.tangent;
+    out->w[out->law[c].first] = entry->gap / stage->eta;
+}
+
+static void soften_joints(st_System *system, const sti_Stage *stage)
+{
+    sti_Assembly *out = &system->step;
+    const st_Sink *sink = stage->rows;
+    double h = stage->eta;
+    const int n_rotors = system->world != NULL ? sti_rotor_count(system->world) : 0; /* their rows are no joints */
+    for (int k = 0; k < sink->joint_rows.n_rows - n_rotors; k++) {
+        out->Cb[k] = sti_joint_compliance(&system->def, h);
+        out->g[k] = sink->joint[k].rate + sink->joint[k].value / h;
+    }
+}
+
+void sti_regularize(st_System *system, const sti_Stage *stage)
+{
+    for (int c = 0; c < system->step.n_gaps; c++)
+        soften_contact(system, stage, c);
+    soften_joints(system, stage);
+    system->step.compliant = true;
+}
+
+double sti_regularized_energy(const st_System *system, const st_Sink *sink)
+{
+    double sum = 0;
+    if (system->def.rigid_limit || system->least_norm != NULL) return 0;
+    for (int c = 0; c < sink->n_contacts; c++) {
+        double k = contact_stiffness(&system->def, sink->contact[c].surface);
+        double depth = fmin(0, sink->contact[c].gap);
+        sum += 0.5 * k * depth * depth;
+    }
+    for (int j = 0; j < sink->joint_rows.n_rows; j++)
+        sum += 0.5 * system->def.joint_stiffness * sink->joint[j].value * sink->joint[j].value;
+    return sum;
+}
+
+/* The largest of all compliances relative to what an impulse moves: what is left to go. */
+static double softness(const st_System *system, const sti_Stage *stage)
+{
+    const sti_Assembly *out = &system->step;
+    const double *C = out->C;
+    double most = 0;
+    for (int c = 0; c < out->n_gaps; c++) {
+        int dim = out->law[c].dim;
+        for (int k = 0; k < dim; k++) {
+            double mobility = sti_mobility(system, out->law[c].first + k);
+            if (mobility > 0) most = fmax(most, C[k * dim + k] / mobility);
+        }
+        C += dim * dim;
+    }
+    for (int k = 0; k < stage->rows->joint_rows.n_rows; k++) {
+        double mobility = sti_row_mobility(system, &out->G, k);
+        if (mobility > 0) most = fmax(most, out->Cb[k] / mobility);
+    }
+    return most;
+}
+
+static void scale_compliances(st_System *system, const sti_Stage *stage, double s)
+{
+    sti_Assembly *out = &system->step;
+    double *C = out->C;
+    for (int c = 0; c < out->n_gaps; c++) {
+        int dim = out->law[c].dim;
+        for (int k = 0; k < dim * dim; k++)
+            C[k] *= s;
+        C += dim * dim;
+    }
+    for (int k = 0; k < stage->rows->joint_rows.n_rows; k++)
+        out->Cb[k] *= s;
+}
+
+st_Status sti_rigid_limit(st_System *system, const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info,
+                          st_Error *err)
+{
+    double left = softness(system, stage);
+    for (int round = 0; round < 40 && left > STI_RIGID_LIMIT; round++) { /* from any softness below 1e32 */
+        double s = fmax(0.1, STI_RIGID_LIMIT / left);
+        scale_compliances(system, stage, s);
+        left *= s;
+        int before = info->iterations;
+        STI_TRY(sti_solve_islands(system, &system->step.problem, solution, info, err));
+        info->iterations += before;
+    }
+    return ST_OK;
+}

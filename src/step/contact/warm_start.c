@@ -1,0 +1,253 @@
+/* step/contact/warm_start.c -- the forces of the last step, as a start for the next.
+ *
+ * Joint limits, motors and the elements of a patch are known again by their ids. The points of two shapes are known
+ * by where they are: when faces lie on one another edge to edge, as bricks in a wall do, rounding decides from step
+ * to step between which edges a corner of their common patch lies, and its id changes while the point stays. So
+ * each point takes the force of the nearest point that the two shapes had in the last step, each force once. Tangents
+ * are as fickle: a normal along an axis has no preferred one. Friction is carried over as a vector in the world.
+ */
+#include "math/parallel.h"
+#include "math/vec3.h"
+#include "step/step.h"
+
+static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
+{
+    return now->shape_a > 0 && old->shape_a == now->shape_a && old->shape_b == now->shape_b;
+}
+
+/* Among the forces first .. end - 1 the nearest that is not taken (bits of `taken`); -1: none. */
+static int nearest(const st_System *system, int first, int end, uint64_t taken, const sti_ContactEntry *wanted, int dim)
+{
+    int best = -1;
+    double least = INFINITY;
+    for (int k = first; k < end; k++) {
+        const sti_Impulse *old = &system->warm.last.at[k];
+        if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
+        const st_Vec3 way = sub(old->point, wanted->point);
+        const double distance = dot(way, way);
+        if (distance < least) {
+            least = distance;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Of a patch by ids: the place of `wanted` among the forces first .. end - 1; -1: not there. */
+static int same_id(const st_System *system, int first, int end, const sti_Chosen *wanted, int dim)
+{
+    for (int k = first; k < end; k++)
+        if (system->warm.last.at[k].id == wanted->entry.id && system->warm.last.at[k].element == wanted->element)
+            return system->warm.last.at[k].dim == dim ? k : -1;
+    return -1;
+}
+
+/* The pair r[0], r[1] along the tangents of `old`, along those of `now`. */
+static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, double *r)
+{
+    const st_Vec3 other = cross(now->normal, now->tangent);
+    const st_Vec3 x = add(scale(r[0], old->tangent), scale(r[1], cross(old->normal, old->tangent)));
+    r[0] = dot(x, now->tangent);
+    r[1] = dot(x, other);
+}
+
+static void set_start(const st_System *system, int c, double eta, int from)
+{
+    const sti_Assembly *out = &system->step;
+    const sti_ContactEntry *now = &out->chosen[c].entry;
+    const int dim = out->law[c].dim;
+    double *r = out->r + out->law[c].first;
+    out->chosen[c].left = from >= 0 ? system->warm.last.at[from].left : 0.0;
+    for (int k = 0; k < dim; k++)
+        r[k] = from >= 0 ? eta * system->warm.last.at[from].r[k] : 0.0;
+    if (from < 0 || now->shape_a == 0) return;
+    if (dim >= 3) turn_tangents(&system->warm.last.at[from], now, r + 1);
+    if (dim >= 5) turn_tangents(&system->warm.last.at[from], now, r + 3); /* rolling */
+}
+
+/* The old forces of the shapes of contact c, or of a contact without shapes that with its id, from *end on. */
+static void find_group(const st_System *system, int c, int *first, int *end)
+{
+    const sti_Chosen *wanted = &system->step.chosen[c];
+    const sti_Impulse *previous = system->warm.last.at;
+    int at = *end;
+    while (at < system->warm.last.n && !same_shapes(&previous[at], &wanted->entry) &&
+           (previous[at].id < wanted->entry.id ||
+            (previous[at].id == wanted->entry.id && previous[at].element < wanted->element)))
+        at++;
+    *first = *end = at;
+    while (*end < system->warm.last.n && same_shapes(&previous[*end], &wanted->entry))
+        ++*end;
+    if (wanted->entry.shape_a == 0 && at < system->warm.last.n && previous[at].id == wanted->entry.id) *end = at + 1;
+}
+
+/* Do contacts c and c - 1 belong to the same two shapes? */
+static bool goes_on(const sti_Assembly *out, int c)
+{
+    const sti_ContactEntry *now = &out->chosen[c].entry, *last = now;
+    if (c > 0) last = &out->chosen[c - 1].entry;
+    return c > 0 && now->shape_a > 0 && now->shape_a == last->shape_a && now->shape_b == last->shape_b;
+}
+
+/* Where the forces of the shapes of contact c begin, or those behind. */
+static int first_force(const st_System *system, int c)
+{
+    const uint64_t shapes = system->step.chosen[c].entry.id >> STI_FEATURE_BITS;
+    int lo = 0, hi = system->warm.last.n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (system->warm.last.at[middle].id >> STI_FEATURE_BITS < shapes)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+typedef struct Start {
+    const st_System *system;
+    double eta;
+} Start;
+
+/* Both lists stand by id, and the contacts of two shapes side by side: a range takes those that begin in it. */
+static void start_range(void *ctx, int64_t begin, int64_t stop)
+{
+    const Start *start = ctx;
+    const st_System *system = start->system;
+    const sti_Assembly *out = &system->step;
+    const bool by_place = system->def.contact != ST_CONTACT_COMPLIANT;
+    uint64_t taken = 0;
+    int c = (int)begin, first = 0, end = 0;
+    while (c < out->problem.n_contacts && goes_on(out, c))
+        c++;
+    if (c > 0 && c < out->problem.n_contacts) end = first_force(system, c);
+    for (; c < out->problem.n_contacts; c++) {
+        const sti_ContactEntry *wanted = &out->chosen[c].entry;
+        const bool same = goes_on(out, c);
+        if (!same && c >= stop) return;
+        if (!same) {
+            find_group(system, c, &first, &end);
+            taken = 0;
+        }
+        const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
+        const int from = few ? nearest(system, first, end, taken, wanted, out->law[c].dim)
+                             : same_id(system, first, end, &out->chosen[c], out->law[c].dim);
+        if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
+        set_start(system, c, start->eta, from);
+    }
+}
+
+enum { LEAST = 1024 }; /* contacts that are worth a thread */
+
+/* Only ids of a world tell the shapes. */
+void sti_warm_start(st_System *system, double eta)
+{
+    Start start = {system, eta};
+    sti_team_for(system->world != NULL ? system->def.threads : 1, system->step.problem.n_contacts, LEAST, start_range,
+                 &start);
+}
+
+/* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
+ * the last solve left over and that was still there when this one began. Things at rest are solved every now and then
+ * only, when a start is no longer good enough: kept in full, the impulse that stops what crept until then would throw
+ * them the other way.                                                                             */
+static double lasting_part(double left, const st_SolveInfo *info)
+{
+    return info->start > left ? 1 - left / info->start : 1;
+}
+
+static double most_left(void *ctx, int64_t first, int64_t end)
+{
+    const st_System *system = ctx;
+    double most = 0;
+    for (int c = (int)first; c < (int)end; c++)
+        if (sti_islands_of(system->islands, c) == 0) most = sti_larger(system->step.chosen[c].left, most);
+    return most;
+}
+
+/* Island by island: what their contacts have left from the last step, when they may have belonged to others. */
+static st_Status find_lasting_parts(st_System *system, st_Error *err)
+{
+    const sti_Assembly *out = &system->step;
+    const int n_contacts = out->problem.n_contacts, n = sti_islands_count(system->islands);
+    STI_TRY(STI_GROW(&system->allocator, system->warm.lasting, system->warm.lasting_capacity, n, err));
+    double *lasting = system->warm.lasting;
+    for (int k = 0; k < n; k++)
+        lasting[k] = 0;
+    if (n == 1) lasting[0] = sti_team_largest(system->def.threads, n_contacts, most_left, system);
+    for (int c = 0; n > 1 && c < n_contacts; c++) {
+        const int island = sti_islands_of(system->islands, c);
+        if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
+    }
+    for (int k = 0; k < n; k++)
+        lasting[k] = lasting_part(lasting[k], &sti_islands_get(system->islands, k)->info);
+    return ST_OK;
+}
+
+typedef struct Keep {
+    st_System *system;
+    double eta;
+} Keep;
+
+static void keep_range(void *ctx, int64_t first, int64_t end)
+{
+    const Keep *keep = ctx;
+    const st_System *system = keep->system;
+    const sti_Assembly *out = &system->step;
+    for (int64_t c = first; c < end; c++) {
+        const sti_ContactEntry *entry = &out->chosen[c].entry;
+        const int island = sti_islands_of(system->islands, (int)c);
+        const double part = island >= 0 ? system->warm.lasting[island] : 1;
+        sti_Impulse *kept = &system->warm.last.at[c];
+        kept->id = entry->id;
+        kept->element = out->chosen[c].element;
+        kept->dim = out->law[c].dim;
+        kept->shape_a = entry->shape_a;
+        kept->shape_b = entry->shape_b;
+        kept->point = entry->point;
+        kept->normal = entry->normal;
+        kept->tangent = entry->tangent;
+        kept->left = island >= 0 ? sti_islands_get(system->islands, island)->info.residual.natural
+                                 : out->chosen[c].left; /* nobody solved for it */
+        const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
+        for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
+            kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / keep->eta;
+    }
+}
+
+/* for_good: the step stands, and those it started from are not wanted any more. */
+static st_Status keep_impulses(st_System *system, double eta, bool for_good, st_Error *err)
+{
+    const int n = system->step.problem.n_contacts;
+    Keep keep = {system, eta};
+    STI_TRY(find_lasting_parts(system, err));
+    if (!for_good) sti_save_impulses(system);
+    STI_TRY(STI_GROW(&system->allocator, system->warm.last.at, system->warm.last.capacity, n, err));
+    system->warm.last.n = n;
+    sti_team_for(system->def.threads, n, LEAST, keep_range, &keep);
+    return ST_OK;
+}
+
+/* Speculative steps wait with it until another stage begins or the step stands, which mostly comes first: then there is
+ * but one list. In others what was solved for is overwritten on the way.                          */
+st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err)
+{
+    if (!sti_speculative(system)) return keep_impulses(system, eta, false, err);
+    system->warm.to_keep = eta;
+    return ST_OK;
+}
+
+st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err)
+{
+    const double eta = system->warm.to_keep;
+    system->warm.to_keep = 0;
+    return eta > 0 ? keep_impulses(system, eta, for_good, err) : ST_OK;
+}
+
+/* In place of those that the step began with: a second list of them would be 3 MB for 8,000 spheres, for the rare step
+ * that fails after its first attempt.                                                             */
+st_Status sti_keep_tried(st_System *system, st_Error *err)
+{
+    system->saved.lost = system->saved.lost || (system->warm.to_keep > 0 && !system->saved.kept);
+    return sti_keep_waiting(system, true, err);
+}

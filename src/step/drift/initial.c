@@ -1,0 +1,159 @@
+/* step/drift/initial.c -- an initial state that joints or overlaps contradict: kept, projected or refused.
+ *
+ * Projected means the nearest in M: positions as after a step (projection.c), with joints and the overlapping
+ * contacts closed; then velocities, M (v+ - v) = G l with G' v+ + d theta/dt = 0: the problem of an impact
+ * without contacts. A contact that touches and approaches is no contradiction but an impact to come.
+ *
+ * A motor that holds a speed whatever the force is a joint whose velocity may be violated, kept or not: it starts from
+ * rest, or is told another speed. Integrators whose laws speak of the new velocity have it after one step. Form II of
+ * the trapezoid speaks of the mean, reflects the violation at every step, v+ = 2 vm - v, and would alternate between 0
+ * and twice the speed for ever. What the motor does there is an impact, and it is solved as one at the start and when
+ * it is told.
+ */
+#include "base/tolerance.h"
+#include "step/step.h"
+
+#include <stdio.h>
+
+/* The worst of each kind at the state. */
+typedef struct Flaws {
+    double joint, speed, overlap; /* [m or rad], [m/s or rad/s], [m]                              */
+    int contact;                  /* the deepest                                                  */
+} Flaws;
+
+static Flaws look_for_flaws(const st_System *system)
+{
+    const st_Sink *here = &system->here;
+    Flaws flaws = {.joint = sti_sink_joint_error(here), .contact = -1};
+    for (int k = 0; k < here->joint_rows.n_rows; k++)
+        flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, system->v) + here->joint[k].rate));
+    for (int c = 0; c < here->n_contacts; c++)
+        if (-here->contact[c].gap > flaws.overlap) flaws.overlap = -here->contact[c].gap, flaws.contact = c;
+    return flaws;
+}
+
+static bool has_flaws(const Flaws *flaws)
+{
+    return fmax(fmax(flaws->joint, flaws->speed), flaws->overlap) > STI_CONSISTENT;
+}
+
+static st_Status refuse(const st_System *system, const Flaws *flaws, const char *what, st_Error *err)
+{
+    char pair[300] = "";
+    if (flaws->overlap > STI_CONSISTENT)
+        sti_describe_contact(system, &system->here.contact[flaws->contact], pair, sizeof pair);
+    return sti_fail(err, ST_ERR_ARGUMENT,
+                    "the initial state %s: joints are open by %.3g and opening at %.3g, overlap is %.3g m%s%s", what,
+                    flaws->joint, flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
+}
+
+static double largest(const double *x, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+/* Overlapping contacts, and those that closing them pushes into overlap. */
+static st_Status project_position(st_System *system, st_Error *err)
+{
+    size_t size = (size_t)system->model.n_q * sizeof *system->q;
+    memcpy(system->q_new, system->q, size);
+    memcpy(system->v_new, system->v, (size_t)system->model.n_v * sizeof *system->v);
+    STI_TRY(sti_evaluate(system, &system->trial, system->t, system->q_new, sti_margin(system), err));
+    system->active_new.n = 0;
+    for (int round = 0, held = -1; round < 8 && held != system->active_new.n; round++) {
+        held = system->active_new.n;
+        STI_TRY(sti_activate_touching(system, -STI_CONSISTENT, err));
+        STI_TRY(sti_project(system, system->t, 0.0, err));
+    }
+    sti_difference(system, system->q, system->q_new, system->work_v);
+    system->initial_position = largest(system->work_v, system->model.n_v);
+    memcpy(system->q_target, system->q_new, size);
+    return st_system_set_state(system, system->t, system->q_target, system->v, err);
+}
+
+/* The nearest velocity that joints and motors allow, in v_new; how far it is. */
+static st_Status find_velocity(st_System *system, double *moved, st_Error *err)
+{
+    int n = system->model.n_v;
+    st_StepInfo info = st_step_info();
+    sti_Stage stage = {.t = system->t,
+                       .rows = &system->here,
+                       .q_star = system->q,
+                       .v_star = system->v,
+                       .v_base = system->v,
+                       .q_base = system->q};
+    system->wanted.n = 0;
+    STI_TRY(sti_solve_stage(system, &stage, system->v_new, &info, err));
+    for (int i = 0; i < n; i++)
+        system->work_v[i] = system->v_new[i] - system->v[i];
+    *moved = largest(system->work_v, n);
+    return ST_OK;
+}
+
+static st_Status project_velocity(st_System *system, st_Error *err)
+{
+    STI_TRY(find_velocity(system, &system->initial_velocity, err));
+    memcpy(system->q_target, system->q, (size_t)system->model.n_q * sizeof *system->q);
+    return st_system_set_state(system, system->t, system->q_target, system->v_new, err);
+}
+
+/* Unless it is to be projected, a distance joint's given length may differ from what the positions say by
+ * rounded digits, no more.                                                                        */
+static st_Status check_lengths(const st_System *system, st_Error *err)
+{
+    const st_Scene *scene = system->world != NULL ? system->world->scene : NULL;
+    for (int k = 0; scene != NULL && k < scene->n_joints; k++) {
+        const st_JointDef *def = &scene->joint[k];
+        double apart = norm(sub(def->point_b, def->point));
+        if (def->type != ST_JOINT_DISTANCE || !(def->length > 0) || fabs(def->length - apart) <= 1e-3 * apart) continue;
+        return sti_fail(
+            err, ST_ERR_ARGUMENT,
+            "joint \"%s\": length is %g, but point and point_b are %g apart at the start; initial \"project\" "
+            "would close it",
+            def->name, def->length, apart);
+    }
+    return ST_OK;
+}
+
+st_Status sti_check_initial(st_System *system, st_Error *err)
+{
+    if (system->def.initial != ST_INITIAL_PROJECT) STI_TRY(check_lengths(system, err));
+    Flaws flaws = look_for_flaws(system);
+    if (system->def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
+    if (system->def.initial == ST_INITIAL_REFUSE) return refuse(system, &flaws, "is inconsistent", err);
+    STI_TRY(sti_prepare_projection(system, err));
+    STI_TRY(project_position(system, err));
+    STI_TRY(project_velocity(system, err));
+    flaws = look_for_flaws(system);
+    return has_flaws(&flaws) ? refuse(system, &flaws, "cannot be made consistent", err) : ST_OK;
+}
+
+/* By how much the speeds differ that motors hold whatever the force. */
+static double motor_flaw(const st_System *system)
+{
+    const sti_World *world = system->world;
+    const st_Sink *here = &system->here;
+    double worst = 0;
+    for (int k = 0; world != NULL && k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        int row = joint->first_row + joint->n_rows - 1;
+        if (!joint->held || world->scene->joint[k].motor.type != ST_MOTOR_SPEED || row >= here->joint_rows.n_rows)
+            continue;
+        worst = fmax(worst, fabs(sti_row_dot(&here->joint_rows, row, system->v) + here->joint[row].rate));
+    }
+    return worst;
+}
+
+st_Status sti_meet_motors(st_System *system, st_Error *err)
+{
+    double moved;
+    if (system->def.integrator != ST_INTEGRATOR_TRAPEZOID || system->def.form != ST_FORM_II) return ST_OK;
+    if (motor_flaw(system) <= STI_CONSISTENT) return ST_OK;
+    STI_TRY(find_velocity(system, &moved, err));
+    memcpy(system->v, system->v_new, (size_t)system->model.n_v * sizeof *system->v);
+    system->history.known = false;
+    return ST_OK;
+}

@@ -1,0 +1,237 @@
+/* step/drift/projection.c -- drift correction after the step: the nearest position with the constraints closed.
+ *
+ *     min |q - q~|_M   such that   joints = 0,  active gaps = 0        (Anitescu & Potra 2002, section 2.3.4)
+ *                                  spring lengths as the step predicted them        (eq. 46, keep_springs)
+ *
+ * by Newton steps on the linearised problem, each of which is a step problem of its own: with c the
+ * constraint values at the current q and e = q~ - q,
+ *
+ *     M d = M e + J' l,     J' d + c = 0,     q <- q + d.
+ *
+ * This converges linearly, by the curvature left out, at a rate of about the distance that the position moves. So
+ * where a millionth of the first error is left, e is dropped and the rest is gone straight to the constraints,
+ * quadratically: the position found differs from the nearest one by a millionth of a second-order term. Far from
+ * the constraints (a light bar that turned by a radian in the step) a second pass goes straight from the best
+ * position met.
+ *
+ * Redundant constraints are harmless (the solver leaves them out). Where equalities contradict each other
+ * (more corners touch than can), the gaps are tried as inequalities: frictionless contacts with w = gap.
+ */
+#include "base/tolerance.h"
+#include "step/step.h"
+
+/* The projection under way. */
+typedef struct Work {
+    st_System *system;
+    sti_Assembly *out;
+    double t;
+    bool unilateral; /* gaps >= 0 instead of = 0                                                   */
+    const double *spring_target;
+    bool straight; /* e = 0: to the constraints, no longer to the nearest point                   */
+    bool fresh;    /* `trial` is evaluated at q_best                                              */
+    bool looked;   /* `trial` is evaluated at q_new: the caller did it                            */
+    double error;  /* largest violation at the current position                                    */
+    st_Error *err;
+} Work;
+
+static st_Status add_row(Work *work, sti_RowList *to, const sti_RowList *from, int k)
+{
+    int64_t start = from->p[k];
+    return sti_rows_append(&work->system->allocator, to, (int)(from->p[k + 1] - start), from->i + start,
+                           from->x + start, work->err);
+}
+
+static st_Status add_equality(Work *work, const sti_RowList *from, int k, double value)
+{
+    sti_Assembly *out = work->out;
+    const st_Allocator *a = &work->system->allocator;
+    int row = out->G.n_rows;
+    STI_TRY(STI_GROW(a, out->g, out->g_capacity, row + 1, work->err));
+    STI_TRY(STI_GROW(a, out->l, out->l_capacity, row + 1, work->err));
+    STI_TRY(add_row(work, &out->G, from, k));
+    out->g[row] = value;
+    work->error = fmax(work->error, fabs(value));
+    return ST_OK;
+}
+
+static st_Status add_joints(Work *work, const st_Sink *sink)
+{
+    sti_Assembly *out = work->out;
+    const st_Allocator *a = &work->system->allocator;
+    int n = sink->joint_rows.n_rows;
+    STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, work->err));
+    STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, work->err));
+    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, work->err));
+    for (int k = 0; k < n; k++) {
+        out->g[k] = sink->joint[k].value;
+        work->error = sti_larger(fabs(out->g[k]), work->error);
+    }
+    return ST_OK;
+}
+
+static st_Status add_inequality(Work *work, const sti_RowList *from, int k, double gap)
+{
+    sti_Assembly *out = work->out;
+    const st_Allocator *a = &work->system->allocator;
+    int row = out->H.n_rows;
+    STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, work->err));
+    STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, work->err));
+    STI_TRY(STI_GROW(a, out->law, out->law_capacity, row + 1, work->err));
+    STI_TRY(add_row(work, &out->H, from, k));
+    out->w[row] = gap;
+    out->r[row] = 0;
+    out->law[row] = (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = row};
+    work->error = fmax(work->error, -gap);
+    return ST_OK;
+}
+
+/* Constraint values and rows at q_new. */
+static st_Status linearise(Work *work)
+{
+    st_System *s = work->system;
+    st_Sink *sink = &s->trial;
+    sti_Assembly *out = work->out;
+    if (!work->looked) STI_TRY(sti_evaluate(s, sink, work->t, s->q_new, sti_margin(s), work->err));
+    work->looked = false;
+    out->G.n_rows = out->H.n_rows = 0;
+    work->error = 0;
+    STI_TRY(add_joints(work, sink));
+    for (int k = 0; work->spring_target != NULL && k < sink->soft_rows.n_rows; k++)
+        if (sink->soft[k].stiffness > 0)
+            STI_TRY(add_equality(work, &sink->soft_rows, k, sink->soft[k].value - work->spring_target[k]));
+    for (int c = 0; c < sink->n_contacts; c++) {
+        const sti_ContactEntry *contact = &sink->contact[c];
+        if (!sti_ids_contain(&s->active_new, contact->id)) continue;
+        if (work->unilateral)
+            STI_TRY(add_inequality(work, &sink->contact_rows, contact->first_row, contact->gap));
+        else
+            STI_TRY(add_equality(work, &sink->contact_rows, contact->first_row, contact->gap));
+    }
+    return ST_OK;
+}
+
+/* f = M e, M having been filled in. */
+static void momentum_of(const Work *work, double *f)
+{
+    const st_System *s = work->system;
+    const st_Model *model = &s->model;
+    const double *M = work->out->M;
+    double *e = s->work_k;
+    sti_difference(s, s->q_new, s->q_target, e);
+    for (int b = 0; b < model->n_blocks; b++)
+        for (int i = model->first[b]; i < model->first[b + 1]; i++) {
+            const bool marked = s->mass.marked != NULL && s->mass.marked[b];
+            f[i] = 0;
+            for (int j = marked ? i : model->first[b]; j < (marked ? i + 1 : model->first[b + 1]); j++, M++)
+                f[i] += *M * e[j];
+        }
+}
+
+/* d of one Newton step, into work_v. */
+static st_Status newton_step(Work *work)
+{
+    st_System *s = work->system;
+    const st_Model *model = &s->model;
+    sti_Assembly *out = work->out;
+    STI_TRY(STI_GROW(&s->allocator, out->G.p, out->G.p_capacity, 1, work->err));
+    STI_TRY(STI_GROW(&s->allocator, out->H.p, out->H.p_capacity, 1, work->err));
+    STI_TRY(sti_mass(s, out, s->q_new, work->err));
+    if (work->straight)
+        memset(out->f, 0, (size_t)model->n_v * sizeof *out->f);
+    else
+        momentum_of(work, out->f);
+    st_Problem problem = {
+        .n_v = model->n_v,
+        .n_l = out->G.n_rows,
+        .n_r = out->H.n_rows,
+        .n_contacts = out->H.n_rows,
+        .A = {.n_blocks = model->n_blocks, .first = model->first, .x = out->M, .diagonal = s->mass.marked},
+        .symmetric = true,
+        .G = {model->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
+        .H = {model->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
+        .f = out->f,
+        .g = out->g,
+        .w = out->w,
+        .contact = out->law};
+    st_Solution solution = {.v = s->work_v, .l = out->l, .r = out->r};
+    st_SolveInfo info;
+    STI_TRY(sti_solve_problem(s, s->projection.solver, &problem, &solution, &info, work->err));
+    sti_lap(s, ST_STAGE_PROJECT);
+    return ST_OK;
+}
+
+/* Newton steps from q_target, or straight ones from the best position so far, halved while they do not
+ * help; until closed, or three in a row brought nothing. Leaves the best position met in q_best.   */
+static st_Status iterate(Work *work, double *best)
+{
+    st_System *s = work->system;
+    size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    double first = INFINITY;
+    for (int round = 0, idle = 0; idle < 3 && round < STI_PROJECTION_ROUNDS; round++) {
+        STI_TRY(linearise(work));
+        if (round == 0) first = work->error;
+        if (work->error <= STI_PROJECTION_NEAR * first) work->straight = true;
+        work->fresh = false;
+        if (work->error < *best) {
+            *best = work->error;
+            work->fresh = true;
+            idle = 0;
+            memcpy(s->projection.q_best, s->q_new, size);
+        } else if (idle++, work->straight) { /* half the step that did not help, from where it started */
+            for (int i = 0; i < s->model.n_v; i++)
+                s->work_v[i] *= 0.5;
+            sti_move(s, s->projection.q_best, s->work_v, 1.0, s->q_new);
+            continue;
+        }
+        if (*best <= STI_PROJECTION_ERROR || !isfinite(work->error)) return ST_OK;
+        STI_TRY(newton_step(work));
+        sti_move(s, s->q_new, s->work_v, 1.0, s->q_new);
+    }
+    return ST_OK;
+}
+
+/* To the nearest closed position; where that does not converge, straight to a closed one from the best
+ * position met. Leaves it in q_new and `trial` evaluated there.                                    */
+static st_Status close_constraints(Work *work)
+{
+    st_System *s = work->system;
+    size_t size = (size_t)s->model.n_q * sizeof *s->q_new;
+    double best = INFINITY;
+    memcpy(s->q_new, s->q_target, size);
+    for (int pass = 0; pass < 2; pass++) {
+        work->straight = pass == 1;
+        STI_TRY(iterate(work, &best));
+        memcpy(s->q_new, s->projection.q_best, size);
+        if (best <= STI_PROJECTION_CLOSED) break;
+        best = INFINITY; /* the second pass starts with a look at where it is */
+    }
+    return work->fresh ? ST_OK : linearise(work);
+}
+
+/* phi(q_l) + h a' v+, from the rows at q_l. */
+static st_Status spring_targets(Work *work, double h)
+{
+    st_System *s = work->system;
+    const st_Sink *here = &s->here;
+    int n = here->soft_rows.n_rows;
+    if (!s->def.keep_springs || n == 0) return ST_OK;
+    STI_TRY(STI_GROW(&s->allocator, work->out->u, work->out->u_capacity, n, work->err));
+    for (int k = 0; k < n; k++)
+        work->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, s->v_new);
+    work->spring_target = work->out->u;
+    return ST_OK;
+}
+
+st_Status sti_project(st_System *system, double t, double h, st_Error *err)
+{
+    Work work = {.system = system, .out = &system->projection.problem, .t = t, .looked = true, .err = err};
+    STI_TRY(spring_targets(&work, h));
+    memcpy(system->q_target, system->q_new, (size_t)system->model.n_q * sizeof *system->q_new);
+    STI_TRY(close_constraints(&work));
+    if (work.error > STI_PROJECTION_FAILED) {
+        work.unilateral = true;
+        STI_TRY(close_constraints(&work));
+    }
+    sti_lap(system, ST_STAGE_PROJECT);
+    return ST_OK;
+}

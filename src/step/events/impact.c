@@ -1,0 +1,141 @@
+/* step/events/impact.c -- the velocity after an impact: the step problem with h = 0, once or twice.
+ *
+ *     inelastic   M (v+ - v-) = G l + H r,  laws on v+
+ *     newton      the same with u+ >= -e u- on the normals of contacts that approach
+ *     poisson     compression    M (vc - v-) = G l + H r,  laws on vc                (Potra et al. 2006, 7.5-7.9)
+ *                 decompression  M (v+ - vc) = G l + H rx + sum e n r_n,  laws on v+
+ *
+ * All active contacts take part, closed before or not, and all joints. A contact whose compression is worth
+ * less than `restitution_speed` (its r_n times its mobility) gives nothing back. With friction neither law
+ * keeps energy from growing in general: what an impact gained is reported.
+ */
+#include "step/step.h"
+
+static bool rebounds(const st_System *system)
+{
+    return system->def.impact != ST_IMPACT_INELASTIC && !system->events.tired;
+}
+
+/* sum e n r_n of the compression just solved, into `push`; false: nothing is given back. */
+static bool restitution_impulse(st_System *system)
+{
+    const sti_Assembly *step = &system->step;
+    const sti_RowList *H = &step->H;
+    bool any = false;
+    memset(system->stages.push, 0, (size_t)system->model.n_v * sizeof *system->stages.push);
+    for (int c = 0; c < step->n_gaps; c++) {
+        int row = step->law[c].first;
+        double e = step->chosen[c].entry.surface->restitution, r = step->r[row];
+        if (e == 0 || !(r * sti_mobility(system, row) > system->def.restitution_speed)) continue;
+        for (int64_t k = H->p[row]; k < H->p[row + 1]; k++)
+            system->stages.push[H->i[k]] += e * r * H->x[k];
+        any = true;
+    }
+    return any;
+}
+
+/* What belts did in the impact: r_T against their velocity, w_T. */
+static double work_of_belts(const sti_Assembly *step)
+{
+    double sum = 0;
+    for (int c = 0; c < step->n_gaps; c++)
+        for (int k = 1; k < step->law[c].dim && step->chosen[c].entry.surface->moves; k++)
+            sum -= step->whole[step->law[c].first + k] * step->w[step->law[c].first + k];
+    return sum;
+}
+
+/* The impulse of compression, decompression and restitution together, for the report. */
+static st_Status carry_compression(st_System *system, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    STI_TRY(sti_carry_impulses(system, 1.0, err));
+    for (int c = 0; c < system->stages.carried.n; c++) {
+        double r = step->r[step->law[c].first], e = step->chosen[c].entry.surface->restitution;
+        if (r * sti_mobility(system, step->law[c].first) > system->def.restitution_speed)
+            system->stages.carried.at[c].r[0] += e * r;
+    }
+    return ST_OK;
+}
+
+static st_Status solve(st_System *system, sti_Stage *impact, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(sti_want_contacts(system, 0.0, err));
+    STI_TRY(sti_solve_stage(system, impact, system->v_new, info, err));
+    if (system->def.impact != ST_IMPACT_POISSON || !rebounds(system)) return ST_OK;
+    bool pushes = restitution_impulse(system);
+    if (!pushes) return ST_OK;
+    STI_TRY(carry_compression(system, err));
+    memcpy(system->stages.v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    impact->push = system->stages.push;
+    return sti_solve_stage(system, impact, system->v_new, info, err);
+}
+
+st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err)
+{
+    sti_Stage impact = {.t = t,
+                        .eta = 0,
+                        .rebound = system->def.impact == ST_IMPACT_NEWTON && rebounds(system),
+                        .rows = &system->here,
+                        .q_star = system->q_new,
+                        .v_star = system->v_new,
+                        .v_base = system->stages.v_base,
+                        .q_base = system->q_new};
+    memcpy(system->stages.v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
+    double before = sti_energy_kinetic(system, system->q_new, system->stages.v_base);
+    sti_carry_nothing(system);
+    STI_TRY(solve(system, &impact, info, err));
+    STI_TRY(sti_total_impulses(system, 1.0, err));
+    double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before - work_of_belts(&system->step);
+    /* a thousand roundings of the energy are no gain */
+    if (gain > 1e-13 * before) info->impact_gain += gain;
+    return ST_OK;
+}
+
+/* ---- impacts that nobody located --------------------------------------------------------------- */
+
+bool sti_rebounds_unseen(const st_System *system)
+{
+    return system->def.events == ST_EVENTS_OFF && system->def.impact != ST_IMPACT_INELASTIC;
+}
+
+/* Does a contact close within h fast enough to rebound? */
+static bool closes_fast(const st_System *system, const sti_ContactEntry *contact, double h)
+{
+    const double approach = sti_row_dot(&system->here.contact_rows, contact->first_row, system->v);
+    return contact->surface->restitution > 0 && approach < -system->def.restitution_speed &&
+           contact->gap + h * approach < 0;
+}
+
+/* Of the contacts of the step problem those that rebound, and those that touch and may pass it on. */
+static bool want_rebounding(st_System *system, double h)
+{
+    const st_Sink *here = &system->here;
+    sti_IdSet *wanted = &system->wanted;
+    const double touching = fmax(system->def.slop, system->def.active_gap);
+    bool any = false;
+    int n = 0;
+    for (int k = 0; k < wanted->n; k++) {
+        const int c = sti_sink_find(here, wanted->id[k]);
+        const bool rebounds = c >= 0 && closes_fast(system, &here->contact[c], h);
+        if (rebounds || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
+        any = any || rebounds;
+    }
+    wanted->n = n;
+    return any;
+}
+
+st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err)
+{
+    const sti_Stage impact = {.t = system->t,
+                              .eta = 0,
+                              .rebound = true,
+                              .rows = &system->here,
+                              .q_star = system->q,
+                              .v_star = system->v,
+                              .v_base = system->v,
+                              .q_base = system->q};
+    *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
+    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->stages.v_base, info, err));
+    if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, err));
+    return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
+}

@@ -1,0 +1,348 @@
+/* step/events/stick_slip.c -- take-off, stick, slip, and the change of facet: where within a step they happen.
+ *
+ * Every law is a set of complementary pairs (a, b), of which one is 0:
+ *
+ *     normal      r_n                    u_n
+ *     friction    mu r_n - |r_T|         |u_T|              (pyramid: mu r_n - sum beta,  lambda)
+ *     facet k     beta_k                 lambda + d_k'u_T   (pyramid in space, while sliding)
+ *     bounded     min(hi - r, r - lo)    |u|                (motors, friction in joints)
+ *
+ * Which one it is, pair by pair, is the mode of a contact: what a basis is for Lemke's method, for every law and
+ * solver (METHODS section 3c; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
+ *
+ *     g = rho a/s - b,   rho the mobility, s the fraction of the step,
+ *
+ * continuous and of one sign as long as the mode lasts. With the signs of the step before,
+ * F(s) = min of +-g after a step of length s h is positive up to the first transition. The velocity is the one
+ * at the end of the step, also in form II, whose laws speak of the mean; but for whether something sticks. Sliding that
+ * turns round at once has no pair that shows it in the plane and with a round cone: there u_T . (its direction before)
+ * is one more. A pair of which both are 0 at the start says nothing and is left out until it does: redundant contacts,
+ * the facets of a contact that slides along one of them.
+ *
+ * Very short steps show no modes: an error of O(h^3) in a velocity, over a step of 1e-6 h, is a large force. So
+ * nothing is looked for in the first hundredth of a step (`event_step`); what happens there counts as having
+ * happened at its start, which costs a hundredth of h^2.
+ *
+ * The trapezoid's form I locates as its paper does, by F_shifted below.
+ */
+#include "base/tolerance.h"
+#include "problem/law.h"
+#include "step/step.h"
+
+#define MAX_FACETS 256
+
+/* What a solution says of one contact. */
+typedef struct Contact {
+    const st_ContactLaw *law;
+    double n[2], T[2], u[2]; /* (rho r_n/s, u_n), rho r_T/s, u_T                                   */
+    double held[2];          /* the velocity that the law holds at 0 while sticking: form II: the mean */
+    double slack;            /* bounded: rho/s times the distance to the nearer bound               */
+} Contact;
+
+/* Form II, whose laws speak of (v + v+)/2. */
+static bool is_of_means(const st_System *system)
+{
+    return system->def.integrator == ST_INTEGRATOR_TRAPEZOID && system->def.form == ST_FORM_II;
+}
+
+static Contact look(const st_System *system, int c, double s)
+{
+    const sti_Assembly *step = &system->step;
+    const st_ContactLaw *law = &step->law[c];
+    double rho = sti_mobility(system, law->first) / s;
+    Contact contact = {.law = law};
+    if (law->law == ST_LAW_BOUNDED) {
+        double r = step->r[law->first];
+        contact.n[0] = INFINITY; /* never opens */
+        contact.slack = rho * fmin(law->hi - r, r - law->lo);
+        contact.u[0] = contact.held[0] = step->u[law->first];
+        return contact;
+    }
+    contact.n[0] = rho * step->r[law->first];
+    contact.n[1] = sti_row_dot(&step->H, law->first, system->v_new);
+    for (int k = 1; k < law->dim && k < 3; k++) {
+        const double belt = step->w[law->first + k];
+        contact.T[k - 1] = rho * step->r[law->first + k];
+        contact.u[k - 1] = contact.held[k - 1] = sti_row_dot(&step->H, law->first + k, system->v_new) + belt;
+        if (!is_of_means(system)) continue;
+        contact.held[k - 1] = 0.5 * (contact.u[k - 1] + sti_row_dot(&step->H, law->first + k, system->v) + belt);
+    }
+    return contact;
+}
+
+static bool has_friction(const st_ContactLaw *law)
+{
+    return law->dim > 1 || law->law == ST_LAW_BOUNDED;
+}
+
+static bool has_facets(const st_ContactLaw *law)
+{
+    return law->law == ST_LAW_PYRAMID && law->dim == 3 && law->facets <= MAX_FACETS;
+}
+
+/* lambda = max_k -d_k'u. */
+static double facet_speed(const st_ContactLaw *law, const double u[2])
+{
+    double largest = 0, d[2];
+    for (int k = 0; k < law->facets; k++) {
+        sti_law_facet(law, k, d);
+        largest = fmax(largest, -(d[0] * u[0] + d[1] * u[1]));
+    }
+    return largest;
+}
+
+/* beta_k of r_T as a sum of two neighbouring facets: 0 unless r_T lies beside facet k. Of two facets, which stand
+ * opposite each other: the part of r_T along facet k.                                             */
+static double facet_force(const Contact *contact, int k)
+{
+    const st_ContactLaw *law = contact->law;
+    double d[2], sum = 0;
+    sti_law_facet(law, k, d);
+    if (law->facets == 2) return fmax(0, d[0] * contact->T[0] + d[1] * contact->T[1]);
+    for (int side = -1; side <= 1; side += 2) {
+        double e[2];
+        sti_law_facet(law, (k + side + law->facets) % law->facets, e);
+        double det = d[0] * e[1] - d[1] * e[0];
+        double on_d = (contact->T[0] * e[1] - contact->T[1] * e[0]) / det;
+        double on_e = (d[0] * contact->T[1] - d[1] * contact->T[0]) / det;
+        if (on_d > 0 && on_e >= 0) sum = fmax(sum, on_d);
+    }
+    return sum;
+}
+
+/* a of the friction pair: how much more could be held. */
+static double reserve(const Contact *contact)
+{
+    double load = contact->law->mu * contact->n[0], sum = 0;
+    if (contact->law->law == ST_LAW_BOUNDED) return contact->slack;
+    if (!has_facets(contact->law)) return load - hypot(contact->T[0], contact->T[1]);
+    for (int k = 0; k < contact->law->facets; k++)
+        sum += facet_force(contact, k);
+    return load - sum;
+}
+
+/* b of the friction pair, for a velocity of the contact. */
+static double sliding_speed(const Contact *contact, const double u[2])
+{
+    return has_facets(contact->law) ? facet_speed(contact->law, u) : hypot(u[0], u[1]);
+}
+
+/* g of facet k, given lambda. */
+static double facet_indicator(const Contact *contact, int k, double lambda)
+{
+    double d[2];
+    sti_law_facet(contact->law, k, d);
+    return facet_force(contact, k) - (lambda + d[0] * contact->u[0] + d[1] * contact->u[1]);
+}
+
+/* Indicators within `nil` of 0 say nothing. */
+static sti_Mode mode_of(const Contact *contact, uint64_t id, double nil)
+{
+    sti_Mode mode = {.id = id, .closed = contact->n[0] - contact->n[1] > nil};
+    if (!mode.closed || !has_friction(contact->law)) return mode;
+    mode.sticking = reserve(contact) > nil;
+    mode.slipping = !mode.sticking && sliding_speed(contact, contact->held) > nil;
+    if (!mode.slipping) return mode;
+    double speed = hypot(contact->u[0], contact->u[1]);
+    for (int k = 0; k < 2; k++)
+        mode.direction[k] = speed > 0 ? contact->u[k] / speed : 0.0;
+    if (has_facets(contact->law)) {
+        double lambda = facet_speed(contact->law, contact->u);
+        for (int k = 0; k < contact->law->facets; k++) {
+            double g = facet_indicator(contact, k, lambda);
+            mode.pushing[k / 64] |= (uint64_t)(g > nil) << (k % 64);
+            mode.idle[k / 64] |= (uint64_t)(g < -nil) << (k % 64);
+        }
+    }
+    return mode;
+}
+
+/* F of one contact that was in this mode; which transition is nearest goes to *kind. */
+static double indicator(const Contact *contact, const sti_Mode *mode, double nil, st_EventKind *kind)
+{
+    if (!mode->closed) return INFINITY;
+    double F = contact->n[0] - contact->n[1], g;
+    *kind = ST_EVENT_TAKEOFF;
+    if (!mode->sticking && !mode->slipping) return F;
+    double held = reserve(contact);
+    /* Form II sticks with a velocity that is not 0, v+ = -v: as long as there is a reserve it counts alone, and one
+     * whose load went over to another contact, as loads of redundant ones do, sticks as long as the mean is 0.      */
+    if (mode->slipping)
+        g = sliding_speed(contact, contact->u) - held;
+    else
+        g = held > nil ? held : -sliding_speed(contact, contact->held);
+    if (g < F) F = g, *kind = mode->slipping ? ST_EVENT_STICK : ST_EVENT_SLIP;
+    if (!mode->slipping) return F;
+    if (!has_facets(contact->law)) {
+        g = mode->direction[0] * contact->u[0] + mode->direction[1] * contact->u[1];
+        if (g < F) F = g, *kind = ST_EVENT_STICK;
+        return F;
+    }
+    double lambda = facet_speed(contact->law, contact->u);
+    for (int k = 0; k < contact->law->facets; k++) {
+        g = facet_indicator(contact, k, lambda);
+        if (mode->idle[k / 64] >> (k % 64) & 1) g = -g;
+        if (g < F && ((mode->pushing[k / 64] | mode->idle[k / 64]) >> (k % 64) & 1)) F = g, *kind = ST_EVENT_FACET;
+    }
+    if (lambda <= nil && *kind == ST_EVENT_FACET)
+        *kind = ST_EVENT_STICK; /* where it stops, all of them are 0 at once */
+    return F;
+}
+
+/* Velocities up to this are rounding. */
+static double nothing(const st_System *system)
+{
+    double fastest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        fastest = fmax(fastest, fabs(system->v_new[i]));
+    return STI_SEPARATION_SPEED * (1 + fastest);
+}
+
+st_Status sti_note_modes(st_System *system, double s, st_Error *err)
+{
+    int n = system->step.problem.n_contacts;
+    STI_TRY(STI_GROW(&system->allocator, system->modes_new.at, system->modes_new.capacity, n, err));
+    double nil = nothing(system);
+    for (int c = 0; c < n; c++) {
+        Contact contact = look(system, c, s);
+        system->modes_new.at[c] = mode_of(&contact, system->step.chosen[c].entry.id, nil);
+    }
+    system->modes_new.n = n;
+    return ST_OK;
+}
+
+/* The step being looked through. */
+typedef struct Search {
+    st_System *system;
+    double h;
+    st_StepInfo *info;
+    int contact; /* the one with the smallest F                                                    */
+    st_EventKind kind;
+} Search;
+
+/* F of the solution at hand: both lists stand by id. */
+static double smallest(Search *search, double s)
+{
+    const st_System *system = search->system;
+    const sti_Assembly *step = &system->step;
+    double F = INFINITY, nil = nothing(system);
+    for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
+        uint64_t id = step->chosen[c].entry.id;
+        while (m < system->modes.n && system->modes.at[m].id < id)
+            m++;
+        if (m == system->modes.n || system->modes.at[m].id != id) continue;
+        st_EventKind kind = ST_EVENT_TAKEOFF;
+        Contact contact = look(system, c, s);
+        double F_c = indicator(&contact, &system->modes.at[m], nil, &kind);
+        if (F_c < F) F = F_c, search->contact = c, search->kind = kind;
+    }
+    return F;
+}
+
+/* F after a step of length s h. */
+static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
+{
+    Search *search = ctx;
+    STI_TRY(sti_integrate(search->system, s * search->h, search->info, err));
+    *F = smallest(search, s);
+    return ST_OK;
+}
+
+/* The paper's own F, for its form I: after a whole step that starts the fraction s of the way from the state
+ * before the last one, along the linear interpolants (7.10)-(7.11) of position and velocity. At 0 it is the last
+ * step, at 1 this one; its root is where, in this one, the sliding ends.                           */
+static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
+{
+    Search *search = ctx;
+    st_System *system = search->system;
+    const sti_History *history = &system->history;
+    double t = system->t, *q = system->q, *v = system->v;
+    sti_difference(system, history->q, q, system->work_k);
+    sti_move(system, history->q, system->work_k, s, system->q_target);
+    for (int i = 0; i < system->model.n_v; i++)
+        system->v_target[i] = history->v[i] + s * (v[i] - history->v[i]);
+    system->t = t - (1 - s) * search->h;
+    system->q = system->q_target, system->v = system->v_target;
+    st_Status status = sti_integrate(system, search->h, search->info, err);
+    if (status == ST_OK) *F = smallest(search, 1.0);
+    system->t = t;
+    system->q = q, system->v = v;
+    return status;
+}
+
+static bool papers_form(const st_System *system)
+{
+    return system->def.integrator == ST_INTEGRATOR_TRAPEZOID && system->def.form == ST_FORM_I;
+}
+
+/* The interpolants reach over two steps of one length. */
+static bool can_shift(const st_System *system, double h)
+{
+    return system->history.known && fabs(system->history.h - h) < 1e-9 * h;
+}
+
+/* After an event nothing is known of the modes: a very short step shows them. */
+static st_Status probe_modes(Search *search, st_Error *err)
+{
+    st_System *system = search->system;
+    double F;
+    system->modes.n = 0;
+    STI_TRY(F_at(search, system->def.event_step, &F, err));
+    STI_TRY(sti_note_modes(system, system->def.event_step, err));
+    STI_EXCHANGE(sti_Modes, system->modes, system->modes_new);
+    return F_at(search, 1.0, &F, err);
+}
+
+static st_Status add_transition(const Search *search, double t, st_Error *err)
+{
+    st_System *system = search->system;
+    const sti_ContactEntry *entry = &system->step.chosen[search->contact].entry;
+    double speed = sti_row_dot(&system->step.H, system->step.law[search->contact].first, system->v_new);
+    st_EventReport event = {.kind = search->kind,
+                            .time = t,
+                            .contact = entry->id,
+                            .a = {entry->a},
+                            .b = {entry->b},
+                            .point = entry->point,
+                            .normal = entry->normal,
+                            .before = speed,
+                            .after = speed};
+    search->info->transitions++;
+    return sti_add_event(system, &event, err);
+}
+
+/* The first transition, between the shortest step and the whole one. */
+static st_Status locate(Search *search, sti_Function *function, double F_first, double F_last, double *s, st_Error *err)
+{
+    st_System *system = search->system;
+    double F;
+    STI_TRY(sti_find_root(function, search, system->def.event_step, 1.0, F_first, F_last, 1e-13, 0.0, s, err));
+    STI_TRY(F_at(search, *s, &F, err));
+    return add_transition(search, system->t + *s * search->h, err);
+}
+
+st_Status sti_find_transition(st_System *system, double h, double *s, st_StepInfo *info, st_Error *err)
+{
+    Search search = {.system = system, .h = h, .info = info};
+    double shortest = system->def.event_step, F, F_first;
+    *s = 1;
+    if (system->step.problem.n_contacts == 0) return ST_OK;
+    if (papers_form(system) && info->transitions > 0) return ST_OK; /* the rest of the step in one piece */
+    if (!system->history.known) STI_TRY(probe_modes(&search, err));
+    F = smallest(&search, 1.0);
+    if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
+
+    sti_Function *function = papers_form(system) && can_shift(system, h) ? F_shifted : F_at;
+    STI_TRY(function(&search, shortest, &F_first, err));
+    if (F_first > 0) return locate(&search, function, F_first, F, s, err);
+    /* It has begun, where the last event was or at the end of the last step. A load that went over to another
+     * contact, as loads of redundant ones do, is nothing to tell. */
+    if (search.kind != ST_EVENT_TAKEOFF) STI_TRY(add_transition(&search, system->t, err));
+    if (papers_form(system)) return F_at(&search, 1.0, &F, err);
+    /* What has changed already must not hide what changes later in the step: with the modes as they are now. */
+    STI_TRY(probe_modes(&search, err));
+    F = smallest(&search, 1.0);
+    if (!(F < -STI_SEPARATION_SPEED)) return ST_OK;
+    STI_TRY(F_at(&search, shortest, &F_first, err));
+    return F_first > 0 ? locate(&search, F_at, F_first, F, s, err) : F_at(&search, 1.0, &F, err);
+}

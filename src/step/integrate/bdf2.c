@@ -1,0 +1,50 @@
+/* step/integrate/bdf2.c -- two steps, order two, L-stable (and G-stable): one problem a step on the stage of stage.c.
+ *
+ *     rho = h/h_prev,  eta = h (1+rho)/(1+2 rho)                                  (METHODS section 3b)
+ *     v_b = ((1+rho)^2 v - rho^2 v_prev)/(1+2 rho),  q_b likewise
+ *     v+ = stage(t + h, q + h v, v + h a, v_b, q_b, eta),   q+ = q_b + eta v+
+ *
+ * On rotations q_b is q turned back by rho^2/(1+2 rho) of the way to q_prev, and q+ is q turned once by the sum.
+ * The first step, one after an event, and one more than 2.4 times longer than the last (where the formula
+ * ceases to be stable) are steps of sdirk2.
+ */
+#include "step/step.h"
+
+#define LARGEST_RATIO 2.4
+
+st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    const sti_History *history = &system->history;
+    if (!history->known || h > LARGEST_RATIO * history->h) return sti_sdirk2_step(system, h, info, err);
+
+    double rho = h / history->h, back = rho * rho / (1 + 2 * rho), eta = h * (1 + rho) / (1 + 2 * rho);
+    double *way = system->stages.push, *v_base = system->stages.v_base, *v_star = system->stages.v_star;
+    sti_Stage stage = {.t = system->t + h,
+                       .eta = eta,
+                       .reach = eta,
+                       .second_order = true,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
+                       .v_star = v_star,
+                       .v_base = v_base,
+                       .q_base = system->stages.q_base,
+                       .way = way,
+                       .length = h};
+    sti_difference(system, system->q, history->q, way);
+    for (int i = 0; i < system->model.n_v; i++) {
+        way[i] *= -back;
+        v_base[i] = system->v[i] + back * (system->v[i] - history->v[i]);
+        v_star[i] = system->v[i] + h * history->a[i];
+    }
+    sti_move(system, system->q, way, 1.0, system->stages.q_base);
+    sti_move(system, system->q, system->v, h, system->stages.q_star);
+    STI_TRY(sti_rows_of_stage(system, stage.t, err));
+    STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
+    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
+    for (int i = 0; i < system->model.n_v; i++) {
+        way[i] += eta * system->v_new[i];
+        system->a_new[i] = (system->v_new[i] - v_base[i]) / eta;
+    }
+    sti_move(system, system->q, way, 1.0, system->q_new);
+    return sti_total_impulses(system, h / eta, err);
+}

@@ -1,0 +1,476 @@
+/* step/integrate/discrete_gradient.c -- drift `mean`: joints and springs by rows that are means over the step.
+ *
+ * A stage finds one velocity v that moves q for the whole step, q(s) = q + s v (on rotations: the exponential map),
+ * 0 <= s <= h: v+ for Euler, (v + v+)/2 for the trapezoid's form II. Along that way joint values change by
+ *
+ *     d theta/ds = G(q(s))' v + d theta/dt,     so     theta+ - theta = h (Gm' v + rate),    Gm = mean of G(q(s)),
+ *
+ * exactly, whatever the joint: Gm is a discrete gradient (Gonzalez 1996; as a mean over the way: McLachlan, Quispel &
+ * Robidoux 1999; for joints: Gonzalez 1999). The step problem with the rows Gm and the drift theta/h,
+ *
+ *     M (v+ - v)/2 = (h/2) k + Gm l,     Gm' vm + rate + theta/h = 0,      vm = (v + v+)/2     (form II)
+ *
+ * therefore closes the joints at the end of the step without a correction of positions, and
+ *
+ *     T+ - T = vm' M (v+ - v) = h vm' k + 2 l' Gm' vm = work of k, and of joints only what closes or drives them.
+ *
+ * Gravity's work is exact, its potential being linear; the gyroscopic torque J w x w, taken at vm, does none. A
+ * spring's row phi is treated alike: with Gm its force k (phi + phi+)/2 does the work k (phi+^2 - phi^2)/2. So the
+ * energy is kept, too, and both to the accuracy of the solution. The scheme is symmetric, of order two, and no more
+ * dissipative than the trapezoid. Contacts, limits and motors with bounds have their rows where the integrator puts
+ * them and the drift gap/h.
+ *
+ * The mean is Simpson's over q, q(h/2), q(h): exact to (|x|/2)^4/180, x = h w. Vectors fixed in one turning body have
+ * an exact mean, and columns of rotations are scaled so that points that meet have it (sti_world_turns). What
+ * is left, in joints that compare axes of two bodies, is seen as theta in the next step and closed there.
+ *
+ * Gm depends on v. Newton's method on the two equations, in rounds: with rows at the way of the last v,
+ *
+ *     (M + D) v' = M v0 + eta k(v) + D v + Gm l',      Gm' v' + rate + theta/h = 0
+ *
+ * D = -d(Gm l)/dv is the stiffness that drawn bars have against turning: (h/2) l times the lever (sti_joints_tension;
+ * its diagonal, where positive). In a hanging chain of 100 links at h = 1/240 the rounds converge by 0.4 without it,
+ * by 1e-4 with it. What Newton's method has beyond that, d(Gm)/dv' v in the second equation, would make the
+ * system nonsymmetric; without it rounds converge by |x|/2. Without contacts a round after the first corrects with the
+ * factors it has; they are made again where that converges badly.
+ *
+ * Between rounds that differ by a displacement d little against that of the step, x, only the rows at q(h) are
+ * evaluated: those at q(h/2) have changed by half as much, and the mean by (4/2 + 1)/6 = 1/2, up to x d/6 + d^2/12.
+ */
+#include "base/tolerance.h"
+#include "math/block_diag.h"
+#include "step/step.h"
+
+/* The stage being solved. */
+typedef struct Work {
+    st_System *system;
+    const sti_Stage *stage; /* with these means                                                    */
+    sti_MeanRows means;
+    double *v; /* the velocity of the last round                                                   */
+    double h;
+    st_Error *err;
+} Work;
+
+st_Status sti_check_mean(const st_SystemDef *def, st_Error *err)
+{
+    const bool one_way = def->integrator == ST_INTEGRATOR_EULER || def->integrator == ST_INTEGRATOR_IMPLICIT ||
+                         (def->integrator == ST_INTEGRATOR_TRAPEZOID && def->form == ST_FORM_II);
+    if (def->drift != ST_DRIFT_MEAN || one_way) return ST_OK;
+    return sti_fail(
+        err, ST_ERR_UNSUPPORTED,
+        "drift \"mean\" needs an integrator that goes through the step with one velocity: \"trapezoid\" with "
+        "form \"II\", \"implicit\" or \"euler\"");
+}
+
+int64_t sti_mean_past(const st_System *s)
+{
+    return s->def.drift == ST_DRIFT_MEAN ? 2 + (STI_MEAN_PAST + 1) * (int64_t)s->model.n_v : 0;
+}
+
+st_Status sti_mean_create(st_System *s, st_Error *err)
+{
+    sti_Mean *mean = &s->mean;
+    const int n = s->model.n_v;
+    if (s->def.drift != ST_DRIFT_MEAN) return ST_OK;
+    mean->past = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->past);
+    mean->D = sti_alloc(&s->allocator, n, sizeof *mean->D);
+    mean->A = sti_alloc(&s->allocator, s->mass.n, sizeof *mean->A);
+    mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
+    mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
+    mean->before = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->before);
+    if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL ||
+        mean->before == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
+    mean->tension = mean->past + 2;
+    for (int k = 0; k < STI_MEAN_PAST; k++)
+        mean->a[k] = mean->tension + (ptrdiff_t)(k + 1) * n;
+    sti_islands_be_rough(s->islands); /* rounds correct what one solve leaves */
+    return ST_OK;
+}
+
+void sti_mean_free(st_System *s)
+{
+    sti_Mean *mean = &s->mean;
+    const int n = s->model.n_v;
+    sti_free(&s->allocator, mean->past, sti_mean_past(s), sizeof *mean->past);
+    sti_free(&s->allocator, mean->D, n, sizeof *mean->D);
+    sti_free(&s->allocator, mean->A, s->mass.n, sizeof *mean->A);
+    sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
+    sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
+    sti_free(&s->allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
+    *mean = (sti_Mean){0};
+}
+
+/* ---- prediction ------------------------------------------------------------------------------- */
+
+/* Is there a step before one of length h, and was it as long? */
+static bool same_length(const st_System *s, double h)
+{
+    return s->history.known && fabs(h - s->history.h) < 1e-6 * h;
+}
+
+/* The next acceleration by the polynomial through the last ones, of steps of the same length, newest first; by the
+ * highest order half way between parabola and cubic, which amplifies noise less than the cubic.   */
+static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int i)
+{
+    switch (order) {
+    case 0:
+        return a[0][i];
+    case 1:
+        return 2 * a[0][i] - a[1][i];
+    case 2:
+        return 3 * (a[0][i] - a[1][i]) + a[2][i];
+    default:
+        return 3.5 * a[0][i] - 4.5 * a[1][i] + 2.5 * a[2][i] - 0.5 * a[3][i];
+    }
+}
+
+/* The better the prediction, the fewer the rounds. */
+void sti_predict_mean(const st_System *s, double h, double *v)
+{
+    const double *const a[] = {s->history.a, s->mean.a[0], s->mean.a[1], s->mean.a[2]};
+    const int order = same_length(s, h) ? (int)s->mean.past[1] : 0;
+    for (int i = 0; i < s->model.n_v; i++)
+        v[i] = s->v[i] + (s->history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
+}
+
+/* The highest order that did not do worse than others in the step just made serves the next: in a swing that is the
+ * highest, in the crack of a whip the lowest.                                                     */
+static int best_order(const st_System *s, int highest)
+{
+    const double *const a[] = {s->history.a, s->mean.a[0], s->mean.a[1], s->mean.a[2]};
+    double error[STI_MEAN_PAST + 1] = {0};
+    for (int order = 0; order <= highest; order++)
+        for (int i = 0; i < s->model.n_v; i++)
+            error[order] = sti_larger(fabs(extrapolate(order, a, i) - s->a_new[i]), error[order]);
+    int best = highest;
+    for (int order = highest - 1; order >= 0; order--)
+        if (2 * error[order] < error[best]) best = order;
+    return best;
+}
+
+void sti_mean_remember(st_System *s, double h)
+{
+    sti_Mean *mean = &s->mean;
+    const size_t size = (size_t)s->model.n_v * sizeof *mean->past;
+    if (mean->past == NULL) return;
+    const bool same = same_length(s, h);
+    mean->past[1] = same ? best_order(s, (int)mean->past[0]) : 0;
+    mean->past[0] = same ? fmin(mean->past[0] + 1, STI_MEAN_PAST) : 0;
+    for (int k = STI_MEAN_PAST - 1; k > 0; k--)
+        memcpy(mean->a[k], mean->a[k - 1], size);
+    memcpy(mean->a[0], s->history.a, size);
+}
+
+/* ---- the mean --------------------------------------------------------------------------------- */
+
+static int64_t n_entries(const sti_RowList *rows)
+{
+    return rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
+}
+
+/* A user's model may choose the velocities that a row touches anew at each position. */
+static bool same_entries(const st_System *s, const sti_RowList *a, const sti_RowList *b)
+{
+    const int64_t n = n_entries(a);
+    if (a->n_rows != b->n_rows || n != n_entries(b)) return false;
+    if (s->world != NULL || n == 0) return true;
+    return memcmp(a->p, b->p, ((size_t)a->n_rows + 1) * sizeof *a->p) == 0 &&
+           memcmp(a->i, b->i, (size_t)n * sizeof *a->i) == 0;
+}
+
+/* Simpson's rule, its columns times `factor` (NULL: 1), less half of the last. */
+static void simpson(const sti_RowList *first, sti_RowList *middle, const sti_RowList *last, const double *factor)
+{
+    const int64_t n = n_entries(middle);
+    const double *x = first->x, *y = last->x;
+    double *mean = middle->x;
+    for (int64_t e = 0; factor == NULL && e < n; e++)
+        mean[e] = (1.0 / 6) * x[e] + (4.0 / 6) * mean[e] - (2.0 / 6) * y[e];
+    for (int64_t e = 0; factor != NULL && e < n; e++)
+        mean[e] = factor[middle->i[e]] * ((1.0 / 6) * (x[e] + y[e]) + (4.0 / 6) * mean[e]) - 0.5 * y[e];
+}
+
+/* What columns of rotations are to be scaled by; NULL where that makes no difference. */
+static const double *turns(const Work *work)
+{
+    const st_System *s = work->system;
+    double least = 1;
+    if (s->world == NULL) return NULL;
+    sti_world_turns(s->world, work->v, work->h, true, s->path);
+    for (int i = 0; i < s->model.n_v; i++)
+        least = s->path[i] < least ? s->path[i] : least;
+    return 1 - least < STI_TURN ? NULL : s->path;
+}
+
+/* `middle` becomes the mean of what was evaluated at both ends and in the middle, less half of the rows at the end,
+ * which the stage adds; its values those at the start.                                            */
+static void average(Work *work)
+{
+    st_System *s = work->system;
+    const st_Sink *first = &s->here, *last = &s->trial;
+    st_Sink *mean = &s->stages.middle;
+    const bool alike = same_entries(s, &first->joint_rows, &mean->joint_rows) &&
+                       same_entries(s, &last->joint_rows, &mean->joint_rows) &&
+                       same_entries(s, &first->soft_rows, &mean->soft_rows) &&
+                       same_entries(s, &last->soft_rows, &mean->soft_rows);
+    work->means.end = alike ? last : NULL;
+    if (!alike) return;
+    const double *factor = turns(work);
+    simpson(&first->joint_rows, &mean->joint_rows, &last->joint_rows, factor);
+    simpson(&first->soft_rows, &mean->soft_rows, &last->soft_rows, factor);
+    for (int k = 0; k < mean->joint_rows.n_rows; k++)
+        mean->joint[k].rate = (first->joint[k].rate + 4 * mean->joint[k].rate + last->joint[k].rate) / 6;
+}
+
+/* Rows in the middle, scaled, for a first round. */
+static void scale_middle(Work *work)
+{
+    st_System *s = work->system;
+    work->means.end = NULL;
+    if (s->world == NULL) return;
+    sti_world_turns(s->world, work->v, work->h, false, s->mean.turns);
+    work->means.columns = s->mean.turns;
+}
+
+/* The values that drift and springs start from are those at the start. */
+static void take_values(st_System *s)
+{
+    const st_Sink *first = &s->here;
+    st_Sink *mean = &s->stages.middle;
+    for (int k = 0; k < mean->joint_rows.n_rows && k < first->joint_rows.n_rows; k++)
+        mean->joint[k].value = first->joint[k].value;
+    for (int k = 0; k < mean->soft_rows.n_rows && k < first->soft_rows.n_rows; k++)
+        mean->soft[k].value = first->soft[k].value;
+}
+
+static st_Status evaluate_middle(Work *work)
+{
+    st_System *s = work->system;
+    sti_move(s, s->q, work->v, 0.5 * work->h, s->stages.q_base);
+    STI_TRY(sti_evaluate_constraints(s, &s->stages.middle, s->t + 0.5 * work->h, s->stages.q_base, work->err));
+    take_values(s);
+    return ST_OK;
+}
+
+static st_Status evaluate_end(Work *work)
+{
+    st_System *s = work->system;
+    sti_move(s, s->q, work->v, work->h, s->q_new);
+    sti_lap(s, ST_STAGE_MOVE);
+    return sti_evaluate_constraints(s, &s->trial, s->t + work->h, s->q_new, work->err);
+}
+
+/* Means along the way of v, `whole` long, which goes elsewhere than that of the round before by at most `moved`. */
+static st_Status follow(Work *work, double moved, double whole)
+{
+    st_System *s = work->system;
+    if (moved * (whole + moved) <= 5 * s->def.tolerance && s->world != NULL) return evaluate_end(work);
+    STI_TRY(evaluate_middle(work));
+    STI_TRY(evaluate_end(work));
+    average(work);
+    return ST_OK;
+}
+
+/* ---- the rows of the stage --------------------------------------------------------------------- */
+
+/* Row k with its columns scaled, into x, where all rows of the list go. */
+static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
+{
+    const int64_t first = from->p[k], n = from->p[k + 1] - first;
+    const int *i = from->i + first;
+    const double *row = from->x + first;
+    x += first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
+        for (int e = 0; e < 6; e++) {
+            x[e] = row[e] * columns[i[0] + e];
+            x[6 + e] = row[6 + e] * columns[i[6] + e];
+        }
+        return;
+    }
+    for (int64_t e = 0; e < n; e++)
+        x[e] = row[e] * columns[i[e]];
+}
+
+void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
+                       const sti_JointEntry *joint, double *x)
+{
+    const int64_t n = n_entries(rows);
+    for (int64_t e = 0; half != NULL && e < n; e++)
+        x[e] = rows->x[e] + 0.5 * half->x[e];
+    for (int64_t e = 0; half == NULL && means->columns == NULL && e < n; e++)
+        x[e] = rows->x[e];
+    for (int k = 0; half == NULL && means->columns != NULL && k < rows->n_rows; k++)
+        if (joint != NULL && joint[k].velocity) /* no point moves in it */
+            memcpy(x + rows->p[k], rows->x + rows->p[k], (size_t)(rows->p[k + 1] - rows->p[k]) * sizeof *x);
+        else
+            scale_row(rows, k, means->columns, x);
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------- */
+
+/* D and A for the next factorisation. */
+static st_Status stiffen(Work *work)
+{
+    st_System *s = work->system;
+    sti_Mean *mean = &s->mean;
+    const st_BlockDiag A = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
+    const double factor = 0.5 * work->h * work->stage->eta;
+    double *block = mean->A;
+    STI_TRY(sti_mass(s, &s->step, s->q, work->err));
+    memcpy(mean->A, s->step.M, (size_t)s->mass.n * sizeof *mean->A);
+    for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
+        for (int i = A.first[b]; i < A.first[b + 1]; i++) {
+            mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
+            block[(i - A.first[b]) * sti_block_stride(&A, b)] += mean->D[i];
+        }
+    return ST_OK;
+}
+
+static void note_tension(Work *work)
+{
+    st_System *s = work->system;
+    if (s->world == NULL) return;
+    sti_joints_tension(s->world, s->q, s->step.l, s->mean.tension);
+    for (int i = 0; i < s->model.n_v; i++)
+        s->mean.tension[i] /= work->stage->eta;
+}
+
+/* Six velocities of one body, as most rows have them twice. */
+static double six(const double *mean, const double *end, const double *v)
+{
+    double sum[2] = {0, 0};
+    for (int k = 0; k < 6; k += 2) {
+        sum[0] += (mean[k] + 0.5 * end[k]) * v[k];
+        sum[1] += (mean[k + 1] + 0.5 * end[k + 1]) * v[k + 1];
+    }
+    return sum[0] + sum[1];
+}
+
+static double mean_speed(const sti_RowList *mean, const sti_RowList *end, int k, const double *v)
+{
+    const int64_t first = mean->p[k], n = mean->p[k + 1] - first;
+    const int *i = mean->i + first;
+    const double *x = mean->x + first;
+    double sum = 0;
+    if (end == NULL) return sti_row_dot(mean, k, v);
+    const double *y = end->x + first;
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) return six(x, y, v + i[0]) + six(x + 6, y + 6, v + i[6]);
+    for (int64_t e = 0; e < n; e++)
+        sum += (x[e] + 0.5 * y[e]) * v[i[e]];
+    return sum;
+}
+
+/* How far the joints are from where they should be after the step, by the means along the way of v; springs from
+ * where their force wants them.                                                                   */
+static double rest(const Work *work)
+{
+    const st_System *s = work->system;
+    const st_Sink *mean = &s->stages.middle, *end = work->means.end;
+    const sti_Assembly *out = &s->step;
+    const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
+    double worst = 0;
+    for (int k = 0; k < n; k++) {
+        double speed = mean_speed(&mean->joint_rows, end != NULL ? &end->joint_rows : NULL, k, work->v);
+        worst = sti_larger(fabs(speed + out->g[k]), worst);
+    }
+    for (int k = 0, row = n; k < n_soft; k++, row++) {
+        double speed = mean_speed(&mean->soft_rows, end != NULL ? &end->soft_rows : NULL, k, work->v);
+        worst = sti_larger(fabs(speed + out->g[row] + out->Cb[row] * out->l[row]), worst);
+    }
+    return work->h * worst;
+}
+
+/* The same for rows in the middle, by the values at the end: what they changed by beside what the rows said. */
+static double mismatch(const Work *work)
+{
+    const st_System *s = work->system;
+    const st_Sink *first = &s->here, *mean = &s->stages.middle, *last = &s->trial;
+    const sti_Assembly *out = &s->step;
+    const int n = mean->joint_rows.n_rows, n_soft = out->G.n_rows - n;
+    double worst = 0;
+    if (first->joint_rows.n_rows != n || last->joint_rows.n_rows != n) return INFINITY;
+    if (n_soft > first->soft_rows.n_rows || n_soft > last->soft_rows.n_rows) return INFINITY;
+    for (int k = 0; k < n; k++) {
+        double speed = mean->joint[k].rate - out->g[k];
+        worst = sti_larger(fabs(last->joint[k].value - first->joint[k].value - work->h * speed), worst);
+    }
+    for (int k = 0, row = n; k < n_soft; k++, row++) {
+        double speed = -out->g[row] - out->Cb[row] * out->l[row];
+        worst = sti_larger(fabs(last->soft[k].value - first->soft[k].value - work->h * speed), worst);
+    }
+    return worst;
+}
+
+/* The largest displacement from one velocity to another; from NULL: from rest. */
+static double displacement(const Work *work, const double *from)
+{
+    double worst = 0;
+    for (int i = 0; i < work->system->model.n_v; i++)
+        worst = sti_larger(fabs(work->v[i] - (from != NULL ? from[i] : 0.0)), worst);
+    return work->h * worst;
+}
+
+/* The stage with the rows as they are. *moved: how far that leads from the way they were taken along. */
+static st_Status solve(Work *work, double *moved, st_StepInfo *info)
+{
+    st_System *s = work->system;
+    const size_t size = (size_t)s->model.n_v * sizeof *work->v;
+    memcpy(s->mean.v_near, work->v, size);
+    if (work->stage->second_order) memcpy(s->stages.v_star, work->v, size);
+    STI_TRY(sti_solve_stage(s, work->stage, work->v, info, work->err));
+    *moved = displacement(work, s->mean.v_near);
+    return ST_OK;
+}
+
+/* The way of v: how far from where joints should be does it end? With the rows of a first round by what is there; where
+ * that is too far, and for those of later rounds, by the mean.                                     */
+static st_Status look(Work *work, int round, double moved, double whole, double tolerance, double *left)
+{
+    if (round > 0) {
+        STI_TRY(follow(work, moved, whole));
+        *left = rest(work);
+        return ST_OK;
+    }
+    STI_TRY(evaluate_end(work));
+    *left = mismatch(work);
+    if (*left <= tolerance) return ST_OK;
+    STI_TRY(evaluate_middle(work));
+    work->means.columns = NULL;
+    average(work);
+    return ST_OK;
+}
+
+st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    sti_Stage with_means = *stage;
+    Work work = {.system = s,
+                 .stage = &with_means,
+                 .means = {.constraints = &s->stages.middle, .A = s->mean.A, .D = s->mean.D, .v_near = s->mean.v_near},
+                 .v = v,
+                 .h = stage->reach,
+                 .err = err};
+    with_means.means = &work.means;
+    double before = 0, moved, left;
+    bool closed = false;
+    if (!s->history.known) memset(s->mean.tension, 0, (size_t)s->model.n_v * sizeof *s->mean.tension);
+    if (stage->rows != &s->stages.middle) STI_TRY(evaluate_middle(&work));
+    take_values(s);
+    scale_middle(&work);
+    for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
+        if (!work.means.again) STI_TRY(stiffen(&work));
+        STI_TRY(solve(&work, &moved, info));
+        double whole = displacement(&work, NULL), tolerance = fmax(s->def.tolerance * whole, STI_PROJECTION_ERROR);
+        STI_TRY(look(&work, round, moved, whole, tolerance, &left));
+        info->solve.residual.joint = left / work.h;
+        closed = left <= tolerance;
+        if (closed) break;
+        work.means.again = s->step.problem.n_contacts == 0 && s->sleep.n_asleep == 0 && moved < STI_MEAN_FAR &&
+                           (round == 0 || left < 0.1 * before);
+        if (!work.means.again) note_tension(&work);
+        before = left;
+    }
+    note_tension(&work);
+    if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
+    return ST_OK;
+}

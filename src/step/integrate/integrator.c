@@ -1,0 +1,208 @@
+/* step/integrate/integrator.c -- the table of integrators, and what they share: rows, solution and impulses of a stage.
+ *
+ *     sti_Integrator.step   (q, v) at t  ->  (q_new, v_new) at t + h, a_new
+ *
+ * Each is one file and one row of the table. All are built from the stage of stage.c.
+ */
+#include "base/tolerance.h"
+#include "math/parallel.h"
+#include "step/step.h"
+
+#include <stdio.h>
+
+static const sti_Integrator table[ST_N_INTEGRATORS] = {
+    [ST_INTEGRATOR_EULER] = {1, sti_euler_step},         [ST_INTEGRATOR_IMPLICIT] = {1, sti_euler_step},
+    [ST_INTEGRATOR_TRAPEZOID] = {2, sti_trapezoid_step}, [ST_INTEGRATOR_SDIRK2] = {2, sti_sdirk2_step},
+    [ST_INTEGRATOR_BDF2] = {2, sti_bdf2_step},
+};
+
+const sti_Integrator *sti_integrator(const st_System *system)
+{
+    return &table[system->def.integrator];
+}
+
+/* Behind an event to the end of the step? Those of order one end it there. */
+bool sti_goes_on(const st_System *system)
+{
+    return sti_integrator(system)->order > 1 && system->def.events != ST_EVENTS_OFF;
+}
+
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    system->stages.rough = false;
+    sti_carry_nothing(system); /* of an attempt that failed half way */
+    STI_TRY(sti_integrator(system)->step(system, h, info, err));
+    sti_lap(system, ST_STAGE_MOVE);
+    return ST_OK;
+}
+
+/* Stiff springs run away explicitly, fast spins at order two (gyroscopic_force). */
+static const char *way_out(const st_System *system)
+{
+    if (system->def.integrator == ST_INTEGRATOR_EULER) return " or an implicit integrator";
+    return system->def.integrator != ST_INTEGRATOR_IMPLICIT ? ", or integrator \"implicit\" if it spins fast" : "";
+}
+
+/* A velocity that no one can have meant ends the run, with the name of whose it is. */
+static st_Status check_velocity(const st_System *system, const double *v, double t, st_Error *err)
+{
+    const int *first = system->model.first;
+    const bool all = sti_block_count(system) == system->model.n_blocks;
+    if (all && sti_team_within(system->def.threads, v, system->model.n_v, system->def.speed_limit)) return ST_OK;
+    for (int e = 0, i = 0; e < sti_block_count(system); e++) {
+        const int b = sti_block(system, e);
+        for (i = first[b]; i < first[b + 1] && fabs(v[i]) <= system->def.speed_limit;) /* false for NaN */
+            i++;
+        if (i == first[b + 1]) continue;
+        char who[320];
+        if (system->model.name != NULL)
+            system->model.name(system->model.ctx, i, who, sizeof who);
+        else
+            snprintf(who, sizeof who, "velocity %d", i);
+        return sti_fail(
+            err, ST_ERR_NUMERIC,
+            "diverged at step %lld, t = %g: %s reached a velocity of %g, the limit is %g; try a smaller h%s",
+            (long long)system->n_steps + 1, t, who, v[i], system->def.speed_limit, way_out(system));
+    }
+    return ST_OK;
+}
+
+static double largest_speed(const st_System *system)
+{
+    double largest = 0;
+    for (int i = 0; i < system->model.n_v; i++)
+        largest = sti_larger(fabs(system->v[i]), largest);
+    return largest;
+}
+
+/* The margin grows by what the prediction may have moved: a contact held closed must not be lost. */
+st_Status sti_rows_of_stage(st_System *system, double t, st_Error *err)
+{
+    double margin = sti_margin(system) + 2 * fabs(t - system->t) * largest_speed(system);
+    return sti_evaluate(system, &system->stages.middle, t, system->stages.q_star, margin, err);
+}
+
+static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    st_SolveInfo solved;
+    STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
+    const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
+    if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
+    info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */
+    int n = system->step.n_gaps;
+    info->contacts = n > info->contacts ? n : info->contacts;
+    info->overlapping = system->step.overlapping;
+    info->islands = sti_islands_count(system->islands);
+    info->undetermined = system->step.undetermined;
+    info->problems++;
+    return stage->eta > 0 ? check_velocity(system, v, system->t + stage->reach, err) : ST_OK;
+}
+
+st_Status sti_solve_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(sti_stage_assemble(system, stage, err));
+    return solve(system, stage, v, info, err);
+}
+
+/* A first stage predicts its velocity by the acceleration of the step before. After an event there is none:
+ * the stage is solved with v* = v, which is only of order one, and again with the velocity that gives,
+ * unless no force minds.                                                                          */
+st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    size_t size = (size_t)system->model.n_v * sizeof *v;
+    STI_TRY(sti_solve_stage(system, stage, v, info, err));
+    if (system->history.known) return ST_OK;
+    memcpy(system->stages.v_star, v, size);
+    memcpy(system->stages.push, system->step.f, size);
+    STI_TRY(sti_stage_assemble(system, stage, err));
+    if (memcmp(system->stages.push, system->step.f, size) == 0) return ST_OK;
+    return solve(system, stage, v, info, err);
+}
+
+/* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
+ * was not located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a
+ * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
+ * gap in the first and comes to rest in the second.                                                */
+bool sti_closes_within(const st_System *system, double h)
+{
+    const sti_Assembly *step = &system->step;
+    const st_Sink *here = &system->here;
+    double still = STI_SEPARATION_SPEED * (1 + largest_speed(system)),
+           pulled = fmax(still, 2 * h * system->fastest.pull);
+    for (int c = 0; c < step->n_gaps; c++) {
+        uint64_t id = step->chosen[c].entry.id;
+        int before = sti_sink_find(here, id);
+        bool carried = sti_ids_contain(&system->loaded, id);
+        if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->history.known)) continue;
+        double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v);
+        if (speed < -(carried ? pulled : still)) return true;
+    }
+    return false;
+}
+
+/* ---- impulses of the whole step --------------------------------------------------------------- */
+
+void sti_carry_nothing(st_System *system)
+{
+    system->stages.carried.n = system->stages.n_carried_l = 0;
+    system->stages.carried_time = system->stages.carried_work = 0;
+}
+
+st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
+{
+    const sti_Assembly *step = &system->step;
+    int n = step->problem.n_contacts, n_l = step->problem.n_l;
+    STI_TRY(STI_GROW(&system->allocator, system->stages.carried.at, system->stages.carried.capacity, n, err));
+    STI_TRY(STI_GROW(&system->allocator, system->stages.carried_l, system->stages.carried_l_capacity, n_l, err));
+    system->stages.carried.n = n;
+    system->stages.n_carried_l = n_l;
+    system->stages.carried_time = weight * step->eta;
+    system->stages.carried_work = weight * step->friction_work;
+    for (int k = 0; k < n_l; k++)
+        system->stages.carried_l[k] = weight * step->l[k];
+    for (int c = 0; c < n; c++) {
+        const st_ContactLaw *law = &step->law[c];
+        system->stages.carried.at[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
+        for (int k = 0; k < law->dim; k++)
+            system->stages.carried.at[c].r[k] = weight * step->r[law->first + k];
+    }
+    return ST_OK;
+}
+
+/* weight r, and what was carried. */
+static void total_of_contacts(st_System *system, double weight)
+{
+    sti_Assembly *step = &system->step;
+    for (int c = 0, p = 0; c < step->problem.n_contacts; c++) {
+        const st_ContactLaw *law = &step->law[c];
+        uint64_t id = step->chosen[c].entry.id;
+        while (p < system->stages.carried.n && system->stages.carried.at[p].id < id)
+            p++;
+        bool known = p < system->stages.carried.n && system->stages.carried.at[p].id == id &&
+                     system->stages.carried.at[p].dim == law->dim;
+        for (int k = 0; k < law->dim; k++)
+            step->impulse[law->first + k] =
+                weight * step->r[law->first + k] + (known ? system->stages.carried.at[p].r[k] : 0.0);
+    }
+}
+
+st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
+{
+    sti_Assembly *step = &system->step;
+    const int n_l = step->problem.n_l;
+    step->whole = step->r;
+    step->whole_l = step->l;
+    step->length = weight * step->eta + system->stages.carried_time;
+    if (weight == 1.0 && system->stages.carried.n + system->stages.n_carried_l == 0)
+        return ST_OK; /* one stage is all of it */
+    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
+    STI_TRY(STI_GROW(&system->allocator, step->impulse_l, step->impulse_l_capacity, n_l, err));
+    total_of_contacts(system, weight);
+    for (int k = 0; k < n_l; k++) /* joints first: an impact has no springs */
+        step->impulse_l[k] = weight * step->l[k] + (k < system->stages.n_carried_l ? system->stages.carried_l[k] : 0.0);
+    step->whole = step->impulse;
+    step->whole_l = step->impulse_l;
+    step->friction_work = weight * step->friction_work + system->stages.carried_work;
+    sti_carry_nothing(system);
+    return ST_OK;
+}

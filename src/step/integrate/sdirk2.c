@@ -1,0 +1,81 @@
+/* step/integrate/sdirk2.c -- two stages, order two, L-stable: Alexander's singly diagonal scheme on the stage of
+ * stage.c.
+ *
+ *     gamma = 1 - 1/sqrt(2), eta = gamma h                                        (METHODS section 3b)
+ *     1.  v1 = stage(t + eta, q + eta v, v + eta a, v, q, eta),   alpha = (v1 - v)/eta
+ *     2.  v_b = v + (1-gamma) h alpha,   q_b = q + (1-gamma) h v1
+ *         v+ = stage(t + h, q_b + eta (v + h alpha), v + h alpha, v_b, q_b, eta)
+ *         q+ = q moved for h at (1-gamma) v1 + gamma v+,   a = (v+ - v_b)/eta
+ *
+ * The laws of joints and contacts hold at the end of both stages, so that sticking is at rest and stiff
+ * dampers are quiet. Impulse of the step: (1-gamma)/gamma r1 + r2. One rotation for the whole step: two in a
+ * row differ by the commutator of h w1 and h w+, O(h^3).
+ */
+#include "step/step.h"
+
+#define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */
+
+/* Stage 1, into v_base. */
+static st_Status first_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    double eta = GAMMA * h;
+    const sti_History *history = &system->history;
+    sti_Stage stage = {.t = system->t + eta,
+                       .eta = eta,
+                       .reach = h,
+                       .drift_from = &system->here,
+                       .second_order = true,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
+                       .v_star = system->stages.v_star,
+                       .v_base = system->v,
+                       .q_base = system->q};
+    sti_move(system, system->q, system->v, eta, system->stages.q_star);
+    for (int i = 0; i < system->model.n_v; i++)
+        system->stages.v_star[i] = system->v[i] + (history->known ? eta * history->a[i] : 0.0);
+    STI_TRY(sti_rows_of_stage(system, stage.t, err));
+    return sti_solve_first_stage(system, &stage, system->stages.v_base, info, err);
+}
+
+/* Stage 2 from v1 = v_base; leaves v+ in v_new and (1-gamma) v1 + gamma v+ in v_star. */
+static st_Status second_stage(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    double eta = GAMMA * h;
+    double *v_base = system->stages.v_base, *v_star = system->stages.v_star, *mean = system->stages.push;
+    sti_Stage stage = {.t = system->t + h,
+                       .eta = eta,
+                       .reach = h,
+                       .drift_from = &system->here,
+                       .second_order = true,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
+                       .v_star = v_star,
+                       .v_base = v_base,
+                       .q_base = system->stages.q_base};
+    sti_move(system, system->q, v_base, (1 - GAMMA) * h, system->stages.q_base);
+    for (int i = 0; i < system->model.n_v; i++) {
+        double v = system->v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
+        v_star[i] = v + h * alpha;
+        v_base[i] = v + (1 - GAMMA) * h * alpha;
+        mean[i] = (1 - GAMMA) * v1;
+    }
+    sti_move(system, system->stages.q_base, v_star, eta, system->stages.q_star);
+    STI_TRY(sti_rows_of_stage(system, stage.t, err));
+    STI_TRY(sti_solve_stage(system, &stage, system->v_new, info, err));
+    for (int i = 0; i < system->model.n_v; i++) {
+        v_star[i] = mean[i] + GAMMA * system->v_new[i];
+        system->a_new[i] = (system->v_new[i] - v_base[i]) / eta;
+    }
+    return ST_OK;
+}
+
+st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    STI_TRY(first_stage(system, h, info, err));
+    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
+    STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, err));
+    STI_TRY(second_stage(system, h, info, err));
+    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
+    sti_move(system, system->q, system->stages.v_star, h, system->q_new);
+    return sti_total_impulses(system, 1.0, err);
+}

@@ -1,0 +1,114 @@
+/* step/integrate/stage.h -- the stage being assembled: what the files that fill the step problem share, and nobody
+ * else.
+ *
+ *     stage.c            momentum, joints and springs; the sequence
+ *     stage_contacts.c   contacts, motors and joint friction: their rows, laws, drift and compliance
+ *     lazy_rows.c          the same of many contacts, whose rows wait until somebody wants them
+ *     stage_solve.c      the solution of what is assembled
+ */
+#ifndef STI_STAGE_H
+#define STI_STAGE_H
+
+#include "base/tolerance.h"
+#include "step/contact/contact_model.h"
+
+typedef struct sti_StageWork {
+    st_System *system;
+    const sti_Stage *stage;
+    sti_Assembly *out;
+    const st_Allocator *allocator;
+    bool impact;          /* eta = 0                                                               */
+    bool implicit_forces; /* springs and dampers as soft rows                                      */
+    bool gap_drift;
+    bool waiting;        /* rows of contacts are made when somebody wants them                    */
+    const double *shift; /* q_base - q_star as a velocity, NULL where they are the same            */
+    st_Error *err;
+} sti_StageWork;
+
+/* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
+st_Status sti_stage_contacts(sti_StageWork *work);
+/* lazy_rows.c: may the rows of this stage's contacts wait until somebody wants them? Those contacts; where the rows
+ * come from; the first one of a contact, as sti_mobility has it.                                       */
+bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage);
+st_Status sti_waiting_contacts(sti_StageWork *work);
+struct st_RowSource sti_waiting_rows(st_System *system);
+double sti_waiting_mobility(const st_System *system, int contact);
+
+/* The value of row k at q_base. */
+static inline double sti_shifted(const sti_StageWork *work, double value, const sti_RowList *rows, int k)
+{
+    return work->shift != NULL ? value + sti_row_dot(rows, k, work->shift) : value;
+}
+
+static inline double sti_base_speed(const sti_StageWork *work, const sti_RowList *rows, int k)
+{
+    return sti_row_dot(rows, k, work->stage->v_base);
+}
+
+/* Time in which drift is to be gone: in the short piece of a step beside an event not the piece's own length,
+ * which would make a velocity out of a gap of 1e-12 m.                                            */
+static inline double sti_drift_time(const sti_StageWork *work)
+{
+    return sti_larger(work->stage->reach, 0.2 * work->system->h_asked);
+}
+
+/* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
+ * of old and new velocity, a half of it from the new one, at half the step.                       */
+static inline double sti_resistance(const sti_StageWork *work, double stiffness, double damping)
+{
+    double eta = work->stage->eta;
+    return work->stage->mean ? 0.25 * eta * stiffness + 0.5 * damping : eta * stiffness + damping;
+}
+
+/* ---- contacts, with rows that are there or that wait ----------------------------------------------- */
+
+/* The next contact of the stage's rows, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
+static inline int sti_next_wanted(const sti_StageWork *work, int c, int end, int *k)
+{
+    const sti_ContactEntry *contact = work->stage->rows->contact;
+    const sti_IdSet *wanted = &work->system->wanted;
+    for (; c < end; c++) {
+        while (*k < wanted->n && wanted->id[*k] < contact[c].id)
+            ++*k;
+        if (*k < wanted->n && wanted->id[*k] == contact[c].id) return c;
+    }
+    return end;
+}
+
+enum { STI_LEAST_CONTACTS = 512 }; /* worth a thread */
+
+/* Contact c of the step problem. */
+static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *entry)
+{
+    sti_Chosen *chosen = &out->chosen[c];
+    chosen->entry = *entry;
+    chosen->element = 0;
+}
+
+/* The same into w of the problem being filled (sti_belt_speeds). */
+void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry);
+
+/* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
+ * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
+ * load explains, anew in every step.                                                              */
+static inline double sti_beyond(double gap, double slop)
+{
+    return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);
+}
+
+/* Drift gap: the gap is closed at the end of the stage's reach, and overlap not faster than the cap. */
+static inline double sti_closing_drift(const sti_StageWork *work, double gap)
+{
+    const double speed = sti_beyond(gap, work->system->def.slop) / sti_drift_time(work);
+    return sti_larger(speed, -work->system->def.correction_speed);
+}
+
+/* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
+ * normal compliance (METHODS section 1). Within the slop nothing is pushed apart, and nothing pinched; and compliance
+ * at some of the contacts that share a load moves it to the others.                               */
+static inline bool sti_overlaps(const sti_StageWork *work, int c)
+{
+    return work->gap_drift && work->out->chosen[c].entry.gap < -(STI_OVERLAP + work->system->def.slop);
+}
+
+#endif

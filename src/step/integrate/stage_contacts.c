@@ -1,0 +1,315 @@
+/* step/integrate/stage_contacts.c -- contacts, motors and joint friction of a stage: their rows in H, laws, w and C
+ * (the formulas are in stage.c).
+ */
+#include "base/tolerance.h"
+#include "math/parallel.h"
+#include "step/integrate/stage.h"
+
+/* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid contacts C
+ * is diagonal.                                                                                     */
+static st_Status grow(sti_StageWork *work)
+{
+    const st_System *system = work->system;
+    sti_Assembly *out = work->out;
+    const bool patches = system->def.contact == ST_CONTACT_COMPLIANT && !work->impact;
+    const int dim = work->waiting ? 3 : ST_MAX_DIM;
+    const int64_t elements = patches ? sti_patch_elements(system) : 1,
+                  n_bounded = work->stage->rows->bounded_rows.n_rows;
+    const int64_t n = elements * system->wanted.n + n_bounded, rows = dim * n;
+    int64_t n_block = patches ? 9 * elements * elements : ST_MAX_DIM * ST_MAX_DIM;
+    if (system->def.contact == ST_CONTACT_RIGID) n_block = dim;
+    const int64_t n_C = n_block * system->wanted.n + n_bounded;
+    STI_TRY(STI_GROW(work->allocator, out->w, out->w_capacity, rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->r, out->r_capacity, rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->start, out->start_capacity, rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->u, out->u_capacity, rows, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->law, out->law_capacity, n, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->chosen, out->chosen_capacity, n, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->C, out->C_capacity, n_C, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->C_first, out->C_first_capacity, rows + 1, work->err));
+    STI_TRY(STI_GROW(work->allocator, out->H.p, out->H.p_capacity, 1, work->err));
+    out->H.n_rows = 0;
+    out->n_C = 0;
+    out->C_used = 0;
+    out->overlapping = 0;
+    out->compliant = false;
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ laws and rows */
+
+st_ContactLaw sti_contact_law(const st_SystemDef *def, const sti_ContactEntry *entry, int first)
+{
+    const sti_Surface *surface = entry->surface;
+    bool slippery = entry->dim == 1 || def->law == ST_LAW_FRICTIONLESS || surface->mu == 0;
+    bool rolls = !slippery && surface->rolling > 0;                     /* laws coulomb and cone: others are refused */
+    bool spins = !slippery && surface->spinning > 0 && entry->dim == 3; /* in the plane nothing spins */
+    return (st_ContactLaw){.law = slippery ? ST_LAW_FRICTIONLESS : def->law,
+                           .dim = slippery ? 1 : (rolls ? 5 : entry->dim) + (spins ? 1 : 0),
+                           .first = first,
+                           .facets = entry->dim == 2 ? 2 : def->facets,
+                           .mu = slippery ? 0.0 : surface->mu,
+                           .mu_roll = rolls ? surface->rolling : 0.0,
+                           .mu_spin = spins ? surface->spinning : 0.0};
+}
+
+/* Row k of a contact, beyond its tangents: which of the rates of turning, 0 about the normal, 1 and 2 about the
+ * tangents. First those of rolling, then that of spinning. In the plane there is no second tangent and no rolling about
+ * the first: -1, a row without entries.                                                           */
+static int turning_of(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
+{
+    if (k < 3 || (entry->dim == 2 && k == 3)) return -1;
+    return law->mu_spin > 0 && k == law->dim - 1 ? 0 : k - 2;
+}
+
+/* Row k of a contact among those of its model; -1: one without entries. */
+static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
+{
+    const int turning = turning_of(law, entry, k);
+    if (k < entry->dim) return entry->first_row + k;
+    return turning < 0 ? -1 : sti_turning_row(entry) + turning;
+}
+
+/* Rows that nobody has made yet: where they will stand. */
+static st_Status new_contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    int index[12];
+    double *gradient;
+    STI_TRY(sti_rows_room(work->allocator, &work->out->H, law->dim, 12, &gradient, work->err));
+    int count = sti_contact_rows(work->system->world, entry, law->dim, index, gradient);
+    sti_rows_close(&work->out->H, law->dim, count, index);
+    return ST_OK;
+}
+
+void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
+                     double *w)
+{
+    for (int k = 0; k < law->dim; k++)
+        w[k] = 0;
+    if (!entry->surface->moves) return;
+    const sti_Belt belt = sti_contact_belt(world, q, entry);
+    for (int k = 1; k < law->dim; k++) {
+        const int turning = turning_of(law, entry, k);
+        if (k < entry->dim)
+            w[k] = belt.slide[k - 1];
+        else if (turning >= 0)
+            w[k] = belt.turn[turning];
+    }
+}
+
+void sti_stage_belt(const sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    sti_belt_speeds(work->system->world, work->stage->q_star, law, entry, work->out->w + law->first);
+}
+
+static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, const sti_ContactEntry *entry)
+{
+    const sti_RowList *from = &work->stage->rows->contact_rows;
+    sti_RowList *to = &work->out->H;
+    int n_own = law->dim < entry->dim ? law->dim : entry->dim;
+    sti_stage_belt(work, law, entry);
+    if (entry->first_row < 0) return new_contact_rows(work, law, entry);
+    STI_TRY(sti_rows_append_rows(work->allocator, to, from, entry->first_row, n_own, work->err));
+    for (int k = n_own; k < law->dim; k++) {
+        int row = model_row(law, entry, k);
+        if (row < 0)
+            STI_TRY(sti_rows_append(work->allocator, to, 0, NULL, NULL, work->err));
+        else
+            STI_TRY(sti_rows_append_rows(work->allocator, to, from, row, 1, work->err));
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ drift and rebound */
+
+static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry, int row)
+{
+    const sti_RowList *rows = &work->out->H;
+    const st_Sink *from = work->stage->drift_from;
+    int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
+    double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
+    if (!work->stage->mean) return sti_closing_drift(work, gap);
+    double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
+    return fmax(2 * sti_beyond(gap, work->system->def.slop) / reach, -cap) + sti_base_speed(work, rows, row);
+}
+
+/* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
+ * within it (METHODS section 3c).                                                                 */
+static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, int row, double drift)
+{
+    double approach = sti_base_speed(work, &work->out->H, row);
+    bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
+    bool fast = approach < -work->system->def.restitution_speed;
+    return closes && fast && entry->surface->restitution > 0 ? entry->surface->restitution * approach : drift;
+}
+
+/* ------------------------------------------------------------------ one by one */
+
+static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_ContactEntry *entry)
+{
+    const st_System *system = work->system;
+    sti_Assembly *out = work->out;
+    bool now = work->stage->rows == &system->here;
+    int before = now ? -1 : sti_sink_find(&system->here, entry->id);
+    out->law[c] = sti_contact_law(&system->def, entry, first);
+    sti_choose(out, c, entry);
+    if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
+    STI_TRY(contact_rows(work, &out->law[c], entry));
+    if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
+    if (work->stage->rebound) out->w[first] = rebound(work, entry, first, out->w[first]);
+    return ST_OK;
+}
+
+/* A patch of elements; a contact of two rigid bodies (the limit of a joint) stays one. */
+static st_Status add_compliant_contact(sti_StageWork *work, int *n, const sti_ContactEntry *entry)
+{
+    sti_Assembly *out = work->out;
+    if (sti_is_patch(entry)) return sti_patch_add(work->system, work->stage, entry, n, work->err);
+    STI_TRY(add_contact(work, *n, out->H.n_rows, entry));
+    sti_compliance_block(out, out->law[*n].first, out->law[*n].dim);
+    ++*n;
+    return ST_OK;
+}
+
+/* The wanted contacts; one that is beyond the margin at q* is left out. */
+static st_Status contacts(sti_StageWork *work)
+{
+    const st_Sink *sink = work->stage->rows;
+    const bool patches = work->system->def.contact == ST_CONTACT_COMPLIANT && !work->impact;
+    int n = 0, k = 0;
+    for (int c = 0; (c = sti_next_wanted(work, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
+        if (patches)
+            STI_TRY(add_compliant_contact(work, &n, &sink->contact[c]));
+        else
+            STI_TRY(add_contact(work, n++, work->out->H.n_rows, &sink->contact[c]));
+    }
+    work->out->n_gaps = n;
+    return ST_OK;
+}
+
+/* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
+ * at `target` until then, where the row was taken before.                                              */
+static double wanted_value(const sti_StageWork *work, const sti_BoundedEntry *entry, int k)
+{
+    const bool before = work->stage->rows == &work->system->here;
+    const double moved = before ? work->stage->eta * entry->target : 0.0;
+    return sti_shifted(work, entry->value, &work->stage->rows->bounded_rows, k) - moved;
+}
+
+/* Motors and joint friction: after the contacts, whose ids are smaller. No finite force changes an impact, so that they
+ * are left out of one.                                                                             */
+static st_Status bounded_rows(sti_StageWork *work)
+{
+    const st_Sink *sink = work->stage->rows;
+    sti_Assembly *out = work->out;
+    double eta = work->stage->eta;
+    out->n_bounded = work->impact ? 0 : sink->bounded_rows.n_rows;
+    for (int k = 0; k < out->n_bounded; k++) {
+        const sti_BoundedEntry *entry = &sink->bounded[k];
+        int c = out->n_gaps + k, first = out->H.n_rows;
+        double resistance = sti_resistance(work, entry->stiffness, entry->damping);
+        double phi = wanted_value(work, entry, k);
+        out->law[c] = (st_ContactLaw){
+            .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
+        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
+        STI_TRY(sti_rows_append_rows(work->allocator, &out->H, &sink->bounded_rows, k, 1, work->err));
+        out->w[first] = -entry->target;
+        if (resistance == 0) continue;
+        out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
+        if (work->stage->mean) out->w[first] += sti_base_speed(work, &sink->bounded_rows, k);
+    }
+    return ST_OK;
+}
+
+/* ------------------------------------------------------------------ compliance */
+
+/* (x'x)^2 / sum x_i^2 M_ii: the velocity that a unit impulse along row k makes, up to the condition of M. */
+double sti_row_mobility(const st_System *system, const sti_RowList *rows, int k)
+{
+    double square = 0, weighted = 0;
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++) {
+        double x = rows->x[e];
+        square += x * x;
+        weighted += x * x * sti_mass_of(system, system->step.M, rows->i[e]);
+    }
+    return square > 0 ? square * square / weighted : 0.0;
+}
+
+double sti_mobility(const st_System *system, int row)
+{
+    return sti_row_mobility(system, &system->step.H, row);
+}
+
+double *sti_compliance_block(sti_Assembly *out, int first, int size)
+{
+    double *block = out->C + out->C_used;
+    out->C_first[out->n_C++] = first;
+    out->C_used += (int64_t)size * size;
+    for (int64_t k = 0; k < (int64_t)size * size; k++)
+        block[k] = 0.0;
+    return block;
+}
+
+/* Row by row: C is diagonal here. */
+static void soften_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_StageWork *work = ctx;
+    const sti_Assembly *out = work->out;
+    for (int c = (int)first; c < (int)end; c++) {
+        const int row = out->law[c].first;
+        for (int k = row; k < row + out->law[c].dim; k++) {
+            out->C_first[k] = k;
+            out->C[k] = 0.0;
+        }
+        if (!sti_overlaps(work, c)) continue;
+        out->C[row] = STI_OVERLAP_COMPLIANCE *
+                      (work->waiting ? sti_waiting_mobility(work->system, c) : sti_mobility(work->system, row));
+    }
+}
+
+/* Where nothing overlaps and no motor is soft there is no C. */
+static void soften_overlaps(sti_StageWork *work)
+{
+    sti_Assembly *out = work->out;
+    for (int c = 0; !work->waiting && c < out->n_gaps; c++)
+        out->overlapping += sti_overlaps(work, c);
+    out->compliant = out->overlapping > 0;
+    out->n_C = out->H.n_rows - out->n_bounded;
+    out->C_used = out->n_C;
+    if (out->compliant || out->n_bounded > 0)
+        sti_team_for(work->system->def.threads, out->n_gaps, STI_LEAST_CONTACTS, soften_range, work);
+}
+
+/* Compliances of contacts as their model has them; soft bounded rows have that of their spring and damper. */
+static void compliances(sti_StageWork *work)
+{
+    sti_Assembly *out = work->out;
+    double eta = work->stage->eta;
+    bool rigid = work->impact || work->system->least_norm != NULL; /* springs and dampers as weights only */
+    st_ContactModel model = rigid ? ST_CONTACT_RIGID : work->system->def.contact;
+    if (model == ST_CONTACT_RIGID) soften_overlaps(work);
+    if (model == ST_CONTACT_REGULARIZED) sti_regularize(work->system, work->stage);
+    for (int k = 0; k < out->n_bounded; k++) {
+        const sti_BoundedEntry *entry = &work->stage->rows->bounded[k];
+        double resistance = sti_resistance(work, entry->stiffness, entry->damping);
+        double *C = sti_compliance_block(out, out->law[out->n_gaps + k].first, 1);
+        if (resistance > 0) C[0] = 1.0 / (eta * resistance);
+        out->compliant = out->compliant || C[0] > 0;
+    }
+    out->C_first[out->n_C] = out->H.n_rows;
+}
+
+st_Status sti_stage_contacts(sti_StageWork *work)
+{
+    st_System *system = work->system;
+    const sti_Stage *stage = work->stage;
+    work->waiting = sti_rows_may_wait(system, stage);
+    if (system->world == NULL) STI_TRY(sti_check_model_contacts(&system->def, stage->rows, work->err));
+    STI_TRY(grow(work));
+    sti_patches_begin(system);
+    if (stage->rows->rows_later) STI_TRY(sti_collider_place(system->world, stage->q_star, work->err));
+    STI_TRY(work->waiting ? sti_waiting_contacts(work) : contacts(work));
+    STI_TRY(bounded_rows(work));
+    compliances(work);
+    return ST_OK;
+}

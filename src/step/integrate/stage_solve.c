@@ -1,0 +1,105 @@
+/* step/integrate/stage_solve.c -- the solution of the step problem, island by island, and what follows from it at once.
+ */
+#include "math/parallel.h"
+#include "solve/islands.h"
+#include "step/contact/contact_model.h"
+#include "step/sleep.h"
+
+/* Force times the displacement that follows, eta u; in the trapezoid's form I that of the mean, in bdf2 that of the
+ * whole step, since its stage begins behind the state. In an impact the velocity at the contact changes under the
+ * impulse, and the work is that of the mean. Of bounded rows those that drive nothing are friction. */
+typedef struct Sliding {
+    const sti_Stage *stage;
+    const sti_Assembly *out;
+} Sliding;
+
+static double work_of_range(void *ctx, int64_t first, int64_t end)
+{
+    const sti_Stage *stage = ((const Sliding *)ctx)->stage;
+    const sti_Assembly *out = ((const Sliding *)ctx)->out;
+    double sum = 0;
+    for (int c = (int)first; c < (int)end; c++) {
+        const st_ContactLaw *law = &out->law[c];
+        bool bounded = c >= out->n_gaps;
+        if (bounded) {
+            const sti_BoundedEntry *entry = &stage->rows->bounded[c - out->n_gaps];
+            if (entry->target != 0 || entry->stiffness + entry->damping > 0) continue;
+        }
+        for (int k = bounded ? 0 : 1; k < law->dim; k++) {
+            double u = out->u[law->first + k], belt = bounded ? 0 : out->w[law->first + k];
+            if (stage->way != NULL) {
+                const double slid = sti_row_dot(&out->H, law->first + k, stage->way);
+                u = (stage->eta * u + slid + (stage->length - stage->eta) * belt) / stage->length;
+            } else if (stage->eta == 0 || stage->mean) {
+                u = 0.5 * (u + sti_row_dot(&out->H, law->first + k, stage->v_base) + belt);
+            }
+            sum += out->r[law->first + k] * u;
+        }
+    }
+    return sum;
+}
+
+static double friction_work(const st_System *system, const sti_Stage *stage)
+{
+    Sliding sliding = {stage, &system->step};
+    return sti_team_sum(system->def.threads, system->step.n_gaps + system->step.n_bounded, work_of_range, &sliding);
+}
+
+st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err)
+{
+    if (system->world == NULL) return st_solver_solve(solver, problem, solution, info, err);
+    return sti_solver_solve(solver, problem, solution, info, err);
+}
+
+st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err)
+{
+    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
+    return sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? &system->sleep.awake : NULL,
+                             solution, info, err);
+}
+
+/* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
+ * (METHODS section 1 has 1e-8 W_nn for the compliance of an overlap). Ours, which is of the mobility without joints,
+ * has then taken all of the push, with forces as large as it is small; their friction would lock a wheel. Such contacts
+ * are rigid, and not pushed.                                                                          */
+static bool leave_immovable(sti_Assembly *out)
+{
+    bool any = false;
+    if (out->overlapping == 0 || out->problem.n_l == 0 || out->problem.later != NULL) return false;
+    for (int c = 0; c < out->n_gaps; c++) {
+        const int row = out->law[c].first; /* C is diagonal */
+        if (!(out->C[row] > 0) || !(out->C[row] * out->r[row] > 0.5 * fabs(out->w[row]))) continue;
+        out->C[row] = 0;
+        out->w[row] = fmax(out->w[row], 0);
+        memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
+        out->overlapping--;
+        any = true;
+    }
+    return any;
+}
+
+st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err)
+{
+    sti_Assembly *out = &system->step;
+    bool impact = stage->eta == 0;
+    sti_warm_start(system, stage->eta); /* an impact starts from 0 */
+    sti_sleep_impulses(system, stage->eta);
+    sti_team_copy(system->def.threads, out->start, out->r, out->problem.n_r);
+    st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
+    if (stage->means != NULL && stage->means->again)
+        STI_TRY(sti_islands_correct(system->islands, &out->problem, &solution, info, err));
+    else
+        STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+    if (leave_immovable(out)) STI_TRY(sti_solve_islands(system, &out->problem, &solution, info, err));
+    if (system->def.rigid_limit && system->def.contact == ST_CONTACT_REGULARIZED && !impact)
+        STI_TRY(sti_rigid_limit(system, stage, &solution, info, err));
+    if (system->least_norm != NULL && !impact) STI_TRY(sti_least_norm(system, stage, err));
+    if (!impact) STI_TRY(sti_keep_impulses(system, stage->eta, err));
+    if (!impact) STI_TRY(sti_sleep_keep_joints(system, stage->eta, err));
+    if (!impact) sti_patches_follow(system);
+    out->friction_work = friction_work(system, stage);
+    sti_lap(system, ST_STAGE_SOLVE);
+    return ST_OK;
+}

@@ -1,0 +1,58 @@
+/* step/integrate/trapezoid.c -- the linearly implicit trapezoid (Potra, Anitescu, Gavrea & Trinkle 2006,
+ * eq. 6.10, 6.12).
+ *
+ * Rows, mass and forces at the predicted midpoint qm = q + (h/2) v; q+ = q + (h/2)(v + v+):
+ *
+ *     form II (6.10)   laws on v + v+:  vm = stage(qm, v*, v, q, h/2), v+ = 2 vm - v
+ *     form I  (6.12)   laws on v+:      v+ = stage(qm, v*, v, q, h), springs at the mean velocity
+ *
+ * The paper writes II in w = v + v+ = 2 vm, with A = M - (h/2) kv - (h^2/4) kq and the right side
+ * 2 A v + (h/2)[k(t) + k(t+h) + h kq v] (in print h/2 kq v, which is of order one). Halved, and with the
+ * derivatives of springs and dampers as soft rows, that is the stage. Forces without known derivatives are
+ * taken at qm and at the extrapolated velocity v* = v + (h/2) a: the same to O(h^3).
+ *
+ * II is second order, but in sticking vm = 0 gives v+ = -v: a velocity that flips its sign every step. I
+ * sticks quietly, and is first order where joints are nonlinear or the sliding direction turns. Both ring with
+ * very stiff dampers. See docs/methods.md; sdirk2 has none of this.
+ */
+#include "step/step.h"
+
+st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
+    bool first_form = system->def.form == ST_FORM_I;
+    const sti_History *history = &system->history;
+    int n_v = system->model.n_v;
+    sti_Stage stage = {.t = system->t,
+                       .ahead = h,
+                       .eta = first_form ? h : 0.5 * h,
+                       .reach = h,
+                       .drift_from = &system->here,
+                       .mean = first_form,
+                       .second_order = true,
+                       .rows = &system->stages.middle,
+                       .q_star = system->stages.q_star,
+                       .v_star = system->stages.v_star,
+                       .v_base = system->v,
+                       .q_base = system->q};
+    double *v = system->v_new, *mean = system->stages.v_base;
+    const bool by_mean = system->def.drift == ST_DRIFT_MEAN;
+    for (int i = 0; i < n_v; i++)
+        system->stages.v_star[i] = system->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
+    if (by_mean) sti_predict_mean(system, h, system->stages.v_star);
+    sti_move(system, system->q, by_mean ? system->stages.v_star : system->v, 0.5 * h, system->stages.q_star);
+    STI_TRY(sti_rows_of_stage(system, system->t + 0.5 * h, err));
+    if (by_mean) {
+        memcpy(v, system->stages.v_star, (size_t)n_v * sizeof *v);
+        STI_TRY(sti_solve_mean_stage(system, &stage, v, info, err));
+    } else {
+        STI_TRY(sti_solve_first_stage(system, &stage, v, info, err));
+    }
+    if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
+    for (int i = 0; i < n_v; i++) {
+        mean[i] = first_form ? 0.5 * (system->v[i] + v[i]) : v[i];
+        if (!first_form) v[i] = 2 * v[i] - system->v[i];
+        system->a_new[i] = (v[i] - system->v[i]) / h;
+    }
+    if (!by_mean) sti_move(system, system->q, mean, h, system->q_new);
+    return sti_total_impulses(system, first_form ? 1.0 : 2.0, err);
+}

@@ -1,0 +1,323 @@
+/* step/replace_scene.c -- a system that goes on with another scene, and one that goes on twice.
+ *
+ * The system that follows is made whole, beside the one that is there, and takes its place when nothing can fail any
+ * more. What follows from (t, q, v) it finds by itself; carried over are the contacts held closed and those that
+ * carried, the forces that solvers start from, deformations of compliant contacts, what controllers said and what was
+ * summed up. Integrators of order two start anew, as behind an event.
+ */
+#include "step/contact/contact_model.h"
+
+#include <stdlib.h>
+
+/* Where things of the old world are in the new one; -1: gone, or, looking back, new. */
+typedef struct Moved {
+    const sti_World *was, *now;
+    int *room; /* holds the lists                                                                  */
+    int64_t n_room;
+    int *shape, *joint, *bounded; /* was's shapes, joints, bounded rows                            */
+    int *shape_from, *joint_from; /* now's                                                         */
+} Moved;
+
+static st_Status make_room(const sti_World *was, const st_Scene *scene, Moved *moved, st_Error *err)
+{
+    const int n_shapes = was->scene->n_shapes;
+    *moved = (Moved){.was = was};
+    moved->n_room = (int64_t)n_shapes + was->n_joints + was->n_bounded + scene->n_shapes + scene->n_joints + 1;
+    moved->room = sti_alloc(&was->allocator, moved->n_room, sizeof *moved->room);
+    if (moved->room == NULL)
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a scene of %d bodies", scene->n_bodies - 1);
+    for (int64_t k = 0; k < moved->n_room; k++)
+        moved->room[k] = -1;
+    moved->shape = moved->room;
+    moved->joint = moved->shape + n_shapes;
+    moved->bounded = moved->joint + was->n_joints;
+    moved->shape_from = moved->bounded + was->n_bounded;
+    moved->joint_from = moved->shape_from + scene->n_shapes;
+    return ST_OK;
+}
+
+/* ---- who is who ------------------------------------------------------------------------------- */
+
+/* Shapes bear names that are unique in their body. */
+static void find_shapes(Moved *moved)
+{
+    const st_Scene *was = moved->was->scene, *now = moved->now->scene;
+    for (int k = 0; k < was->n_shapes; k++) {
+        const char *owner = was->names[STI_BODY].name[was->shape_body[k]];
+        const int body = sti_names_find(&now->names[STI_BODY], 0, owner);
+        const int to = body < 0 ? -1 : sti_names_find(&now->names[STI_SHAPE], body, sti_shape_name(was, k));
+        moved->shape[k] = to;
+        if (to >= 0) moved->shape_from[to] = k;
+    }
+}
+
+static void find_joints(Moved *moved)
+{
+    for (int k = 0; k < moved->now->n_joints; k++) {
+        const int from = moved->joint_from[k];
+        if (from < 0) continue;
+        const sti_Joint *was = &moved->was->joint[from], *now = &moved->now->joint[k];
+        moved->joint[from] = k;
+        if (was->friction_row >= 0) moved->bounded[was->friction_row] = now->friction_row;
+        if (was->motor_row >= 0) moved->bounded[was->motor_row] = now->motor_row;
+    }
+}
+
+/* The id of a contact in the new world; false: it is gone, or its shapes are the other way round. */
+static bool move_id(const Moved *moved, uint64_t *id)
+{
+    const int joint = sti_limit_joint(*id);
+    if (*id >= STI_BOUNDED_ID) {
+        const int row = moved->bounded[*id - STI_BOUNDED_ID];
+        *id = STI_BOUNDED_ID + (uint64_t)row;
+        return row >= 0;
+    }
+    if (joint >= 0) {
+        *id = STI_LIMIT_ID + 4 * (uint64_t)moved->joint[joint] + (*id & 3u);
+        return moved->joint[joint] >= 0;
+    }
+    const int i = moved->shape[sti_contact_shape(*id, 0)], j = moved->shape[sti_contact_shape(*id, 1)];
+    *id = sti_contact_id(i, j, sti_contact_feature(*id));
+    return i >= 0 && i < j;
+}
+
+/* Does the contact have a part that was not there before? */
+static bool is_new(const Moved *moved, uint64_t id)
+{
+    const int joint = sti_limit_joint(id);
+    if (joint >= 0) return moved->joint_from[joint] < 0;
+    return moved->shape_from[sti_contact_shape(id, 0)] < 0 || moved->shape_from[sti_contact_shape(id, 1)] < 0;
+}
+
+/* ---- what is carried over --------------------------------------------------------------------- */
+
+static st_Status carry_ids(const st_System *now, const Moved *moved, const sti_IdSet *from, sti_IdSet *to,
+                           st_Error *err)
+{
+    for (int k = 0; k < from->n; k++) {
+        uint64_t id = from->id[k];
+        if (move_id(moved, &id)) STI_TRY(sti_ids_add(&now->allocator, to, id, err));
+    }
+    return ST_OK;
+}
+
+/* Contacts held closed: those that were, and what touches now and was not there. */
+static st_Status carry_active(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
+{
+    int n = 0;
+    for (int k = 0; k < now->active.n; k++)
+        if (is_new(moved, now->active.id[k])) now->active.id[n++] = now->active.id[k];
+    now->active.n = n;
+    return carry_ids(now, moved, &was->active, &now->active, err);
+}
+
+/* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order two
+ * take what rests for what has just landed, and their next step is a rough one.                   */
+static st_Status carry_loaded(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
+{
+    STI_TRY(carry_ids(now, moved, &was->loaded, &now->loaded, err));
+    for (int k = 0; k < was->sleep.n_contacts; k++) {
+        uint64_t id = was->sleep.contact[k].impulse.id;
+        if (was->sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
+            STI_TRY(sti_ids_add(&now->allocator, &now->loaded, id, err));
+    }
+    return ST_OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const sti_Impulse *x = a, *y = b;
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    return (x->element > y->element) - (x->element < y->element);
+}
+
+static void carry_force(const Moved *moved, sti_Impulse impulse, st_System *now)
+{
+    if (!move_id(moved, &impulse.id)) return;
+    if (impulse.shape_a > 0) impulse.shape_a = moved->shape[impulse.shape_a - 1] + 1;
+    if (impulse.shape_b > 0) impulse.shape_b = moved->shape[impulse.shape_b - 1] + 1;
+    now->warm.last.at[now->warm.last.n++] = impulse;
+}
+
+/* Those under sleepers, too, who wake. */
+static st_Status carry_forces(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
+{
+    const int64_t n = (int64_t)was->warm.last.n + was->sleep.n_contacts;
+    STI_TRY(STI_GROW(&now->allocator, now->warm.last.at, now->warm.last.capacity, n, err));
+    now->warm.last.n = 0;
+    for (int k = 0; k < was->warm.last.n; k++)
+        carry_force(moved, was->warm.last.at[k], now);
+    for (int k = 0; k < was->sleep.n_contacts; k++)
+        carry_force(moved, was->sleep.contact[k].impulse, now);
+    if (now->warm.last.n > 1) qsort(now->warm.last.at, (size_t)now->warm.last.n, sizeof *now->warm.last.at, by_place);
+    return ST_OK;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const sti_Patch *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone. */
+static st_Status carry_patches(const st_System *was, st_System *now, const Moved *moved, st_Error *err)
+{
+    const sti_Patches *from = &was->compliant.now;
+    sti_Patches *to = &now->compliant.now;
+    if (from->n == 0) return ST_OK;
+    STI_TRY(STI_GROW(&now->allocator, to->patch, to->patch_capacity, from->n, err));
+    STI_TRY(STI_GROW(&now->allocator, to->delta, to->delta_capacity, from->n_delta, err));
+    memcpy(to->delta, from->delta, (size_t)from->n_delta * sizeof *to->delta);
+    to->n_delta = from->n_delta;
+    for (int k = 0; k < from->n; k++) {
+        sti_Patch patch = from->patch[k];
+        if (move_id(moved, &patch.id)) to->patch[to->n++] = patch;
+    }
+    if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
+    return sti_patches_know(now, to, err);
+}
+
+/* A motor of another type wants something else. */
+static void carry_controls(const Moved *moved, sti_World *now)
+{
+    const sti_World *was = moved->was;
+    for (int k = 0; k < now->n_joints; k++) {
+        const int from = moved->joint_from[k];
+        if (from >= 0 && was->scene->joint[from].motor.type == now->scene->joint[k].motor.type)
+            now->control[k] = was->control[from];
+    }
+    for (int f = 0; f < now->scene->n_forces; f++) {
+        const int from = sti_names_find(&was->scene->names[STI_FORCE], 0, now->scene->force[f].name);
+        if (from >= 0) now->control[now->n_joints + f] = was->control[was->n_joints + from];
+    }
+    for (int k = 0; k < sti_control_count(now); k++)
+        now->n_controls += now->control[k].is_set;
+}
+
+/* Bodies that are gone, or fixed now, are pushed no more. */
+static st_Status carry_pushes(const Moved *moved, sti_World *now, st_Error *err)
+{
+    const sti_World *was = moved->was;
+    STI_TRY(STI_GROW(&now->allocator, now->push, now->push_capacity, was->n_pushes, err));
+    for (int b = 1; b < now->n_bodies && was->n_pushes > 0; b++) {
+        const int from = sti_names_find(&was->scene->names[STI_BODY], 0, now->scene->names[STI_BODY].name[b]);
+        for (int p = 0; p < was->n_pushes && now->body[b].n_dofs > 0; p++) {
+            if (was->push[p].body != from) continue;
+            now->push[now->n_pushes] = was->push[p];
+            now->push[now->n_pushes++].body = b;
+        }
+    }
+    return ST_OK;
+}
+
+static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Error *err)
+{
+    moved->now = now->world;
+    find_shapes(moved);
+    find_joints(moved);
+    STI_TRY(carry_active(was, now, moved, err));
+    STI_TRY(carry_loaded(was, now, moved, err));
+    STI_TRY(carry_forces(was, now, moved, err));
+    STI_TRY(carry_patches(was, now, moved, err));
+    carry_controls(moved, now->world);
+    STI_TRY(carry_pushes(moved, now->world, err));
+    now->rows_stale = now->world->n_controls > 0;
+    now->n_steps = was->n_steps;
+    now->events.stalled = was->events.stalled;
+    now->friction_work = was->friction_work;
+    now->fastest.speed = was->fastest.speed;
+    now->fastest.pull = was->fastest.pull;
+    now->initial_position = was->initial_position;
+    now->initial_velocity = was->initial_velocity;
+    now->n_changes = was->n_changes;
+    memcpy(now->clock.seconds, was->clock.seconds, sizeof now->clock.seconds);
+    return ST_OK;
+}
+
+/* ---- the next system -------------------------------------------------------------------------- */
+
+static st_Status follow(const st_System *system, const st_Scene *scene, st_System **out, st_Error *err)
+{
+    Moved moved;
+    sti_World *world;
+    STI_TRY(make_room(system->world, scene, &moved, err));
+    sti_Before before = {system->world, system->q, system->v, moved.joint_from};
+    st_Status status = sti_world_create_after(scene, &before, &world, err);
+    if (status == ST_OK) {
+        status = sti_system_of_world(&system->def, world, system->t, out, err);
+        if (status != ST_OK) sti_world_destroy(world);
+    }
+    if (status == ST_OK) {
+        status = carry(system, *out, &moved, err);
+        if (status != ST_OK) {
+            st_system_destroy(*out);
+            *out = NULL;
+        }
+    }
+    sti_free(&system->allocator, moved.room, moved.n_room, sizeof *moved.room);
+    return status;
+}
+
+st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *err)
+{
+    st_System *next;
+    if (system == NULL || scene == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
+    if (system->world == NULL)
+        return sti_fail(err, ST_ERR_UNSUPPORTED, "a model of the user's is not made from a scene and cannot change it");
+    STI_TRY(follow(system, scene, &next, err));
+    next->n_changes++;
+    st_System old = *system;
+    *system = *next;
+    *next = old;
+    st_system_destroy(next);
+    return ST_OK;
+}
+
+int st_system_changes(const st_System *system)
+{
+    return system->n_changes;
+}
+
+/* The scene that a world is made from; the defs of its bodies are gone, and are made again. */
+static st_Status scene_of(const st_System *system, st_Scene **out, st_Error *err)
+{
+    const sti_World *world = system->world;
+    st_BodyDef *body = sti_alloc(&system->allocator, world->n_bodies, sizeof *body);
+    if (body == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies);
+    sti_world_body_defs(world, system->q, system->v, body);
+    st_Status status = sti_scene_copy(world->scene, body, &system->allocator, out, err);
+    sti_free(&system->allocator, body, world->n_bodies, sizeof *body);
+    return status;
+}
+
+static st_Status take_state(const st_System *from, st_System *to, st_Error *err)
+{
+    const size_t size = st_system_save(from, NULL, 0);
+    void *bytes = sti_alloc(&from->allocator, (int64_t)size, 1);
+    if (bytes == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a state of %zu bytes", size);
+    st_system_save(from, bytes, size);
+    st_Status status = st_system_restore(to, bytes, size, err);
+    sti_free(&from->allocator, bytes, (int64_t)size, 1);
+    return status;
+}
+
+st_Status st_system_clone(const st_System *system, st_System **out, st_Error *err)
+{
+    st_Scene *scene;
+    if (system == NULL || out == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_clone: system and out must be given");
+    *out = NULL;
+    if (system->world == NULL)
+        return sti_fail(err, ST_ERR_UNSUPPORTED,
+                        "a model of the user's cannot be cloned: create another, and st_system_restore its state");
+    STI_TRY(scene_of(system, &scene, err));
+    st_Status status = follow(system, scene, out, err);
+    st_scene_destroy(scene);
+    if (status == ST_OK) status = take_state(system, *out, err);
+    if (status != ST_OK) {
+        st_system_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
