@@ -112,7 +112,7 @@ static st_Status press(sti_World *world, st_Sink *sink, double *q, int rounds, s
 {
     double down = 0.002;
     for (int round = 0; round < rounds; round++) {
-        sti_sink_clear_contacts(sink);
+        sti_row_buffer_clear_contacts(sink);
         STI_TRY(sti_contacts_push(world, q, 0.01, sink, err));
         for (int c = 0; c < sink->n_contacts; c++) {
             const sti_ContactEntry *e = &sink->contact[c];
@@ -163,7 +163,7 @@ static st_Status measure(sti_World *world, st_Sink *sink, Kind kind, int n, doub
             fall(q, n);
         else
             shake(q, q0, n);
-        sti_sink_clear_contacts(sink);
+        sti_row_buffer_clear_contacts(sink);
         double start = seconds();
         STI_TRY(sti_collider_place(world, q, err));
         double placed = seconds();
@@ -205,7 +205,7 @@ static st_Status run(Kind kind, int n, st_Error *err)
                (long long)world->collider.pairs.n_pairs, 1e3 * t.first, 1e6 * t.place / n, 1e6 * t.pairs / n,
                1e6 * t.mean / n, 1e6 * t.best / n, 1e9 * t.best / sink.n_contacts);
     free(q);
-    sti_sink_free(&sink);
+    sti_row_buffer_free(&sink);
     sti_world_destroy(world);
     st_scene_destroy(scene);
     return status;

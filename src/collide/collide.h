@@ -47,28 +47,28 @@ typedef struct sti_Hint {
 
 /* How the points of a patch came about, and how far the shapes may move until one of them comes about otherwise. Within
  * that the points are made again from it, the same ones to the last bit (manifold.c).             */
-#define STI_MOST_MADE 8
-typedef struct sti_Made {
+#define STI_MAX_CACHED_POINTS 8
+typedef struct sti_CachedPoint {
     uint32_t id;
     int16_t from, to, cut; /* as in sti_ClippedPoint, incident corners as vertices                 */
-} sti_Made;
-typedef struct sti_Kept {
+} sti_CachedPoint;
+typedef struct sti_CachedPatch {
     double room;         /* sum of the ways that points of both shapes may go [m]; 0: nothing is kept */
     uint32_t features;   /* cached_features.c; boxes: 0                                                     */
     int16_t reference;   /* 1: a face of the first shape, -1: of the second, 0: there is no patch   */
     int16_t face, other; /* the reference; the incident face, -1: an edge                          */
     int16_t n;
-    sti_Made made[STI_MOST_MADE];
-} sti_Kept;
+    sti_CachedPoint point[STI_MAX_CACHED_POINTS];
+} sti_CachedPatch;
 
 /* How a pair is to be seen. */
 typedef struct sti_Collide {
-    double margin;  /* points with gap < margin are wanted                                          */
-    int planar;     /* 0, 1, 2: both move across this world axis only; -1: in space                 */
-    bool keep_all;  /* all points of a patch, not only those that span it                           */
-    sti_Hint *hint; /* NULL: neither known nor wanted                                              */
-    sti_Kept *kept; /* likewise; what it holds must be within its room, and room is 0 where it is not */
-    double *apart;  /* set where they are beyond the margin: by how much at least; NULL: not wanted */
+    double margin;           /* points with gap < margin are wanted                                          */
+    int planar;              /* 0, 1, 2: both move across this world axis only; -1: in space                 */
+    bool keep_all;           /* all points of a patch, not only those that span it                           */
+    sti_Hint *hint;          /* NULL: neither known nor wanted                                              */
+    sti_CachedPatch *cached; /* likewise; what it holds must be within its room, and room is 0 where it is not */
+    double *apart;           /* set where they are beyond the margin: by how much at least; NULL: not wanted */
     /* of the two shapes, placed as sti_core() does it, but at the origin; NULL: not known          */
     const struct sti_Core *core_a, *core_b;
 } sti_Collide;

@@ -105,7 +105,7 @@ static inline st_Status check_body_id(const st_Scene *scene, Subject s, const ch
 /* check_body.c, check.c: what may be settled (a unit axis, a rest length) is settled in the def. */
 st_Status sti_check_body(Subject s, st_BodyDef *def);
 /* And what a shape of a new kind weighs. */
-st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_KindMass *mass);
+st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass);
 st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def);
 st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def);
 st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *def);

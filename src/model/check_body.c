@@ -72,7 +72,7 @@ static void drop_unused(st_ShapeDef *def)
     if (def->type != ST_SHAPE_HEIGHT_FIELD) def->n_x = def->n_y = 0;
 }
 
-st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_KindMass *mass)
+st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass)
 {
     STI_TRY(check_pose(s, &def->pose));
     STI_TRY(check_not_negative(s, "friction", def->mu));
@@ -89,7 +89,7 @@ st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, st
     STI_TRY(check_not_negative(s, "density", def->density));
     if (st_shape_type_name(def->type) == NULL) return BAD(s, "type is %d, not a shape", (int)def->type);
     drop_unused(def);
-    if (sti_kinds_find(&scene->kinds, def) >= 0) return ST_OK;
+    if (sti_shape_cache_find(&scene->shape_cache, def) >= 0) return ST_OK;
     /* Compiled here to see that it can be: what is wrong is said where it is given. That it has no volume is wrong only
      * where its mass is needed (mass.c).                                                           */
     sti_Shape compiled;

@@ -136,7 +136,7 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->made = sti_alloc(a, c->n_kinds, sizeof *c->made);
     c->class = sti_alloc(a, n, sizeof *c->class);
     c->plain = sti_alloc(a, n, sizeof *c->plain);
-    c->keeps = sti_alloc(a, n, sizeof *c->keeps);
+    c->cacheable = sti_alloc(a, n, sizeof *c->cacheable);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
     c->ball = sti_alloc(a, n, sizeof *c->ball);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
@@ -152,7 +152,7 @@ static st_Status reserve(sti_World *world, st_Error *err)
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->travel == NULL || c->rolls == NULL ||
         c->path == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
-    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->keeps == NULL || c->pose == NULL ||
+    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->cacheable == NULL || c->pose == NULL ||
                   c->ball == NULL || c->bounds == NULL || c->swept == NULL || c->core_of == NULL ||
                   (c->n_cores > 0 && c->core == NULL)))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
@@ -202,17 +202,17 @@ st_Status sti_collider_compile(sti_World *world, st_Error *err)
     if (c->n_shapes > MAX_SHAPES)
         return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d shapes, at most %d", c->n_shapes, MAX_SHAPES);
     c->points.allocator = world->allocator;
-    c->n_kinds = world->scene->kinds.n;
-    c->kind = world->scene->shape_kind;
+    c->n_kinds = world->scene->shape_cache.n;
+    c->kind = world->scene->cached_shape;
     STI_TRY(reserve(world, err));
     for (int b = 0; b < world->n_bodies; b++)
         c->rolls[b] = true;
     for (int k = 0; k < c->n_kinds; k++)
-        STI_TRY(sti_shape_compile(&world->scene->kinds.def[k], &world->allocator, &c->made[k], err));
+        STI_TRY(sti_shape_compile(&world->scene->shape_cache.def[k], &world->allocator, &c->made[k], err));
     for (int k = 0; k < c->n_shapes; k++)
         compile_shape(world, k, &n_cores);
     for (int k = 0; k < c->n_shapes; k++)
-        c->keeps[k] = sti_shape_keeps(world, k);
+        c->cacheable[k] = sti_shape_is_cacheable(world, k);
     STI_TRY(sti_surfaces_compile(world->scene, &world->allocator, &c->surfaces, err));
     STI_TRY(compile_excluded(world, err));
     STI_TRY(check_endless(world, err));
@@ -228,7 +228,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->made, c->n_kinds, sizeof *c->made);
     sti_free(a, c->class, c->n_shapes, sizeof *c->class);
     sti_free(a, c->plain, c->n_shapes, sizeof *c->plain);
-    sti_free(a, c->keeps, c->n_shapes, sizeof *c->keeps);
+    sti_free(a, c->cacheable, c->n_shapes, sizeof *c->cacheable);
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
     sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);
@@ -245,7 +245,7 @@ void sti_collider_free(sti_World *world)
     STI_RELEASE(a, c->excluded, c->excluded_capacity);
     sti_pairs_free(&c->pairs);
     STI_RELEASE(a, c->live, c->live_capacity);
-    STI_RELEASE(a, c->kept, c->kept_capacity);
+    STI_RELEASE(a, c->cache, c->cache_capacity);
     if (c->points.allocator.free != NULL) sti_points_free(&c->points);
     sti_helpers_free(world);
 }

@@ -101,7 +101,7 @@ void sti_helpers_free(sti_World *world)
     sti_Collider *c = &world->collider;
     for (int k = 0; k < c->n_helpers; k++) {
         sti_points_free(&c->helper[k].points);
-        sti_sink_free(&c->helper[k].sink);
+        sti_row_buffer_free(&c->helper[k].sink);
     }
     sti_free(&world->allocator, c->helper, c->n_helpers, sizeof *c->helper);
     c->helper = NULL;
@@ -166,7 +166,7 @@ static void push_own(Team *team, int thread, int n_threads)
         return;
     }
     struct sti_Helper *helper = &task.world->collider.helper[thread - 1];
-    sti_sink_clear_contacts(&helper->sink);
+    sti_row_buffer_clear_contacts(&helper->sink);
     helper->sink.n_v = task.sink->n_v;
     helper->sink.rows_later = task.sink->rows_later;
     task.sink = &helper->sink;
@@ -198,7 +198,7 @@ static st_Status push_by_team(const sti_ContactTask *task, int threads, st_Error
         if (team.together)
             task->sink->n_contacts += helper->sink.n_contacts;
         else
-            STI_TRY(sti_sink_append(task->sink, &helper->sink, err));
+            STI_TRY(sti_row_buffer_append(task->sink, &helper->sink, err));
     }
     return ST_OK;
 }
@@ -213,7 +213,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     c->pairs.threads = world->threads;
     STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, world->awake_shape,
                              world->n_awake_shapes, err));
-    STI_TRY(sti_kept_update(world, err));
+    STI_TRY(sti_contact_cache_update(world, err));
     if (world->awake != NULL) STI_TRY(list_live(world, err));
     sti_ContactTask task = {.world = world,
                             .sink = sink,

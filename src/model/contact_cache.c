@@ -7,9 +7,9 @@
 
 /* ---- places -------------------------------------------------------------------------------------- */
 
-/* What a patch has room for counts on the shape's points and its own origin going no farther than its body's way, and
+/* What a entry has room for counts on the shape's points and its own origin going no farther than its body's way, and
  * on the shape turning by no more than that over 2/3 of its size.                                               */
-bool sti_shape_keeps(const sti_World *world, int shape)
+bool sti_shape_is_cacheable(const sti_World *world, int shape)
 {
     const sti_Collider *c = &world->collider;
     const sti_Shape *of = sti_shape_of(c, shape);
@@ -23,72 +23,73 @@ bool sti_shape_keeps(const sti_World *world, int shape)
 static int64_t free_places(sti_Collider *c)
 {
     int64_t without = 0;
-    for (int64_t k = 0; k < c->n_kept; k++)
-        c->kept[k].used = false;
+    for (int64_t k = 0; k < c->n_cache; k++)
+        c->cache[k].used = false;
     for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
         const sti_Pair *pair = &c->pairs.pair[k];
-        if (pair->kept > 0)
-            c->kept[pair->kept - 1].used = true;
+        if (pair->cache_slot > 0)
+            c->cache[pair->cache_slot - 1].used = true;
         else
-            without += c->keeps[pair->i] && c->keeps[pair->j];
+            without += c->cacheable[pair->i] && c->cacheable[pair->j];
     }
     return without;
 }
 
 static int next_free(const sti_Collider *c, int k)
 {
-    while (k < c->n_kept && c->kept[k].used)
+    while (k < c->n_cache && c->cache[k].used)
         k++;
     return k;
 }
 
-st_Status sti_kept_update(sti_World *world, st_Error *err)
+st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
-    if (c->kept_serial == c->pairs.serial) return ST_OK;
+    if (c->cache_serial == c->pairs.serial) return ST_OK;
     int64_t without = free_places(c);
-    STI_TRY(STI_GROW(&world->allocator, c->kept, c->kept_capacity, c->n_kept + without, err));
+    STI_TRY(STI_GROW(&world->allocator, c->cache, c->cache_capacity, c->n_cache + without, err));
     int at = 0;
     for (int64_t k = 0; k < c->pairs.n_pairs && without > 0; k++) {
         sti_Pair *pair = &c->pairs.pair[k];
-        if (pair->kept > 0 || !c->keeps[pair->i] || !c->keeps[pair->j]) continue;
+        if (pair->cache_slot > 0 || !c->cacheable[pair->i] || !c->cacheable[pair->j]) continue;
         at = next_free(c, at);
-        if (at == c->n_kept) c->n_kept++;
-        c->kept[at] = (sti_KeptPatch){.used = true};
-        pair->kept = at + 1;
+        if (at == c->n_cache) c->n_cache++;
+        c->cache[at] = (sti_ContactCacheEntry){.used = true};
+        pair->cache_slot = at + 1;
         without--;
     }
-    c->kept_serial = c->pairs.serial;
+    c->cache_serial = c->pairs.serial;
     return ST_OK;
 }
 
-/* ---- a pair's patch ------------------------------------------------------------------------------ */
+/* ---- the entry of a pair ------------------------------------------------------------------------------ */
 
-/* A shape turns by 1.5 of its body's way over its size at most (sti_shape_keeps); the rest is for rounding. */
+/* A shape turns by 1.5 of its body's way over its size at most (sti_shape_is_cacheable); the rest is for rounding. */
 #define ROOM_OF_WAY 0.6
 
-/* The patch was made for a room, of which something has been used: how far may bodies that have `gone` so far go? */
-static void keep_until(sti_KeptPatch *patch, double gone, double used)
+/* The patch is valid while the bodies move by less than its room, of which `used` is spent. `gone` is the length of
+ * both bodies' paths so far. */
+static void keep_until(sti_ContactCacheEntry *entry, double gone, double used)
 {
-    patch->until = gone + ROOM_OF_WAY * patch->kept.room - used - 1e-15 * gone;
+    entry->until = gone + ROOM_OF_WAY * entry->patch.room - used - 1e-15 * gone;
 }
 
-/* Ways are longer than what comes of them, since bodies at rest tremble: before a patch is given up, it is asked how
- * far they stand from where they were.                                                                 */
-sti_KeptPatch *sti_kept_patch(const sti_Collider *c, const sti_Pair *pair, int a, int b)
+/* Bodies at rest tremble: their paths grow although they stay where they are. So before a patch is dropped, the room is
+ * measured again from where the bodies were when it was stored.                                        */
+sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b)
 {
     const double gone = c->path[a] + c->path[b];
-    sti_KeptPatch *patch = &c->kept[pair->kept - 1];
-    if (!(patch->kept.room > 0) || gone < patch->until) return patch;
-    keep_until(patch, gone,
-               sti_way_between(&patch->pose[0], &c->body_pose[a], c->body_reach[a]) +
-                   sti_way_between(&patch->pose[1], &c->body_pose[b], c->body_reach[b]));
-    if (!(gone < patch->until)) patch->kept.room = 0;
-    return patch;
+    sti_ContactCacheEntry *entry = &c->cache[pair->cache_slot - 1];
+    if (!(entry->patch.room > 0) || gone < entry->until) return entry;
+    keep_until(entry, gone,
+               sti_way_between(&entry->pose[0], &c->body_pose[a], c->body_reach[a]) +
+                   sti_way_between(&entry->pose[1], &c->body_pose[b], c->body_reach[b]));
+    if (!(gone < entry->until)) entry->patch.room = 0;
+    return entry;
 }
 
-void sti_keep_patch(const sti_Collider *c, sti_KeptPatch *patch, int a, int b)
+void sti_contact_cache_store(const sti_Collider *c, sti_ContactCacheEntry *entry, int a, int b)
 {
-    patch->pose[0] = c->body_pose[a], patch->pose[1] = c->body_pose[b];
-    keep_until(patch, c->path[a] + c->path[b], 0);
+    entry->pose[0] = c->body_pose[a], entry->pose[1] = c->body_pose[b];
+    keep_until(entry, c->path[a] + c->path[b], 0);
 }

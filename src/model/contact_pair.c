@@ -114,9 +114,10 @@ static st_Status push_points(sti_ContactTask *task, sti_Pair *at)
     task->points->n = 0;
     task->how.hint = &at->hint;
     task->how.apart = &apart;
-    sti_KeptPatch *patch = at->kept == 0 || task->how.planar >= 0 ? NULL : sti_kept_patch(c, at, task->a, task->b);
-    const double room = patch != NULL ? patch->kept.room : 0;
-    task->how.kept = patch != NULL ? &patch->kept : NULL;
+    sti_ContactCacheEntry *entry =
+        at->cache_slot == 0 || task->how.planar >= 0 ? NULL : sti_contact_cache_find(c, at, task->a, task->b);
+    const double room = entry != NULL ? entry->patch.room : 0;
+    task->how.cached = entry != NULL ? &entry->patch : NULL;
     task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
     task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
     st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
@@ -128,7 +129,8 @@ static st_Status push_points(sti_ContactTask *task, sti_Pair *at)
                         sti_shape_label(scene, j).text, why.message);
     }
     keep_clear(task, apart, at);
-    if (patch != NULL && patch->kept.room > 0 && patch->kept.room != room) sti_keep_patch(c, patch, task->a, task->b);
+    if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
+        sti_contact_cache_store(c, entry, task->a, task->b);
     if (task->how.planar >= 0) {
         merge_across(task->points, task->how.planar);
         centre_across(task, task->points);

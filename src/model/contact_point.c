@@ -133,7 +133,7 @@ static void write_contact(const sti_ContactTask *task, const sti_ContactPoint *p
     to->shape_a = task->pair.i + 1;
     to->shape_b = task->pair.j + 1;
     to->dim = (uint8_t)task->dim;
-    to->turns = to->kept = false;
+    to->turns = to->own_surface = false;
     to->point = point->point;
     to->normal = task->normal;
     to->tangent = task->tangent;
@@ -153,9 +153,9 @@ st_Status sti_contact_push_point(sti_ContactTask *task, const sti_ContactPoint *
     const bool later = sink->rows_later && !surface->turns;
     sti_ContactEntry *entry = &sink->contact[sink->n_contacts];
     if (!later || sink->n_contacts == sink->contact_capacity)
-        STI_TRY(sti_sink_room(sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
+        STI_TRY(sti_row_buffer_room(sink, later ? 0 : 6, task->count, &entry, &gradient, task->err));
     write_contact(task, point, closing, entry);
-    if (surface == &task->own) STI_TRY(sti_sink_keep_surface(sink, entry, surface, task->err));
+    if (surface == &task->own) STI_TRY(sti_row_buffer_keep_surface(sink, entry, surface, task->err));
     if (!task->slides && nothing_slides(task, entry)) entry->dim = 1;
     if (later) {
         sink->n_contacts++;
@@ -164,6 +164,6 @@ st_Status sti_contact_push_point(sti_ContactTask *task, const sti_ContactPoint *
     sti_contact_put_rows(task->world, entry, task->count, entry->dim, surface->turns, gradient);
     int index[12];
     sti_rows_index(task->world, task->a, task->b, index);
-    sti_sink_add_contact(sink, entry->dim + (surface->turns ? 3 : 0), task->count, index);
+    sti_row_buffer_add_contact(sink, entry->dim + (surface->turns ? 3 : 0), task->count, index);
     return ST_OK;
 }

@@ -54,7 +54,7 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
     *inertia = (st_Mat3){{0}};
     *centre = vec3(0, 0, 0);
     for (int k = scene->first_shape[body]; k >= 0; k = scene->next_shape[k]) {
-        const sti_KindMass *known = &scene->kinds.mass[scene->shape_kind[k]];
+        const sti_CachedMass *known = &scene->shape_cache.mass[scene->cached_shape[k]];
         const st_Pose pose = *sti_shape_pose(scene, k);
         if (!known->known) return fail_mass(scene, k, err);
         const sti_MassProperties shape = known->of;

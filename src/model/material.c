@@ -113,7 +113,7 @@ st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err)
     if (!sti_between(factor, 0, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "the factor of friction is %g, must be from 0 to %g", factor,
                         STI_LARGEST);
-    sti_kinds_scale_friction(&scene->kinds, factor);
+    sti_shape_cache_scale_friction(&scene->shape_cache, factor);
     for (int k = 0; k < scene->n_materials; k++)
         scene->material[k].mu *= factor;
     for (int k = 0; k < scene->n_material_pairs; k++)

@@ -77,12 +77,12 @@ void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows)
     rows->n_rows = 0;
 }
 
-void sti_sink_clear_constraints(st_Sink *sink)
+void sti_row_buffer_clear_constraints(st_Sink *sink)
 {
     sink->joint_rows.n_rows = sink->soft_rows.n_rows = sink->bounded_rows.n_rows = 0;
 }
 
-void sti_sink_clear_contacts(st_Sink *sink)
+void sti_row_buffer_clear_contacts(st_Sink *sink)
 {
     sink->contact_rows.n_rows = sink->n_contacts = sink->n_surfaces = 0;
 }
@@ -90,7 +90,7 @@ void sti_sink_clear_contacts(st_Sink *sink)
 /* Surfaces in a chunk. */
 enum { SURFACES = 32 };
 
-void sti_sink_free(st_Sink *sink)
+void sti_row_buffer_free(st_Sink *sink)
 {
     const st_Allocator *a = &sink->allocator;
     sti_rows_free(a, &sink->joint_rows);
@@ -181,8 +181,8 @@ st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err
     return ST_OK;
 }
 
-st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
-                             double **gradient, st_Error *err)
+st_Status sti_row_buffer_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
+                                   double **gradient, st_Error *err)
 {
     sti_RowList *rows = &sink->joint_rows;
     int first_row = rows->n_rows;
@@ -201,8 +201,8 @@ st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *in
     return ST_OK;
 }
 
-st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
-                        st_Error *err)
+st_Status sti_row_buffer_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
+                              st_Error *err)
 {
     if (sink->n_contacts == sink->contact_capacity)
         STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, sink->n_contacts + 1, err));
@@ -224,10 +224,11 @@ static bool same_surface(const sti_Surface *a, const sti_Surface *b)
 }
 
 /* Mostly it is the one of the contact before. */
-st_Status sti_sink_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface, st_Error *err)
+st_Status sti_row_buffer_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface,
+                                      st_Error *err)
 {
     int n = sink->n_surfaces, last = n - 1;
-    contact->kept = true;
+    contact->own_surface = true;
     if (n > 0 && same_surface(&sink->surface[last / SURFACES][last % SURFACES], surface)) {
         contact->surface = &sink->surface[last / SURFACES][last % SURFACES];
         return ST_OK;
@@ -243,7 +244,7 @@ st_Status sti_sink_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const 
     return ST_OK;
 }
 
-void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
+void sti_row_buffer_add_contact(st_Sink *sink, int n_rows, int count, const int *index)
 {
     sti_ContactEntry *contact = &sink->contact[sink->n_contacts++];
     contact->first_row = n_rows > 0 ? sink->contact_rows.n_rows : -1;
@@ -307,7 +308,7 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
     double *gradient;
     sti_ContactEntry *entry;
     int n_rows = row->dim + (row->turning != NULL ? 3 : 0);
-    STI_TRY(sti_sink_room(sink, n_rows, row->count, &entry, &gradient, err));
+    STI_TRY(sti_row_buffer_room(sink, n_rows, row->count, &entry, &gradient, err));
     size_t numbers = (size_t)row->dim * (size_t)row->count;
     if (numbers > 0) memcpy(gradient, row->gradient, numbers * sizeof *gradient);
     if (numbers > 0 && row->turning != NULL)
@@ -332,12 +333,12 @@ st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err
                                  .moves = row->slide[0] != 0 || row->slide[1] != 0,
                                  .belt = {.slide = {row->slide[0], row->slide[1]}},
                                  .turns = row->turning != NULL};
-    STI_TRY(sti_sink_keep_surface(sink, entry, &surface, err));
-    sti_sink_add_contact(sink, n_rows, row->count, row->index);
+    STI_TRY(sti_row_buffer_keep_surface(sink, entry, &surface, err));
+    sti_row_buffer_add_contact(sink, n_rows, row->count, row->index);
     return ST_OK;
 }
 
-int sti_sink_lower(const st_Sink *sink, uint64_t id)
+int sti_row_buffer_lower(const st_Sink *sink, uint64_t id)
 {
     int lo = 0, hi = sink->n_contacts;
     while (lo < hi) {
@@ -350,13 +351,13 @@ int sti_sink_lower(const st_Sink *sink, uint64_t id)
     return lo;
 }
 
-int sti_sink_find(const st_Sink *sink, uint64_t id)
+int sti_row_buffer_find(const st_Sink *sink, uint64_t id)
 {
-    const int at = sti_sink_lower(sink, id);
+    const int at = sti_row_buffer_lower(sink, id);
     return at < sink->n_contacts && sink->contact[at].id == id ? at : -1;
 }
 
-st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err)
+st_Status sti_row_buffer_append(st_Sink *sink, const st_Sink *from, st_Error *err)
 {
     const int n = sink->n_contacts, first_row = sink->contact_rows.n_rows;
     STI_TRY(STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, n + from->n_contacts, err));
@@ -367,7 +368,7 @@ st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err)
     for (int c = n; c < n + from->n_contacts; c++) {
         sti_ContactEntry *entry = &sink->contact[c];
         if (entry->first_row >= 0) entry->first_row += first_row;
-        if (entry->kept) STI_TRY(sti_sink_keep_surface(sink, entry, entry->surface, err));
+        if (entry->own_surface) STI_TRY(sti_row_buffer_keep_surface(sink, entry, entry->surface, err));
     }
     sink->n_contacts += from->n_contacts;
     return ST_OK;

@@ -54,8 +54,8 @@ typedef struct sti_ContactEntry {
     int first_row;              /* in contact_rows; -1: not made, sti_contact_rows makes them      */
     int a, b, shape_a, shape_b;
     uint8_t dim;
-    bool turns; /* three rows more behind those of dim                                             */
-    bool kept;  /* the surface is the sink's                                                       */
+    bool turns;       /* three rows more behind those of dim                                             */
+    bool own_surface; /* the surface is the sink's                                                       */
     st_Vec3 point, normal, tangent;
 } sti_ContactEntry;
 
@@ -85,9 +85,9 @@ struct st_Sink {
 };
 
 /* Empty the part that is about to be filled again. */
-void sti_sink_clear_constraints(st_Sink *sink);
-void sti_sink_clear_contacts(st_Sink *sink);
-void sti_sink_free(st_Sink *sink);
+void sti_row_buffer_clear_constraints(st_Sink *sink);
+void sti_row_buffer_clear_contacts(st_Sink *sink);
+void sti_row_buffer_free(st_Sink *sink);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);
@@ -104,18 +104,19 @@ void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows);
 /* One more contact, in two steps: the place for it, to be filled but for first_row and turns, and room for n_rows
  * of `count` numbers, to be written one behind the other; then it counts, with rows that all touch the velocities
  * `index`. Nothing is checked: st_push_contact() does that for models of anyone's.                 */
-st_Status sti_sink_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
-                        st_Error *err);
+st_Status sti_row_buffer_room(st_Sink *sink, int n_rows, int count, sti_ContactEntry **contact, double **gradient,
+                              st_Error *err);
 /* A copy of a surface, for the contact at hand, that lives until the sink is cleared. */
-st_Status sti_sink_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface, st_Error *err);
+st_Status sti_row_buffer_keep_surface(st_Sink *sink, sti_ContactEntry *contact, const sti_Surface *surface,
+                                      st_Error *err);
 /* The contacts of another sink behind those of this one. */
-st_Status sti_sink_append(st_Sink *sink, const st_Sink *from, st_Error *err);
-void sti_sink_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
+st_Status sti_row_buffer_append(st_Sink *sink, const st_Sink *from, st_Error *err);
+void sti_row_buffer_add_contact(st_Sink *sink, int n_rows, int count, const int *index);
 
 /* The rows of a joint, which all touch the same velocities, in one: the first of its n_rows entries, and where their
  * gradients are to be written. In a sink that is laid out `index` is not looked at. */
-st_Status sti_sink_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
-                             double **gradient, st_Error *err);
+st_Status sti_row_buffer_add_joint(st_Sink *sink, int n_rows, int count, const int *index, sti_JointEntry **entry,
+                                   double **gradient, st_Error *err);
 
 /* gradient . v of row k. */
 static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v)
@@ -127,7 +128,7 @@ static inline double sti_row_dot(const sti_RowList *rows, int k, const double *v
 }
 
 /* The first contact with this id or a larger one, and the one with this id, or -1: they stand by increasing id. */
-int sti_sink_lower(const st_Sink *sink, uint64_t id);
-int sti_sink_find(const st_Sink *sink, uint64_t id);
+int sti_row_buffer_lower(const st_Sink *sink, uint64_t id);
+int sti_row_buffer_find(const st_Sink *sink, uint64_t id);
 
 #endif

@@ -45,11 +45,11 @@ void st_scene_destroy(st_Scene *scene)
         sti_profile_free(&a, &scene->force[k].profile);
     for (int k = 0; k < scene->n_joints; k++)
         sti_profile_free(&a, &scene->joint[k].motor.profile);
-    sti_kinds_free(&a, &scene->kinds);
+    sti_shape_cache_free(&a, &scene->shape_cache);
     for (int kind = 0; kind < STI_N_KINDS; kind++)
         sti_names_free(&a, &scene->names[kind]);
     STI_RELEASE(&a, scene->body, scene->body_capacity);
-    STI_RELEASE(&a, scene->shape_kind, scene->shape_kind_capacity);
+    STI_RELEASE(&a, scene->cached_shape, scene->shape_kind_capacity);
     STI_RELEASE(&a, scene->shape_pose, scene->shape_pose_capacity);
     STI_RELEASE(&a, scene->pose, scene->pose_capacity);
     STI_RELEASE(&a, scene->shape_body, scene->shape_body_capacity);
@@ -117,7 +117,7 @@ static st_Status grow_shapes(st_Scene *scene, st_Error *err)
 {
     const st_Allocator *a = &scene->allocator;
     const int n = scene->n_shapes + 1;
-    STI_TRY(STI_GROW(a, scene->shape_kind, scene->shape_kind_capacity, n, err));
+    STI_TRY(STI_GROW(a, scene->cached_shape, scene->shape_kind_capacity, n, err));
     STI_TRY(STI_GROW(a, scene->shape_pose, scene->shape_pose_capacity, n, err));
     STI_TRY(STI_GROW(a, scene->shape_body, scene->shape_body_capacity, n, err));
     STI_TRY(STI_GROW(a, scene->next_shape, scene->next_shape_capacity, n, err));
@@ -140,14 +140,14 @@ st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef 
         shape.rolling = material->rolling;
         shape.spinning = material->spinning;
     }
-    sti_KindMass mass = {0};
+    sti_CachedMass mass = {0};
     STI_TRY(sti_check_shape(scene, s, &shape, &mass));
     int kind;
     STI_TRY(grow_shapes(scene, err));
-    STI_TRY(sti_kinds_take(&scene->allocator, &scene->kinds, &shape, &mass, &kind,
-                           err)); /* one too many, if the name is refused: no harm */
+    STI_TRY(sti_shape_cache_take(&scene->allocator, &scene->shape_cache, &shape, &mass, &kind,
+                                 err)); /* one too many, if the name is refused: no harm */
     STI_TRY(sti_scene_add_name(scene, STI_SHAPE, body.index1, def->name, &shape.name, err));
-    scene->shape_kind[scene->n_shapes] = kind;
+    scene->cached_shape[scene->n_shapes] = kind;
     scene->shape_pose[scene->n_shapes] = 0;
     sti_scene_set_shape_pose(scene, scene->n_shapes, &shape.pose);
     scene->shape_body[scene->n_shapes] = body.index1;

@@ -24,34 +24,34 @@ typedef struct sti_BodyPair {
 } sti_BodyPair;
 
 /* By size and density; not known of what has no volume. */
-typedef struct sti_KindMass {
+typedef struct sti_CachedMass {
     bool known;
     sti_MassProperties of;
-} sti_KindMass;
+} sti_CachedMass;
 
 /* The defs of shapes, each once: without name and pose (shape_cache.c). */
-typedef struct sti_Kinds {
+typedef struct sti_ShapeCache {
     st_ShapeDef *def; /* points, triangles, heights owned                                          */
-    sti_KindMass *mass;
+    sti_CachedMass *mass;
     int n;
     int64_t capacity, mass_capacity;
     int *slot; /* open addressing: 1 + index, 0 empty; n_slots a power of two > 2 n                */
     int64_t n_slots;
-} sti_Kinds;
+} sti_ShapeCache;
 
 /* The number of the kind that def is of; -1: there is none. Taken: it is made, with arrays of its own and this mass. */
-int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def);
-st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def,
-                         const sti_KindMass *mass, int *kind, st_Error *err);
-void sti_kinds_scale_friction(sti_Kinds *kinds, double factor);
-void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds);
+int sti_shape_cache_find(const sti_ShapeCache *cache, const st_ShapeDef *def);
+st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *cache, const st_ShapeDef *def,
+                               const sti_CachedMass *mass, int *kind, st_Error *err);
+void sti_shape_cache_scale_friction(sti_ShapeCache *cache, double factor);
+void sti_shape_cache_free(const st_Allocator *allocator, sti_ShapeCache *cache);
 
 struct st_Scene {
     st_Allocator allocator;
     sti_Names names[STI_N_KINDS];
     st_BodyDef *body; /* NULL in the world's own copy, which has compiled them                     */
-    sti_Kinds kinds;
-    int *shape_kind;               /* of shape k                                                   */
+    sti_ShapeCache shape_cache;
+    int *cached_shape;             /* of shape k                                                   */
     int *shape_pose;               /* of shape k, in `pose`; 0: it stands where its body does      */
     st_Pose *pose;                 /* n_poses; the first is the origin                             */
     int *shape_body;               /* index of the body that shape k belongs to                                  */
@@ -74,7 +74,7 @@ struct st_Scene {
 /* What shape k is; where it stands in its body. */
 static inline const st_ShapeDef *sti_shape_def(const st_Scene *scene, int k)
 {
-    return &scene->kinds.def[scene->shape_kind[k]];
+    return &scene->shape_cache.def[scene->cached_shape[k]];
 }
 static inline const st_Pose *sti_shape_pose(const st_Scene *scene, int k)
 {

@@ -61,38 +61,38 @@ static bool is_same(const st_ShapeDef *a, const double x[N_NUMBERS], const st_Sh
 }
 
 /* The slot of a kind like `def`, or the empty one where it would go. */
-static int64_t probe(const sti_Kinds *kinds, const st_ShapeDef *def)
+static int64_t probe(const sti_ShapeCache *cache, const st_ShapeDef *def)
 {
     double x[N_NUMBERS];
     numbers_of(def, x);
-    int64_t s = (int64_t)(hash_def(def, x) & (uint64_t)(kinds->n_slots - 1));
-    while (kinds->slot[s] != 0 && !is_same(def, x, &kinds->def[kinds->slot[s] - 1]))
-        s = (s + 1) & (kinds->n_slots - 1);
+    int64_t s = (int64_t)(hash_def(def, x) & (uint64_t)(cache->n_slots - 1));
+    while (cache->slot[s] != 0 && !is_same(def, x, &cache->def[cache->slot[s] - 1]))
+        s = (s + 1) & (cache->n_slots - 1);
     return s;
 }
 
-int sti_kinds_find(const sti_Kinds *kinds, const st_ShapeDef *def)
+int sti_shape_cache_find(const sti_ShapeCache *cache, const st_ShapeDef *def)
 {
-    return kinds->n_slots > 0 ? kinds->slot[probe(kinds, def)] - 1 : -1;
+    return cache->n_slots > 0 ? cache->slot[probe(cache, def)] - 1 : -1;
 }
 
-static void fill_slots(sti_Kinds *kinds)
+static void fill_slots(sti_ShapeCache *cache)
 {
-    memset(kinds->slot, 0, (size_t)kinds->n_slots * sizeof *kinds->slot);
-    for (int k = 0; k < kinds->n; k++)
-        kinds->slot[probe(kinds, &kinds->def[k])] = k + 1;
+    memset(cache->slot, 0, (size_t)cache->n_slots * sizeof *cache->slot);
+    for (int k = 0; k < cache->n; k++)
+        cache->slot[probe(cache, &cache->def[k])] = k + 1;
 }
 
-static st_Status grow_slots(const st_Allocator *allocator, sti_Kinds *kinds, st_Error *err)
+static st_Status grow_slots(const st_Allocator *allocator, sti_ShapeCache *cache, st_Error *err)
 {
-    if (2 * (int64_t)(kinds->n + 1) < kinds->n_slots) return ST_OK;
-    const int64_t n = kinds->n_slots == 0 ? 16 : 2 * kinds->n_slots;
+    if (2 * (int64_t)(cache->n + 1) < cache->n_slots) return ST_OK;
+    const int64_t n = cache->n_slots == 0 ? 16 : 2 * cache->n_slots;
     int *slot = sti_alloc(allocator, n, sizeof *slot);
-    if (slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d kinds of shapes", kinds->n + 1);
-    sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
-    kinds->slot = slot;
-    kinds->n_slots = n;
-    fill_slots(kinds);
+    if (slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d distinct shapes", cache->n + 1);
+    sti_free(allocator, cache->slot, cache->n_slots, sizeof *cache->slot);
+    cache->slot = slot;
+    cache->n_slots = n;
+    fill_slots(cache);
     return ST_OK;
 }
 
@@ -128,38 +128,38 @@ static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, s
     return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
 }
 
-st_Status sti_kinds_take(const st_Allocator *allocator, sti_Kinds *kinds, const st_ShapeDef *def,
-                         const sti_KindMass *mass, int *kind, st_Error *err)
+st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *cache, const st_ShapeDef *def,
+                               const sti_CachedMass *mass, int *kind, st_Error *err)
 {
     st_ShapeDef own = *def;
-    *kind = sti_kinds_find(kinds, def);
+    *kind = sti_shape_cache_find(cache, def);
     if (*kind >= 0) return ST_OK;
-    STI_TRY(STI_GROW(allocator, kinds->def, kinds->capacity, kinds->n + 1, err));
-    STI_TRY(STI_GROW(allocator, kinds->mass, kinds->mass_capacity, kinds->n + 1, err));
-    STI_TRY(grow_slots(allocator, kinds, err));
+    STI_TRY(STI_GROW(allocator, cache->def, cache->capacity, cache->n + 1, err));
+    STI_TRY(STI_GROW(allocator, cache->mass, cache->mass_capacity, cache->n + 1, err));
+    STI_TRY(grow_slots(allocator, cache, err));
     STI_TRY(own_arrays(allocator, &own, err));
     own.pose = pose_identity();
     own.name = NULL;
-    kinds->def[kinds->n] = own;
-    kinds->mass[kinds->n] = *mass;
-    kinds->slot[probe(kinds, &own)] = kinds->n + 1;
-    *kind = kinds->n++;
+    cache->def[cache->n] = own;
+    cache->mass[cache->n] = *mass;
+    cache->slot[probe(cache, &own)] = cache->n + 1;
+    *kind = cache->n++;
     return ST_OK;
 }
 
-void sti_kinds_scale_friction(sti_Kinds *kinds, double factor)
+void sti_shape_cache_scale_friction(sti_ShapeCache *cache, double factor)
 {
-    for (int k = 0; k < kinds->n; k++)
-        kinds->def[k].mu *= factor;
-    if (kinds->n_slots > 0) fill_slots(kinds); /* those that now agree stay two */
+    for (int k = 0; k < cache->n; k++)
+        cache->def[k].mu *= factor;
+    if (cache->n_slots > 0) fill_slots(cache); /* those that now agree stay two */
 }
 
-void sti_kinds_free(const st_Allocator *allocator, sti_Kinds *kinds)
+void sti_shape_cache_free(const st_Allocator *allocator, sti_ShapeCache *cache)
 {
-    for (int k = 0; k < kinds->n; k++)
-        free_arrays(allocator, &kinds->def[k]);
-    sti_free(allocator, kinds->def, kinds->capacity, sizeof *kinds->def);
-    sti_free(allocator, kinds->mass, kinds->mass_capacity, sizeof *kinds->mass);
-    sti_free(allocator, kinds->slot, kinds->n_slots, sizeof *kinds->slot);
-    *kinds = (sti_Kinds){0};
+    for (int k = 0; k < cache->n; k++)
+        free_arrays(allocator, &cache->def[k]);
+    sti_free(allocator, cache->def, cache->capacity, sizeof *cache->def);
+    sti_free(allocator, cache->mass, cache->mass_capacity, sizeof *cache->mass);
+    sti_free(allocator, cache->slot, cache->n_slots, sizeof *cache->slot);
+    *cache = (sti_ShapeCache){0};
 }

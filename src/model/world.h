@@ -108,12 +108,12 @@ typedef struct sti_Ball {
 typedef enum sti_ShapeClass { STI_CLASS_OTHER, STI_CLASS_BALL, STI_CLASS_PLANE } sti_ShapeClass;
 
 /* What a pair of polytopes keeps of its patch, as long as its bodies have not gone farther than `until` [m]. */
-typedef struct sti_KeptPatch {
+typedef struct sti_ContactCacheEntry {
     double until;
-    sti_Kept kept;
+    sti_CachedPatch patch;
     st_Pose pose[2]; /* of the bodies when it was made                                             */
     bool used;
-} sti_KeptPatch;
+} sti_ContactCacheEntry;
 
 /* Shapes made ready, where they stand, and which are near: collider.c. */
 typedef struct sti_Collider {
@@ -144,10 +144,10 @@ typedef struct sti_Collider {
     int n_excluded;
     int64_t excluded_capacity;
     sti_Pairs pairs;
-    bool *keeps;         /* of each shape: patches of it can be kept                               */
-    sti_KeptPatch *kept; /* n_kept places, one for each pair of such shapes                        */
-    int n_kept;
-    int64_t kept_capacity, kept_serial; /* of the pairs that have places                           */
+    bool *cacheable;              /* of each shape: patches of it can be kept                               */
+    sti_ContactCacheEntry *cache; /* n_cache places, one for each pair of such shapes                        */
+    int n_cache;
+    int64_t cache_capacity, cache_serial; /* of the pairs that have places                           */
     int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
     int64_t n_live, live_capacity;
     int64_t live_serial;       /* of the pairs that it was made of; -1: to be made                        */
@@ -158,12 +158,12 @@ typedef struct sti_Collider {
 
 struct sti_World;
 /* contact_cache.c */
-bool sti_shape_keeps(const struct sti_World *world, int shape);
-st_Status sti_kept_update(struct sti_World *world, st_Error *err);
+bool sti_shape_is_cacheable(const struct sti_World *world, int shape);
+st_Status sti_contact_cache_update(struct sti_World *world, st_Error *err);
 /* The place of a pair that has one, its bodies a and b: empty where these have gone beyond what it has room for; a
  * patch that was just made there.                                                                       */
-sti_KeptPatch *sti_kept_patch(const sti_Collider *c, const sti_Pair *pair, int a, int b);
-void sti_keep_patch(const sti_Collider *c, sti_KeptPatch *patch, int a, int b);
+sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b);
+void sti_contact_cache_store(const sti_Collider *c, sti_ContactCacheEntry *patch, int a, int b);
 
 static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
 {

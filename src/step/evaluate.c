@@ -5,7 +5,7 @@
 st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, const double *q, st_Error *err)
 {
     const st_Model *model = &system->model;
-    sti_sink_clear_constraints(sink);
+    sti_row_buffer_clear_constraints(sink);
     if (model->joints != NULL) STI_TRY(model->joints(model->ctx, t, q, sink, err));
     if (model->soft != NULL) STI_TRY(model->soft(model->ctx, t, q, sink, err));
     if (model->bounded != NULL) STI_TRY(model->bounded(model->ctx, t, q, sink, err));
@@ -19,7 +19,7 @@ static st_Status evaluate(st_System *system, st_Sink *sink, double t, const doub
     const st_Model *model = &system->model;
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(system, sink, t, q, err));
     sink->constraints_known = false; /* the next position is another one */
-    sti_sink_clear_contacts(sink);
+    sti_row_buffer_clear_contacts(sink);
     if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
     sti_lap(system, ST_STAGE_CONTACTS);
     return ST_OK;
@@ -43,7 +43,7 @@ st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const d
     return status;
 }
 
-double sti_sink_joint_error(const st_Sink *sink)
+double sti_row_buffer_joint_error(const st_Sink *sink)
 {
     double worst = 0;
     for (int k = 0; k < sink->joint_rows.n_rows; k++)
@@ -60,7 +60,7 @@ static double deepest_of_range(void *ctx, int64_t first, int64_t end)
     return worst;
 }
 
-double sti_sink_penetration(st_Sink *sink, int threads)
+double sti_row_buffer_penetration(st_Sink *sink, int threads)
 {
     return sti_team_largest(threads, sink->n_contacts, deepest_of_range, sink);
 }

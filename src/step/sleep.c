@@ -445,7 +445,7 @@ static void keep_forces(st_System *system)
     int n = 0, from = 0;
     for (int k = 0; k < system->warm.last.n; k++) {
         const sti_Impulse *impulse = &system->warm.last.at[k];
-        int a, b, here = sti_sink_find(&system->here, impulse->id);
+        int a, b, here = sti_row_buffer_find(&system->here, impulse->id);
         if (!bodies_of(system->world, impulse, &a, &b) || !stays(system->world, a) || !stays(system->world, b))
             continue;
         while (from < s->n_contacts && comes_before(&s->contact[from].impulse, impulse))

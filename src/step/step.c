@@ -109,8 +109,8 @@ static void report(st_System *system, double h, st_StepInfo *info)
     info->h = h;
     info->joints = system->here.joint_rows.n_rows;
     info->asleep = system->sleep.n_asleep > 0 ? system->sleep.n_asleep - sti_rotors_asleep(system->world) : 0;
-    info->penetration = fmax(sti_sink_penetration(&system->here, system->def.threads), system->sleep.penetration);
-    info->joint_error = sti_sink_joint_error(&system->here);
+    info->penetration = fmax(sti_row_buffer_penetration(&system->here, system->def.threads), system->sleep.penetration);
+    info->joint_error = sti_row_buffer_joint_error(&system->here);
     info->kinetic = sti_energy_kinetic(system, system->q, system->v);
     info->potential = sti_energy_potential(system, &system->here, system->t, system->q);
     info->friction = system->friction_work;

@@ -52,8 +52,8 @@ st_Status sti_evaluate_constraints(st_System *system, st_Sink *sink, double t, c
  * within h. A model of the user's tells of none.                                                  */
 st_Status sti_evaluate_ahead(st_System *system, st_Sink *sink, double t, const double *q, double margin, double h,
                              const double *v, const double *other, st_Error *err);
-double sti_sink_joint_error(const st_Sink *sink);
-double sti_sink_penetration(st_Sink *sink, int threads);
+double sti_row_buffer_joint_error(const st_Sink *sink);
+double sti_row_buffer_penetration(st_Sink *sink, int threads);
 /* M at q, unless it is known already. */
 st_Status sti_mass(const st_System *system, sti_Assembly *out, const double *q, st_Error *err);
 double sti_energy_kinetic(st_System *system, const double *q, const double *v);

@@ -341,9 +341,9 @@ void st_system_destroy(st_System *s)
             sti_free(&a, *all.at[k], all.size[k], sizeof(double));
     }
     sti_free(&a, s->mass.diagonal, s->model.n_v, sizeof *s->mass.diagonal);
-    sti_sink_free(&s->here);
-    sti_sink_free(&s->trial);
-    sti_sink_free(&s->stages.middle);
+    sti_row_buffer_free(&s->here);
+    sti_row_buffer_free(&s->trial);
+    sti_row_buffer_free(&s->stages.middle);
     free_assembly(&a, &s->step);
     free_assembly(&a, &s->projection.problem);
     sti_IdSet *sets[] = {&s->active,     &s->active_new,   &s->ahead.missed, &s->wanted,       &s->loaded,

@@ -60,7 +60,7 @@ static void contacts(sti_World *world, const double *q, double margin, st_Sink *
     st_Error err = {0};
     sink->allocator = st_default_allocator();
     sink->n_v = world->n_v;
-    sti_sink_clear_contacts(sink);
+    sti_row_buffer_clear_contacts(sink);
     check_ok(sti_contacts_push(world, q, margin, sink, &err), err);
 }
 
@@ -118,7 +118,7 @@ static void pairs_do_not_depend_on_the_past(void **state)
     assert_true(apart > 1000); /* pairs that are known to be clear of each other for a while */
     assert_true(total > 1000);
     free(q);
-    sti_sink_free(&with_past), sti_sink_free(&fresh), sti_sink_free(&every);
+    sti_row_buffer_free(&with_past), sti_row_buffer_free(&fresh), sti_row_buffer_free(&every);
     sti_world_destroy(old), sti_world_destroy(all);
     st_scene_destroy(scene);
 }
@@ -213,7 +213,7 @@ static void a_long_past_changes_no_bit(void **state)
     }
     assert_true(total > 20000);
     free(q);
-    sti_sink_free(&with_past), sti_sink_free(&fresh);
+    sti_row_buffer_free(&with_past), sti_row_buffer_free(&fresh);
     sti_world_destroy(old);
     st_scene_destroy(scene);
 }
@@ -296,7 +296,7 @@ static int touching(uint32_t groups, uint32_t mask, bool joint, bool collide, bo
     st_Sink sink = {0};
     contacts(world, world->q0, 0.01, &sink);
     int n = sink.n_contacts;
-    sti_sink_free(&sink);
+    sti_row_buffer_free(&sink);
     sti_world_destroy(world);
     st_scene_destroy(scene);
     return n;
@@ -343,7 +343,7 @@ static void planar_faces_have_two_points(void **state)
         check_close(sink.contact[c].normal.y, 1, 1e-9);
         check_close(sink.contact[c].gap, c < 2 ? 0 : -1e-6, 1e-9);
     }
-    sti_sink_free(&sink);
+    sti_row_buffer_free(&sink);
     sti_world_destroy(world);
     st_scene_destroy(scene);
 }

@@ -53,15 +53,15 @@ static void compile(Fixture *f)
 
 static void end(Fixture *f)
 {
-    sti_sink_free(&f->sink);
+    sti_row_buffer_free(&f->sink);
     sti_world_destroy(f->world);
     st_scene_destroy(f->scene);
 }
 
 static void fill(Fixture *f, const double *q)
 {
-    sti_sink_clear_constraints(&f->sink);
-    sti_sink_clear_contacts(&f->sink);
+    sti_row_buffer_clear_constraints(&f->sink);
+    sti_row_buffer_clear_contacts(&f->sink);
     if (f->model.joints) check_ok(f->model.joints(f->world, 0, q, &f->sink, &f->err), f->err);
     if (f->model.soft) check_ok(f->model.soft(f->world, 0, q, &f->sink, &f->err), f->err);
     if (f->model.bounded) check_ok(f->model.bounded(f->world, 0, q, &f->sink, &f->err), f->err);
@@ -541,7 +541,7 @@ static void equal_shapes_are_one_kind(void **state)
         check_ok(st_scene_add_shape(scene, body[k], &hull, NULL, &err), err);
         check_ok(st_scene_add_shape(scene, body[k], &ball, NULL, &err), err);
     }
-    assert_int_equal(scene->kinds.n, 3); /* the hull, and two frictions */
+    assert_int_equal(scene->shape_cache.n, 3); /* the hull, and two frictions */
     st_ShapeDef before, after;
     st_BodyId owner;
     check_ok(st_scene_shape(scene, (st_ShapeId){5}, &before, &owner), err);
@@ -561,7 +561,7 @@ static void equal_shapes_are_one_kind(void **state)
     check_ok(st_scene_copy(scene, &copy, &err), err);
     check_ok(st_scene_shape(copy, (st_ShapeId){6}, &after, NULL), err);
     assert_true(after.mu == 0.5);
-    assert_int_equal(copy->kinds.n, 3);
+    assert_int_equal(copy->shape_cache.n, 3);
     st_scene_destroy(copy);
     st_scene_destroy(scene);
 }

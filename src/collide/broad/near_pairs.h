@@ -18,10 +18,10 @@ typedef struct sti_PairKey {
 } sti_PairKey;
 
 typedef struct sti_Pair {
-    int i, j;      /* its key                                                                      */
-    sti_Hint hint; /* the narrow phase's own, kept as long as the pair is: collide.h               */
-    double clear;  /* likewise the contact stage's                                                 */
-    int kept;      /* and its place for a patch; 0: none                                           */
+    int i, j;       /* its key                                                                      */
+    sti_Hint hint;  /* the narrow phase's own, kept as long as the pair is: collide.h               */
+    double clear;   /* likewise the contact stage's                                                 */
+    int cache_slot; /* and its place for a patch; 0: none                                           */
 } sti_Pair;
 
 /* May shapes i and j touch? Puts them in order. */

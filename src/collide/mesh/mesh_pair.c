@@ -156,7 +156,7 @@ static st_Status add_patch(Side *side, const Face *face, bool inside)
         least = fmin(least, gap);
     }
     /* a round shape's lowest point is no corner; a corner alone was not clipped */
-    st_Vec3 lowest = sti_core_support(side->core, scale(-1, face->n));
+    st_Vec3 lowest = sti_support(side->core, scale(-1, face->n));
     double gap = dot(face->n, sub(lowest, face->v[0]));
     bool corner = core_is_polytope(side->core) || (inside && is_nearer_beside(side, face, lowest, gap));
     if (!corner && gap < least - 1e-10 * side->size && is_over(face, lowest, 1e-12 * side->size))
@@ -257,7 +257,7 @@ static void place(const Side *side, int index, Face *face)
 
 static double depth_along(const Side *side, st_Vec3 n, st_Vec3 on)
 {
-    return dot(n, sub(sti_core_support(side->core, scale(-1, n)), on));
+    return dot(n, sub(sti_support(side->core, scale(-1, n)), on));
 }
 
 /* Where the edges of one triangle go through the other: 0, 1 or 2 places. */
@@ -283,7 +283,7 @@ static st_Status try_triangle(Side *side, int index)
     place(side, index, &face);
     const sti_Core *core = side->core;
     double lowest = depth_along(side, face.n, face.v[0]);
-    double highest = dot(face.n, sub(sti_core_support(core, face.n), face.v[0]));
+    double highest = dot(face.n, sub(sti_support(core, face.n), face.v[0]));
     if (!side->mesh->solid && lowest + highest < 0) { /* a sheet: seen from where the shape is */
         face.n = scale(-1, face.n);
         face.turned = true;
@@ -315,7 +315,7 @@ static st_Status try_triangle(Side *side, int index)
 /* Farthest point of a convex core or of a mesh along d. */
 static st_Vec3 farthest(const sti_Core *core, const sti_Mesh *mesh, st_Pose pose, st_Vec3 d)
 {
-    if (mesh == NULL) return sti_core_support(core, d);
+    if (mesh == NULL) return sti_support(core, d);
     st_Vec3 local = rotate_back(pose.q, d);
     int best = mesh->triangle[0].vertex[0];
     for (int t = 0; t < mesh->n_triangles; t++)

@@ -186,18 +186,18 @@ static double gap_along(const sti_Core *box, int i, const sti_Core *other, st_Ve
 /* From what was kept: the separation along the reference's axis, or that of the face which lies on it. */
 static st_Status add_again(const sti_Placed *placed, const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
 {
-    const sti_Kept *kept = how->kept;
-    const bool of_a = kept->reference > 0;
+    const sti_CachedPatch *cached = how->cached;
+    const bool of_a = cached->reference > 0;
     const sti_Core *box = of_a ? placed->a : placed->b, *other = of_a ? placed->b : placed->a;
     const st_Vec3 centre = sub(placed->b->p, placed->a->p);
-    sti_Distance axis = {.gap = gap_along(box, kept->face / 2, other, centre)};
-    if (kept->other >= 0) {
-        const double gap = gap_along(other, kept->other / 2, box, centre);
+    sti_Distance axis = {.gap = gap_along(box, cached->face / 2, other, centre)};
+    if (cached->other >= 0) {
+        const double gap = gap_along(other, cached->other / 2, box, centre);
         axis.gap = gap > axis.gap ? gap : axis.gap;
     }
     *met = axis.gap < how->margin;
     if (!*met) return ST_OK;
-    axis.normal = scale((kept->face % 2 == 1) == of_a ? 1 : -1, box->axis[kept->face / 2]);
+    axis.normal = scale((cached->face % 2 == 1) == of_a ? 1 : -1, box->axis[cached->face / 2]);
     return sti_manifold_along_again(placed->a, placed->b, &axis, placed->origin, how, out, met, err);
 }
 
@@ -207,9 +207,9 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     sti_Placed placed;
     bool met = false;
     if (!sti_place_pair(a, pose_a, b, pose_b, how, &placed)) return ST_OK;
-    if (how->kept != NULL && how->kept->room > 0) STI_TRY(add_again(&placed, how, out, &met, err));
+    if (how->cached != NULL && how->cached->room > 0) STI_TRY(add_again(&placed, how, out, &met, err));
     if (met) return ST_OK;
-    if (how->kept != NULL) how->kept->room = 0;
+    if (how->cached != NULL) how->cached->room = 0;
     Boxes x = {.a = placed.a, .b = placed.b};
     prepare(&x);
     Axis axis = {.gap = -INFINITY, .edge_a = FACE_A};
@@ -223,14 +223,14 @@ st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st
     }
     sti_Distance d = {.gap = axis.gap, .normal = axis.normal, .swing = 1};
     if (axis.edge_a < 0) {
-        if (how->kept != NULL) d.room = room_of_face(&x, &axis);
+        if (how->cached != NULL) d.room = room_of_face(&x, &axis);
         STI_TRY(sti_manifold_along(x.a, x.b, &d, placed.origin, how, out, &met, err));
         if (met) return ST_OK;
     }
-    sti_Collide nothing_kept = *how; /* features are certain in the other way that convex.c goes */
-    nothing_kept.kept = NULL;
+    sti_Collide uncached = *how; /* features are certain in the other way that convex.c goes */
+    uncached.cached = NULL;
     d.room = 0;
     if (axis.edge_a < 0 || !edge_points(&x, &axis, &d)) sti_core_distance(x.a, x.b, how->margin, NULL, &d);
     if (d.beyond) return ST_OK;
-    return sti_manifold(x.a, x.b, &d, placed.origin, &nothing_kept, out, err);
+    return sti_manifold(x.a, x.b, &d, placed.origin, &uncached, out, err);
 }

@@ -239,10 +239,10 @@ static double axis_of_edges(const sti_Core *a, int i, const sti_Core *b, int j, 
     return sine;
 }
 
-/* The end of an edge that sti_core_support() takes, where no other corner is as far. */
+/* The end of an edge that sti_support() takes, where no other corner is as far. */
 static st_Vec3 farther_end(const sti_Core *core, const int edge[2], const st_Vec3 end[2], st_Vec3 d)
 {
-    if (core->kind == STI_CORE_BOX) return sti_core_support(core, d);
+    if (core->kind == STI_CORE_BOX) return sti_support(core, d);
     const st_Vec3 local = core_to_local(core, d), *vertex = core->facets->vertex;
     const double first = dot(vertex[edge[0]], local), second = dot(vertex[edge[1]], local);
     return end[second > first || (second == first && edge[1] < edge[0])];

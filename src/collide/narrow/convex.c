@@ -90,12 +90,12 @@ st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
     sti_Distance distance;
     sti_Guess guess;
     const double size = core_a->size + core_b->size, radii = core_a->radius + core_b->radius;
-    if (how->kept != NULL && how->kept->room > 0 &&
-        sti_features_again(core_a, core_b, how->kept->features, how->margin + radii, &distance)) {
+    if (how->cached != NULL && how->cached->room > 0 &&
+        sti_features_again(core_a, core_b, how->cached->features, how->margin + radii, &distance)) {
         if (distance.beyond && how->apart != NULL) *how->apart = distance.gap - radii;
         return distance.beyond ? ST_OK : sti_manifold_again(core_a, core_b, &distance, placed.origin, how, out, err);
     }
-    if (how->kept != NULL) how->kept->room = 0;
+    if (how->cached != NULL) how->cached->room = 0;
     bool guessed = how->hint != NULL && unpack(how->hint, &guess);
     sti_core_distance(core_a, core_b, how->margin + radii, guessed ? &guess : NULL, &distance);
     if (how->hint != NULL) *how->hint = (sti_Hint){pack(distance.normal), distance.features};

@@ -26,7 +26,7 @@ static void try_direction(const sti_Core *a, const sti_Core *b, st_Vec3 n, sti_D
 {
     sti_Distance d = *best;
     d.normal = n;
-    d.a = sti_core_support(a, n), d.b = sti_core_support(b, scale(-1, n));
+    d.a = sti_support(a, n), d.b = sti_support(b, scale(-1, n));
     sti_polish(a, b, &d);
     if (d.gap > best->gap + 1e-13 * (a->size + b->size)) *best = d;
 }

@@ -44,8 +44,8 @@ static bool add_face(Polytope *p, int i, int j, int k)
 static int add_support(Polytope *p, const sti_Core *a, const sti_Core *b, st_Vec3 n)
 {
     int k = p->n_vertices++;
-    p->a[k] = sti_core_support(a, n);
-    p->b[k] = sti_core_support(b, scale(-1, n));
+    p->a[k] = sti_support(a, n);
+    p->b[k] = sti_support(b, scale(-1, n));
     p->w[k] = sub(p->a[k], p->b[k]);
     return k;
 }

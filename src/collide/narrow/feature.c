@@ -218,7 +218,7 @@ static void rim_feature(const sti_Core *core, double z, sti_Feature *out)
 static void cylinder_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
 {
     double z = dot(core->axis[2], n);
-    st_Vec3 rim = sti_core_support(core, n);
+    st_Vec3 rim = sti_support(core, n);
     if (fabs(z) >= FACING_COSINE)
         rim_feature(core, z > 0 ? core->hi : core->lo, out);
     else if (fabs(z) <= FACING) {
@@ -250,7 +250,7 @@ static void cone_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
     if (fabs(dot(way, n)) <= FACING * norm(way))
         set_edge(out, apex, 0, rim, 1);
     else
-        set_point(out, sti_core_support(core, n), 0);
+        set_point(out, sti_support(core, n), 0);
 }
 
 void sti_core_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
@@ -266,10 +266,10 @@ void sti_core_feature_at(const sti_Core *core, st_Vec3 n, sti_Farthest farthest,
     switch (core->kind) {
     case STI_CORE_POINT:
     case STI_CORE_ELLIPSOID:
-        set_point(out, sti_core_support(core, n), 0);
+        set_point(out, sti_support(core, n), 0);
         break;
     case STI_CORE_SEGMENT:
-        set_point(out, sti_core_support(core, n), dot(core->axis[core->along], n) > 0);
+        set_point(out, sti_support(core, n), dot(core->axis[core->along], n) > 0);
         if (fabs(dot(core->axis[core->along], n)) <= FACING) set_edge(out, core->corner[0], 0, core->corner[1], 1);
         break;
     case STI_CORE_TRIANGLE:

@@ -122,8 +122,8 @@ static void shrink(sti_Simplex *s, const Nearest *nearest)
 
 static void append(sti_Simplex *s, const sti_Core *a, const sti_Core *b, st_Vec3 d)
 {
-    s->a[s->n] = sti_core_support(a, d);
-    s->b[s->n] = sti_core_support(b, scale(-1, d));
+    s->a[s->n] = sti_support(a, d);
+    s->b[s->n] = sti_support(b, scale(-1, d));
     s->w[s->n] = sub(s->a[s->n], s->b[s->n]);
     s->n++;
 }

@@ -56,8 +56,7 @@ typedef struct Polygon {
 static Corner support(const Polygon *p, Flat n)
 {
     const st_Vec3 d = from_plane(n, p->axis);
-    Corner c = {.a = to_plane(sti_core_support(p->a, d), p->axis),
-                .b = to_plane(sti_core_support(p->b, scale(-1, d)), p->axis)};
+    Corner c = {.a = to_plane(sti_support(p->a, d), p->axis), .b = to_plane(sti_support(p->b, scale(-1, d)), p->axis)};
     c.w = (Flat){c.a.x - c.b.x, c.a.y - c.b.y};
     return c;
 }
@@ -226,7 +225,7 @@ void sti_shadow_feature(const sti_Core *core, st_Vec3 n, int axis, sti_Feature *
     const st_Vec3 e = vec3_axis(axis), left = cross(e, n);
     st_Vec3 end[2];
     for (int k = 0; k < 2; k++) {
-        const st_Vec3 p = sti_core_support(core, add(n, scale(k == 0 ? -SIDE : SIDE, left)));
+        const st_Vec3 p = sti_support(core, add(n, scale(k == 0 ? -SIDE : SIDE, left)));
         end[k] = sub(p, scale(dot(e, p), e));
     }
     const st_Vec3 way = sub(end[1], end[0]), across = scale(core->size, e);

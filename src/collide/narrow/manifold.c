@@ -10,9 +10,9 @@
  * edge, a rim between two of its points). No gap is below the pair's signed distance.
  *
  * Of two polytopes at rest the same features face each other step after step, and are clipped in the same way. What was
- * decided up to there is kept (sti_Kept) with its room: how far the shapes may move until one of the decisions (which
- * feature, which reference, on which side of a plane) comes out otherwise. Within the room points are made from what is
- * kept. Whatever is decided by the points themselves (the margin, who is left out) is decided every time.
+ * decided up to there is kept (sti_CachedPatch) with its room: how far the shapes may move until one of the decisions
+ * (which feature, which reference, on which side of a plane) comes out otherwise. Within the room points are made from
+ * what is kept. Whatever is decided by the points themselves (the margin, who is left out) is decided every time.
  */
 #include "collide/narrow/manifold.h"
 
@@ -64,7 +64,7 @@ static double way_of_turn(const Patch *patch, double angle)
 static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Feature *other, double sign,
                          const sti_Clipped *clipped, double room)
 {
-    sti_Kept *kept = patch->how->kept;
+    sti_CachedPatch *cached = patch->how->cached;
     const sti_Core *core = sign > 0 ? patch->a : patch->b;
     double farthest = 0;
     for (int k = 0; k < other->n; k++) {
@@ -75,19 +75,19 @@ static void keep_clipped(Patch *patch, const sti_Feature *face, const sti_Featur
     if (face->face > INT16_MAX || other->face > INT16_MAX) patch->room = 0;
     /* corners of the other move over the reference by their own way and by how it turns under them */
     patch->room = smaller(patch->room, room / (1 + sqrt(farthest) / core->size));
-    if (clipped->n > STI_MOST_MADE) patch->room = 0;
-    if (kept == NULL || !(patch->room > 0)) return;
-    kept->reference = sign > 0 ? 1 : -1;
-    kept->face = (int16_t)face->face, kept->other = (int16_t)(other->n > 2 ? other->face : -1);
-    kept->n = (int16_t)clipped->n;
+    if (clipped->n > STI_MAX_CACHED_POINTS) patch->room = 0;
+    if (cached == NULL || !(patch->room > 0)) return;
+    cached->reference = sign > 0 ? 1 : -1;
+    cached->face = (int16_t)face->face, cached->other = (int16_t)(other->n > 2 ? other->face : -1);
+    cached->n = (int16_t)clipped->n;
     for (int k = 0; k < clipped->n; k++) { /* in the order in which points end, that need not be ordered any more */
         const sti_ClippedPoint *at = &clipped->at[k];
         int place = k;
-        for (; place > 0 && at->id < kept->made[place - 1].id; place--)
-            kept->made[place] = kept->made[place - 1];
-        kept->made[place] =
-            (sti_Made){at->id, (int16_t)(at->from >= 0 ? other->id[at->from] : -1),
-                       (int16_t)(at->from >= 0 && at->to >= 0 ? other->id[at->to] : at->to), (int16_t)at->cut};
+        for (; place > 0 && at->id < cached->point[place - 1].id; place--)
+            cached->point[place] = cached->point[place - 1];
+        cached->point[place] =
+            (sti_CachedPoint){at->id, (int16_t)(at->from >= 0 ? other->id[at->from] : -1),
+                              (int16_t)(at->from >= 0 && at->to >= 0 ? other->id[at->to] : at->to), (int16_t)at->cut};
     }
 }
 
@@ -106,23 +106,23 @@ typedef struct Side {
 } Side;
 
 /* A point as clip.c made it. */
-static st_Vec3 made_again(const sti_Core *core, const sti_Core *other, const sti_Kept *kept, const sti_Made *made,
-                          st_Vec3 normal, Side *side)
+static st_Vec3 cached_point(const sti_Core *core, const sti_Core *other, const sti_CachedPatch *cached,
+                            const sti_CachedPoint *point, st_Vec3 normal, Side *side)
 {
-    if (made->from < 0) {
+    if (point->from < 0) {
         st_Vec3 m, on;
-        sti_core_face(other, kept->other, &m, &on);
-        return sti_corner_over(face_corner(core, kept->face, made->to), normal, m, on);
+        sti_core_face(other, cached->other, &m, &on);
+        return sti_corner_over(face_corner(core, cached->face, point->to), normal, m, on);
     }
-    const st_Vec3 p = sti_core_vertex(other, made->from);
-    if (made->to < 0) return p;
-    if (side->k != made->cut) {
-        side->k = made->cut;
-        side->on = face_corner(core, kept->face, side->k);
-        side->outward = sti_side_outward(side->on, face_corner(core, kept->face, side->k + 1), normal);
+    const st_Vec3 p = sti_core_vertex(other, point->from);
+    if (point->to < 0) return p;
+    if (side->k != point->cut) {
+        side->k = point->cut;
+        side->on = face_corner(core, cached->face, side->k);
+        side->outward = sti_side_outward(side->on, face_corner(core, cached->face, side->k + 1), normal);
         side->limit = STI_ON_SIDE * core->size * norm(side->outward);
     }
-    return sti_cut_point(p, sti_core_vertex(other, made->to), side->on, side->outward, side->limit);
+    return sti_cut_point(p, sti_core_vertex(other, point->to), side->on, side->outward, side->limit);
 }
 
 /* ---- points over a face -------------------------------------------------------------------------- */
@@ -162,17 +162,18 @@ static void add_over(Patch *patch, const Over *over, st_Vec3 point, uint32_t id)
 
 static st_Status patch_again(Patch *patch)
 {
-    const sti_Kept *kept = patch->how->kept;
-    if (kept->reference == 0) return ST_OK;
-    const sti_Core *core = kept->reference > 0 ? patch->a : patch->b;
-    const sti_Core *other = kept->reference > 0 ? patch->b : patch->a;
+    const sti_CachedPatch *cached = patch->how->cached;
+    if (cached->reference == 0) return ST_OK;
+    const sti_Core *core = cached->reference > 0 ? patch->a : patch->b;
+    const sti_Core *other = cached->reference > 0 ? patch->b : patch->a;
     st_Vec3 normal, on;
     Over over;
     Side side = {.k = -1};
-    sti_core_face(core, kept->face, &normal, &on);
-    STI_TRY(begin_over(patch, normal, on, kept->reference, kept->n, &over));
-    for (int k = 0; k < kept->n; k++)
-        add_over(patch, &over, made_again(core, other, kept, &kept->made[k], normal, &side), kept->made[k].id);
+    sti_core_face(core, cached->face, &normal, &on);
+    STI_TRY(begin_over(patch, normal, on, cached->reference, cached->n, &over));
+    for (int k = 0; k < cached->n; k++)
+        add_over(patch, &over, cached_point(core, other, cached, &cached->point[k], normal, &side),
+                 cached->point[k].id);
     return ST_OK;
 }
 
@@ -320,10 +321,10 @@ static void finish_patch(Patch *patch)
 static void keep_patch(const Patch *patch)
 {
     const double rounding = LEAST_ROOM * (patch->a->size + patch->b->size);
-    sti_Kept *kept = patch->how->kept;
-    if (kept == NULL) return;
-    kept->room = patch->room > 2 * rounding ? patch->room - rounding : 0;
-    kept->features = patch->distance->features;
+    sti_CachedPatch *cached = patch->how->cached;
+    if (cached == NULL) return;
+    cached->room = patch->room > 2 * rounding ? patch->room - rounding : 0;
+    cached->features = patch->distance->features;
 }
 
 st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance *distance, st_Vec3 origin,
@@ -331,7 +332,7 @@ st_Status sti_manifold(const sti_Core *a, const sti_Core *b, const sti_Distance 
 {
     if (!(distance->gap - a->radius - b->radius < how->margin)) return ST_OK;
     Patch patch = {a, b, distance, origin, how, out, out->n, INFINITY, err, 0};
-    if (how->kept != NULL) patch.room = distance->room, how->kept->reference = 0;
+    if (how->cached != NULL) patch.room = distance->room, how->cached->reference = 0;
     STI_TRY(add_patch(&patch));
     STI_TRY(add_exact(&patch));
     finish_patch(&patch);
@@ -366,7 +367,7 @@ st_Status sti_manifold_along(const sti_Core *a, const sti_Core *b, const sti_Dis
                              const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
 {
     Patch patch = {a, b, axis, origin, how, out, out->n, INFINITY, err, 0};
-    if (how->kept != NULL) patch.room = axis->room, how->kept->reference = 0;
+    if (how->cached != NULL) patch.room = axis->room, how->cached->reference = 0;
     STI_TRY(add_patch(&patch));
     *met = finish_if_met(&patch);
     if (*met) keep_patch(&patch);

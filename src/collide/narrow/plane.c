@@ -129,5 +129,5 @@ st_Status sti_plane_shape(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
     core_place(how->core_b, b, pose_b, &core);
     if (core_is_polytope(&core)) return try_corners(&plane, &core);
     if (core.kind != STI_CORE_ELLIPSOID) return try_round(&plane, &core);
-    return try_point(&plane, sti_core_support(&core, scale(-1, plane.n)), 0);
+    return try_point(&plane, sti_support(&core, scale(-1, plane.n)), 0);
 }

@@ -77,7 +77,7 @@ static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 e
             core->kind == STI_CORE_CONE ? add(core->p, scale(core->hi, core->axis[2])) : rim_point(core, m, core->hi);
         break;
     case PART_SMOOTH:
-        end[0] = end[1] = sti_core_support(core, m);
+        end[0] = end[1] = sti_support(core, m);
         break;
     }
 }
@@ -121,7 +121,7 @@ static bool same_point(st_Vec3 a, st_Vec3 b)
 /* The farthest vertex, and the edges from it that lie across m, with their other ends. */
 static void guess_polytope(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
-    st_Vec3 top = sti_core_support(core, m), beside[2];
+    st_Vec3 top = sti_support(core, m), beside[2];
     guess(parts, (Part){.kind = PART_VERTEX, .p = top, .q = top});
     for (int k = 0; k < sti_core_edge_count(core); k++) {
         Part edge = {.kind = PART_EDGE};
@@ -307,7 +307,7 @@ static bool newton(const sti_Core *a, const sti_Core *b, sti_Distance *d)
 /* Gradient of f on the sphere, in the tangents u and w. */
 static void slope(const sti_Core *a, const sti_Core *b, st_Vec3 n, st_Vec3 u, st_Vec3 w, double out[2])
 {
-    st_Vec3 m = scale(1 / norm(n), n), at = sub(sti_core_support(b, scale(-1, m)), sti_core_support(a, m));
+    st_Vec3 m = scale(1 / norm(n), n), at = sub(sti_support(b, scale(-1, m)), sti_support(a, m));
     st_Vec3 across = sub(at, scale(dot(m, at), m));
     out[0] = dot(u, across), out[1] = dot(w, across);
 }
@@ -383,7 +383,7 @@ static bool is_disc(const sti_Core *core, st_Vec3 m, double slack)
 static st_Vec3 nearest_of_farthest(const sti_Core *core, st_Vec3 m, st_Vec3 c, double slack)
 {
     sti_Feature feature;
-    st_Vec3 top = sti_core_support(core, m), farthest[STI_MAX_CORNERS];
+    st_Vec3 top = sti_support(core, m), farthest[STI_MAX_CORNERS];
     int n = 0;
     c = add(c, scale(dot(m, sub(top, c)), m));
     if (is_disc(core, m, slack)) {

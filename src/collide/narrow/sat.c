@@ -101,7 +101,7 @@ static void try_faces(const sti_Core *a, const sti_Core *b, const Slab *slab, co
         if (a->facets != NULL && is_hopeless(probes, dot(a->facets->normal[k], between), best)) continue;
         st_Vec3 n, on;
         sti_core_face(a, k, &n, &on);
-        double gap = dot(n, sub(sti_core_support(b, scale(-1, n)), on));
+        double gap = dot(n, sub(sti_support(b, scale(-1, n)), on));
         if (gap > best->gap) *best = (Best){.gap = gap, .normal = scale(sign, n), .axis = axis};
     }
 }
@@ -314,7 +314,7 @@ static void look_along_faces(const sti_Core *a, const sti_Core *b, const Edge *e
 
 double sti_sat_nearby(const sti_Core *a, const sti_Core *b, st_Vec3 *n)
 {
-    const st_Vec3 between = sub(sti_core_support(b, scale(-1, *n)), sti_core_support(a, *n));
+    const st_Vec3 between = sub(sti_support(b, scale(-1, *n)), sti_support(a, *n));
     double separation = dot(*n, between);
     if (a->kind != STI_CORE_HULL || b->kind != STI_CORE_HULL) return separation;
     Edge of_a[MOST_SPOKES], of_b[MOST_SPOKES];
@@ -340,7 +340,7 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
 {
     Best best = {.gap = -INFINITY};
     double size = a->size + b->size, slack = 1e-9 * size;
-    Probes probes = {sti_core_support(a, guess), sti_core_support(b, scale(-1, guess)), -INFINITY, 1e-12 * size};
+    Probes probes = {sti_support(a, guess), sti_support(b, scale(-1, guess)), -INFINITY, 1e-12 * size};
     double depth = -dot(guess, sub(probes.b, probes.a));
     if (depth > 0) probes.least = -depth;
     Slab slab_a = slab_under(a, guess, depth, slack), slab_b = slab_under(b, scale(-1, guess), depth, slack);
@@ -354,8 +354,8 @@ void sti_sat(const sti_Core *a, const sti_Core *b, st_Vec3 guess, sti_Distance *
     try_edges(a, b, &slab_a, &slab_b, depth + slack, &probes, &best);
     if (!isfinite(best.gap)) try_across(a, b, &best);
     *out = (sti_Distance){.gap = best.gap, .normal = best.normal};
-    out->a = sti_core_support(a, best.normal);
-    out->b = sti_core_support(b, scale(-1, best.normal));
+    out->a = sti_support(a, best.normal);
+    out->b = sti_support(b, scale(-1, best.normal));
     if (best.axis == AXIS_FACE_A) out->a = sub(out->b, scale(best.gap, best.normal));
     if (best.axis == AXIS_FACE_B) out->b = add(out->a, scale(best.gap, best.normal));
     if (best.axis == AXIS_OTHER) out->a = best.a[0], out->b = best.b[0];

@@ -135,7 +135,7 @@ static st_Vec3 rim_direction(const sti_Core *core, st_Vec3 d)
     return add(scale(core->extent * x / across, core->axis[0]), scale(core->extent * y / across, core->axis[1]));
 }
 
-st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d)
+st_Vec3 sti_support(const sti_Core *core, st_Vec3 d)
 {
     switch (core->kind) {
     case STI_CORE_POINT:

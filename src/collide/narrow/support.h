@@ -73,7 +73,7 @@ static inline st_Vec3 sti_across(st_Vec3 n, st_Vec3 e)
 }
 
 /* The point of the core farthest along d (any length, not 0). */
-st_Vec3 sti_core_support(const sti_Core *core, st_Vec3 d);
+st_Vec3 sti_support(const sti_Core *core, st_Vec3 d);
 
 /* ---- polytopes: points, segments, triangles, boxes, hulls ---------------------------------------- */
 
@@ -185,7 +185,7 @@ static inline bool sti_is_in_plane(st_Vec3 n, int axis)
 /* Separation of the cores along the unit n: min over b - max over a. A lower bound of the gap. */
 static inline double core_separation(const sti_Core *a, const sti_Core *b, st_Vec3 n)
 {
-    return dot(n, sub(sti_core_support(b, scale(-1, n)), sti_core_support(a, n)));
+    return dot(n, sub(sti_support(b, scale(-1, n)), sti_support(a, n)));
 }
 
 #endif

@@ -214,7 +214,7 @@ static void search_part(void *ctx, int part, int64_t first, int64_t end)
     for (int c = (int)first, at = -1; c < (int)end && !search->any[part]; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
         if (!is_deep(search, contact)) continue;
-        at = at < 0 ? sti_sink_lower(&system->here, contact->id) : first_behind(&system->here, at, contact->id);
+        at = at < 0 ? sti_row_buffer_lower(&system->here, contact->id) : first_behind(&system->here, at, contact->id);
         search->any[part] = look_at(system, contact, at).missed;
     }
 }
@@ -225,7 +225,7 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
     for (int c = first; c < end; c++) {
         const sti_ContactEntry *contact = &system->trial.contact[c];
         if (!is_deep(search, contact)) continue;
-        const Miss miss = look_at(system, contact, sti_sink_lower(&system->here, contact->id));
+        const Miss miss = look_at(system, contact, sti_row_buffer_lower(&system->here, contact->id));
         const uint64_t id = miss.other ? other_name(contact->id) : contact->id;
         if (!miss.missed || (miss.other && sti_ids_contain(&system->ahead.missed, id))) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->ahead.missed, id, err));
@@ -266,7 +266,7 @@ static st_Status insert(st_Sink *sink, const sti_ContactEntry *contact, st_Error
 st_Status sti_bring_back(st_System *system, st_Error *err)
 {
     for (int k = 0; k < system->ahead.n_found; k++)
-        if (sti_sink_find(&system->here, system->ahead.found[k].id) < 0)
+        if (sti_row_buffer_find(&system->here, system->ahead.found[k].id) < 0)
             STI_TRY(insert(&system->here, &system->ahead.found[k], err));
     return ST_OK;
 }

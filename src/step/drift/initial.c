@@ -24,7 +24,7 @@ typedef struct Flaws {
 static Flaws look_for_flaws(const st_System *system)
 {
     const st_Sink *here = &system->here;
-    Flaws flaws = {.joint = sti_sink_joint_error(here), .contact = -1};
+    Flaws flaws = {.joint = sti_row_buffer_joint_error(here), .contact = -1};
     for (int k = 0; k < here->joint_rows.n_rows; k++)
         flaws.speed = fmax(flaws.speed, fabs(sti_row_dot(&here->joint_rows, k, system->v) + here->joint[k].rate));
     for (int c = 0; c < here->n_contacts; c++)

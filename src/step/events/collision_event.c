@@ -79,7 +79,7 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
         sti_path(system, way->h, s, system->q_target, NULL);
     else
         memcpy(system->q_target, system->q_new, (size_t)model->n_q * sizeof *system->q_new);
-    sti_sink_clear_contacts(sink);
+    sti_row_buffer_clear_contacts(sink);
     if (way->ahead) system->world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {system->v_new, system->v}};
     st_Status status = model->contacts(model->ctx, system->t + s * way->h, system->q_target, way->margin, sink, err);
     if (way->ahead) system->world->collider.ahead = (sti_Foresight){.h = 0};

@@ -115,7 +115,7 @@ static bool want_rebounding(st_System *system, double h)
     bool any = false;
     int n = 0;
     for (int k = 0; k < wanted->n; k++) {
-        const int c = sti_sink_find(here, wanted->id[k]);
+        const int c = sti_row_buffer_find(here, wanted->id[k]);
         const bool rebounds = c >= 0 && closes_fast(system, &here->contact[c], h);
         if (rebounds || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
         any = any || rebounds;

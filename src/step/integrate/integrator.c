@@ -131,7 +131,7 @@ bool sti_closes_within(const st_System *system, double h)
            pulled = fmax(still, 2 * h * system->fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;
-        int before = sti_sink_find(here, id);
+        int before = sti_row_buffer_find(here, id);
         bool carried = sti_ids_contain(&system->loaded, id);
         if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && system->history.known)) continue;
         double speed = sti_row_dot(&here->contact_rows, here->contact[before].first_row, system->v);

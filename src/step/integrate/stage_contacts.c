@@ -126,7 +126,7 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
 {
     const sti_RowList *rows = &work->out->H;
     const st_Sink *from = work->stage->drift_from;
-    int known = from != NULL ? sti_sink_find(from, entry->id) : -1;
+    int known = from != NULL ? sti_row_buffer_find(from, entry->id) : -1;
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
     if (!work->stage->mean) return sti_closing_drift(work, gap);
     double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
@@ -150,7 +150,7 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
     const st_System *system = work->system;
     sti_Assembly *out = work->out;
     bool now = work->stage->rows == &system->here;
-    int before = now ? -1 : sti_sink_find(&system->here, entry->id);
+    int before = now ? -1 : sti_row_buffer_find(&system->here, entry->id);
     out->law[c] = sti_contact_law(&system->def, entry, first);
     sti_choose(out, c, entry);
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;

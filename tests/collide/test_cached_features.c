@@ -210,7 +210,7 @@ static void follow_points(check_Random *random, const sti_Shape *a, st_Pose pose
     const double margin = size * power_of_ten(random, -4, -1);
     sti_Points points[2] = {{.allocator = allocator}, {.allocator = allocator}};
     sti_Hint hint = {0, 0};
-    sti_Kept kept = {.room = 0};
+    sti_CachedPatch kept = {.room = 0};
     double way = 0;
     st_Error err = {0};
     for (int k = 0; k < 8; k++) {
@@ -218,7 +218,7 @@ static void follow_points(check_Random *random, const sti_Shape *a, st_Pose pose
         const double room = kept.room;
         if (!has_room) kept.room = way = 0;
         const sti_Collide alone = {.margin = margin, .planar = -1};
-        const sti_Collide how = {.margin = margin, .planar = -1, .hint = &hint, .kept = &kept};
+        const sti_Collide how = {.margin = margin, .planar = -1, .hint = &hint, .cached = &kept};
         points[0].n = points[1].n = 0;
         check_ok(sti_collide(a, pose_a, b, pose_b, &how, &points[0], &err), err);
         check_ok(sti_collide(a, pose_a, b, pose_b, &alone, &points[1], &err), err);
