@@ -7,9 +7,11 @@
 #include "load.h"
 #include "progress.h"
 #include "tally.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One of every kind of work: contacts at rest and in motion, joints, stiff springs, events, few bodies and many. */
 static const char *const usual[] = {
@@ -133,24 +135,33 @@ static double sum_of_stages(const Result *result)
     return sum > 0 ? sum : 1;
 }
 
-static void print_head(void)
+static void print_head(Fold *fold)
 {
-    printf("%-24s %6s %8s %7s %10s %10s ", "scene", "bodies", "contacts", "steps", "us a step", "longest");
+    char text[300];
+    snprintf(text, sizeof text, "%-24s %6s %8s %7s %10s %10s", "scene", "bodies", "contacts", "steps", "us/step",
+             "longest");
     for (int k = 0; k < ST_N_STAGES; k++)
-        printf(" %8s", st_stage_name((st_Stage)k));
-    printf("  %9s %9s %9s\n", "residual", "gap [m]", "joints");
+        add_text(text, sizeof text, " %8.30s", st_stage_name((st_Stage)k));
+    add_text(text, sizeof text, " %9s %9s %9s", "residual", "gap [m]", "joints");
+    fold_titles(fold, stdout, text);
 }
 
-static void print_result(const Result *result)
+static void print_result(const Fold *fold, const Result *result)
 {
     const Tally *tally = &result->tally;
-    printf("%-24.24s %6d %8d %7lld %10.4g %10.4g ", result->name, result->bodies, tally->max_contacts, result->steps,
-           1e6 * result->cpu, 1e6 * result->longest);
+    char text[300];
+    snprintf(text, sizeof text, "%-24.24s %6d %8d %7lld %10.4g %10.4g", result->name, result->bodies,
+             tally->max_contacts, result->steps, 1e6 * result->cpu, 1e6 * result->longest);
     for (int k = 0; k < ST_N_STAGES; k++)
-        printf(" %6.1f %%", 100 * result->stage[k] / sum_of_stages(result));
-    printf("  %9.2g %9.2g %9.2g\n", tally->worst_residual, tally->worst_gap, tally->worst_joint_error);
-    if (tally->failures > 0) printf("%-24s %lld steps not converged\n", "", tally->failures);
-    if (tally->outcome != RUN_FINISHED) printf("%-24s %s: %s\n", "", outcome_name(tally->outcome), tally->message);
+        add_text(text, sizeof text, " %7.1f%%", 100 * result->stage[k] / sum_of_stages(result));
+    add_text(text, sizeof text, " %9.2g %9.2g %9.2g", tally->worst_residual, tally->worst_gap,
+             tally->worst_joint_error);
+    fold_row(fold, text);
+    if (tally->failures > 0) printf("%-24s %lld step%s not converged\n", "", tally->failures, plural(tally->failures));
+    if (tally->outcome != RUN_FINISHED) {
+        printf("%-24s %s%s:%s ", "", tone(stdout, RED), outcome_name(tally->outcome), tone(stdout, PLAIN));
+        print_wrapped_at(stdout, tally->message, 27 + (int)strlen(outcome_name(tally->outcome)), 25);
+    }
     fflush(stdout);
 }
 
@@ -185,6 +196,7 @@ static void put_result(Json *json, const Result *result)
 static int bench_scenes(const BenchOptions *o, const char *const *scene, int n)
 {
     Json json;
+    Fold fold;
     int status = STATUS_OK;
     if (o->json) {
         put_document(&json, stdout);
@@ -192,7 +204,7 @@ static int bench_scenes(const BenchOptions *o, const char *const *scene, int n)
         put_text(&json, "version", st_version());
         put_open_array(&json, "scenes");
     } else {
-        print_head();
+        print_head(&fold);
     }
     for (int k = 0; k < n && status != STATUS_INPUT; k++) {
         Result result = {0};
@@ -202,7 +214,7 @@ static int bench_scenes(const BenchOptions *o, const char *const *scene, int n)
         else if (o->json)
             put_result(&json, &result);
         else
-            print_result(&result);
+            print_result(&fold, &result);
         if (told < 0 && result.tally.outcome != RUN_FINISHED) status = STATUS_FAILED;
         tally_free(&result.tally);
         free(result.name);

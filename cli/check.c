@@ -1,6 +1,7 @@
 /* stiction check: read a scene, make its system, and say what is in it. */
 #include "choices.h"
 #include "load.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 #include "choices.h"
 
-#include "command.h"
+#include "terminal.h"
 
 #include <string.h>
 
-/* The value as a person reads it. */
-static void value_text(const st_Setting *setting, const st_SettingValue *value, char *out, size_t size)
+void setting_text(const st_Setting *setting, const st_SettingValue *value, char *out, size_t size)
 {
     switch (setting->kind) {
     case ST_SETTING_CHOICE:
@@ -44,6 +43,7 @@ static bool is_main(const st_Setting *setting)
 void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent)
 {
     const st_SystemDef alone = preset_alone(def);
+    const int width = line_width(out);
     int column = 0;
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);
@@ -51,15 +51,15 @@ void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent)
         char text[128], item[256];
         if (strcmp(setting->key, "preset") == 0) continue; /* the summary says it first */
         if (st_setting_get(def, setting->key, &value, NULL) != ST_OK) continue;
-        value_text(setting, &value, text, sizeof text);
+        setting_text(setting, &value, text, sizeof text);
         st_SettingValue usual = {0};
         char usual_text[128] = "";
         if (st_setting_get(&alone, setting->key, &usual, NULL) == ST_OK)
-            value_text(setting, &usual, usual_text, sizeof usual_text);
+            setting_text(setting, &usual, usual_text, sizeof usual_text);
         if (!all && !is_main(setting) && strcmp(text, usual_text) == 0) continue;
         int length = snprintf(item, sizeof item, "%s %s%s%s", setting->key, text, setting->unit[0] != '\0' ? " " : "",
                               setting->unit);
-        if (column > 0 && column + 2 + length > LINE_WIDTH) { /* key and value stay together */
+        if (column > 0 && column + 2 + length + 1 > width) { /* key and value stay together */
             fputs(",\n", out);
             column = 0;
         }

@@ -6,6 +6,8 @@
 
 #include <stiction/stiction.h>
 
+/* A value as a person reads it: "euler", "true", "(0, 0, -9.81)", "0.001". */
+void setting_text(const st_Setting *setting, const st_SettingValue *value, char *out, size_t size);
 /* All of them; or, where `all` is false, the scheme, its step, and what is not as the preset alone has it. */
 void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent);
 void put_choices(Json *json, const char *key, const st_SystemDef *def);

@@ -87,9 +87,4 @@ int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The candidate nearest to `word` by edit distance, or NULL when none is near: "did you mean". */
 const char *suggest(const char *word, const char *const *candidates, int count);
 
-#define LINE_WIDTH 100
-
-/* Text wrapped to LINE_WIDTH, every line indented by `indent`. */
-void print_wrapped(FILE *out, const char *text, int indent);
-
 #endif

@@ -9,6 +9,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "tally.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,36 +214,50 @@ static const char *reason(const char *message)
     return end != NULL ? end + strlen(".json: ") : message;
 }
 
-/* In 12 columns: fewer digits where a number is nothing but rounding (-4.584e-17). */
-static void print_coordinate(double x)
+/* At most 12 characters: fewer digits where a number is nothing but rounding (-4.584e-17). */
+static void coordinate_text(double x, char out[32])
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.7g", x);
-    if (strlen(text) > 12) snprintf(text, sizeof text, "%.4g", x);
-    printf(" %12s", text);
+    snprintf(out, 32, "%.7g", x);
+    if (strlen(out) > 12) snprintf(out, 32, "%.4g", x);
+}
+
+static void print_note(const char *preset, const char *colour, const char *what, const char *why)
+{
+    char text[700];
+    snprintf(text, sizeof text, "%s: %s", what, why);
+    printf("  %-20s %s", preset, tone(stdout, colour));
+    print_wrapped_at(stdout, text, 23, 23);
+    printf("%s", tone(stdout, PLAIN));
 }
 
 static void print_table(const Compare *c, const Run *first)
 {
-    printf("%s, end states under %d presets; %s is the body shown, differences are to %s\n", c->name, c->n_runs,
-           c->body_name != NULL && c->body >= 0 ? c->body_name[c->body] : "none",
-           first != NULL ? first->preset : "none");
-    printf("  %-20s %12s %12s %12s %10s %9s %11s %8s %10s %8s\n", "preset", "x", "y", "z", "difference", "worst gap",
-           "energy [J]", "steps", "iterations", "CPU [s]");
+    char text[300], x[3][32];
+    Fold fold;
+    snprintf(text, sizeof text, ", end states under %d preset%s; %.80s is the body shown, differences are to %.40s",
+             c->n_runs, plural(c->n_runs), c->body_name != NULL && c->body >= 0 ? c->body_name[c->body] : "none",
+             first != NULL ? first->preset : "none");
+    printf("%s%s%s", tone(stdout, BOLD), c->name, tone(stdout, PLAIN));
+    print_wrapped_at(stdout, text, (int)strlen(c->name), 2);
+    snprintf(text, sizeof text, "  %-20s %12s %12s %12s %10s %9s %11s %8s %10s %8s", "preset", "x", "y", "z",
+             "difference", "worst_gap", "energy [J]", "steps", "iterations", "CPU [s]");
+    fold_titles(&fold, stdout, text);
     for (int k = 0; k < c->n_runs; k++) {
         const Run *run = &c->run[k];
         if (run->refused[0] != '\0') {
-            printf("  %-20s cannot run it: %s\n", run->preset, reason(run->refused));
+            print_note(run->preset, YELLOW, "cannot run it", reason(run->refused));
             continue;
         }
-        st_Vec3 p = run->position[c->body];
-        printf("  %-20s", run->preset);
-        print_coordinate(p.x), print_coordinate(p.y), print_coordinate(p.z);
-        printf(" %10.3g %9.3g %11.6g %8lld %10lld %8.3g\n", run->difference, run->tally.worst_gap,
-               run->tally.kinetic + run->tally.potential, run->tally.steps, run->iterations, run->tally.cpu);
-        if (run->tally.outcome != RUN_FINISHED)
-            printf("  %-20s ended at t = %g s: %s\n", "", run->time, run->tally.message);
-        if (run->tally.failures > 0) printf("  %-20s %lld steps not converged\n", "", run->tally.failures);
+        const st_Vec3 p = run->position[c->body];
+        coordinate_text(p.x, x[0]), coordinate_text(p.y, x[1]), coordinate_text(p.z, x[2]);
+        snprintf(text, sizeof text, "  %-20s %12s %12s %12s %10.3g %9.3g %11.6g %8lld %10lld %8.3g", run->preset, x[0],
+                 x[1], x[2], run->difference, run->tally.worst_gap, run->tally.kinetic + run->tally.potential,
+                 run->tally.steps, run->iterations, run->tally.cpu);
+        fold_row(&fold, text);
+        snprintf(text, sizeof text, "ended at t = %g s", run->time);
+        if (run->tally.outcome != RUN_FINISHED) print_note("", RED, text, run->tally.message);
+        if (run->tally.failures > 0)
+            printf("  %-20s %lld step%s not converged\n", "", run->tally.failures, plural(run->tally.failures));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "tally.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -216,30 +217,34 @@ static Row compare(const Converge *c, int halving, const End *end)
     return row;
 }
 
-static void print_heading(const Converge *c)
+static void print_heading(const Converge *c, Fold *fold)
 {
     const st_SystemDef *def = &c->loaded.def;
     st_SettingValue integrator = {0};
+    char text[200];
     st_setting_get(def, "integrator", &integrator, NULL);
-    printf("%s, %s (%s), errors at t = %g s against h = 2^-%ld\n", c->loaded.name, def->preset, integrator.word,
-           def->end, c->o.reference);
-    printf("  %-6s %12s %8s %7s %12s %7s %12s %10s %10s\n", "h", "position", "ratio", "order", "velocity", "order",
-           "joints", "steps", "CPU [s]");
+    snprintf(text, sizeof text, ", %.40s (%.40s), errors at t = %g s against h = 2^-%ld", def->preset, integrator.word,
+             def->end, c->o.reference);
+    printf("%s%s%s", tone(stdout, BOLD), c->loaded.name, tone(stdout, PLAIN));
+    print_wrapped_at(stdout, text, (int)strlen(c->loaded.name), 2);
+    snprintf(text, sizeof text, "  %-6s %12s %8s %7s %12s %7s %12s %10s %10s", "h", "position", "ratio", "order",
+             "velocity", "order", "joints", "steps", "CPU [s]");
+    fold_titles(fold, stdout, text);
 }
 
-static void print_row(const Row *row)
+/* An order or a ratio; "-" where both errors are rounding or there is no row before. */
+static void order_text(double x, char out[16])
 {
-    printf("  2^-%-3d %12.5e", row->halving, row->position);
-    if (isnan(row->ratio))
-        printf(" %8s %7s", "", "");
-    else
-        printf(" %8.3f %7.3f", row->ratio, row->order);
-    printf(" %12.5e", row->velocity);
-    if (isnan(row->velocity_order))
-        printf(" %7s", "");
-    else
-        printf(" %7.3f", row->velocity_order);
-    printf(" %12.5e %10lld %10.3g\n", row->joint, row->steps, row->seconds);
+    snprintf(out, 16, isfinite(x) ? "%.3f" : "-", x);
+}
+
+static void print_row(const Fold *fold, const Row *row)
+{
+    char text[200], ratio[16], order[16], velocity_order[16];
+    order_text(row->ratio, ratio), order_text(row->order, order), order_text(row->velocity_order, velocity_order);
+    snprintf(text, sizeof text, "  2^-%-3d %12.5e %8s %7s %12.5e %7s %12.5e %10lld %10.3g", row->halving, row->position,
+             ratio, order, row->velocity, velocity_order, row->joint, row->steps, row->seconds);
+    fold_row(fold, text);
     fflush(stdout);
 }
 
@@ -326,13 +331,14 @@ static int measure(Converge *c)
     int status = STATUS_OK;
     if (!run(&c->reference, ldexp(1, (int)-c->o.reference), &c->exact, &err))
         return complain(STATUS_FAILED, "the reference, h = 2^-%ld: %s", c->o.reference, err.message);
-    if (!c->o.json) print_heading(c);
+    Fold fold;
+    if (!c->o.json) print_heading(c, &fold);
     for (int k = c->first; k <= c->last && status == STATUS_OK; k++) {
         End end;
         if (run(&c->loaded, ldexp(1, -k), &end, &err)) {
             Row row = compare(c, k, &end);
             c->row[c->n_rows++] = row;
-            if (!c->o.json) print_row(&row);
+            if (!c->o.json) print_row(&fold, &row);
         } else {
             status = complain(STATUS_FAILED, "h = 2^-%d: %s", k, err.message);
         }

@@ -4,6 +4,7 @@
 #include "gallery.h"
 #include "json.h"
 #include "outputs.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 typedef struct ExamplesOptions {
     const char *copy;
-    bool force, json;
+    bool force, json, names;
 } ExamplesOptions;
 
 static const Option options[] = {
@@ -20,6 +21,7 @@ static const Option options[] = {
      offsetof(ExamplesOptions, copy)},
     {"force", 'f', OPTION_FLAG, NULL, "overwrite a file that is there", offsetof(ExamplesOptions, force)},
     {"json", 0, OPTION_FLAG, NULL, "list as one JSON document", offsetof(ExamplesOptions, json)},
+    {"names", 0, OPTION_FLAG, NULL, "list names only, one per line", offsetof(ExamplesOptions, names)},
 };
 
 static int examples_main(int argc, char *const *argv);
@@ -36,47 +38,72 @@ const Command examples_command = {
     .main = examples_main,
 };
 
-/* The folder of an example below the gallery, as the text and its length: "" for none. */
-static int group(const Gallery *gallery, const Example *example, const char **out)
+/* Folders of the gallery by theme, in the order of the list; folders that are not named here come last. */
+static const struct Theme {
+    const char *title, *folders[4];
+} themes[] = {
+    {"Toys", {"toys"}},
+    {"Piles, walls, terrain", {"world"}},
+    {"Mechanisms", {"mechanisms"}},
+    {"Robots", {"robots"}},
+    {"Known answers, second order", {"accuracy", "potra-2006"}},
+    {"Stiff springs and dampers", {"anitescu-potra-2002"}},
+    {"Contact laws", {"negrut-2017", "song-2004", "preclik-2011"}},
+    {"Others", {NULL}},
+};
+enum { N_THEMES = (int)(sizeof themes / sizeof themes[0]) };
+
+static int theme_of(const Gallery *gallery, const Example *example)
 {
-    *out = example->path + strlen(gallery->folder) + 1;
-    const char *slash = strrchr(*out, '/');
-    return slash != NULL ? (int)(slash - *out) : 0;
+    const char *folder = example->path + strlen(gallery->folder) + 1, *slash = strrchr(folder, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - folder) : 0;
+    for (int t = 0; t < N_THEMES - 1; t++)
+        for (int k = 0; k < 4 && themes[t].folders[k] != NULL; k++)
+            if (strlen(themes[t].folders[k]) == length && strncmp(folder, themes[t].folders[k], length) == 0) return t;
+    return N_THEMES - 1;
 }
 
-#define LINE 140
-
-/* Two lines each: the first sentence, and what to look for: what the description says so of, or else its rest. */
+/* Name and the first sentence of the description. */
 static void list_one(const Example *example, int width)
 {
-    int room = LINE - width, length = (int)strlen(example->description);
-    const char *stop = strstr(example->description, ". "), *look = strstr(example->description, "Look for: ");
-    const char *rest = look != NULL ? look : stop != NULL ? stop + 2 : "";
-    if (stop != NULL) length = (int)(stop - example->description);
-    printf("  %-*s  %.*s%s\n", width, example->name, length < room ? length : room, example->description,
-           length > room ? "..." : "");
-    length = (int)strlen(rest);
-    if (length > 0)
-        printf("  %-*s    %.*s%s\n", width, "", length < room ? length : room, rest, length > room ? "..." : "");
+    const char *stop = strstr(example->description, ". ");
+    char sentence[400];
+    snprintf(sentence, sizeof sentence, "%.*s",
+             stop != NULL ? (int)(stop - example->description) : (int)strlen(example->description),
+             example->description);
+    size_t n = strlen(sentence);
+    if (n > 0 && sentence[n - 1] == '.') sentence[n - 1] = '\0';
+    printf("  %-*s  ", width, example->name);
+    print_wrapped_at(stdout, sentence, width + 4, width + 4);
 }
 
 static int list(const Gallery *gallery)
 {
-    const char *last = "", *folder = "";
-    int width = 0, last_length = 0;
+    int width = 0;
     for (int i = 0; i < gallery->count; i++)
         if ((int)strlen(gallery->example[i].name) > width) width = (int)strlen(gallery->example[i].name);
-    for (int i = 0; i < gallery->count; i++) {
-        int length = group(gallery, &gallery->example[i], &folder);
-        if (length != last_length || strncmp(folder, last, (size_t)length) != 0)
-            printf("%s%.*s%s\n", i > 0 ? "\n" : "", length, folder, length > 0 ? "/" : "");
-        last = folder;
-        last_length = length;
-        list_one(&gallery->example[i], width);
+    for (int t = 0; t < N_THEMES; t++) {
+        bool any = false;
+        for (int i = 0; i < gallery->count; i++) {
+            if (theme_of(gallery, &gallery->example[i]) != t) continue;
+            if (!any) printf("%s%s%s\n", tone(stdout, BOLD), themes[t].title, tone(stdout, PLAIN));
+            any = true;
+            list_one(&gallery->example[i], width);
+        }
+        if (any) putchar('\n');
     }
-    printf("\n%d scenes in %s\nrun one: stiction run NAME      look at one: stiction view NAME      copy one: stiction "
-           "examples NAME -o .\n",
-           gallery->count, gallery->folder);
+    printf("%d scene%s in %s\n", gallery->count, plural(gallery->count), gallery->folder);
+    printf("  stiction run NAME             run one\n"
+           "  stiction view NAME            look at it while it runs\n"
+           "  stiction examples NAME        what to look for\n"
+           "  stiction examples NAME -o .   copy it here\n");
+    return STATUS_OK;
+}
+
+static int list_names(const Gallery *gallery)
+{
+    for (int i = 0; i < gallery->count; i++)
+        puts(gallery->example[i].name);
     return STATUS_OK;
 }
 
@@ -90,6 +117,7 @@ static int list_json(const Gallery *gallery)
     for (int i = 0; i < gallery->count; i++) {
         put_open_object(&json, NULL);
         put_text(&json, "name", gallery->example[i].name);
+        put_text(&json, "theme", themes[theme_of(gallery, &gallery->example[i])].title);
         put_text(&json, "file", gallery->example[i].path);
         put_text(&json, "description", gallery->example[i].description);
         put_close_object(&json);
@@ -213,6 +241,8 @@ static int examples_main(int argc, char *const *argv)
         status = complain(STATUS_INPUT, "examples: -o needs the NAME of an example");
     else if (words[0] != NULL)
         status = show(&gallery, words[0], &o);
+    else if (o.names)
+        status = list_names(&gallery);
     else
         status = o.json ? list_json(&gallery) : list(&gallery);
     gallery_close(&gallery);

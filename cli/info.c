@@ -2,6 +2,7 @@
 #include "command.h"
 #include "json.h"
 #include "load.h"
+#include "terminal.h"
 
 #include <stdlib.h>
 #include <stiction/io.h>

@@ -1,5 +1,6 @@
 /* stiction -- the program. One file a command; this one has their table and hands over. */
 #include "command.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,12 +15,16 @@ const Command *const commands[] = {&run_command,      &check_command,  &converge
 
 static void print_help(FILE *out)
 {
-    fprintf(out, "usage: stiction COMMAND [options]\n\n"
-                 "Rigid bodies with contact, friction, impacts, joints and stiff forces.\n\ncommands:\n");
+    const char *bold = tone(out, BOLD), *plain = tone(out, PLAIN);
+    fprintf(out,
+            "%susage:%s stiction COMMAND [options]\n\n"
+            "Rigid bodies with contact, friction, impacts, joints and stiff forces.\n\n%scommands:%s\n",
+            bold, plain, bold, plain);
     for (int i = 0; commands[i] != NULL; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->words);
-        fprintf(out, "  %-24s%s\n", left, commands[i]->summary);
+        fprintf(out, "  %-24s", left);
+        print_wrapped_at(out, commands[i]->summary, 26, 26);
     }
     fprintf(out, "\n  stiction COMMAND --help   what a command does, and its options\n"
                  "  stiction --version        the version of the program and its library\n\n"

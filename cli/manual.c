@@ -105,8 +105,7 @@ static void put_completion(void)
         printf("    *:%s) known='", commands[k]->name);
         put_options(commands[k]);
         fputc('\'', stdout);
-        if (scene)
-            fputs("; [[ $word == -* ]] || known=$(stiction examples | sed -n 's/^  \\([^ ]*\\) .*/\\1/p')", stdout);
+        if (scene) fputs("; [[ $word == -* ]] || known=$(stiction examples --names)", stdout);
         puts(" ;;");
     }
     puts("    esac\n"

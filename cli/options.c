@@ -1,5 +1,6 @@
 /* Reading a command line by the tables of command.h, and printing help from them. */
 #include "command.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,65 +21,36 @@ int complain(int status, const char *format, ...)
     /* Names of files and things may hold line breaks; a message is one line whatever they hold. */
     for (char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';
-    fprintf(stderr, "stiction: %s\n", text);
+    fprintf(stderr, "%sstiction:%s %s\n", tone(stderr, RED), tone(stderr, PLAIN), text);
     return status;
 }
 
-void print_wrapped(FILE *out, const char *text, int indent)
-{
-    int column = 0;
-    for (const char *word = text; *word != '\0';) {
-        if (*word == '\n') {
-            fputc('\n', out);
-            column = 0;
-            word++;
-            continue;
-        }
-        int length = (int)strcspn(word, " \n");
-        if (column > 0 && column + 1 + length > LINE_WIDTH) {
-            fputc('\n', out);
-            column = 0;
-        }
-        if (length > 0) {
-            column += fprintf(out, "%*s%.*s", column > 0 ? 1 : indent, "", length, word);
-        }
-        word += length;
-        while (*word == ' ')
-            word++;
-    }
-    fputc('\n', out);
-}
-
+/* Help of several lines is wrapped as one text: its own breaks are those of 100 columns. */
 static void print_option(FILE *out, const Option *option)
 {
-    char left[64] = "";
-    if (option->letter != 0)
-        snprintf(left, sizeof left, "-%c, --%s%s%s", option->letter, option->name, option->value ? " " : "",
-                 option->value ? option->value : "");
-    else
-        snprintf(left, sizeof left, "    --%s%s%s", option->name, option->value ? " " : "",
-                 option->value ? option->value : "");
+    char left[64] = "", help[1024];
+    snprintf(left, sizeof left, option->letter != 0 ? "-%c, --%s%s%s" : "%c   --%s%s%s",
+             option->letter != 0 ? option->letter : ' ', option->name, option->value ? " " : "",
+             option->value ? option->value : "");
+    snprintf(help, sizeof help, "%s", option->help);
+    for (char *c = help; *c != '\0'; c++)
+        if (*c == '\n') *c = ' ';
     fprintf(out, "  %-*s", HELP_COLUMN - 2, left);
     if (strlen(left) >= HELP_COLUMN - 2) fprintf(out, "\n%*s", HELP_COLUMN, "");
-    for (const char *line = option->help; line != NULL;) {
-        const char *end = strchr(line, '\n');
-        fprintf(out, "%.*s\n", end != NULL ? (int)(end - line) : (int)strlen(line), line);
-        if (end != NULL) fprintf(out, "%*s", HELP_COLUMN, "");
-        line = end != NULL ? end + 1 : NULL;
-    }
+    print_wrapped_at(out, help, HELP_COLUMN, HELP_COLUMN);
 }
 
 void command_help(const Command *command, FILE *out)
 {
     static const Option help = {"help", 'h', OPTION_FLAG, NULL, "this text", 0};
-    fprintf(out, "usage: stiction %s%s%s [options]\n\n", command->name, command->words[0] != '\0' ? " " : "",
-            command->words);
+    fprintf(out, "%susage:%s stiction %s%s%s [options]\n\n", tone(out, BOLD), tone(out, PLAIN), command->name,
+            command->words[0] != '\0' ? " " : "", command->words);
     print_wrapped(out, command->summary, 0);
     if (command->details != NULL) {
         fputc('\n', out);
         print_wrapped(out, command->details, 0);
     }
-    fprintf(out, "\noptions:\n");
+    fprintf(out, "\n%soptions:%s\n", tone(out, BOLD), tone(out, PLAIN));
     for (int i = 0; i < command->n_options; i++)
         print_option(out, &command->options[i]);
     print_option(out, &help);

@@ -1,9 +1,12 @@
 /* stiction settings: every choice of a simulation, from the tables of the library. */
+#include "choices.h"
 #include "command.h"
 #include "json.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stiction/stiction.h>
+#include <string.h>
 
 typedef struct SettingsOptions {
     bool json;
@@ -28,34 +31,86 @@ const Command settings_command = {
 
 static const char *const kind_names[] = {"choice", "number", "integer", "boolean", "vector"};
 
+/* How the list is grouped; settings that are not named here come last. */
+#define MOST_KEYS 12
+static const struct Group {
+    const char *title, *keys[MOST_KEYS];
+} groups[] = {
+    {"Scheme", {"preset", "integrator", "form", "contact", "law", "facets", "drift", "impact", "events", "initial"}},
+    {"Step", {"h", "end", "gravity", "speed_limit"}},
+    {"Solver", {"solver", "tolerance", "max_iterations", "threads", "islands", "forces"}},
+    {"Contacts and drift", {"margin", "slop", "correction_speed", "active_gap", "all_points", "keep_springs"}},
+    {"Impacts and events", {"restitution_speed", "event_step", "max_events"}},
+    {"Sleep", {"sleep", "sleep_speed", "sleep_time"}},
+    {"Contact compliant", {"patch_elements", "patch_spacing", "patch_mass"}},
+    {"Contact regularized", {"contact_stiffness", "contact_damping", "joint_stiffness", "rigid_limit"}},
+    {"More", {NULL}},
+};
+enum { N_GROUPS = (int)(sizeof groups / sizeof groups[0]), COLUMN = 21 };
+
+static int group_of(const st_Setting *setting)
+{
+    for (int g = 0; g < N_GROUPS - 1; g++)
+        for (int k = 0; k < MOST_KEYS && groups[g].keys[k] != NULL; k++)
+            if (strcmp(groups[g].keys[k], setting->key) == 0) return g;
+    return N_GROUPS - 1;
+}
+
+/* "euler | implicit (default)", "number [s], 1e-30 to 1e+30 (0.001)". */
 static void print_range(const st_Setting *setting)
 {
-    if (setting->words != NULL) {
-        for (int k = 0; setting->words[k] != NULL; k++)
-            printf("%s%s", k > 0 ? " | " : "", setting->words[k]);
-        return;
+    const st_SystemDef def = st_system_def();
+    st_SettingValue value = {0};
+    char usual[128], text[600] = "";
+    st_setting_get(&def, setting->key, &value, NULL);
+    setting_text(setting, &value, usual, sizeof usual);
+    for (int k = 0; setting->words != NULL && setting->words[k] != NULL; k++)
+        add_text(text, sizeof text, "%s%s", k > 0 ? " | " : "", setting->words[k]);
+    if (setting->words == NULL) {
+        add_text(text, sizeof text, "%s", kind_names[setting->kind]);
+        if (setting->unit[0] != '\0') add_text(text, sizeof text, " [%s]", setting->unit);
+        if (setting->kind == ST_SETTING_NUMBER || setting->kind == ST_SETTING_INTEGER)
+            add_text(text, sizeof text, ", %g to %g", setting->min, setting->max);
     }
-    printf("%s", kind_names[setting->kind]);
-    if (setting->unit[0] != '\0') printf(" [%s]", setting->unit);
-    if (setting->kind != ST_SETTING_NUMBER && setting->kind != ST_SETTING_INTEGER) return;
-    printf(", %g to %g", setting->min, setting->max);
+    add_text(text, sizeof text, "; default %s", usual);
+    fputs(tone(stdout, DIM), stdout);
+    print_wrapped(stdout, text, COLUMN);
+    fputs(tone(stdout, PLAIN), stdout);
+}
+
+static void print_title(const char *title)
+{
+    printf("%s%s%s\n", tone(stdout, BOLD), title, tone(stdout, PLAIN));
+}
+
+static void print_named(const char *name, const char *help, int column)
+{
+    printf("  %-*s ", column - 3, name);
+    print_wrapped_at(stdout, help, column, column);
 }
 
 static void print_text(void)
 {
-    printf("settings (simulation/KEY):\n");
-    for (int i = 0; i < st_setting_count(); i++) {
-        const st_Setting *setting = st_setting(i);
-        printf("  %-18s %s\n%21s", setting->key, setting->help, "");
-        print_range(setting);
-        putchar('\n');
+    for (int g = 0; g < N_GROUPS; g++) {
+        bool any = false;
+        for (int i = 0; i < st_setting_count(); i++) {
+            const st_Setting *setting = st_setting(i);
+            if (group_of(setting) != g) continue;
+            if (!any) print_title(groups[g].title);
+            any = true;
+            print_named(setting->key, setting->help, COLUMN);
+            print_range(setting);
+        }
+        if (any) putchar('\n');
     }
-    printf("\npresets:\n");
+    print_title("Presets");
     for (int i = 0; i < st_preset_count(); i++)
-        printf("  %-22s %s\n", st_preset_name(i), st_preset_help(i));
-    printf("\nsolvers:\n");
+        print_named(st_preset_name(i), st_preset_help(i), 25);
+    putchar('\n');
+    print_title("Solvers");
     for (int i = 0; i < st_solver_count(); i++)
-        printf("  %-22s %s\n", st_solver_name(i), st_solver_help(st_solver_name(i)));
+        print_named(st_solver_name(i), st_solver_help(st_solver_name(i)), 25);
+    printf("\nIn a scene: \"simulation\": {\"h\": 0.01}; for one run: --set simulation/h=0.01\n");
 }
 
 static void setting_json(Json *json, const st_Setting *setting)

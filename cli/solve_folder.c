@@ -2,6 +2,7 @@
 #include "drawing.h"
 #include "json.h"
 #include "solve.h"
+#include "terminal.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -222,14 +223,17 @@ static const char *short_name(const char *path, const char *folder)
     return path + length + strspn(path + length, "/");
 }
 
-static void print_rows(const SolvedFile *solved, const char *name)
+static void print_rows(const Fold *fold, const SolvedFile *solved, const char *name)
 {
     for (int k = 0; k < solved->n_results; k++) {
         const SolveResult *r = &solved->results[k];
-        printf("%-52s %-8s %-14s", k == 0 ? name : "", r->solver, solve_status_name(r->status));
-        if (!isnan(r->error)) printf(" %9.2e %9.2e %10ld %10.3g", r->error, r->error_rho, r->iterations, r->seconds);
-        if (r->answered != NULL) printf("  by %s", r->answered);
-        putchar('\n');
+        char text[4500];
+        snprintf(text, sizeof text, "%-52.4000s %-8s %-14s", k == 0 ? name : "", r->solver,
+                 solve_status_name(r->status));
+        if (!isnan(r->error))
+            add_text(text, sizeof text, " %9.2e %9.2e %10ld %10.3g", r->error, r->error_rho, r->iterations, r->seconds);
+        if (r->answered != NULL) add_text(text, sizeof text, " %9s", r->answered);
+        fold_row(fold, text);
     }
     fflush(stdout);
 }
@@ -241,6 +245,7 @@ typedef struct Tour {
     Record *records;
     int n_records, unread;
     Json json;
+    Fold fold;
 } Tour;
 
 static bool visit(Tour *tour, const char *path)
@@ -251,7 +256,7 @@ static bool visit(Tour *tour, const char *path)
     if (tour->options->json)
         put_solved(&tour->json, NULL, &solved, tour->options);
     else if (read)
-        print_rows(&solved, short_name(path, tour->folder));
+        print_rows(&tour->fold, &solved, short_name(path, tour->folder));
     if (!read) {
         complain(STATUS_INPUT, "%s", solved.message);
         tour->unread++;
@@ -290,8 +295,10 @@ int solve_folder(const char *folder, const SolveOptions *o)
         put_number(&tour.json, "tolerance", o->tolerance);
         put_open_array(&tour.json, "problems");
     } else {
-        printf("%-52s %-8s %-14s %9s %9s %10s %10s\n", "problem", "solver", "status", "error", "error_rho",
-               "iterations", "seconds");
+        char titles[160];
+        snprintf(titles, sizeof titles, "%-52s %-8s %-14s %9s %9s %10s %10s %9s", "problem", "solver", "status",
+                 "error", "error_rho", "iterations", "seconds", "by");
+        fold_titles(&tour.fold, stdout, titles);
     }
     for (int k = 0; k < tour.paths.count && ok; k++)
         ok = visit(&tour, tour.paths.item[k]);

@@ -1,6 +1,7 @@
 /* The results of one problem file: a table for people, members for JSON. */
 #include "json.h"
 #include "solve.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,16 +27,18 @@ static void print_head(FILE *out, const SolvedFile *solved, const SolveOptions *
                 p->form == ST_FORM_LOCAL ? "W" : "M", solved->lowest);
 }
 
-static void print_result(FILE *out, const SolvedFile *solved, const SolveResult *r)
+static void print_result(const Fold *fold, const SolvedFile *solved, const SolveResult *r)
 {
-    fprintf(out, "%-8s %-14s", r->solver, solve_status_name(r->status));
+    char text[300];
+    snprintf(text, sizeof text, "%-8s %-14s", r->solver, solve_status_name(r->status));
     if (!isnan(r->error))
-        fprintf(out, " %9.2e %9.2e %10ld %10.3g %9.2e %9.2e", r->error, r->error_rho, r->iterations, r->seconds,
-                r->violation, r->complementarity);
-    if (r->answered != NULL) fprintf(out, "  by %s", r->answered);
-    if (r->message[0] != '\0') fprintf(out, "  %s", r->message);
-    if (r->status != SOLVED && r->worst >= 0 && solved->friction != NULL) fprintf(out, "  worst: contact %d", r->worst);
-    fputc('\n', out);
+        add_text(text, sizeof text, " %9.2e %9.2e %10ld %10.3g %9.2e %9.2e", r->error, r->error_rho, r->iterations,
+                 r->seconds, r->violation, r->complementarity);
+    if (r->answered != NULL) add_text(text, sizeof text, " %9s", r->answered);
+    if (r->status != SOLVED && r->worst >= 0 && solved->friction != NULL)
+        add_text(text, sizeof text, "  worst: contact %d", r->worst);
+    fold_row(fold, text);
+    if (r->message[0] != '\0') print_wrapped(fold->out, r->message, 9);
 }
 
 /* Which impulses does the problem determine? */
@@ -69,11 +72,15 @@ static void print_determined(FILE *out, const SolvedFile *solved)
 
 void print_solved(FILE *out, const SolvedFile *solved, const SolveOptions *o)
 {
+    char titles[160];
+    Fold fold;
     print_head(out, solved, o);
-    fprintf(out, "%-8s %-14s %9s %9s %10s %10s %9s %9s\n", "solver", "status", "error", "error_rho", "iterations",
-            "seconds", solved->friction != NULL ? "cone [Ns]" : "z < 0", solved->friction != NULL ? "r.u^ [J]" : "z.w");
+    snprintf(titles, sizeof titles, "%-8s %-14s %9s %9s %10s %10s %9s %9s %9s", "solver", "status", "error",
+             "error_rho", "iterations", "seconds", solved->friction != NULL ? "cone [Ns]" : "z<0",
+             solved->friction != NULL ? "r.u^ [J]" : "z.w", "by");
+    fold_titles(&fold, out, titles);
     for (int k = 0; k < solved->n_results; k++)
-        print_result(out, solved, &solved->results[k]);
+        print_result(&fold, solved, &solved->results[k]);
     if (o->determine && solved->friction != NULL) print_determined(out, solved);
 }
 

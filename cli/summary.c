@@ -1,12 +1,12 @@
 /* The summary of a run, for people. */
 #include "choices.h"
 #include "report.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <string.h>
 
-#define MOST_BODIES     20 /* in the table of final states */
-#define FIRST_BODIES    8  /* shown when there are more    */
+#define MOST_BODIES     12 /* in the table of final states; more have none */
 #define SHOWN_COLLISONS 8
 
 const char *body_name(const st_Scene *scene, st_BodyId id)
@@ -16,43 +16,61 @@ const char *body_name(const st_Scene *scene, st_BodyId id)
     return body.name;
 }
 
-static void print_counts(FILE *out, const Tally *tally, double end, double time)
+static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, double end, double time)
 {
-    fprintf(out, "  %-22s %s at t = %.10g s of %.10g s, %lld steps\n", "run", outcome_name(tally->outcome), time, end,
-            tally->steps);
+    const bool finished = tally->outcome == RUN_FINISHED;
+    fprintf(out, "  %-22s %s%s%s at t = %.10g s of %.10g s, %lld step%s\n", "run", tone(out, finished ? GREEN : RED),
+            outcome_name(tally->outcome), tone(out, PLAIN), time, end, tally->steps, plural(tally->steps));
     fprintf(out, "  %-22s %d\n", "contacts at most", tally->max_contacts);
     fprintf(out, "  %-22s %.3g m deep\n", "worst gap", tally->worst_gap);
-    fprintf(out, "  %-22s %.3g\n", "worst joint error", tally->worst_joint_error);
+    if (st_scene_joint_count(scene) > 0) fprintf(out, "  %-22s %.3g\n", "worst joint error", tally->worst_joint_error);
     fprintf(out, "  %-22s %.3g\n", "worst residual", tally->worst_residual);
     if (tally->worst_joint_residual > 0)
         fprintf(out, "  %-22s %.3g m/s or rad/s\n", "worst joint residual", tally->worst_joint_residual);
-    fprintf(out, "  %-22s %lld not converged, %lld fallbacks", "solver", tally->failures, tally->fallbacks);
-    if (tally->overlapping > 0) fprintf(out, ", %lld overlaps softened", tally->overlapping);
+    fprintf(out, "  %-22s %s%lld not converged%s, %lld fallback%s", "solver",
+            tone(out, tally->failures > 0 ? YELLOW : PLAIN), tally->failures, tone(out, PLAIN), tally->fallbacks,
+            plural(tally->fallbacks));
+    if (tally->overlapping > 0)
+        fprintf(out, ", %lld overlap%s softened", tally->overlapping, plural(tally->overlapping));
     fputc('\n', out);
+}
+
+/* A label and a text that may have several lines. */
+static void print_row(FILE *out, const char *label, const char *text)
+{
+    fprintf(out, "  %-22s ", label);
+    print_wrapped_at(out, text, 25, 25);
 }
 
 static void print_initial(FILE *out, const st_System *system)
 {
     double position, velocity;
+    char text[160];
     st_system_initial_change(system, &position, &velocity);
-    if (position > 0 || velocity > 0)
-        fprintf(out, "  %-22s made consistent: moved by at most %.3g, velocities changed by at most %.3g\n",
-                "initial state", position, velocity);
+    if (position <= 0 && velocity <= 0) return;
+    snprintf(text, sizeof text, "made consistent: moved by at most %.3g, velocities changed by at most %.3g", position,
+             velocity);
+    print_row(out, "initial state", text);
 }
 
 static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tally)
 {
-    fprintf(out, "  %-22s %lld", "collisions", tally->collisions);
+    char text[1200];
+    snprintf(text, sizeof text, "%lld", tally->collisions);
     for (int i = 0; i < tally->n_list && i < SHOWN_COLLISONS; i++) {
         const Collision *c = &tally->list[i];
-        fprintf(out, "%s%.6g s %s-%s", i == 0 ? ": " : ", ", c->time, body_name(scene, c->a), body_name(scene, c->b));
+        add_text(text, sizeof text, "%s%.6g s %.50s-%.50s", i == 0 ? ": " : ", ", c->time, body_name(scene, c->a),
+                 body_name(scene, c->b));
     }
-    fputs(tally->n_list > SHOWN_COLLISONS ? ", ...\n" : "\n", out);
+    if (tally->n_list > SHOWN_COLLISONS) add_text(text, sizeof text, ", ...");
+    print_row(out, "collisions", text);
     if (tally->transitions > 0)
         fprintf(out, "  %-22s %lld (take-off, stick, slip)\n", "transitions", tally->transitions);
-    if (tally->accumulations > 0)
-        fprintf(out, "  %-22s in %lld steps, first at %.6g s: no rebounds to the end of those steps\n",
-                "events accumulated", tally->accumulations, tally->accumulated_time);
+    if (tally->accumulations > 0) {
+        snprintf(text, sizeof text, "in %lld step%s, first at %.6g s: no rebounds to the end of those steps",
+                 tally->accumulations, plural(tally->accumulations), tally->accumulated_time);
+        print_row(out, "events accumulated", text);
+    }
     if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
 }
 
@@ -62,7 +80,7 @@ static void print_energy(FILE *out, const Tally *tally)
     fprintf(out, "  %-22s %13s %13s %13s\n", "energy [J]", "kinetic", "potential", "total");
     fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  start", tally->kinetic_start, tally->potential_start, start);
     fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  end", tally->kinetic, tally->potential, end);
-    fprintf(out, "  %-22s ", "  largest rise, a step");
+    fprintf(out, "  %-22s ", "  largest rise, 1 step");
     if (tally->largest_increase > 0)
         fprintf(out, "%13.3g at t = %.6g s\n", tally->largest_increase, tally->largest_increase_time);
     else
@@ -76,12 +94,17 @@ static void print_time(FILE *out, const st_System *system, const Tally *tally)
     st_system_profile(system, stage);
     for (int i = 0; i < ST_N_STAGES; i++)
         sum += stage[i];
-    fprintf(out, "  %-22s %.3g s wall, %.3g s CPU", "time", tally->wall, tally->cpu);
-    if (tally->steps > 0) fprintf(out, ", %.3g us a step", 1e6 * tally->wall / (double)tally->steps);
+    char wall[32], cpu[32], step[32];
+    time_text(tally->wall, wall, sizeof wall), time_text(tally->cpu, cpu, sizeof cpu);
+    time_text(tally->wall / fmax(1, (double)tally->steps), step, sizeof step);
+    fprintf(out, "  %-22s %s wall, %s CPU", "time", wall, cpu);
+    if (tally->steps > 0) fprintf(out, ", %s per step", step);
     fputc('\n', out);
-    for (int i = 0; i < ST_N_STAGES; i++)
+    for (int i = 0; i < ST_N_STAGES; i++) {
+        time_text(stage[i], wall, sizeof wall);
         if (stage[i] > 0)
-            fprintf(out, "    %-20s %9.3g s %5.1f %%\n", st_stage_name((st_Stage)i), stage[i], 100 * stage[i] / sum);
+            fprintf(out, "    %-20s %10s %5.1f %%\n", st_stage_name((st_Stage)i), wall, 100 * stage[i] / sum);
+    }
 }
 
 /* Columns that no body can change are left out: a planar run shows x, y, an angle and their rates; a run in
@@ -103,23 +126,21 @@ static int only_turn(uint32_t axes)
     return turns == ST_LOCK_RX ? 0 : turns == ST_LOCK_RY ? 1 : turns == ST_LOCK_RZ ? 2 : -1;
 }
 
-static void print_titles(FILE *out, uint32_t axes, int name_width)
+static void print_titles(Fold *fold, FILE *out, uint32_t axes, int name_width)
 {
     static const char *const p[] = {"x", "y", "z"}, *const v[] = {"vx", "vy", "vz"}, *const w[] = {"wx", "wy", "wz"};
     int turn = only_turn(axes);
     bool in_space = turn < 0 && (axes & ST_LOCK_ROTATION) != 0;
-    fprintf(out, "  %-*s", name_width, "final state");
+    char text[400] = "";
+    add_text(text, sizeof text, "  %-*s", name_width, "final state");
     for (int k = 0; k < 3; k++)
-        if (axes & (1u << k)) fprintf(out, " %13s", p[k]);
-    if (turn >= 0) fprintf(out, " %13s", "angle");
-    if (in_space) {
-        fprintf(out, " %9s %9s %9s %9s %11s %11s\n", "qw", "qx", "qy", "qz", "speed", "spin");
-        return;
-    }
-    for (int k = 0; k < 3; k++)
-        if (axes & (1u << k)) fprintf(out, " %11s", v[k]);
-    if (turn >= 0) fprintf(out, " %11s", w[turn]);
-    fputc('\n', out);
+        if (axes & (1u << k)) add_text(text, sizeof text, " %13s", p[k]);
+    if (turn >= 0) add_text(text, sizeof text, " %13s", "angle");
+    if (in_space) add_text(text, sizeof text, " %9s %9s %9s %9s %11s %11s", "qw", "qx", "qy", "qz", "speed", "spin");
+    for (int k = 0; k < 3 && !in_space; k++)
+        if (axes & (1u << k)) add_text(text, sizeof text, " %11s", v[k]);
+    if (turn >= 0) add_text(text, sizeof text, " %11s", w[turn]);
+    fold_titles(fold, out, text);
 }
 
 static double length_of(st_Vec3 a)
@@ -127,59 +148,64 @@ static double length_of(st_Vec3 a)
     return sqrt(a.x * a.x + a.y * a.y + a.z * a.z);
 }
 
-static void print_body(FILE *out, const st_System *system, st_BodyId id, const char *name, uint32_t axes,
+static void print_body(const Fold *fold, const st_System *system, st_BodyId id, const char *name, uint32_t axes,
                        int name_width)
 {
     st_Pose pose = {0};
     st_Vec3 v = {0}, w = {0};
+    char text[400] = "";
     if (st_system_pose(system, id, &pose) != ST_OK || st_system_velocity(system, id, &v, &w) != ST_OK) return;
     double position[] = {pose.p.x, pose.p.y, pose.p.z}, velocity[] = {v.x, v.y, v.z}, spin[] = {w.x, w.y, w.z};
     double q[] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
     int turn = only_turn(axes);
-    fprintf(out, "  %-*s", name_width, name);
+    bool in_space = turn < 0 && (axes & ST_LOCK_ROTATION) != 0;
+    add_text(text, sizeof text, "  %-*.*s", name_width, name_width, name);
     for (int k = 0; k < 3; k++)
-        if (axes & (1u << k)) fprintf(out, " %13.9g", position[k]);
-    if (turn < 0 && (axes & ST_LOCK_ROTATION) != 0) {
-        fprintf(out, " %9.6f %9.6f %9.6f %9.6f %11.4g %11.4g\n", q[0], q[1], q[2], q[3], length_of(v), length_of(w));
-        return;
-    }
-    if (turn >= 0) fprintf(out, " %13.9g", 2 * atan2(q[0] < 0 ? -q[turn + 1] : q[turn + 1], fabs(q[0])));
-    for (int k = 0; k < 3; k++)
-        if (axes & (1u << k)) fprintf(out, " %11.4g", velocity[k]);
-    if (turn >= 0) fprintf(out, " %11.4g", spin[turn]);
-    fputc('\n', out);
+        if (axes & (1u << k)) add_text(text, sizeof text, " %13.7g", position[k]);
+    if (in_space)
+        add_text(text, sizeof text, " %9.6f %9.6f %9.6f %9.6f %11.4g %11.4g", q[0], q[1], q[2], q[3], length_of(v),
+                 length_of(w));
+    if (turn >= 0) add_text(text, sizeof text, " %13.7g", 2 * atan2(q[0] < 0 ? -q[turn + 1] : q[turn + 1], fabs(q[0])));
+    for (int k = 0; k < 3 && !in_space; k++)
+        if (axes & (1u << k)) add_text(text, sizeof text, " %11.4g", velocity[k]);
+    if (turn >= 0) add_text(text, sizeof text, " %11.4g", spin[turn]);
+    fold_row(fold, text);
 }
 
 static void print_bodies(FILE *out, const Loaded *loaded)
 {
-    int n = st_scene_body_count(loaded->scene), shown = n <= MOST_BODIES ? n : FIRST_BODIES;
+    const int n = st_scene_body_count(loaded->scene);
     int width = (int)strlen("final state");
     uint32_t axes = free_axes(loaded->scene);
-    for (int i = 1; i <= shown; i++) {
+    Fold fold;
+    if (n > MOST_BODIES) {
+        fprintf(out, "  %-22s %d bodies: --json and -o FILE.csv have them\n", "final state", n);
+        return;
+    }
+    for (int i = 1; i <= n; i++) {
         int length = (int)strlen(body_name(loaded->scene, (st_BodyId){i}));
         if (length > width) width = length;
     }
     if (width > 40) width = 40;
-    print_titles(out, axes, width);
-    for (int i = 1; i <= shown; i++)
-        print_body(out, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, width);
-    if (shown < n) fprintf(out, "  ... and %d more bodies (-o FILE.csv or --json has them all)\n", n - shown);
+    fputc('\n', out);
+    print_titles(&fold, out, axes, width);
+    for (int i = 1; i <= n; i++)
+        print_body(&fold, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, width);
 }
 
 void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs)
 {
-    fprintf(out, "%s (%s)\n", loaded->name, loaded->path);
+    fprintf(out, "%s%s%s (%s)\n", tone(out, BOLD), loaded->name, tone(out, PLAIN), loaded->path);
     if (loaded->description[0] != '\0') print_wrapped(out, loaded->description, 2);
     fprintf(out, "  preset %s\n", loaded->def.preset);
     print_choices(out, &loaded->def, false, 4);
     fputc('\n', out);
     print_initial(out, loaded->system);
-    print_counts(out, tally, loaded->def.end, st_system_time(loaded->system));
+    print_counts(out, loaded->scene, tally, loaded->def.end, st_system_time(loaded->system));
     if (loaded->def.events != ST_EVENTS_OFF || tally->collisions > 0) print_collisions(out, loaded->scene, tally);
-    if (tally->message[0] != '\0') fprintf(out, "  %-22s %s\n", "why", tally->message);
+    if (tally->message[0] != '\0') print_row(out, "why", tally->message);
     print_energy(out, tally);
     print_time(out, loaded->system, tally);
-    fputc('\n', out);
     print_bodies(out, loaded);
     if (outputs->table != NULL) fprintf(out, "  table: %s\n", outputs->table);
     if (outputs->picture != NULL) fprintf(out, "  picture: %s\n", outputs->picture);

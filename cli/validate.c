@@ -4,6 +4,7 @@
 #include "gallery.h"
 #include "json.h"
 #include "progress.h"
+#include "terminal.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -189,14 +190,26 @@ double sim_force(const Sim *sim)
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
+#define WIDE 107 /* columns of the table; on a narrower terminal quantities have lines of their own */
+
+/* The quantity, in its column or on its line, and blanks up to the numbers. */
+static void print_quantity(const char *what)
+{
+    const bool narrow = terminal_columns(stdout) > 0 && terminal_columns(stdout) < WIDE;
+    if (narrow && what[0] != '\0') printf("    %s\n", what);
+    printf("    %-*s", narrow ? 18 : 52, narrow ? "" : what);
+}
+
 static void print_result(const Result *r)
 {
+    const char *plain = tone(stdout, PLAIN);
+    print_quantity(r->what);
     if (r->message[0] != '\0') {
-        printf("    %-52s FAILED: %s\n", r->what, r->message);
+        printf(" %sFAILED%s: %s\n", tone(stdout, RED), plain, r->message);
         return;
     }
-    printf("    %-52s %14.9g %14.9g %9.2e %9.1e  %s\n", r->what, r->expected, r->got, fabs(r->got - r->expected),
-           r->tolerance, r->passed ? "ok" : "FAILED");
+    printf(" %14.9g %14.9g %9.2e %9.1e  %s%s%s\n", r->expected, r->got, fabs(r->got - r->expected), r->tolerance,
+           tone(stdout, r->passed ? GREEN : RED), r->passed ? "ok" : "FAILED", plain);
 }
 
 static void print_table(const Check *check)
@@ -204,7 +217,9 @@ static void print_table(const Check *check)
     const Case *last = NULL;
     for (int k = 0; k < check->n; k++) {
         const Result *r = &check->result[k];
-        if (r->of != last) printf("  %s  %s (%s)\n", r->of->id, r->of->title, r->of->source);
+        if (r->of != last)
+            printf("  %s%s  %s%s (%s)\n", tone(stdout, BOLD), r->of->id, r->of->title, tone(stdout, PLAIN),
+                   r->of->source);
         print_result(r);
         last = r->of;
     }
@@ -214,7 +229,12 @@ static void print_missing(void)
 {
     printf("\nnot there:\n");
     for (const Case *c = validate_cases; c->id != NULL; c++)
-        if (c->run == NULL) printf("  %-5s %s: %s\n", c->id, c->title, c->reason);
+        if (c->run == NULL) {
+            char text[400];
+            snprintf(text, sizeof text, "%s: %s", c->title, c->reason);
+            printf("  %-5s ", c->id);
+            print_wrapped_at(stdout, text, 8, 8);
+        }
 }
 
 static void print_markdown(const Check *check)
@@ -293,10 +313,11 @@ static int run_cases(Check *check)
     else if (o->markdown)
         print_markdown(check);
     else {
-        printf("    %-52s %14s %14s %9s %9s\n", "", "expected", "got", "error", "tolerance");
+        print_quantity("");
+        printf(" %14s %14s %9s %9s\n", "expected", "got", "error", "tolerance");
         print_table(check);
         if (o->only == NULL) print_missing();
-        printf("\n%d cases, %d quantities, %d failed, %.1f s\n", n_cases, check->n, check->failed,
+        printf("\n%d case%s, %d quantities, %d failed, %.1f s\n", n_cases, plural(n_cases), check->n, check->failed,
                wall_seconds() - start);
     }
     return check->failed > 0 ? STATUS_FAILED : STATUS_OK;

@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define ST_VERSION_MAJOR 0
-#define ST_VERSION_MINOR 1
+#define ST_VERSION_MINOR 2
 #define ST_VERSION_PATCH 0
 
 /* "0.1.0": the version of the library that is linked, not of the header. */
