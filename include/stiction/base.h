@@ -1,9 +1,19 @@
-/* stiction/base.h -- status, messages, memory and the small vectors every other header uses.
+/* stiction/base.h -- status, messages, memory and small vectors, used by every other header.
  *
- * Everything that can fail returns an st_Status; what a person must read goes to the optional
- * st_Error. Whatever returns a status takes any argument and says what is wrong with it; whatever does not (counts,
- * times, names) wants an object that is there. The library never exits, aborts or prints. SI units and radians
- * throughout.
+ * Errors. Every function that can fail returns an st_Status and writes a message for a person to the optional st_Error.
+ * Such a function accepts any argument, NULL included, and reports what is wrong with it. Functions that return a value
+ * (counts, times, names) require a valid object. A call that fails leaves its object as it was. The library never
+ * exits, aborts or prints.
+ *
+ * Threads. There is no global mutable state. One object (scene, system, solver, problem) may be used by one thread at a
+ * time. Functions that take a `const` object may run in several threads at once while no thread changes it. A comment
+ * says where a function differs from this rule.
+ *
+ * Memory. Objects made by a `create`, `copy` or `clone` function belong to the caller and are freed by the matching
+ * `destroy`. Arguments are copied during the call unless the comment says otherwise. Returned pointers into an object
+ * stay valid until the object is changed or destroyed unless the comment says otherwise.
+ *
+ * SI units and radians throughout.
  */
 #ifndef STICTION_BASE_H
 #define STICTION_BASE_H
@@ -26,7 +36,7 @@ extern "C" {
 #define ST_VERSION_MINOR 2
 #define ST_VERSION_PATCH 0
 
-/* "0.1.0": the version of the library that is linked, not of the header. */
+/* Version of the linked library, for example "0.1.0". It can differ from the version of the header. */
 ST_API const char *st_version(void);
 
 typedef enum st_Status {
@@ -40,7 +50,7 @@ typedef enum st_Status {
     ST_ERR_EVENTS       /* events accumulate faster than the scheme can resolve them   */
 } st_Status;
 
-/* "argument", "memory", ...: for messages and JSON. */
+/* Name of a status for messages and JSON: "argument", "memory", ... A static string. */
 ST_API const char *st_status_name(st_Status status);
 
 typedef struct st_Error {
@@ -49,14 +59,14 @@ typedef struct st_Error {
     char message[512]; /* one line, no newline: what, which, found, expected      */
 } st_Error;
 
-/* Memory comes from here: one per object, never global. Size and alignment go to both calls. */
+/* Memory functions of one object; there is no global allocator. Both calls receive size and alignment. */
 typedef struct st_Allocator {
     void *(*alloc)(void *ctx, size_t size, size_t align); /* NULL when refused        */
     void (*free)(void *ctx, void *memory, size_t size, size_t align);
     void *ctx;
 } st_Allocator;
 
-/* malloc and free; what every def starts with. */
+/* The allocator that every def starts with: malloc and free. */
 ST_API st_Allocator st_default_allocator(void);
 
 typedef struct st_Vec3 {

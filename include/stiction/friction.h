@@ -1,5 +1,5 @@
-/* stiction/friction.h -- friction problems as the field exchanges them (FCLIB), on their own: no system
- * and no files around them. Reading and writing them: <stiction/io.h>.
+/* stiction/friction.h -- friction problems in the layout of FCLIB, without a system or files. Reading and writing them:
+ * <stiction/io.h>.
  *
  *   local   u = W r + V l + q,     V' r + R l + s = 0
  *   global  M v = H r + G l + f,   u = H' v + w,   G' v + b = 0
@@ -18,7 +18,7 @@ extern "C" {
 
 typedef enum st_FrictionForm { ST_FORM_LOCAL = 0, ST_FORM_GLOBAL } st_FrictionForm;
 
-/* Data of the caller's, never changed. n_r = dim n_contacts. */
+/* The problem belongs to the caller and is never changed. n_r = dim n_contacts. */
 typedef struct st_FrictionProblem {
     st_FrictionForm form;
     int dim; /* rows a contact: 2 in the plane, 3 in space, 4 spinning, 5 rolling, 6 both */
@@ -35,20 +35,21 @@ typedef struct st_FrictionProblem {
     const double *mu_spin; /* n_contacts, dim 4 and 6; else NULL                       */
 } st_FrictionProblem;
 
-/* ST_OK when sizes, indices and numbers make sense; else which one does not. */
+/* Check sizes, indices and numbers; the message names the first that is not valid. */
 ST_API st_Status st_friction_check(const st_FrictionProblem *problem, st_Error *err);
 
-/* A problem made ready for the solvers. The problem must outlive it. */
+/* A problem prepared for the solvers. */
 typedef struct st_Friction st_Friction;
+/* Prepare a problem. The problem is not copied: it must outlive *out. Free *out with st_friction_destroy. */
 ST_API st_Status st_friction_create(const st_FrictionProblem *problem, st_Friction **out, st_Error *err);
-ST_API void st_friction_destroy(st_Friction *friction); /* NULL is fine */
+/* Free a prepared problem. NULL is allowed. */
+ST_API void st_friction_destroy(st_Friction *friction);
 
-/* Solve with any solver of problem.h. Where M is symmetric with small diagonal blocks the solver gets M and
- * H as they are; else W is formed, in every call, by a sparse factorisation. solution: r, u, and v, l where
- * the problem has them.                                                                             */
+/* Solve with any solver of problem.h. If M is symmetric with small diagonal blocks the solver works on M and H.
+ * Otherwise each call forms W by a sparse factorisation. `solution` receives r, u, and v, l if the problem has them. */
 ST_API st_Status st_friction_solve(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
                                    st_Error *err);
-/* Is W (or M) symmetric as the named solver would see it, and the law one that it takes? */
+/* True if the named solver accepts this problem: its law, its dimension, and the symmetry of W or M. */
 ST_API bool st_friction_accepts(const st_Friction *friction, const char *solver);
 
 /* How good r is, by the measure of the collections of test problems. Only r is looked at; v and u are
@@ -64,12 +65,12 @@ typedef struct st_FrictionError {
     int worst_contact;      /* the one with the largest share of error; -1: none        */
 } st_FrictionError;
 
-/* u (n_r) and v (n_v) get the velocities that belong to r; either may be NULL. */
+/* Compute the error of r. u (n_r) and v (n_v) receive the velocities that belong to r; either may be NULL. */
 ST_API st_Status st_friction_error(st_Friction *friction, const double *r, double *u, double *v, st_FrictionError *out,
                                    st_Error *err);
 
-/* The lowest eigenvalue of the symmetric part of W (local) or M (global) against the largest, from above,
- * by Lanczos' method: a value below 0 is proof, found in the direction it belongs to.               */
+/* Upper bound of the lowest eigenvalue of the symmetric part of W (local) or M (global), divided by the largest, by
+ * Lanczos' method. A value below 0 proves that the matrix is not positive semi-definite.            */
 ST_API st_Status st_friction_lowest(const st_FrictionProblem *problem, double *relative, st_Error *err);
 
 /* Is there a proof that no solution exists: y >= 0 on the normals with q . y < 0 that no impulse of the cones
@@ -77,15 +78,18 @@ ST_API st_Status st_friction_lowest(const st_FrictionProblem *problem, double *r
  * which proves nothing. For local problems without equality rows; else 0.                            */
 ST_API st_Status st_friction_contradiction(const st_FrictionProblem *problem, double *margin, st_Error *err);
 
-/* A step problem in the FCLIB layout. Global where nothing but rigid joints stands beside the contacts; else,
- * or when asked, local with joints, springs and compliance folded into W and q. Frictionless contacts get
- * mu = 0 and tangents of zero; every friction law is written as its mu. Owns its arrays.            */
+/* A step problem in the FCLIB layout. It is global if the step problem has only contacts and rigid joints. Otherwise,
+ * or on request, it is local, with joints, springs and compliance folded into W and q. Frictionless contacts get mu = 0
+ * and tangents of zero; every friction law is written as its mu. It owns its arrays.                    */
 typedef struct st_FrictionCopy st_FrictionCopy;
+/* Copy a step problem. Free the copy with st_friction_copy_destroy. */
 ST_API st_Status st_friction_from_step(const st_Problem *step, bool local, st_FrictionCopy **out, st_Error *err);
+/* The problem inside the copy; valid until the copy is destroyed. */
 ST_API const st_FrictionProblem *st_friction_copy_problem(const st_FrictionCopy *copy);
-ST_API void st_friction_copy_destroy(st_FrictionCopy *copy); /* NULL is fine */
+/* Free a copy. NULL is allowed. */
+ST_API void st_friction_copy_destroy(st_FrictionCopy *copy);
 
-/* The same figures of a linear complementarity problem, from z alone; st_lcp_residual written a second time.
+/* Error of a solution z of a linear complementarity problem, computed independently of st_lcp_residual:
  *
  *     error = | min(z, w) | / | q |,   w = M z + q,   of free rows | w |;     absolute where q = 0
  *     error_rho likewise with rho w, over rho | q |:  rho = 1 / mean(| diag M |)                       */
@@ -95,7 +99,7 @@ typedef struct st_LcpError {
     double complementarity; /* sum of | z w | over rows that are not free                */
 } st_LcpError;
 
-/* w (n) gets M z + q; may be NULL. */
+/* Compute the error of z. w (n, may be NULL) receives M z + q. */
 ST_API st_Status st_lcp_error(const st_LcpProblem *problem, const double *z, double *w, st_LcpError *out,
                               st_Error *err);
 
@@ -110,10 +114,11 @@ typedef struct st_Determined {
     int undetermined_contacts;
 } st_Determined;
 
-/* determined (n_r flags) tells which components are the same in all solutions near r, cones not counted; least
- * (n_r) is the solution of least sum of weight_i r_i^2 (weight n_contacts numbers > 0, one a contact; NULL: all 1),
- * the limit of contacts with compliance weight_i that goes to zero (Preclik, Popa & Ruede 2011). Either
- * output may be NULL. tolerance: relative, of rank and of the active set; 0: a good one.            */
+/* Find which impulses are determined, and the solution of least norm. determined (n_r flags): the component is the same
+ * in all solutions near r, not considering the cones. least (n_r): the solution with the least sum of weight_i r_i^2,
+ * which is the limit of contacts whose compliance weight_i goes to zero (Preclik, Popa & Ruede 2011). weight has one
+ * positive number per contact; NULL: all 1. Either output may be NULL. tolerance: relative, for the rank and the active
+ * set; 0 selects a default.                                                                        */
 ST_API st_Status st_friction_determined(st_Friction *friction, const double *r, const double *weight, double tolerance,
                                         bool *determined, double *least, st_Determined *out, st_Error *err);
 

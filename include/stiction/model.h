@@ -1,12 +1,12 @@
-/* stiction/model.h -- the system interface: what a scheme asks of a mechanical system.
+/* stiction/model.h -- the system interface: the functions that a scheme needs of a mechanical system.
  *
- * The rigid-body world of scene.h implements it; so can your own C code, with generalised
- * coordinates q, velocities v and a mass matrix M(q), and gets all schemes and solvers:
+ * The rigid-body world of scene.h implements this interface. Your own C code can implement it too, with generalised
+ * coordinates q, velocities v and a mass matrix M(q). It can then use all schemes and solvers:
  *
  *     M(q) dv/dt = k(t, q, v) + springs, dampers + joints + contacts,     dq/dt = v (or `move`)
  *
- * Rows are handed over one by one, through a sink. A row touches `count` velocities, index[k]
- * with gradient[k]; nothing is kept of what is pointed to. See examples/cart_pendulum.c.
+ * Rows of Jacobians are passed one by one to a sink. A row has `count` entries: gradient[k] for velocity index[k]. The
+ * sink copies the row; its arrays may change after the call. See examples/cart_pendulum.c.
  */
 #ifndef STICTION_MODEL_H
 #define STICTION_MODEL_H
@@ -24,7 +24,7 @@ typedef struct st_JointRow {
     int count;
     const int *index;
     const double *gradient;
-    bool velocity; /* gradient' v + rate = 0 alone: there is no theta, and no drift to close */
+    bool velocity; /* the row is gradient' v + rate = 0 only: there is no theta and no drift to correct */
 } st_JointRow;
 
 /* A spring and damper in parallel: force -(stiffness phi + damping dphi/dt) along the gradient. */
@@ -37,7 +37,7 @@ typedef struct st_SoftRow {
     const double *gradient;
 } st_SoftRow;
 
-/* What one body of a compliant contact is made of. */
+/* Elastic constants of one body in a compliant contact. */
 typedef struct st_Elastic {
     double young;   /* Young's modulus [Pa]; 0: rigid                                  */
     double poisson; /* Poisson's ratio, between -1 and 1/2                             */
@@ -49,7 +49,7 @@ typedef struct st_Elastic {
  *     soft                              force -(stiffness value + damping (s - target)), cut to lo .. hi,
  *                                       value = x - wanted with d wanted/dt = target: it changes at s - target
  *
- * taken implicitly by every integrator. In an impact, which no finite force can change, it does nothing. */
+ * Every integrator treats it implicitly. It has no effect in an impact, because its force is finite. */
 typedef struct st_BoundedRow {
     uint64_t id;      /* above every contact's; the same from step to step             */
     double lo, hi;    /* [N or N m], lo <= hi, may be infinite                         */
@@ -62,9 +62,8 @@ typedef struct st_BoundedRow {
     const double *gradient;
 } st_BoundedRow;
 
-/* A contact with a signed gap, continuous through touching. Rows: normal (the gap's gradient),
- * then dim - 1 tangents, each `count` numbers. What follows the gradient serves reports only. A limit
- * of a joint is a contact of dim 1.                                                               */
+/* A contact with a signed gap that is continuous through touching. Rows: normal (the gradient of the gap), then dim - 1
+ * tangents, each with `count` numbers. A limit of a joint is a contact of dim 1.                   */
 typedef struct st_ContactRow {
     uint64_t id;        /* of the pair of features: the same from step to step                */
     double gap;         /* [m], negative in overlap                                           */
@@ -74,8 +73,8 @@ typedef struct st_ContactRow {
     int count;
     const int *index;
     const double *gradient; /* dim x count, row-major                                  */
-    /* Rolling and spinning friction and compliant patches need the rates at which b turns against a, too: 3 x count,
-     * about the normal, the tangent and normal x tangent. NULL where none is wanted.                      */
+    /* Relative rotation rates of b against a about the normal, the tangent and normal x tangent: 3 x count. Required
+     * for rolling and spinning friction and for compliant patches; else NULL.                                  */
     const double *turning;
     double rolling;        /* rolling friction [m], >= 0                             */
     double spinning;       /* spinning friction [m], >= 0; dim 3                     */
@@ -90,13 +89,18 @@ typedef struct st_ContactRow {
 } st_ContactRow;
 
 typedef struct st_Sink st_Sink;
+/* Pass one row to the sink. Valid only inside the model function that received the sink. ST_ERR_ARGUMENT if an index or
+ * a number is not valid.                                                                          */
 ST_API st_Status st_push_joint(st_Sink *sink, const st_JointRow *row, st_Error *err);
+/* Pass one spring and damper to the sink, as st_push_joint. */
 ST_API st_Status st_push_soft(st_Sink *sink, const st_SoftRow *row, st_Error *err);
+/* Pass one row with a bounded force to the sink, as st_push_joint. */
 ST_API st_Status st_push_bounded(st_Sink *sink, const st_BoundedRow *row, st_Error *err);
+/* Pass one contact to the sink, as st_push_joint. */
 ST_API st_Status st_push_contact(st_Sink *sink, const st_ContactRow *row, st_Error *err);
 
-/* The table of functions. Start from st_model_def(); NULL is allowed where it says so. Each gets
- * `ctx` first, writes only where it is told, and may be called at any (t, q, v) near the motion. */
+/* The table of functions. Start from st_model_def(). NULL is allowed where the comment says so. Each function receives
+ * `ctx` first, writes to its output arguments only, and may be called at any (t, q, v) near the motion. */
 typedef struct st_Model {
     int n_q, n_v;     /* coordinates, velocities                                       */
     int n_blocks;     /* diagonal blocks of M; 0: one block of n_v                     */
@@ -105,7 +109,7 @@ typedef struct st_Model {
 
     /* M(q): the diagonal blocks one after another, each row-major, symmetric positive definite. */
     st_Status (*mass)(void *ctx, const double *q, double *M, st_Error *err);
-    bool constant_mass; /* M is the same for all q: it is asked for once                   */
+    bool constant_mass; /* M does not depend on q: it is evaluated once                    */
     /* k(t, q, v): all forces but springs, dampers, joints and contacts; Coriolis terms included. */
     st_Status (*force)(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err);
     /* Springs and dampers, always the same ones in the same order. NULL: none. */
@@ -116,12 +120,12 @@ typedef struct st_Model {
     st_Status (*bounded)(void *ctx, double t, const double *q, st_Sink *sink, st_Error *err);
     /* Every contact whose gap is below `margin`, by increasing id. NULL: none. */
     st_Status (*contacts)(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err);
-    /* Gyroscopic forces, energy-consistently: replaces v by v* (METHODS section 0). NULL: none. */
+    /* Gyroscopic forces over a step h, without gain of energy: replaces v by v* (docs/methods.md). NULL: none. */
     void (*gyroscopic)(void *ctx, double h, const double *q, double *v);
     /* The same as a force at v, added to k: the integrators of order two use this one. NULL: none. */
     void (*gyroscopic_force)(void *ctx, const double *q, const double *v, double *k);
-    /* How much a gap can change at most while q moves for a time h at velocity v [m]. NULL: any amount,
-     * so that a fast step looks at all contacts there are.                                        */
+    /* Upper bound of the change of any gap while q moves for a time h at velocity v [m]. NULL: no bound, so that a
+     * fast step considers every contact.                                                          */
     double (*reach)(void *ctx, const double *q, const double *v, double h);
     /* q_out = q moved for a time h at velocity v. NULL: q + h v (n_q = n_v). q_out may be q. */
     void (*move)(void *ctx, const double *q, const double *v, double h, double *q_out);
@@ -129,11 +133,12 @@ typedef struct st_Model {
     void (*difference)(void *ctx, const double *q0, const double *q1, double *d);
     /* Potential of the forces in `force`, where they have one [J]. NULL: 0. */
     double (*potential)(void *ctx, double t, const double *q);
-    /* Whose velocity number i is, for messages: `body "left"`. NULL: "velocity i". */
+    /* Name of velocity i for messages, such as `body "left"`. NULL: "velocity i". */
     void (*name)(void *ctx, int i, char *out, size_t size);
     uint32_t cookie; /* set by st_model_def(); leave alone                             */
 } st_Model;
 
+/* A table with all functions NULL; fill in at least n_q, n_v, mass and force. */
 ST_API st_Model st_model_def(void);
 
 #ifdef __cplusplus

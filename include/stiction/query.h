@@ -1,10 +1,11 @@
-/* stiction/query.h -- asking a system about its shapes as they stand: rays, overlaps, distances.
+/* stiction/query.h -- queries on the shapes of a system at their current poses: rays, overlaps, distances.
  *
- * Answers come from the tree of the broad phase: a look at every shape to see whether it has moved since the last
- * question or step, then only what is near. Of equally near shapes the one with the lower id is named.
+ * A query first refits the broad-phase tree to shapes that have moved since the last query or step, then visits nearby
+ * shapes only. Among equally near shapes the one with the lowest id is returned. Queries change the tree: they need the
+ * system for themselves, like a step.
  *
- * Shapes are seen where `groups` (bits, as in st_ShapeDef) has one of theirs; UINT32_MAX sees all. Points and
- * bars are thin: rays pass them by.
+ * A shape takes part if it has a bit in common with `groups` (as in st_ShapeDef); UINT32_MAX selects all. Rays do not
+ * hit points and bars, which have no thickness.
  */
 #ifndef STICTION_QUERY_H
 #define STICTION_QUERY_H
@@ -23,22 +24,23 @@ typedef struct st_RayHit {
     st_Vec3 normal;  /* unit, out of the shape; of a surface, against the ray             */
 } st_RayHit;
 
-/* The first surface that the ray enters within `length` (may be infinite). A solid that the ray starts in is
- * not seen. Height fields and meshes that are no solids are surfaces: they are seen from both sides. `direction` has
- * any length but 0.                                                                              */
+/* The first surface that the ray enters within `length` (may be infinite). A solid that contains the start of the ray
+ * is not hit. Height fields and meshes that are not solid are hit from both sides. `direction` has any length except 0.
+ */
 ST_API st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
                                st_RayHit *out, st_Error *err);
 
-/* Many rays at once, out[k] for rays[k]: the look at every shape is then made once. */
+/* One ray of st_system_rays. */
 typedef struct st_Ray {
     st_Vec3 from, direction;
     double length;
 } st_Ray;
+/* Many rays in one call, out[k] for rays[k]. The tree is refitted once for all of them. */
 ST_API st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out,
                                 st_Error *err);
 
-/* Every shape that overlaps the probe, a def like any other at `pose` in the world, by increasing id. Writes up
- * to `room` ids; *count is how many there are.                                                    */
+/* All shapes that overlap the probe, a shape def at `pose` in the world, by increasing id. Writes at most `room` ids;
+ * *count receives the total number.                                                               */
 ST_API st_Status st_system_overlaps(st_System *system, const st_ShapeDef *probe, st_Pose pose, uint32_t groups,
                                     st_ShapeId *out, int room, int *count, st_Error *err);
 
@@ -50,9 +52,10 @@ typedef struct st_Closest {
     st_Vec3 normal;       /* unit, from the first to the second                           */
 } st_Closest;
 
-/* Signed distance of two shapes of the system; out->shape is b. ST_ERR_UNSUPPORTED: such a pair has none. */
+/* Signed distance between two shapes of the system; out->shape is b. ST_ERR_UNSUPPORTED if the pair of types has none.
+ */
 ST_API st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_Closest *out, st_Error *err);
-/* The shape closest to the probe, if any is nearer than `within`. */
+/* The shape closest to the probe; out->shape is {0} if none is nearer than `within`. */
 ST_API st_Status st_system_closest(st_System *system, const st_ShapeDef *probe, st_Pose pose, double within,
                                    uint32_t groups, st_Closest *out, st_Error *err);
 

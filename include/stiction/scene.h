@@ -1,12 +1,11 @@
-/* stiction/scene.h -- the description of a rigid-body world: editable, no run-time state.
+/* stiction/scene.h -- the description of a rigid-body world: editable, without run-time state.
  *
- * Definitions come from a function with good defaults and are copied on use. The id {0} is the
- * ground, wherever a body is asked for: it has shapes, joints and springs like any other, and
- * does not move. Names are copied; they must be unique among objects of one kind; an object with
- * no name gets one ("body1").
+ * Every object starts as a definition (`def`) from a function that fills in good defaults. The `add` functions copy the
+ * def with its arrays and its name. Names must be unique among objects of one kind; an object without a name gets one
+ * ("body1"). The body id {0} is the ground. The ground can have shapes, joints and springs, and it never moves.
  *
- * What cannot be is refused where it is added, by name and value, and the scene stays as it was. `out` and `err` may be
- * NULL where something is added.
+ * An `add` function checks its def. If a value is impossible it names the object and the value and leaves the scene
+ * unchanged. `out` and `err` may be NULL in every `add` function.
  */
 #ifndef STICTION_SCENE_H
 #define STICTION_SCENE_H
@@ -19,7 +18,8 @@ extern "C" {
 
 typedef struct st_Scene st_Scene;
 
-/* Ids of what is inside a scene, in order of adding: index1 = 1, 2, ... ; {0} is the ground or none. */
+/* Ids of the objects in a scene, numbered in the order they were added: index1 = 1, 2, ... {0} means the ground
+ * (bodies) or none (all other kinds).                                                                      */
 typedef struct st_BodyId {
     int32_t index1;
 } st_BodyId;
@@ -40,8 +40,8 @@ typedef struct st_MaterialId {
 } st_MaterialId;
 #define ST_GROUND ((st_BodyId){0})
 
-/* Degrees of freedom taken out of the system: translations along world axes, rotations about body
- * axes. A planar scene in x and y locks ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY in every body.       */
+/* Locked degrees of freedom: translations along world axes, rotations about body axes. A planar scene in x and y locks
+ * ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY in every body.       */
 enum {
     ST_LOCK_X = 1,
     ST_LOCK_Y = 2,
@@ -65,8 +65,8 @@ typedef struct st_BodyDef {
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
 
-/* What surfaces are made of. Two materials in contact have what is said for their pair, or else the geometric
- * mean of their frictions and the larger of their restitutions, rolling and spinning frictions.  */
+/* Surface material. Two materials in contact use the values of their st_MaterialPairDef. Without one they use the
+ * geometric mean of their friction coefficients, and the larger restitution, rolling and spinning friction. */
 typedef struct st_MaterialDef {
     double mu;          /* friction                                                     */
     double restitution; /* of impacts, 0 to 1                                           */
@@ -78,10 +78,10 @@ typedef struct st_MaterialDef {
 
 typedef struct st_MaterialPairDef {
     st_MaterialId a, b; /* may be the same                                              */
-    double mu;          /* friction between them; NaN: not said                         */
-    double restitution; /* of impacts between them, 0 to 1; NaN: not said               */
-    double rolling;     /* rolling friction between them [m]; NaN: not said             */
-    double spinning;    /* spinning friction between them [m]; NaN: not said            */
+    double mu;          /* friction between them; NaN: not given                         */
+    double restitution; /* of impacts between them, 0 to 1; NaN: not given               */
+    double rolling;     /* rolling friction between them [m]; NaN: not given             */
+    double spinning;    /* spinning friction between them [m]; NaN: not given            */
     uint32_t cookie;
 } st_MaterialPairDef;
 
@@ -103,8 +103,8 @@ typedef enum st_ShapeType {
 } st_ShapeType;
 #define ST_N_SHAPE_TYPES 12
 
-/* A mesh whose triangles close a volume, seen counter-clockwise from outside, is solid; any other is a
- * sheet that is touched on both sides. Arrays are copied.                                        */
+/* A mesh is solid if its triangles enclose a volume and are ordered counter-clockwise seen from outside. Any other mesh
+ * is a sheet with contact on both sides. Arrays are copied.                                       */
 typedef struct st_ShapeDef {
     st_ShapeType type;
     st_Pose pose;           /* in the body                                                      */
@@ -121,8 +121,8 @@ typedef struct st_ShapeDef {
     double damping;         /* contact regularized: tangential damper [N s/m]; likewise      */
     double young;           /* contact compliant: Young's modulus [Pa]; 0: rigid             */
     double poisson;         /* contact compliant: Poisson's ratio, between -1 and 1/2        */
-    /* A belt or a turntable: the surface moves in itself while the shape stays where it is. At a point x of it, in the
-     * shape's axes: surface_velocity + surface_spin x x, of which what is along the contact's tangents counts.   */
+    /* Belts and turntables: the surface moves along itself while the shape stays in place. The velocity at a surface
+     * point x, in the shape's axes, is surface_velocity + surface_spin x x. Only its tangential part is used. */
     st_Vec3 surface_velocity; /* [m/s]                                                       */
     st_Vec3 surface_spin;     /* about the shape's origin [rad/s]                            */
 
@@ -134,14 +134,14 @@ typedef struct st_ShapeDef {
     double spacing;        /* height field: between samples; the grid is centred [m]    */
     const double *heights; /* height field: n_x n_y, x fastest [m]                      */
 
-    /* Two shapes touch where each one's mask has a bit of the other's groups. */
-    uint32_t groups; /* what it is: bits; 1                                             */
-    uint32_t mask;   /* what it touches: bits; all                                      */
+    /* Two shapes collide if the mask of each has a bit of the other's groups. */
+    uint32_t groups; /* groups of this shape, as bits; default 1                        */
+    uint32_t mask;   /* groups that it collides with, as bits; default all              */
     const char *name;
     uint32_t cookie;
 } st_ShapeDef;
 
-/* How something changes with time; a factor. */
+/* A factor that depends on time. */
 typedef enum st_ProfileType {
     ST_PROFILE_CONSTANT = 0, /* 1                                                       */
     ST_PROFILE_HARMONIC,     /* cos(frequency t + phase)                                */
@@ -174,9 +174,9 @@ typedef enum st_JointType {
 } st_JointType;
 #define ST_N_JOINT_TYPES 12
 
-/* What a joint measures: limits, motors, friction, springs and gears act on it. 0 at the start, but
- * for the distance, for the swing, and for `free`, whose two points need not coincide. Where a joint
- * leaves two of them free, the one that is not chosen is its other coordinate, which has limits only. */
+/* The coordinate of a joint. Limits, motors, friction, springs and gears act on it. It is 0 at the start, except for
+ * distance, swing, and joints of type `free`, whose two points need not coincide. If a joint leaves two coordinates
+ * free, the one that is not chosen is its "other" coordinate, which can have limits only.         */
 typedef enum st_Coordinate {
     ST_COORDINATE_DEFAULT = 0,  /* the first of those below that the joint leaves free  */
     ST_COORDINATE_ANGLE,        /* of b against a about the axis, counting whole turns [rad] */
@@ -208,7 +208,8 @@ typedef struct st_MotorDef {
     double damping;   /* position [N s/m or N m s/rad]                                  */
 } st_MotorDef;
 
-/* A joint between a and b, described in the world as the bodies stand in their defs. */
+/* A joint between bodies a and b. Points and axes are given in the world, with the bodies at the poses of their defs.
+ */
 typedef struct st_JointDef {
     st_JointType type;
     st_BodyId a, b;                  /* one may be the ground; gear: neither                   */
@@ -219,8 +220,8 @@ typedef struct st_JointDef {
     double pitch;                    /* screw: displacement per turn [m], not 0                */
     st_JointId joint_a, joint_b;     /* gear: joints with a coordinate, added before        */
     double ratio;                    /* gear, not 0                                            */
-    st_Coordinate coordinate;        /* what all below speaks of                               */
-    double lower, upper;             /* limits [m or rad]; infinite: none. Of a swing: upper only, a cone */
+    st_Coordinate coordinate;        /* the one that everything below acts on                  */
+    double lower, upper;             /* limits [m or rad]; infinite: none. Swing: upper only, a cone */
     double other_lower, other_upper; /* of the other coordinate: likewise                 */
     double restitution;              /* of its limits, 0 to 1                               */
     double friction;                 /* largest force of dry friction [N or N m]               */
@@ -228,7 +229,7 @@ typedef struct st_JointDef {
     double rest;                     /* of the spring [m or rad]; NaN: as it is at the start   */
     double armature;                 /* inertia that turns or slides with it: a rotor's [kg m^2 or kg] */
     st_MotorDef motor;
-    bool collide; /* do shapes of the two bodies touch? The ground's always do */
+    bool collide; /* the shapes of the two bodies collide with each other; shapes of the ground always do */
     const char *name;
     uint32_t cookie;
 } st_JointDef;
@@ -240,9 +241,9 @@ typedef enum st_SpringType {
 } st_SpringType;
 #define ST_N_SPRING_TYPES 3
 
-/* Spring and damper in parallel; either may be 0. Points and axis are in the world, as the bodies
- * stand in their defs. A linear spring of rest length 0 acts and damps in all three directions. A
- * bushing is at rest as the bodies stand; its angles are the components of the rotation vector.  */
+/* Spring and damper in parallel; either may be 0. Points and axis are given in the world, with the bodies at the poses
+ * of their defs. A linear spring of rest length 0 acts and damps in all three directions. A bushing is at rest at the
+ * poses of the defs; its angles are the components of the rotation vector.                        */
 typedef struct st_SpringDef {
     st_SpringType type;
     st_BodyId a, b;
@@ -270,98 +271,168 @@ typedef struct st_ForceDef {
     uint32_t cookie;
 } st_ForceDef;
 
-/* Lengths in m, as st_ShapeType and st_ShapeDef have them; arrays are copied when the shape is added. */
+/* ------------------------------------------------------------------ definitions
+ *
+ * Each function returns a def with defaults. Change what you need, then add it. Lengths in m.      */
+
+/* A body of mass 0 (mass and inertia from its shapes) at rest at the origin. */
 ST_API st_BodyDef st_body_def(void);
+/* A point at the origin of the shape. It has no volume: its body needs a mass. */
 ST_API st_ShapeDef st_point_def(void);
+/* A segment of this length along the shape's x axis. */
 ST_API st_ShapeDef st_bar_def(double length);
+/* A sphere. */
 ST_API st_ShapeDef st_sphere_def(double radius);
+/* A box with these half extents. */
 ST_API st_ShapeDef st_box_def(double half_x, double half_y, double half_z);
-ST_API st_ShapeDef st_plane_def(void); /* through the origin, normal along z */
+/* The half space z < 0; the plane goes through the origin, its normal is z. */
+ST_API st_ShapeDef st_plane_def(void);
+/* A capsule along z; `length` is the distance between the centres of its round ends. */
 ST_API st_ShapeDef st_capsule_def(double radius, double length);
+/* A cylinder along z. */
 ST_API st_ShapeDef st_cylinder_def(double radius, double length);
+/* A cone along z with its apex up; the origin is its centre of mass. */
 ST_API st_ShapeDef st_cone_def(double radius, double length);
-ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c); /* semi-axes along x, y, z */
+/* An ellipsoid with semi-axes a, b, c along x, y, z. */
+ST_API st_ShapeDef st_ellipsoid_def(double a, double b, double c);
+/* The convex hull of points. The array must live until the def has been added. */
 ST_API st_ShapeDef st_hull_def(const st_Vec3 *points, int n_points);
-/* The surface of the hull of points, to be drawn: its corners, and triangles of them, three numbers from 0 each,
- * counter-clockwise from outside. Free both with free().                                          */
+/* The surface of the convex hull of points, for drawing: its corners, and triangles as index triples (from 0) in
+ * counter-clockwise order seen from outside. The caller frees both arrays with free().            */
 ST_API st_Status st_hull_faces(const st_Vec3 *points, int n_points, st_Vec3 **corners, int *n_corners, int **triangles,
                                int *n_triangles, st_Error *err);
+/* A triangle mesh. The arrays must live until the def has been added. */
 ST_API st_ShapeDef st_mesh_def(const st_Vec3 *points, int n_points, const int *triangles, int n_triangles);
+/* A grid of n_x n_y heights, x fastest, `spacing` apart. The array must live until the def has been added. */
 ST_API st_ShapeDef st_height_field_def(const double *heights, int n_x, int n_y, double spacing);
+/* A material with mu = 0.5 and no restitution, rolling and spinning friction. */
 ST_API st_MaterialDef st_material_def(void);
+/* A pair of materials with all values "not given" (NaN). */
 ST_API st_MaterialPairDef st_material_pair_def(void);
+/* A joint without limits, motor, friction and spring. */
 ST_API st_JointDef st_joint_def(st_JointType type);
+/* A spring without stiffness and damping, at rest at the start. */
 ST_API st_SpringDef st_spring_def(st_SpringType type);
+/* A constant force of 0. */
 ST_API st_ForceDef st_force_def(void);
 
-/* Rotation that takes the z axis to a direction of any length: for planes; the x axis: for bars. None for a direction
- * that is 0 or not finite.                                                                        */
+/* Rotation that takes the z axis to `direction` (of any length): for planes. The identity if the direction is 0 or not
+ * finite.                                                                                         */
 ST_API st_Quat st_quat_from_z(st_Vec3 direction);
+/* Rotation that takes the x axis to `direction` (of any length): for bars. The identity if the direction is 0 or not
+ * finite.                                                                                         */
 ST_API st_Quat st_quat_from_x(st_Vec3 direction);
 
-/* An empty scene, to be destroyed by the caller. */
+/* ------------------------------------------------------------------ building a scene */
+
+/* Create an empty scene. Free it with st_scene_destroy. */
 ST_API st_Status st_scene_create(st_Scene **out, st_Error *err);
-/* The same with memory from elsewhere; the table is copied, its ctx must outlive the scene. */
+/* Create an empty scene that takes its memory from `allocator`. The table is copied; its ctx must outlive the scene. */
 ST_API st_Status st_scene_create_with(const st_Allocator *allocator, st_Scene **out, st_Error *err);
+/* Free a scene. Systems made from it are not affected. NULL is allowed. */
+ST_API void st_scene_destroy(st_Scene *scene);
+/* Add a body. */
 ST_API st_Status st_scene_add_body(st_Scene *scene, const st_BodyDef *def, st_BodyId *out, st_Error *err);
+/* Add a shape to a body or to the ground. */
 ST_API st_Status st_scene_add_shape(st_Scene *scene, st_BodyId body, const st_ShapeDef *def, st_ShapeId *out,
                                     st_Error *err);
+/* Add a material for shapes to refer to. */
 ST_API st_Status st_scene_add_material(st_Scene *scene, const st_MaterialDef *def, st_MaterialId *out, st_Error *err);
+/* Set the values of a pair of materials. Each pair may be set once. */
 ST_API st_Status st_scene_add_material_pair(st_Scene *scene, const st_MaterialPairDef *def, st_Error *err);
+/* Add a joint between two bodies that have been added before. */
 ST_API st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId *out, st_Error *err);
+/* Add a spring and damper. */
 ST_API st_Status st_scene_add_spring(st_Scene *scene, const st_SpringDef *def, st_SpringId *out, st_Error *err);
+/* Add a force that acts on a body. */
 ST_API st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId *out, st_Error *err);
-/* Shapes of these two bodies do not touch. Joined bodies are excluded already. */
+/* Switch off contact between the shapes of two bodies. Bodies connected by a joint are excluded already unless its def
+ * says `collide`.                                                                                 */
 ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err);
-/* Move the body's frame to the centre of mass of its shapes. What is described stays where it is in the
- * world: pose, shapes and forces of the body are rewritten. `shift` (may be NULL): in old body axes.  */
+/* Move the frame of a body to the centre of mass of its shapes. Everything stays where it is in the world: the pose,
+ * the shapes and the forces of the body are rewritten. `shift` (may be NULL) receives the move in the old body axes. */
 ST_API st_Status st_scene_centre_body(st_Scene *scene, st_BodyId body, st_Vec3 *shift, st_Error *err);
-/* Another scene with the same in it; and one whose every friction is `factor` times what it was. */
+/* Copy a scene. Ids stay the same. The caller destroys the copy. */
 ST_API st_Status st_scene_copy(const st_Scene *scene, st_Scene **out, st_Error *err);
+/* Multiply every friction coefficient of the scene by `factor`. */
 ST_API st_Status st_scene_scale_friction(st_Scene *scene, double factor, st_Error *err);
-/* Take n objects out. With a body go its shapes, joints, springs and forces, with a joint the gears on it. What stays
- * keeps its name and closes up, so that ids change: find them again. One id that is not there, and all stay.  */
-ST_API st_Status st_scene_remove_bodies(st_Scene *scene, const st_BodyId *ids, int n, st_Error *err);
-ST_API st_Status st_scene_remove_shapes(st_Scene *scene, const st_ShapeId *ids, int n, st_Error *err);
-ST_API st_Status st_scene_remove_joints(st_Scene *scene, const st_JointId *ids, int n, st_Error *err);
-ST_API st_Status st_scene_remove_springs(st_Scene *scene, const st_SpringId *ids, int n, st_Error *err);
-ST_API st_Status st_scene_remove_forces(st_Scene *scene, const st_ForceId *ids, int n, st_Error *err);
-ST_API void st_scene_destroy(st_Scene *scene); /* NULL is fine */
 
-/* What is inside; ST_ERR_ARGUMENT where there is no such id. The pointers in a def that is read back live as long as
- * the scene.                                                                                          */
+/* Remove n bodies with their shapes, joints, springs and forces, and the gears on those joints. The remaining objects
+ * keep their names and are renumbered: find their ids again by name. If one id is not valid, nothing is removed. */
+ST_API st_Status st_scene_remove_bodies(st_Scene *scene, const st_BodyId *ids, int n, st_Error *err);
+/* Remove n shapes. Ids change as in st_scene_remove_bodies. */
+ST_API st_Status st_scene_remove_shapes(st_Scene *scene, const st_ShapeId *ids, int n, st_Error *err);
+/* Remove n joints and the gears on them. Ids change as in st_scene_remove_bodies. */
+ST_API st_Status st_scene_remove_joints(st_Scene *scene, const st_JointId *ids, int n, st_Error *err);
+/* Remove n springs. Ids change as in st_scene_remove_bodies. */
+ST_API st_Status st_scene_remove_springs(st_Scene *scene, const st_SpringId *ids, int n, st_Error *err);
+/* Remove n forces. Ids change as in st_scene_remove_bodies. */
+ST_API st_Status st_scene_remove_forces(st_Scene *scene, const st_ForceId *ids, int n, st_Error *err);
+
+/* ------------------------------------------------------------------ reading a scene
+ *
+ * ST_ERR_ARGUMENT, without a message, means that there is no object with this id. Pointers in a def that was read back
+ * stay valid until the scene is changed or destroyed.                                             */
+
+/* Number of bodies, without the ground; ids are 1 to this number. */
 ST_API int st_scene_body_count(const st_Scene *scene);
+/* Number of shapes, those of the ground included. */
 ST_API int st_scene_shape_count(const st_Scene *scene);
+/* Number of joints. */
 ST_API int st_scene_joint_count(const st_Scene *scene);
+/* Number of springs. */
 ST_API int st_scene_spring_count(const st_Scene *scene);
+/* Number of forces. */
 ST_API int st_scene_force_count(const st_Scene *scene);
+/* Number of materials. */
 ST_API int st_scene_material_count(const st_Scene *scene);
+/* The def of a body. */
 ST_API st_Status st_scene_body(const st_Scene *scene, st_BodyId id, st_BodyDef *out);
+/* The def of a shape, and the body it belongs to (`body` may be NULL). */
 ST_API st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out, st_BodyId *body);
+/* The def of a joint. */
 ST_API st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDef *out);
+/* The def of a spring. */
 ST_API st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out);
+/* The def of a force. */
 ST_API st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out);
+/* The def of a material. */
 ST_API st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_MaterialDef *out);
-/* {0}: none of that name */
+
+/* The body with this name; {0} if there is none. */
 ST_API st_BodyId st_scene_find_body(const st_Scene *scene, const char *name);
+/* The joint with this name; {0} if there is none. */
 ST_API st_JointId st_scene_find_joint(const st_Scene *scene, const char *name);
+/* The material with this name; {0} if there is none. */
 ST_API st_MaterialId st_scene_find_material(const st_Scene *scene, const char *name);
+/* The force with this name; {0} if there is none. */
 ST_API st_ForceId st_scene_find_force(const st_Scene *scene, const char *name);
+/* The spring with this name; {0} if there is none. */
 ST_API st_SpringId st_scene_find_spring(const st_Scene *scene, const char *name);
-/* Names of shapes are unique in their body, or the ground. */
+/* The shape with this name on this body or on the ground; {0} if there is none. Shape names are unique per body. */
 ST_API st_ShapeId st_scene_find_shape(const st_Scene *scene, st_BodyId body, const char *name);
 
-/* What a body that moves has, given or from its shapes; fails where a free direction has nothing to move. */
+/* Mass and inertia that a moving body will have, from its def or from its shapes. Fails if a direction in which the
+ * body can move has no mass or inertia.                                                                */
 ST_API st_Status st_scene_body_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Mat3 *inertia, st_Error *err);
-/* What its shapes have by their densities, whatever the body's def gives: to compare. */
+/* Mass of the shapes of a body by their densities, whatever the def of the body says. */
 ST_API st_Status st_scene_shapes_mass(const st_Scene *scene, st_BodyId id, double *mass, st_Error *err);
 
-/* "box", "revolute", "harmonic", ...: the words scene files use; NULL outside the range. */
+/* ------------------------------------------------------------------ words of scene files
+ *
+ * Static strings; NULL outside the range of the enum.                                             */
+
+/* "box", "sphere", ... */
 ST_API const char *st_shape_type_name(st_ShapeType type);
+/* "revolute", "ball", ... */
 ST_API const char *st_joint_type_name(st_JointType type);
+/* "linear", "angular", "bushing" */
 ST_API const char *st_spring_type_name(st_SpringType type);
+/* "constant", "harmonic", "table", "ramp" */
 ST_API const char *st_profile_type_name(st_ProfileType type);
+/* "angle", "displacement", ... */
 ST_API const char *st_coordinate_name(st_Coordinate coordinate);
+/* "speed", "position", "motion", "force" */
 ST_API const char *st_motor_type_name(st_MotorType type);
 
 #ifdef __cplusplus
