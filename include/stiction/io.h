@@ -1,5 +1,9 @@
-/* stiction/io.h -- scene files, tables and pictures: a library of its own (libstiction-io), so
- * that someone who embeds the engine does not carry JSON.
+/* stiction/io.h -- scene files, recordings, tables and pictures. A separate library (libstiction-io), so that programs
+ * that embed the engine do not depend on JSON, XML and HDF5.
+ *
+ * Files are written whole or not at all: if writing fails or the program is stopped, an earlier file at `path` is
+ * unchanged. The exceptions grow during a run: the table st_Csv and recordings. Errors of files read "FILE:LINE: ...".
+ * Texts and arrays described as malloc'd belong to the caller, who frees them with free().
  */
 #ifndef STICTION_IO_H
 #define STICTION_IO_H
@@ -10,66 +14,76 @@
 extern "C" {
 #endif
 
-/* Read a scene file. `sets` are overrides "PATH=VALUE", list members by name or number
- * ("bodies/left/mass=2", "simulation/h=1e-3"), applied before anything is checked. On success both
- * outputs are filled; strings in `def` live as long as the library. On failure err says
- * "FILE:LINE: what is wrong, what was found, what was expected".                               */
+/* Read a scene file. `sets` are overrides "PATH=VALUE" with list members by name or number ("bodies/left/mass=2",
+ * "simulation/h=1e-3"), applied before anything is checked. On success both outputs are filled; the caller destroys the
+ * scene; strings in `def` are static. On failure err says "FILE:LINE: what is wrong, what was found, what was
+ * expected". */
 ST_API st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, st_Scene **scene,
                                st_SystemDef *def, st_Error *err);
-/* The same from memory; `label` stands for the file in messages. */
+/* Read a scene from memory; messages name `label` in place of the file. */
 ST_API st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                                 st_Scene **scene, st_SystemDef *def, st_Error *err);
-/* A file may also be a robot, URDF or MJCF, known by its text: it is then read as a scene of nothing else, and
- * "robots/0/fixed=true" speaks of it. A scene takes robots in by its key `robots`. This is the scene with that done and
- * the overrides applied, as the text of a plain scene; `prefix` (may be NULL) goes before relative paths of its meshes.
- * `remarks`: what was decided and not carried over in reading robots, a line each. Both malloc'd, either may be NULL.
- */
+/* Convert a scene or a robot file to the text of a plain scene: robots of its key `robots` are expanded and overrides
+ * applied. A URDF or MJCF file is recognised by its text and read as a scene that contains this robot only;
+ * "robots/0/fixed=true" refers to it. `prefix` (may be NULL) is put before relative paths of meshes. `remarks` receives
+ * one line for each part of a robot file that was interpreted or not carried over. Both outputs are malloc'd, either
+ * may be NULL.                                                                                         */
 ST_API st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets, const char *prefix,
                                   char **text, char **remarks, st_Error *err);
-/* The same from memory; `label` stands for the file in messages, and files that it names are looked for beside it. */
+/* Convert from memory; messages name `label` in place of the file, and files that the text names are searched for in
+ * the folder of `label`.                                                                               */
 ST_API st_Status st_scene_convert_text(const char *from, size_t length, const char *label, const char *const *sets,
                                        int n_sets, const char *prefix, char **text, char **remarks, st_Error *err);
-/* The JSON Schema of scene files, from the reader's own tables: malloc'd, free() it. NULL: no memory. */
+/* The JSON Schema of scene files, generated from the reader's tables: malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_schema(void);
-/* The tables of every key as Markdown, from the same tables; as above. */
+/* All keys of scene files as Markdown tables, from the reader's tables: malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_reference(void);
 
-/* A table of a run, one line a step: time, step, energies, residual, every body's state, and of every joint
- * its coordinate and what it transmits (st_JointReport, world axes).                              */
+/* A table of a run with one line per step: time, step, energies, residual, the state of every body, and the coordinate
+ * and reaction of every joint (st_JointReport, world axes).                                       */
 typedef struct st_Csv st_Csv;
+/* Open a table and write its header. The scene must outlive it. */
 ST_API st_Status st_csv_open(const char *path, const st_System *system, const st_Scene *scene, st_Csv **out,
                              st_Error *err);
+/* Write the line of one step. */
 ST_API st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err);
-ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err); /* NULL is fine */
+/* Write what is buffered and close the file. NULL is allowed. */
+ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err);
 
-/* A picture of a run as SVG: successive positions, coordinates and energies over time. The scene must
- * outlive it. Memory does not grow with the number of steps added.                               */
+/* A picture of a run as SVG: successive positions, coordinates and energies over time. Its memory does not grow with
+ * the number of steps.                                                                                */
 typedef struct st_Picture st_Picture;
+/* Start a picture. The scene must outlive it. Free it with st_picture_destroy. */
 ST_API st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err);
+/* Add the current state after a step. */
 ST_API st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_StepInfo *info, st_Error *err);
+/* Write the picture to an SVG file. */
 ST_API st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err);
+/* Free a picture. NULL is allowed. */
 ST_API void st_picture_destroy(st_Picture *picture);
 
-/* Curves on logarithmic axes as SVG, with the slopes of orders one and two beside the first: errors over
- * step sizes. Values that are not positive are left out.                                        */
+/* One curve of a plot. */
 typedef struct st_PlotCurve {
     const char *name;
     int n;
     const double *x, *y;
 } st_PlotCurve;
+/* Draw curves on logarithmic axes as SVG, with the slopes of orders one and two beside the first curve: errors over
+ * step sizes. Values that are not positive are left out.                                              */
 ST_API st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
                                 const st_PlotCurve *curves, int n_curves, st_Error *err);
 
-/* Curves on linear axes as SVG, panel under panel; the legend is the first panel's. */
+/* One panel of st_plot_lines. */
 typedef struct st_PlotPanel {
     const char *label; /* of its y axis */
     int n_curves;
     const st_PlotCurve *curves;
 } st_PlotPanel;
+/* Draw curves on linear axes as SVG, one panel below the other, with the legend of the first panel. */
 ST_API st_Status st_plot_lines(const char *path, const char *title, const char *x_label, const st_PlotPanel *panels,
                                int n_panels, st_Error *err);
 
-/* ---- recordings: one HDF5 file a run, laid out as docs/recording.md says ---------------------- */
+/* ---- recordings: one HDF5 file per run; docs/recording.md describes the layout ------------------ */
 
 /* Start from st_recorder_def(). Texts are copied. */
 typedef struct st_RecorderDef {
@@ -81,26 +95,30 @@ typedef struct st_RecorderDef {
     int n_sets;
     double rate;       /* frames (poses, contacts) a simulated second; 0: every step    */
     double checkpoint; /* simulated time between checkpoints [s]; 0: first and last only */
-    double flush;    /* what a killed run may lose [s of wall time; or 1 % of it, at most ten times this]; 0: nothing */
+    double flush;    /* wall time between flushes [s; or 1 % of the run, at most ten times this]: a killed run loses at
+                      * most this; 0: flush every step                                   */
     uint32_t cookie; /* set by st_recorder_def(); leave alone                         */
 } st_RecorderDef;
 
 typedef struct st_Recorder st_Recorder;
-ST_API st_RecorderDef st_recorder_def(void); /* 60 frames a second, flushed every second */
+/* Defaults: 60 frames per simulated second, a flush every second. */
+ST_API st_RecorderDef st_recorder_def(void);
+/* Open a recording and write its head. Close it with st_recorder_close. */
 ST_API st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
                                   const st_SystemDef *choices, const st_System *system, st_Recorder **out,
                                   st_Error *err);
-/* After every step; the first call, with an info of h = 0, is the start. After a failure the file keeps
- * what was flushed before; close it.                                                              */
+/* Add the state after a step. The first call, with an info of h = 0, records the start. After a failure the file keeps
+ * everything that was flushed before; close it.                                                   */
 ST_API st_Status st_recorder_add(st_Recorder *recorder, const st_System *system, const st_StepInfo *info,
                                  st_Error *err);
 /* Bytes in the file so far. */
 ST_API int64_t st_recorder_size(const st_Recorder *recorder);
-/* The last state, a checkpoint of it, how the run ended ("finished", ...) and why. NULL is fine. */
+/* Record the last state, a checkpoint, and the outcome of the run ("finished", ...) with its reason; close the file and
+ * free the recorder. NULL is allowed.                                                             */
 ST_API st_Status st_recorder_close(st_Recorder *recorder, const st_System *system, const char *outcome,
                                    const char *message, st_Error *err);
 
-/* What is in a recording. Texts live as long as it is open. */
+/* Contents of a recording. Its texts stay valid until the recording is closed. */
 typedef struct st_RecordingInfo {
     int format;          /* of the layout                                           */
     const char *version; /* of the library that wrote it                            */
@@ -149,7 +167,7 @@ typedef struct st_RecordedContact {
     double gap;
 } st_RecordedContact;
 
-/* What a does to b through a joint, in the step that ended in a frame. */
+/* The action of a on b through a joint, in the step that ended in a frame. */
 typedef struct st_RecordedJoint {
     double force[3], torque[3]; /* at the joint's point, world axes [N, N m]            */
     double coordinate, speed;   /* [m or rad] and per second; 0: it has none            */
@@ -176,64 +194,71 @@ typedef struct st_RecordedCheckpoint {
 } st_RecordedCheckpoint;
 
 typedef struct st_Recording st_Recording;
+/* Open a recording for reading, also one that was cut off. Close it with st_recording_close. */
 ST_API st_Status st_recording_open(const char *path, st_Recording **out, st_Error *err);
-ST_API void st_recording_close(st_Recording *recording); /* NULL is fine */
+/* Close a recording and free it. NULL is allowed. */
+ST_API void st_recording_close(st_Recording *recording);
+/* Contents of the recording; valid until it is closed. */
 ST_API const st_RecordingInfo *st_recording_info(const st_Recording *recording);
-/* Rows first .. first + count - 1, into memory of the caller's. */
+/* Read steps first .. first + count - 1 into `out`. */
 ST_API st_Status st_recording_steps(st_Recording *recording, int64_t first, int64_t count, st_RecordedStep *out,
                                     st_Error *err);
+/* Read frames first .. first + count - 1 into `out`. */
 ST_API st_Status st_recording_frames(st_Recording *recording, int64_t first, int64_t count, st_RecordedFrame *out,
                                      st_Error *err);
+/* Read contacts first .. first + count - 1 into `out`. */
 ST_API st_Status st_recording_contacts(st_Recording *recording, int64_t first, int64_t count, st_RecordedContact *out,
                                        st_Error *err);
+/* Read events first .. first + count - 1 into `out`. */
 ST_API st_Status st_recording_events(st_Recording *recording, int64_t first, int64_t count, st_RecordedEvent *out,
                                      st_Error *err);
+/* Read checkpoints first .. first + count - 1 into `out`. */
 ST_API st_Status st_recording_checkpoints(st_Recording *recording, int64_t first, int64_t count,
                                           st_RecordedCheckpoint *out, st_Error *err);
-/* The bodies in one frame, n_bodies each, any NULL: position and velocity in the world, spin in the body. */
+/* Read the bodies of one frame, n_bodies numbers each; any array may be NULL. Position and velocity are in world axes,
+ * spin in body axes.                                                                              */
 ST_API st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_Vec3 *position, st_Quat *orientation,
                                      st_Vec3 *velocity, st_Vec3 *spin, st_Error *err);
-/* The joints in one frame, n_joints. */
+/* Read the n_joints joints of one frame. */
 ST_API st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err);
-/* The scene as it was run, read again from its text. */
+/* Read the scene of the run again from its recorded text, with further overrides. The caller destroys it. */
 ST_API st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more,
                                     st_Scene **scene, st_SystemDef *def, st_Error *err);
-/* Put a system made from that scene into the state of a checkpoint. */
+/* Restore the state of a checkpoint in a system made from that scene. */
 ST_API st_Status st_recording_restore(st_Recording *recording, const st_RecordedCheckpoint *checkpoint,
                                       st_System *system, st_Error *err);
 
-/* Every file below, and this one, is there whole or not at all: where writing fails or the program is stopped half-way,
- * what was at `path` before is there still. Not so a table of a run (st_Csv), which grows as the run goes on.  */
+/* Write a file, whole or not at all. */
 ST_API st_Status st_file_write(const char *path, const void *bytes, size_t size, st_Error *err);
 
-/* Tables and pictures from recordings. */
+/* Write a recording as a table with one line per frame. */
 ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err);
-/* DIR/bodies.pvd, DIR/contacts.pvd and a .vtp a frame, for ParaView. */
+/* Write a recording for ParaView: FOLDER/bodies.pvd, FOLDER/contacts.pvd and one .vtp file per frame. */
 ST_API st_Status st_recording_write_vtk(st_Recording *recording, const char *folder, st_Error *err);
-/* Curves over time: "kinetic", "left.x", "left/ground.force", "hinge.torque" ...; every name is one curve, one chart a
- * unit. over: one more, to draw them over in place of time; NULL: time. Which there are: st_recording_curve_names, a
- * text to read, malloc'd; NULL: no memory.     */
+/* The names of all curves of a recording as a text to read: malloc'd; NULL if there is no memory. */
 ST_API char *st_recording_curve_names(const st_Recording *recording);
+/* Draw curves of a recording as SVG, by name: "kinetic", "left.x", "left/ground.force", "hinge.torque", ... One chart
+ * per unit. They are drawn over the curve `over`; NULL: over time.                                    */
 ST_API st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves,
                                          int n_curves, const char *path, st_Error *err);
 
-/* The run as the page of viewer/ wants it: a JSON header and compressed arrays, malloc'd. `limit` is the most
- * body poses (and contacts) to hold; 0: a default that browsers bear. More are thinned, and the header
- * says so.                                                                                        */
+/* Pack a recording for the viewer's page: a JSON header and compressed arrays, malloc'd. `limit` is the largest number
+ * of body poses (and of contacts); 0: a default that browsers can handle. A longer run is thinned, and the header says
+ * so. */
 ST_API st_Status st_recording_pack(st_Recording *recording, int64_t limit, unsigned char **out, size_t *size,
                                    st_Error *err);
-/* The page with the run inside: one file that needs no network. `page` is the viewer's HTML. */
+/* Write the viewer's page with the run inside: one file that needs no network. `page` is the HTML of the viewer. */
 ST_API st_Status st_recording_write_report(st_Recording *recording, int64_t limit, const char *page, size_t page_size,
                                            const char *path, st_Error *err);
-/* Bodies, shapes, joints and springs as JSON for the page: malloc'd, free() it; NULL: no memory. */
+/* Bodies, shapes, joints and springs as JSON for the viewer: malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_model(const st_Scene *scene, const st_SystemDef *def);
-/* Every setting as JSON, likewise. */
+/* All settings as JSON: malloc'd; NULL if there is no memory. */
 ST_API char *st_choices_json(const st_SystemDef *def);
 
 /* ---- problem files: FCLIB and complementarity problems, docs/problems.md ------------------------ */
 
-/* A problem file: HDF5 in the FCLIB layout (docs/problems.md), a friction problem or a linear complementarity
- * problem. From st_problem_file_read: owns its arrays. To be written: fill one with arrays of your own.      */
+/* A problem file: HDF5 in the FCLIB layout (docs/problems.md) with a friction problem or a linear complementarity
+ * problem. One that was read owns its arrays. To write one, fill the struct with your own arrays.           */
 typedef struct st_ProblemFile {
     const char *kind; /* fc2d, fc3d, rfc3d, gfc2d, gfc3d, grfc3d, lcp, mlcp; not looked at when writing */
     bool is_lcp;
@@ -244,18 +269,20 @@ typedef struct st_ProblemFile {
     const double *r, *u, *v;         /* a stored answer (r or z, u or w, v), each may be NULL */
 } st_ProblemFile;
 
+/* Read a problem file. Free it with st_problem_file_destroy. */
 ST_API st_Status st_problem_file_read(const char *path, st_ProblemFile **out, st_Error *err);
-ST_API void st_problem_file_destroy(st_ProblemFile *file); /* what st_problem_file_read gave; NULL is fine */
+/* Free a problem that was read. NULL is allowed. */
+ST_API void st_problem_file_destroy(st_ProblemFile *file);
 
-/* Written beside and renamed: where anything fails, `path` is as it was. */
+/* Write a problem file. */
 ST_API st_Status st_problem_file_write(const char *path, const st_ProblemFile *file, st_Error *err);
-/* A copy of the file `from` with r, u, v as its /solution (z, w of an LCP); all else in it stays. Any of u, v
- * may be NULL; `path` may be `from`.                                                             */
+/* Copy the file `from` to `path` with r, u, v (z, w of an LCP) as its /solution; everything else is kept. u and v may
+ * be NULL; `path` may be equal to `from`.                                                           */
 ST_API st_Status st_problem_file_write_solution(const char *from, const char *path, int n_r, const double *r,
                                                 const double *u, int n_v, const double *v, st_Error *err);
 
-/* A performance profile (Dolan & More 2002) as a picture: of n_problems solved by n_solvers, seconds[s n_problems + k]
- * (a negative number: not solved), the share solved within a factor of the best time.             */
+/* Draw a performance profile (Dolan & More 2002): for each solver, the share of problems solved within a factor of the
+ * best time. seconds[s n_problems + k] is the time of solver s on problem k; negative: not solved. */
 ST_API st_Status st_profile_write(const char *path, const char *title, int n_solvers, const char *const *names,
                                   int n_problems, const double *seconds, st_Error *err);
 

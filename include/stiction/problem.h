@@ -1,6 +1,6 @@
-/* stiction/problem.h -- the step problem and its solvers, usable with no mechanics around them.
+/* stiction/problem.h -- the step problem and its solvers, usable without a simulation.
  *
- * Every scheme asks, at every step, for a velocity v, joint impulses l and contact impulses r:
+ * In every step, every scheme solves for a velocity v, joint impulses l and contact impulses r:
  *
  *     A v = f + H r + G l                     momentum
  *     G' v + Cb l + g = 0                     joints; springs and dampers as soft rows
@@ -10,8 +10,8 @@
  * Signs are FCLib's. Eliminating v and l leaves  u = W r + b.
  *
  *     A   n_v x n_v   block-diagonal, positive definite (one full block: a user's own model)
- *     H   n_v x n_r   contact Jacobians, one column a contact component
- *     G   n_v x n_l   joint and soft-row Jacobians, one column a row
+ *     H   n_v x n_r   contact Jacobians, one column per contact component
+ *     G   n_v x n_l   joint and soft-row Jacobians, one column per row
  *     C   n_r x n_r   compliance of contacts, block-diagonal, positive semi-definite, mostly 0
  *     Cb  n_l x n_l   compliance of joints; 0 is a rigid joint, 1/(h (h k + d)) a spring-damper
  */
@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* What holds between the impulse r = (r_n, r_T[, r_R][, r_S]) and the velocity u of one contact.
+/* The law between the impulse r = (r_n, r_T[, r_R][, r_S]) and the velocity u of one contact.
  *
  *   frictionless  0 <= r_n _|_ u_n >= 0                                              dim 1
  *   bounded       lo <= r <= hi;  u >= 0 at lo, u <= 0 at hi, u = 0 between          dim 1
@@ -48,9 +48,10 @@ typedef enum st_Law {
 #define ST_N_LAWS  6
 #define ST_MAX_DIM 6 /* rows of a contact, at most */
 
+/* Name of a law: "coulomb", "cone", ... A static string; NULL outside the range. */
 ST_API const char *st_law_name(st_Law law);
 
-/* One contact: which law, and its numbers. Its rows are first .. first + dim - 1 of r, u and w. */
+/* One contact: its law and its numbers. Its rows are first .. first + dim - 1 of r, u and w. */
 typedef struct st_ContactLaw {
     st_Law law;
     int dim;        /* 1 to 6                                                          */
@@ -70,9 +71,9 @@ typedef struct st_Sparse {
     const double *x;
 } st_Sparse;
 
-/* A block-diagonal matrix: block k covers rows and columns first[k] .. first[k+1]-1; its values
- * stand row-major, one block after another. n_blocks = 0: the zero matrix. Of a block that is marked in
- * `diagonal` there is nothing but its diagonal: the mass of a body in its principal axes is six numbers. */
+/* A block-diagonal matrix: block k covers rows and columns first[k] .. first[k+1]-1; its values are stored row-major,
+ * one block after another. n_blocks = 0: the zero matrix. A block marked in `diagonal` stores its diagonal only: the
+ * mass of a body in its principal axes is six numbers.                                                       */
 typedef struct st_BlockDiag {
     int n_blocks;
     const int *first; /* n_blocks + 1                                                  */
@@ -80,7 +81,7 @@ typedef struct st_BlockDiag {
     const unsigned char *diagonal; /* n_blocks; NULL: none is marked. Only in A                */
 } st_BlockDiag;
 
-/* The problem is data of the caller's: nothing here is copied or changed by a solver. */
+/* The problem belongs to the caller. Solvers neither copy nor change it. */
 typedef struct st_Problem {
     int n_v, n_l, n_r, n_contacts;
     st_BlockDiag A;
@@ -93,13 +94,13 @@ typedef struct st_Problem {
     const struct st_RowSource *later; /* the library's own: makes H when it is needed; NULL in problems of yours */
 } st_Problem;
 
-/* ST_OK when sizes, indices, laws and numbers make sense; else which one does not. Says nothing
- * about whether a solution exists.                                                              */
+/* Check sizes, indices, laws and numbers; the message names the first that is not valid. The check does not decide
+ * whether a solution exists.                                                                     */
 ST_API st_Status st_problem_check(const st_Problem *problem, st_Error *err);
 
-/* The same problem after v and l have been eliminated, or where they never were: u = W r + b. W is
- * n_r x n_r; solvers that minimise take it as symmetric when its halves agree to a hundredth (files hold
- * six digits, and worse), and the residual is always that of the W given.                          */
+/* The problem after elimination of v and l, or a problem that never had them: u = W r + b. W is n_r x n_r. Solvers that
+ * minimise treat W as symmetric if its halves agree to one per cent, because files store six digits or fewer. The
+ * residual is always computed with W as given.                                                     */
 typedef struct st_LocalProblem {
     int n_r, n_contacts;
     st_Sparse W;
@@ -107,15 +108,16 @@ typedef struct st_LocalProblem {
     const st_ContactLaw *contact; /* n_contacts, in the order of their rows            */
 } st_LocalProblem;
 
+/* Check a local problem, as st_problem_check. */
 ST_API st_Status st_local_check(const st_LocalProblem *problem, st_Error *err);
 
-/* Where the answer goes: arrays of the caller's, any of v, l, u may be NULL. */
+/* Output arrays of the caller. v, l and u may be NULL. */
 typedef struct st_Solution {
     double *v, *l, *u; /* n_v, n_l, n_r: out                                            */
     double *r;         /* n_r: in, the start if the def says warm_start; out, the answer */
 } st_Solution;
 
-/* How good an answer is: recomputed from the problem and r alone, by no solver. */
+/* Error of a solution, recomputed from the problem and r by code that no solver owns. */
 typedef struct st_Residual {
     double natural;         /* | r - P(r - rho u^) | / max(| rho b |, | rho u_scale |), docs/methods.md   */
     double error;           /* | r - P(r - u^) | / | b |: the unscaled twin, for problem files */
@@ -126,9 +128,10 @@ typedef struct st_Residual {
     int worst_contact;      /* the one with the largest share of natural, -1: none     */
 } st_Residual;
 
-/* The one judge of every solver. v, l and u are recomputed; r is all that is looked at. */
+/* Compute the residual of r. v, l and u are recomputed from r. All solvers are judged by this function. */
 ST_API st_Status st_problem_residual(const st_Problem *problem, const double *r, st_Residual *out, st_Error *err);
 
+/* Compute the residual of r for a local problem. */
 ST_API st_Status st_local_residual(const st_LocalProblem *problem, const double *r, st_Residual *out, st_Error *err);
 
 /* Start from st_solver_def(), change what you need. */
@@ -145,7 +148,7 @@ typedef struct st_SolverDef {
     uint32_t cookie; /* set by st_solver_def(); leave alone                            */
 } st_SolverDef;
 
-/* What happened. Not converging is an outcome with numbers, not an error status. */
+/* The result of a solve. Not converging is a result with numbers, not an error status. */
 typedef struct st_SolveInfo {
     const char *solver;   /* the one that answered                                     */
     const char *fallback; /* the one that gave up before it, or NULL                   */
@@ -159,28 +162,35 @@ typedef struct st_SolveInfo {
 
 typedef struct st_Solver st_Solver; /* the workspace: grows to the largest problem seen */
 
+/* Defaults: solver "auto", tolerance 1e-9, one thread. */
 ST_API st_SolverDef st_solver_def(void);
+/* Number of solvers. */
 ST_API int st_solver_count(void);
-ST_API const char *st_solver_name(int index); /* NULL outside 0 .. count - 1 */
-/* What the named solver is for, in one line; NULL: no such solver. */
+/* Name of solver `index`, a static string; NULL outside 0 .. count - 1. */
+ST_API const char *st_solver_name(int index);
+/* Purpose of the named solver in one line, a static string; NULL if there is no such solver. */
 ST_API const char *st_solver_help(const char *name);
-/* Can the named solver take problems with this law and dimension, and an A like this? */
+/* True if the named solver accepts this law and dimension, and a symmetric or general A. */
 ST_API bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric);
 
+/* Create a solver with its workspace. Free it with st_solver_destroy. */
 ST_API st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *err);
+/* Solve a step problem. Returns ST_OK whether or not it converged: `info` has the residual. The workspace grows to the
+ * largest problem solved so far and is reused.                                                   */
 ST_API st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solution *solution,
                                  st_SolveInfo *info, st_Error *err);
-/* For a local problem: solution's v and l are left alone. */
+/* Solve a local problem, as st_solver_solve. v and l of the solution are not written. */
 ST_API st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
                                        st_SolveInfo *info, st_Error *err);
-ST_API void st_solver_destroy(st_Solver *solver); /* NULL is fine */
+/* Free a solver. NULL is allowed. */
+ST_API void st_solver_destroy(st_Solver *solver);
 
 /* ------------------------------------------------------------------ linear complementarity problems
  *
  *     z >= 0,   M z + q >= 0,   z'(M z + q) = 0;       rows marked free: (M z + q)_i = 0, z_i of any sign
  *
- * M is any square matrix, definite or not. Not every such problem has a solution, and to say so is an
- * answer where it can be proved.                                                                   */
+ * M is any square matrix, definite or not. Such a problem need not have a solution. If that can be proved, the outcome
+ * is ST_LCP_NO_SOLUTION.                                                                              */
 typedef struct st_LcpProblem {
     int n;
     st_Sparse M;
@@ -202,9 +212,10 @@ typedef struct st_LcpInfo {
     double error; /* | min(z, M z + q) |, of free rows | M z + q |, over | q |; absolute where q = 0 */
 } st_LcpInfo;
 
-/* ST_OK whatever the outcome; z gets the best found. Solved: error <= tolerance. */
+/* Solve an LCP. Returns ST_OK for every outcome; z receives the best point found. Solved means error <= tolerance. */
 ST_API st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z, st_LcpInfo *info,
                               st_Error *err);
+/* Compute the error of z (see st_LcpInfo). */
 ST_API st_Status st_lcp_residual(const st_LcpProblem *problem, const double *z, double *error, st_Error *err);
 
 #ifdef __cplusplus

@@ -15,13 +15,13 @@ typedef enum st_Integrator {
     ST_INTEGRATOR_IMPLICIT,  /* linearly implicit Euler: springs and dampers as soft rows */
     ST_INTEGRATOR_TRAPEZOID, /* linearly implicit trapezoid, order two, in two forms    */
     ST_INTEGRATOR_SDIRK2,    /* two stages, order two, L-stable: for accuracy           */
-    ST_INTEGRATOR_BDF2       /* two steps, order two, L-stable, one problem a step      */
+    ST_INTEGRATOR_BDF2       /* two steps, order two, L-stable, one problem per step    */
 } st_Integrator;
 #define ST_N_INTEGRATORS 5
 
-/* Of the trapezoid: the velocity that the laws of joints and contacts speak of. */
+/* Trapezoid: the velocity that enters the laws of joints and contacts. */
 typedef enum st_Form {
-    ST_FORM_I = 0, /* the new one: sticks quietly, first order with nonlinear joints    */
+    ST_FORM_I = 0, /* the new velocity: sticks quietly, first order with nonlinear joints */
     ST_FORM_II     /* the mean of old and new: second order, flips while sticking       */
 } st_Form;
 
@@ -50,7 +50,7 @@ typedef enum st_Events {
     ST_EVENTS_ALL         /* collisions, take-off, stick and slip, change of facet       */
 } st_Events;
 
-/* An initial state that joints or overlaps contradict. */
+/* Treatment of an initial state that violates joints or contains overlaps. */
 typedef enum st_Initial {
     ST_INITIAL_KEEP = 0, /* taken as it is: drift correction deals with it              */
     ST_INITIAL_PROJECT,  /* the nearest consistent one instead                          */
@@ -58,7 +58,7 @@ typedef enum st_Initial {
 } st_Initial;
 
 typedef enum st_Forces {
-    ST_FORCES_ANY = 0,   /* what the solver finds                                       */
+    ST_FORCES_ANY = 0,   /* any solution, as the solver finds it                        */
     ST_FORCES_LEAST_NORM /* the least in the weights 1/(k h^2), 1/(gamma h) of contact_stiffness (or a shape's),
                           * contact_damping and joint_stiffness: how stiff bodies share */
 } st_Forces;
@@ -90,8 +90,8 @@ typedef struct st_SystemDef {
     double correction_speed;  /* cap on the speed that removes overlap, drift gap [m/s]  */
     double active_gap;        /* a contact is active at gaps below this; drift velocity, projection [m] */
     bool sleep;               /* islands at rest are left out until something touches them */
-    double sleep_speed;       /* at rest is what is slower than this [m/s]               */
-    double sleep_time;        /* for so long [s]                                         */
+    double sleep_speed;       /* an island is at rest if all its points are slower than this [m/s] */
+    double sleep_time;        /* an island must be at rest for this long to sleep [s]    */
     bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
     double restitution_speed; /* impacts slower than this have no rebound [m/s]         */
     double event_step;        /* smallest part of a step between two events             */
@@ -104,18 +104,22 @@ typedef struct st_SystemDef {
     double joint_stiffness;   /* regularized: springs in place of joints [N/m, N m/rad]  */
     bool rigid_limit;         /* regularized: stiffness taken to infinity, step by step  */
     st_Forces forces;         /* where rigid bodies leave them open                      */
-    double speed_limit;       /* faster than this is called divergence [m/s, rad/s]      */
+    double speed_limit;       /* a step with a faster velocity is refused as diverged [m/s, rad/s] */
     st_Allocator allocator;
     uint32_t cookie; /* set by st_system_def(); leave alone                             */
 } st_SystemDef;
 
-ST_API st_SystemDef st_system_def(void); /* the preset "default", h = 1/1000, end 1, g = 9.81 along -z */
+/* The preset "default" with h = 1/1000 s, end = 1 s and g = 9.81 m/s^2 along -z. */
+ST_API st_SystemDef st_system_def(void);
 
-/* Presets: st_preset_name(0 .. count - 1); applying one sets every choice but h, end, gravity and
- * what follows tolerance in the struct.                                                          */
+/* Number of presets. */
 ST_API int st_preset_count(void);
+/* Name of a preset, a static string; NULL outside 0 .. count - 1. */
 ST_API const char *st_preset_name(int index);
+/* One line about a preset, a static string; NULL outside 0 .. count - 1. */
 ST_API const char *st_preset_help(int index);
+/* Set every choice of `def` except h, end, gravity and the members after `tolerance`. ST_ERR_ARGUMENT if there is no
+ * preset of this name.                                                                            */
 ST_API st_Status st_preset_apply(st_SystemDef *def, const char *preset, st_Error *err);
 
 /* The settings of a simulation as a table: scene files, --set, help and documentation all use it. */
@@ -143,26 +147,34 @@ typedef struct st_SettingValue {
     st_Vec3 vector;
 } st_SettingValue;
 
+/* Number of settings. */
 ST_API int st_setting_count(void);
-ST_API const st_Setting *st_setting(int index);            /* NULL outside               */
-ST_API const st_Setting *st_setting_find(const char *key); /* NULL: no such key          */
+/* A setting by its number; static; NULL outside 0 .. count - 1. */
+ST_API const st_Setting *st_setting(int index);
+/* A setting by its key; static; NULL if there is no such key. */
+ST_API const st_Setting *st_setting_find(const char *key);
+/* Read the value of a setting from `def`. */
 ST_API st_Status st_setting_get(const st_SystemDef *def, const char *key, st_SettingValue *out, st_Error *err);
+/* Set a value in `def`. The message of an error names the key, the value and the allowed range. */
 ST_API st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingValue *value, st_Error *err);
 
 typedef struct st_System st_System; /* owns its state and memory */
 
-/* The scene is copied: it may change or go. Choices that cannot work together, or not with this scene, are refused by
- * name here and never later.                                                                      */
+/* Create a system from a scene. The scene is copied and may be changed or destroyed afterwards. Choices that do not
+ * work together, or not with this scene, are refused here by name, never in a later step. Free the system with
+ * st_system_destroy. Different systems may step in different threads at once.                      */
 ST_API st_Status st_system_create(const st_Scene *scene, const st_SystemDef *def, st_System **out, st_Error *err);
-/* A system of the user's own. The model's table is copied, its ctx is not; q0 has n_q, v0 n_v numbers. */
+/* Create a system from your own equations of motion (model.h). The table is copied, its ctx is not: ctx must outlive
+ * the system. q0 has n_q numbers, v0 n_v.                                                              */
 ST_API st_Status st_system_create_model(const st_Model *model, const double *q0, const double *v0,
                                         const st_SystemDef *def, st_System **out, st_Error *err);
-ST_API void st_system_destroy(st_System *system); /* NULL is fine */
-/* How far the initial state was moved to make it consistent: largest change of a coordinate and of a
- * velocity; 0 where it was taken as it is. Both may be NULL.                                     */
+/* Free a system. NULL is allowed. */
+ST_API void st_system_destroy(st_System *system);
+/* Largest change of a coordinate and of a velocity made to the initial state to make it consistent; 0 if it was used as
+ * given. Both may be NULL.                                                                       */
 ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);
 
-/* One step. How good it is, is not an error: the caller decides. */
+/* Report of one step. A large residual is not an error status: the caller decides. */
 typedef struct st_StepInfo {
     uint32_t size;      /* set by st_step_info(): lets the struct grow                 */
     double time;        /* reached [s]                                                 */
@@ -187,71 +199,82 @@ typedef struct st_StepInfo {
     st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
 } st_StepInfo;
 
+/* An empty report with `size` set. */
 ST_API st_StepInfo st_step_info(void);
 
-/* Advance by h. With events located the integrators of order two stop at each and take the rest of the
- * step behind it; those of order one end the step at the first collision, so that info.h < h. info
- * and err may be NULL. On an error the state is what it was before the call.                     */
+/* Advance by h. If events are located, integrators of order two stop at each event and then complete the step;
+ * integrators of order one end the step at the first collision, so that info.h < h. info and err may be NULL. On an
+ * error the state is unchanged. After a few steps of an unchanged scene a step allocates no memory.      */
 ST_API st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 
+/* Current time [s]. */
 ST_API double st_system_time(const st_System *system);
+/* Number of coordinates. */
 ST_API int st_system_n_q(const st_System *system);
+/* Number of velocities. */
 ST_API int st_system_n_v(const st_System *system);
-ST_API void st_system_state(const st_System *system, double *q, double *v); /* either may be NULL */
+/* Copy the coordinates and velocities. Either may be NULL. */
+ST_API void st_system_state(const st_System *system, double *q, double *v);
+/* Set time, coordinates and velocities. Warm starts and the history of multi-step integrators are reset. */
 ST_API st_Status st_system_set_state(st_System *system, double t, const double *q, const double *v, st_Error *err);
-ST_API uint64_t st_system_hash(const st_System *system); /* of time and state, bit for bit */
-/* The whole state with its history (warm starts, contacts held closed), so that a system made from the same
- * scene and choices goes on from it bit for bit. Returns the number of bytes; they are written where
- * `size` is large enough. Read on machines of the same byte order only.                          */
+/* Hash of time, coordinates and velocities, bit for bit. */
+ST_API uint64_t st_system_hash(const st_System *system);
+/* Save the whole state with its history (warm starts, active contacts). A system made from the same scene and choices
+ * continues from it bit for bit. Returns the number of bytes; they are written if `size` is large enough. The bytes can
+ * be read on machines of the same byte order only.                                               */
 ST_API size_t st_system_save(const st_System *system, void *buffer, size_t size);
+/* Restore a saved state. On an error the system is unchanged. */
 ST_API st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err);
-/* As the system stands [J]; potential as in st_StepInfo. Either may be NULL. */
+/* Energies of the current state [J]; potential as in st_StepInfo. Either may be NULL. */
 ST_API st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err);
 
-/* Systems made from a scene. Here and in the reports below ST_ERR_ARGUMENT, without a message, means that there is no
- * such body, joint, contact, island or event.                                                     */
+/* Pose of a body, for systems made from a scene. Here and in the reports below ST_ERR_ARGUMENT, without a message,
+ * means that there is no such body, joint, contact, island or event.                                    */
 ST_API st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out);
-/* velocity in world axes, spin in body axes */
+/* Velocity of the centre of mass (world axes) and spin (body axes) of a body. */
 ST_API st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *velocity, st_Vec3 *spin);
 
-/* Does a body sleep (setting `sleep`)? It wakes with its island before the next step. */
+/* True if the body sleeps (setting `sleep`). */
 ST_API bool st_system_asleep(const st_System *system, st_BodyId body);
+/* Wake a body; its island wakes with it before the next step. */
 ST_API st_Status st_system_wake(st_System *system, st_BodyId body, st_Error *err);
 
-/* Control, between two steps. Say what the motor of a joint wants from now on, in place of offset + target profile(t):
- * the speed, the position or the force; NaN: what the scene says again. A motion cannot be told.  */
+/* Control between two steps: set the wanted speed, position or force of the motor of a joint from now on, in place of
+ * offset + target profile(t). NaN: return to the value in the scene. A motor of type motion cannot be set. */
 ST_API st_Status st_system_set_motor(st_System *system, st_JointId joint, double wanted, st_Error *err);
-/* Say what an applied force is from now on, in place of its force and torque times the profile, in the axes of its def;
- * one of both NULL: 0; both: what the scene says again. What was said is kept by st_system_save.   */
+/* Set an applied force from now on, in place of force and torque times the profile, in the axes of its def. One of them
+ * NULL: 0; both NULL: return to the values in the scene. st_system_save stores the values.         */
 ST_API st_Status st_system_set_force(st_System *system, st_ForceId id, const st_Vec3 *force, const st_Vec3 *torque,
                                      st_Error *err);
 
-/* Push a body from now on, whatever else acts on it: a force at its centre of mass and a torque, world axes, until
- * something else is said; both NULL or 0: nothing. What was said is kept by st_system_save.        */
+/* Push a body in addition to all other forces: a force at its centre of mass and a torque, world axes, from now on
+ * until the next call. Both NULL or 0: no push. st_system_save stores the values.                        */
 ST_API st_Status st_system_push(st_System *system, st_BodyId body, const st_Vec3 *force, const st_Vec3 *torque,
                                 st_Error *err);
-/* Put one body somewhere else, or give it another velocity (world axes) and spin (body axes; NULL: as it is), between
- * two steps. It wakes with its island; the forces that its contacts start from are forgotten where it is moved, and
- * integrators of order two start anew, as behind an event. Nothing is asked of joints, springs and gaps: what a new
- * pose opens, drift correction closes in the steps that follow (`velocity`: never), at most at correction_speed, or at
- * once by `projection`; joint velocities that do not fit are gone after one step. A body that is fixed stays. */
+/* Move one body between two steps. Its island wakes, the warm start of its contacts is dropped, and integrators of
+ * order two restart as after an event. Joints, springs and gaps are not checked. Drift correction closes a joint that
+ * the new pose has opened in the following steps, at most at correction_speed (drift `projection`: at once; `velocity`:
+ * never). A fixed body is refused.                                                                        */
 ST_API st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err);
+/* Set the velocity (world axes) and spin (body axes; NULL: unchanged) of one body between two steps. Joint velocities
+ * that do not fit are corrected by the next step. A fixed body is refused.                        */
 ST_API st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec3 *velocity, const st_Vec3 *spin,
                                         st_Error *err);
 
-/* Go on with another scene, between two steps: bodies, shapes, joints, springs and forces may be new, gone or
- * different. Names say who is who. A body whose name was there goes on from where it is, whatever pose its def has. A
- * joint or spring whose name was there, between the same bodies and described at the same points, stays attached where
- * it is and goes on counting; its limits, motor and stiffness are those of the new scene. What is new is described in
- * the world as the bodies stand now. Contacts keep the forces that the next step begins with, motors and forces what
- * they were told. All wake; reports of the last step go. Ids are those of the new scene. States saved before are no
- * longer its own. On an error nothing has changed.                                                                */
+/* Continue with another scene between two steps: bodies, shapes, joints, springs and forces may be new, removed or
+ * different. Objects are matched by name. A body that existed before continues from its current state, whatever the
+ * pose in its def. A joint or spring that existed before, between the same bodies and at the same points, stays
+ * attached and keeps its turn count; its limits, motor and stiffness come from the new scene. New objects are placed
+ * relative to the current poses. Contacts keep their warm start; motors and forces keep the values that were set. All
+ * bodies wake, and reports of the last step are dropped. Ids are those of the new scene. States saved before cannot be
+ * restored. On an error the system is unchanged. */
 ST_API st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *err);
-ST_API int st_system_changes(const st_System *system); /* how often that was done */
-/* Another system that goes on from the same state, bit for bit; not of a model of the user's. */
+/* Number of successful calls of st_system_change. */
+ST_API int st_system_changes(const st_System *system);
+/* Create a second system that continues from the same state, bit for bit. Not for systems of a user's model. */
 ST_API st_Status st_system_clone(const st_System *system, st_System **out, st_Error *err);
 
-/* Momentum of all bodies: linear, and angular about the world's origin, world axes. */
+/* Total linear momentum, and angular momentum about the origin of the world, world axes. */
 ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);
 
 /* A contact of the last step problem, or a joint's limit (dim 1, no force here: see the joint). Where the
@@ -271,25 +294,29 @@ typedef struct st_ContactReport {
     st_Vec3 force, torque;       /* of its last stage, on b, at the point, world axes [N, N m] */
 } st_ContactReport;
 
-/* The step problem that was solved last, of a scheme with stages the last stage's; sizes of 0 before the first step.
- * *r: the impulses that were found (n_r), not those of the whole step; r may be NULL. Lives until the next step.
- * NULL: no memory for its rows, which large piles make when they are asked for.                  */
+/* The step problem that was solved last (of the last stage, for schemes with stages); its sizes are 0 before the first
+ * step. *r receives its impulses (n_r), not those of the whole step; r may be NULL. Valid until the next step. Returns
+ * NULL if there is no memory for its rows, which large piles compute on demand.                  */
 ST_API const st_Problem *st_system_problem(const st_System *system, const double **r);
 
-/* An island of the last step problem: what hangs together by contacts, joints and springs, solved on its own. They come
- * in the order of their first bodies; bodies without contacts are in none.                      */
+/* An island of the last step problem: bodies connected by contacts, joints and springs, solved on their own. Islands
+ * are ordered by their first body. A body without contacts is in no island.                         */
 typedef struct st_IslandReport {
     int bodies;         /* of a model of the user's: blocks of the mass matrix           */
     int contacts, rows; /* contacts, motors and joint friction; joint and soft rows      */
     st_SolveInfo solve; /* residual.worst_contact counts the island's own                */
 } st_IslandReport;
 
+/* Number of islands of the last step problem. */
 ST_API int st_system_island_count(const st_System *system);
+/* Report of island `index`, 0 .. count - 1. */
 ST_API st_Status st_system_island(const st_System *system, int index, st_IslandReport *out);
 
+/* Number of contacts in the last step problem. */
 ST_API int st_system_contact_count(const st_System *system);
+/* Report of contact `index`, 0 .. count - 1. */
 ST_API st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out);
-/* What all contacts of a body do to it: force, and torque about its centre of mass, world axes. */
+/* Sum of all contact forces on a body: force, and torque about its centre of mass, world axes. */
 ST_API st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Vec3 *force, st_Vec3 *torque);
 
 typedef enum st_Frame {
@@ -311,9 +338,10 @@ typedef struct st_JointReport {
     double other_limit;                    /* on it [N or N m]                               */
 } st_JointReport;
 
+/* Report of a joint. `frame` selects the axes of point, impulses, forces and torques. */
 ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);
 
-/* What happened within the last step, in order of time. */
+/* Events located within a step. */
 typedef enum st_EventKind {
     ST_EVENT_COLLISION = 0, /* a contact closed, with an impact                         */
     ST_EVENT_TAKEOFF,       /* a closed contact lost its load                           */
@@ -322,6 +350,7 @@ typedef enum st_EventKind {
     ST_EVENT_FACET          /* sliding turned to another facet of the pyramid, or back  */
 } st_EventKind;
 #define ST_N_EVENT_KINDS 5
+/* "collision", "takeoff", ...: a static string; NULL outside the range. */
 ST_API const char *st_event_kind_name(st_EventKind kind);
 
 typedef struct st_EventReport {
@@ -334,10 +363,12 @@ typedef struct st_EventReport {
     double impulse;        /* normal, of a collision [N s]                              */
 } st_EventReport;
 
+/* Number of events in the last step. */
 ST_API int st_system_event_count(const st_System *system);
+/* Report of event `index`, 0 .. count - 1, in order of time. */
 ST_API st_Status st_system_event(const st_System *system, int index, st_EventReport *out);
 
-/* Where the time goes, summed over all steps [s]. */
+/* Parts of a step, for timing. */
 typedef enum st_Stage {
     ST_STAGE_CONTACTS = 0, /* gaps and contact rows                                     */
     ST_STAGE_ASSEMBLE,     /* mass, forces, joints, soft rows: the step problem         */
@@ -348,7 +379,9 @@ typedef enum st_Stage {
     ST_STAGE_REPORT
 } st_Stage;
 #define ST_N_STAGES 7
+/* "contacts", "assemble", ...: a static string; NULL outside the range. */
 ST_API const char *st_stage_name(st_Stage stage);
+/* Wall time spent in each part, summed over all steps [s]. */
 ST_API void st_system_profile(const st_System *system, double seconds[ST_N_STAGES]);
 
 #ifdef __cplusplus
