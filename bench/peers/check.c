@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-#include "math/quat.h"
+#include "make.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ struct Checker {
     bool *joined;               /* n_bodies^2 where there are joints; else NULL */
     double radius;              /* largest of all shapes */
     double energy_low;          /* so far */
-    double energy_start, energy_scale;
+    double energy_start, energy_last, energy_scale;
+    double weight;    /* M g d (check.h) */
     double depth_sum; /* of the last check */
     Grid grid;
     Accuracy result;
@@ -39,13 +40,6 @@ struct Checker {
 static st_Pose frame_in(st_Pose body, st_Pose world)
 {
     return (st_Pose){rotate_back(body.q, sub(world.p, body.p)), quat_product(quat_conjugate(body.q), world.q)};
-}
-
-/* The shortest rotation that takes z to the unit vector n. */
-static st_Quat from_z(st_Vec3 n)
-{
-    if (n.z < -0.999999) return (st_Quat){0, 1, 0, 0};
-    return quat_unit((st_Quat){1 + n.z, -n.y, n.x, 0});
 }
 
 static const st_Pose ground = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -106,16 +100,29 @@ static double stretch_error(const Checker *checker, const BodyState *states)
 
 /* ---- energy ----------------------------------------------------------------------------------- */
 
+static double kinetic_of(const Body *body, const BodyState *s)
+{
+    const st_Vec3 v = s->velocity, w = s->spin;
+    return 0.5 * body->mass * dot(v, v) +
+           0.5 * (body->inertia.x * w.x * w.x + body->inertia.y * w.y * w.y + body->inertia.z * w.z * w.z);
+}
+
+static double kinetic(const Scene *scene, const BodyState *states)
+{
+    double sum = 0;
+    for (int i = 0; i < scene->n_bodies; i++)
+        sum += kinetic_of(&scene->bodies[i], &states[i]);
+    return sum;
+}
+
 static double energy(const Checker *checker, const BodyState *states)
 {
     const Scene *scene = checker->scene;
     double sum = 0;
     for (int i = 0; i < scene->n_bodies; i++) {
         const Body *body = &scene->bodies[i];
-        const BodyState *s = &states[i];
-        st_Vec3 w = s->spin, load = add(scale(body->mass, scene->gravity), body->force);
-        sum += 0.5 * body->mass * dot(s->velocity, s->velocity) - dot(load, s->pose.p);
-        sum += 0.5 * (body->inertia.x * w.x * w.x + body->inertia.y * w.y * w.y + body->inertia.z * w.z * w.z);
+        const st_Vec3 load = add(scale(body->mass, scene->gravity), body->force);
+        sum += kinetic_of(body, &states[i]) - dot(load, states[i].pose.p);
     }
     for (int k = 0; k < scene->n_joints; k++) {
         const Joint *joint = &scene->joints[k];
@@ -201,6 +208,7 @@ static void check_against_cell(Checker *checker, const BodyState *states, int bo
     for (int k = grid->first[cell]; k < grid->first[cell + 1]; k++) {
         int other = grid->order[k];
         if (other <= body || scene->bodies[other].shape.type == SHAPE_NONE) continue;
+        if (scene->bodies[body].mass + scene->bodies[other].mass == 0) continue;
         if (checker->joined != NULL && checker->joined[body * scene->n_bodies + other]) continue;
         double reach = scene->bodies[body].shape.radius + scene->bodies[other].shape.radius;
         st_Vec3 a = pose_point(states[body].pose, scene->bodies[body].shape.offset);
@@ -220,7 +228,7 @@ static void check_overlaps(Checker *checker, const BodyState *states, bool settl
     for (int body = 0; body < scene->n_bodies; body++) {
         int c = grid->cell_of[body], at[3] = {c % grid->n[0], c / grid->n[0] % grid->n[1], c / grid->n[0] / grid->n[1]};
         if (scene->bodies[body].shape.type == SHAPE_NONE) continue;
-        for (int p = 0; p < scene->n_planes; p++)
+        for (int p = 0; p < scene->n_planes && scene->bodies[body].mass > 0; p++)
             note_depth(checker, depth_plane(scene, body, states[body].pose, &scene->planes[p]), settled);
         for (int near = 0; near < 27; near++) {
             int i = at[0] + near % 3 - 1, j = at[1] + near / 3 % 3 - 1, k = at[2] + near / 9 - 1;
@@ -271,6 +279,10 @@ void checker_step(Checker *checker, double t, const BodyState *states, bool last
     double now = energy(checker, states),
            since = scene->conserves ? fabs(now - checker->energy_start) : now - checker->energy_low;
     checker->energy_low = fmin(checker->energy_low, now);
+    result->gain += fmax(now - checker->energy_last, 0) / checker->weight;
+    checker->energy_last = now;
+    if (t > scene->end - fmin(1, 0.25 * scene->end))
+        result->kinetic = fmax(result->kinetic, kinetic(scene, states) / checker->weight);
     result->energy = fmax(result->energy, since / checker->energy_scale);
     if (last) result->figure = figure(checker, t, states);
 }
@@ -287,6 +299,38 @@ static double energy_scale(const Scene *scene)
         sum += body->mass * (0.5 * dot(body->velocity, body->velocity) + norm(scene->gravity) * fabs(body->pose.p.z));
     }
     return sum > 0 ? sum : 1;
+}
+
+/* The smallest diameter of a body. */
+static double diameter(const Scene *scene, const Shape *shape)
+{
+    switch (shape->type) {
+    case SHAPE_SPHERE:
+    case SHAPE_HULL:
+        return 2 * shape->radius;
+    case SHAPE_BOX:
+        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
+    case SHAPE_CAPSULE:
+        return 2 * shape->half.x;
+    case SHAPE_CYLINDER:
+        return 2 * fmin(shape->half.x, shape->half.z);
+    case SHAPE_NONE:
+        break;
+    }
+    return 2 * scene->length;
+}
+
+static double weight_times_diameter(const Scene *scene)
+{
+    double mass = 0, sum = 0;
+    int n = 0;
+    for (int i = 0; i < scene->n_bodies; i++) {
+        if (scene->bodies[i].mass == 0) continue;
+        mass += scene->bodies[i].mass;
+        sum += diameter(scene, &scene->bodies[i].shape);
+        n++;
+    }
+    return mass * norm(scene->gravity) * sum / n;
 }
 
 Checker *checker_create(const Scene *scene)
@@ -311,14 +355,15 @@ Checker *checker_create(const Scene *scene)
     }
     for (int k = 0; k < scene->n_joints; k++) {
         const Joint *joint = &scene->joints[k];
-        st_Pose frame = {joint->point, joint->type == JOINT_BALL ? ground.q : from_z(joint->axis)};
+        st_Pose frame = {joint->point, joint->type == JOINT_BALL ? ground.q : quat_from_z(joint->axis)};
         checker->frame_a[k] = frame_in(pose_of(checker->start, joint->a), frame);
         checker->frame_b[k] = frame_in(pose_of(checker->start, joint->b), frame);
         if (joint->a >= 0)
             checker->joined[joint->a * scene->n_bodies + joint->b] =
                 checker->joined[joint->b * scene->n_bodies + joint->a] = true;
     }
-    checker->energy_start = checker->energy_low = energy(checker, checker->start);
+    checker->energy_start = checker->energy_low = checker->energy_last = energy(checker, checker->start);
+    checker->weight = weight_times_diameter(scene);
     checker->energy_scale = scene->energy > 0 ? scene->energy : energy_scale(scene);
     return checker;
 }

@@ -3,6 +3,9 @@
  * Spheres: closed form. Polyhedra: the smallest overlap of the two shadows over the face normals of both and the
  * products of their edges, which for convex polyhedra is exact (Gottschalk, Lin & Manocha 1996, for boxes). Products
  * of edges count only where the edges' arcs on the Gauss maps cross, as only those are faces of the difference.
+ * Capsules among themselves and with spheres: the distance of two segments. Cylinders: the smallest overlap of the two
+ * shadows over all directions, by descent from several; it can only come out too large, and is the same for all
+ * engines.
  */
 #include "check.h"
 
@@ -138,9 +141,127 @@ static double depth_sphere_box(st_Vec3 centre, double radius, st_Pose box, st_Ve
     return radius - norm(vec3(fmax(out.x, 0), fmax(out.y, 0), fmax(out.z, 0)));
 }
 
+/* ---- round shapes ------------------------------------------------------------------------------ */
+
+static bool is_round(ShapeType type)
+{
+    return type == SHAPE_CAPSULE || type == SHAPE_CYLINDER;
+}
+
+static bool is_swept_ball(ShapeType type)
+{
+    return type == SHAPE_CAPSULE || type == SHAPE_SPHERE;
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : (x > high ? high : x);
+}
+
+/* Distance of the segments p +- s u, |s| <= a, and q +- t v, |t| <= b; u and v are unit vectors. */
+static double segment_distance(st_Vec3 p, st_Vec3 u, double a, st_Vec3 q, st_Vec3 v, double b)
+{
+    st_Vec3 w = sub(q, p);
+    double c = dot(u, v), d = dot(u, w), e = dot(v, w), sine = 1 - c * c;
+    double s = sine > 1e-12 ? clamp((d - c * e) / sine, -a, a) : 0, t = clamp(s * c - e, -b, b);
+    s = clamp(t * c + d, -a, a);
+    return norm(sub(add(w, scale(t, v)), scale(s, u)));
+}
+
+/* How far a shape reaches from its centre along the unit vector n of the world. */
+static double reach(const Scene *scene, const Shape *shape, st_Quat q, st_Vec3 n)
+{
+    st_Vec3 m = rotate_back(q, n), half = shape->half;
+    double far = -INFINITY;
+    switch (shape->type) {
+    case SHAPE_SPHERE:
+        return shape->radius;
+    case SHAPE_BOX:
+        return fabs(m.x) * half.x + fabs(m.y) * half.y + fabs(m.z) * half.z;
+    case SHAPE_CAPSULE:
+        return fabs(m.z) * half.z + half.x;
+    case SHAPE_CYLINDER:
+        return fabs(m.z) * half.z + half.x * sqrt(m.x * m.x + m.y * m.y);
+    case SHAPE_HULL:
+        for (int k = 0; k < scene->hulls[shape->hull].n_points; k++)
+            far = fmax(far, dot(m, scene->hulls[shape->hull].points[k]));
+        return far;
+    case SHAPE_NONE:
+        break;
+    }
+    return 0;
+}
+
+typedef struct Placed {
+    const Scene *scene;
+    const Shape *shape[2];
+    st_Quat q[2];
+    st_Vec3 apart; /* from centre to centre */
+} Placed;
+
+static double overlap_along(const Placed *p, st_Vec3 n)
+{
+    return reach(p->scene, p->shape[0], p->q[0], n) + reach(p->scene, p->shape[1], p->q[1], scale(-1, n)) -
+           dot(n, p->apart);
+}
+
+/* Downhill over directions, in ever smaller steps; ends early where the two are apart. */
+static double descend(const Placed *p, st_Vec3 n)
+{
+    double least = overlap_along(p, n);
+    for (double step = 0.3; step > 1e-7 && least > 0; step *= 0.5) {
+        bool better = true;
+        for (int round = 0; round < 20 && better && least > 0; round++) {
+            st_Vec3 side = fabs(n.x) < 0.7 ? vec3(1, 0, 0) : vec3(0, 1, 0), u = cross(n, side), v;
+            u = scale(1 / norm(u), u);
+            v = cross(n, u);
+            better = false;
+            for (int k = 0; k < 4; k++) {
+                st_Vec3 m = add(n, scale(k % 2 == 0 ? step : -step, k < 2 ? u : v));
+                m = scale(1 / norm(m), m);
+                double x = overlap_along(p, m);
+                if (x < least - 1e-16) least = x, n = m, better = true;
+            }
+        }
+    }
+    return least;
+}
+
+static double depth_round(const Scene *scene, const Shape *a, st_Pose at_a, const Shape *b, st_Pose at_b)
+{
+    Placed p = {scene, {a, b}, {at_a.q, at_b.q}, sub(at_b.p, at_a.p)};
+    double distance = norm(p.apart), depth = INFINITY;
+    st_Vec3 start[7], axis[6];
+    int n = 0;
+    if (distance > 0) start[n++] = scale(1 / distance, p.apart);
+    for (int k = 0; k < 6; k++) {
+        axis[k] = rotate(k < 3 ? at_a.q : at_b.q, vec3(k % 3 == 0, k % 3 == 1, k % 3 == 2));
+        if (k % 3 != 2 && is_round(k < 3 ? a->type : b->type)) continue; /* only the axis of a round shape is one */
+        start[n++] = scale(dot(axis[k], p.apart) < 0 ? -1 : 1, axis[k]);
+    }
+    st_Vec3 across = cross(axis[2], axis[5]);
+    if (norm(across) > 1e-6 && n < 7) start[n++] = scale((dot(across, p.apart) < 0 ? -1 : 1) / norm(across), across);
+    for (int k = 0; k < n && depth > 0; k++)
+        depth = fmin(depth, overlap_along(&p, start[k]));
+    for (int k = 0; k < n && depth > 0; k++)
+        depth = fmin(depth, descend(&p, start[k]));
+    return depth;
+}
+
 double depth_pair(const Scene *scene, int a, st_Pose pose_a, int b, st_Pose pose_b)
 {
     const Shape *shape_a = &scene->bodies[a].shape, *shape_b = &scene->bodies[b].shape;
+    if (is_round(shape_a->type) || is_round(shape_b->type)) {
+        const st_Pose at_a = {pose_point(pose_a, shape_a->offset), pose_a.q};
+        const st_Pose at_b = {pose_point(pose_b, shape_b->offset), pose_b.q};
+        if (!is_swept_ball(shape_a->type) || !is_swept_ball(shape_b->type))
+            return depth_round(scene, shape_a, at_a, shape_b, at_b);
+        const double r_a = shape_a->type == SHAPE_SPHERE ? shape_a->radius : shape_a->half.x;
+        const double r_b = shape_b->type == SHAPE_SPHERE ? shape_b->radius : shape_b->half.x;
+        return r_a + r_b -
+               segment_distance(at_a.p, rotate(at_a.q, vec3(0, 0, 1)), shape_a->half.z, at_b.p,
+                                rotate(at_b.q, vec3(0, 0, 1)), shape_b->half.z);
+    }
     if (shape_a->type == SHAPE_SPHERE && shape_b->type == SHAPE_SPHERE) {
         st_Vec3 apart = sub(pose_point(pose_b, shape_b->offset), pose_point(pose_a, shape_a->offset));
         return shape_a->radius + shape_b->radius - norm(apart);
@@ -159,16 +280,7 @@ double depth_pair(const Scene *scene, int a, st_Pose pose_a, int b, st_Pose pose
 double depth_plane(const Scene *scene, int body, st_Pose pose, const Plane *plane)
 {
     const Shape *shape = &scene->bodies[body].shape;
-    st_Vec3 centre = pose_point(pose, shape->offset);
-    double low = INFINITY, height = dot(plane->normal, centre) - plane->distance;
-    if (shape->type == SHAPE_SPHERE || height > shape->radius) return shape->radius - height;
-    if (shape->type == SHAPE_BOX) {
-        st_Vec3 n = rotate_back(pose.q, plane->normal), half = shape->half;
-        return fabs(n.x) * half.x + fabs(n.y) * half.y + fabs(n.z) * half.z - height;
-    }
-    const Hull *hull = &scene->hulls[shape->hull];
-    st_Vec3 n = rotate_back(pose.q, plane->normal);
-    for (int k = 0; k < hull->n_points; k++)
-        low = fmin(low, dot(n, hull->points[k]));
-    return -(height + low);
+    double height = dot(plane->normal, pose_point(pose, shape->offset)) - plane->distance;
+    if (height > shape->radius) return shape->radius - height;
+    return reach(scene, shape, pose.q, scale(-1, plane->normal)) - height;
 }

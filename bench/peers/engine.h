@@ -15,12 +15,13 @@ typedef struct Settings {
     int n;
     char *const *words; /* "key=value" */
     unsigned used;      /* bit k: words[k] was asked for */
+    bool tuned;         /* what users choose for the scene counts; else the engine's own defaults */
     const char *choice; /* "key=value key=value": what the engine's users would choose for the scene */
     char stated[400];   /* "iterations=20 erp=0.2" */
 } Settings;
 
-/* What users of an engine choose for a kind of scene: the first entry that the scene's name begins with counts, "" fits
- * all. A word of the command line goes before the choice, and the choice before the usual value.                  */
+/* What users of an engine choose for a kind of scene (--tuned): the first entry that the scene's name begins with
+ * counts, "" fits all. A word of the command line goes before the choice, and the choice before the usual value. */
 typedef struct Choice {
     const char *scene, *settings;
 } Choice;

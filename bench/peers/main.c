@@ -1,13 +1,15 @@
 /* bench/peers/main.c -- one scene with one engine: how long it takes and how good it is, as one row.
  *
- *     run-ENGINE SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS] [--unchecked]
+ *     run-ENGINE SCENE [key=value ...] [--tuned] [--csv] [--repeat N] [--limit SECONDS] [--unchecked]
  *     run-ENGINE --list | --header
  *
- * h=... and end=... override the scene's; every other key belongs to the engine. Each repeat is a process of its own,
- * so that a crash or an endless loop costs one row, and memory is the engine's own. The first one looks at the state
- * after every step (the time that takes is not counted), the others only step; times are the least of all, and the
- * spread is how much larger the largest was. Time is processor time of the process, all threads together. --unchecked:
- * the first one only steps, too, so that a profile shows the engine alone.
+ * An engine runs with what its makers chose; with --tuned, with what its users would choose for the scene. h=... and
+ * end=... override the scene's; every other key belongs to the engine. Each repeat is a process of its own, so that a
+ * crash or an endless loop costs one row, and memory is the engine's own. The first one looks at the state after every
+ * step (the time that takes is not counted), the others only step; times are the least of all, and the spread is how
+ * much larger the largest was. The slowest step is the largest of the steps' times, each the least of its repeats: what
+ * repeats is the engine, what does not is the machine. Time is processor time of the process, all threads together.
+ * --unchecked: the first one only steps, too, so that a profile shows the engine alone.
  */
 #include "check.h"
 
@@ -27,11 +29,13 @@ enum { PATIENCE = 10 }; /* a busy machine takes this much longer than the proces
 /* What a child tells its parent. */
 typedef struct Run {
     bool finished;
-    double total, last, worst; /* processor time: of all steps, of one step at the end, of the worst [s] */
-    double memory;             /* [MB], largest that was resident */
+    double total, last;  /* processor time: of all steps, of one step at the end [s] */
+    double first, worst; /* of the first step, of the slowest */
+    double memory;       /* [MB], largest that was resident */
     int steps, contacts;
     Accuracy accuracy; /* of the first run only */
     char settings[400], message[200], stages[200];
+    double *times; /* of every step; the child sends them after the rest */
 } Run;
 
 typedef struct Options {
@@ -48,7 +52,7 @@ void setting_choose(Settings *settings, const Scene *scene, const Choice *choice
 {
     while (strncmp(scene->name, choices->scene, strlen(choices->scene)) != 0)
         choices++;
-    settings->choice = choices->settings;
+    settings->choice = settings->tuned ? choices->settings : "";
 }
 
 /* "key=" in a list of words, and what stands behind it up to a blank. */
@@ -127,13 +131,13 @@ static bool run_steps(void *world, const Scene *scene, double limit, bool checke
     BodyState *states = calloc((size_t)scene->n_bodies, sizeof *states);
     int steps = run->steps, tail = steps / 10 < 1 ? 1 : (steps / 10 > 50 ? 50 : steps / 10);
     double cost = clock_cost();
-    bool good = states != NULL;
+    bool good = states != NULL && (run->times = calloc((size_t)steps, sizeof *run->times)) != NULL;
     for (int k = 0; k < steps && good; k++) {
         double begin = processor_time();
         good = engine.step(world, run->message);
         double took = fmax(processor_time() - begin - cost, 0);
         run->total += took;
-        run->worst = fmax(run->worst, took);
+        run->times[k] = took;
         if (k >= steps - tail) run->last += took / tail;
         if (checked && good) check(checker, world, scene, states, k, steps);
         if (good && run->total > limit && k + 1 < steps) {
@@ -229,13 +233,18 @@ static void run_child(const Options *options, bool checked, Run *run)
         alarm((unsigned)ceil(60 + PATIENCE * options->limit));
         dup2(STDERR_FILENO, STDOUT_FILENO); /* what an engine prints must not end in the row */
         run_once(options, checked, run);
-        _exit(write_all(ends[1], run, sizeof *run) ? 0 : 1);
+        const size_t bytes = run->times != NULL ? (size_t)run->steps * sizeof *run->times : 0;
+        _exit(write_all(ends[1], run, sizeof *run) && write_all(ends[1], run->times, bytes) ? 0 : 1);
     }
     close(ends[1]);
     size_t got = read_all(ends[0], run, sizeof *run);
+    const size_t bytes = got == sizeof *run && run->times != NULL ? (size_t)run->steps * sizeof *run->times : 0;
+    run->times = bytes > 0 ? malloc(bytes) : NULL;
+    if (run->times != NULL && read_all(ends[0], run->times, bytes) != bytes) got = 0;
     close(ends[0]);
     if (child < 0 || wait4(child, &status, 0, &usage) < 0) return;
     if (got != sizeof *run) {
+        free(run->times);
         *run = (Run){.finished = false};
         describe_end(status, run);
     }
@@ -262,9 +271,15 @@ static Run run_all(const Options *options, double *spread)
         most = fmax(most, next.total);
         best.total = fmin(best.total, next.total);
         best.last = fmin(best.last, next.last);
-        best.worst = fmin(best.worst, next.worst);
         best.memory = fmin(best.memory, next.memory);
+        for (int i = 0; i < best.steps && next.times != NULL; i++)
+            best.times[i] = fmin(best.times[i], next.times[i]);
+        free(next.times);
     }
+    if (best.times != NULL) best.first = best.times[0];
+    for (int i = 0; i < best.steps && best.times != NULL; i++)
+        best.worst = fmax(best.worst, best.times[i]);
+    free(best.times);
     clean(best.message);
     *spread = best.total > 0 ? most / best.total - 1 : 0;
     return best;
@@ -272,19 +287,20 @@ static Run run_all(const Options *options, double *spread)
 
 /* ---- out -------------------------------------------------------------------------------------- */
 
-static const char header[] = "scene,engine,version,settings,finished,steps,total_s,mean_ms,end_ms,worst_ms,spread,"
-                             "penetration_settled,penetration_impact,penetration_mean,drift_m,joint_error,energy,"
-                             "figure,contacts,touching,memory_mb,stages,message";
+static const char header[] = "scene,engine,version,tuned,settings,finished,steps,total_s,mean_ms,end_ms,first_ms,"
+                             "worst_ms,spread,penetration_settled,penetration_impact,penetration_mean,drift_m,"
+                             "joint_error,energy,kinetic,gain,figure,contacts,touching,memory_mb,stages,message";
 
 static void print_csv(const Options *options, const Run *run, double spread)
 {
     const Accuracy *a = &run->accuracy;
-    printf(
-        "%s,%s,%s,\"%s\",%d,%d,%.4g,%.4g,%.4g,%.4g,%.2f,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.6g,%d,%d,%.1f,\"%s\",\"%s\"\n",
-        options->scene, engine.name, engine.version(), run->settings, run->finished, run->steps, run->total,
-        1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->worst, spread, a->settled, a->impact, a->mean,
-        a->drift, a->joint_error, a->energy, a->figure, run->contacts, a->touching, run->memory, run->stages,
-        run->message);
+    printf("%s,%s,%s,%d,\"%s\",%d,%d,%.4g,%.4g,%.4g,%.4g,%.4g,%.2f,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.3g,%.6g,%d,%d,%"
+           ".1f,"
+           "\"%s\",\"%s\"\n",
+           options->scene, engine.name, engine.version(), options->settings.tuned, run->settings, run->finished,
+           run->steps, run->total, 1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->first, 1e3 * run->worst,
+           spread, a->settled, a->impact, a->mean, a->drift, a->joint_error, a->energy, a->kinetic, a->gain, a->figure,
+           run->contacts, a->touching, run->memory, run->stages, run->message);
 }
 
 static void print_text(const Options *options, const Run *run, double spread)
@@ -292,12 +308,15 @@ static void print_text(const Options *options, const Run *run, double spread)
     const Accuracy *a = &run->accuracy;
     printf("%s with %s %s: %s\n", options->scene, engine.name, engine.version(), run->settings);
     if (!run->finished) printf("  NOT FINISHED: %s\n", run->message);
-    printf("  time         %.4g s for %d steps: %.4g ms each, %.4g at the end, %.4g the worst; spread %.0f %%\n",
-           run->total, run->steps, 1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->worst, 100 * spread);
+    printf("  time         %.4g s for %d steps: %.4g ms each, %.4g at the end, %.4g the first, %.4g the "
+           "slowest; spread %.0f %%\n",
+           run->total, run->steps, 1e3 * run->total / run->steps, 1e3 * run->last, 1e3 * run->first, 1e3 * run->worst,
+           100 * spread);
     printf("  penetration  %.3g %% settled, %.3g %% at worst, mean %.3g %% of %d pairs; %d contacts\n",
            100 * a->settled, 100 * a->impact, 100 * a->mean, a->touching, run->contacts);
     printf("  drift        %.3g m; joints %.3g; energy %.3g; figure %.6g\n", a->drift, a->joint_error, a->energy,
            a->figure);
+    printf("  in M g d     %.3g kinetic energy in the last second, %.3g gained in all\n", a->kinetic, a->gain);
     printf("  memory       %.1f MB\n", run->memory);
     if (run->stages[0] != '\0') printf("  stages       %s\n", run->stages);
 }
@@ -320,6 +339,8 @@ static bool read_options(int argc, char **argv, Options *options)
         if (strcmp(argv[k], "--header") == 0) return puts(header), false;
         if (strcmp(argv[k], "--csv") == 0)
             options->csv = true;
+        else if (strcmp(argv[k], "--tuned") == 0)
+            options->settings.tuned = true;
         else if (strcmp(argv[k], "--unchecked") == 0)
             options->unchecked = true;
         else if (strcmp(argv[k], "--repeat") == 0 && more)
@@ -336,10 +357,10 @@ static bool read_options(int argc, char **argv, Options *options)
             options->scene = argv[k];
     }
     if (options->scene == NULL) {
-        fprintf(
-            stderr,
-            "run-%s SCENE [key=value ...] [--csv] [--repeat N] [--limit SECONDS] [--unchecked] | --list | --header\n",
-            engine.name);
+        fprintf(stderr,
+                "run-%s SCENE [key=value ...] [--tuned] [--csv] [--repeat N] [--limit SECONDS] [--unchecked]\n"
+                "    | --list | --header\n",
+                engine.name);
         return false;
     }
     return true;

@@ -1,7 +1,7 @@
 /* bench/peers/scene.h -- a scene as plain data, the same for every engine, and what is measured in it.
  *
- * SI units. Fixed planes are the only ground. A body has one shape, or none, and principal inertia in its own axes;
- * its origin is its centre of mass. Bodies that a joint connects do not touch each other.
+ * SI units. Planes and bodies without mass are the ground. A body has one shape, or none, and principal inertia in its
+ * own axes; its origin is its centre of mass. Bodies that a joint connects do not touch each other.
  */
 #ifndef BENCH_SCENE_H
 #define BENCH_SCENE_H
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-typedef enum ShapeType { SHAPE_NONE, SHAPE_SPHERE, SHAPE_BOX, SHAPE_HULL } ShapeType;
+typedef enum ShapeType { SHAPE_NONE, SHAPE_SPHERE, SHAPE_BOX, SHAPE_HULL, SHAPE_CAPSULE, SHAPE_CYLINDER } ShapeType;
 
 /* A convex polyhedron with triangles as faces, counter-clockwise from outside. */
 typedef struct Hull {
@@ -25,7 +25,7 @@ typedef struct Hull {
 typedef struct Shape {
     ShapeType type;
     double radius;  /* sphere; of the others: of the sphere around the origin that holds them */
-    st_Vec3 half;   /* box */
+    st_Vec3 half;   /* box; capsule, cylinder: radius, radius, half the length along z (of a capsule: without caps) */
     int hull;       /* index in Scene.hulls */
     st_Vec3 offset; /* of the shape in the body */
 } Shape;
@@ -35,9 +35,9 @@ typedef struct Body {
     st_Pose pose;
     st_Vec3 velocity; /* world axes */
     st_Vec3 spin;     /* body axes */
-    double mass;
-    st_Vec3 inertia; /* principal, along the body's axes */
-    st_Vec3 force;   /* constant, at the centre of mass, world axes */
+    double mass;      /* 0: fixed, part of the ground */
+    st_Vec3 inertia;  /* principal, along the body's axes */
+    st_Vec3 force;    /* constant, at the centre of mass, world axes */
 } Body;
 
 typedef struct Plane {

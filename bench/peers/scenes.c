@@ -49,6 +49,28 @@ Body *add_box(Scene *scene, st_Vec3 at, st_Vec3 half, double mass)
     return body;
 }
 
+/* Along z; `half` without the caps. A cylinder and a ball cut in two. */
+Body *add_capsule(Scene *scene, st_Vec3 at, double r, double half)
+{
+    Body *body = add_body(scene, at);
+    const double rod = DENSITY * M_PI * r * r * 2 * half, caps = DENSITY * 4.0 / 3 * M_PI * r * r * r;
+    const double across = rod * (r * r / 4 + half * half / 3) + caps * (0.4 * r * r + half * half + 0.75 * r * half);
+    body->shape = (Shape){.type = SHAPE_CAPSULE, .half = {r, r, half}, .radius = r + half};
+    body->mass = rod + caps;
+    body->inertia = vec3(across, across, rod * r * r / 2 + caps * 0.4 * r * r);
+    return body;
+}
+
+Body *add_cylinder(Scene *scene, st_Vec3 at, double r, double half)
+{
+    Body *body = add_body(scene, at);
+    const double mass = DENSITY * M_PI * r * r * 2 * half, across = mass * (r * r / 4 + half * half / 3);
+    body->shape = (Shape){.type = SHAPE_CYLINDER, .half = {r, r, half}, .radius = hypot(r, half)};
+    body->mass = mass;
+    body->inertia = vec3(across, across, mass * r * r / 2);
+    return body;
+}
+
 void add_plane(Scene *scene, st_Vec3 normal, double distance)
 {
     scene->planes = grow(scene->planes, scene->n_planes, sizeof *scene->planes);
@@ -75,6 +97,12 @@ double random_number(uint64_t *state) /* splitmix64, in [-1, 1) */
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
+}
+
+st_Quat quat_from_z(st_Vec3 n)
+{
+    if (n.z < -0.999999) return (st_Quat){0, 1, 0, 0};
+    return quat_unit((st_Quat){1 + n.z, -n.y, n.x, 0});
 }
 
 /* Floor at z = 0 and four walls at x, y = +-width/2. */
@@ -182,6 +210,14 @@ static const SceneKind kinds[] = {
     {"springs", "stiffness", "five masses on springs in a row, damped, come to rest", 1e6, make_springs},
     {"ring", "stiffness", "the same without damping", 1e2, make_ring},
     {"slider", "turns", "slider-crank, its slider with clearance in the guide", 24, make_slider},
+    {"boxes", "boxes", "of different sizes falling into a bin", 60, make_boxes},
+    {"rods", "rods", "capsules and cylinders falling into a bin", 60, make_rods},
+    {"pyramid", "cubes", "a triangle of cubes at rest", 820, make_pyramid},
+    {"smash", "bricks", "a wall, courses of forty, hit by a heavy ball", 800, make_smash},
+    {"pair", "ratio", "two boxes, the upper one heavier by the ratio", 1, make_pair},
+    {"slope", "boxes", "each by itself on a slope at 0.95 of the friction angle", 500, make_slope},
+    {"ragdolls", "ragdolls", "ten capsules on ball joints each, falling on stairs", 10, make_ragdolls},
+    {"springrow", "cubes", "on springs in a row, landing on a floor", 5, make_springrow},
     {"quadruped", "speed", "13 bodies, 12 sprung joints, dropped on its feet at this speed", 0.5, make_quadruped},
 };
 #define N_KINDS ((int)(sizeof kinds / sizeof kinds[0]))

@@ -1,6 +1,6 @@
 /* bench/peers/table.c -- rows of run-ENGINE --csv into one Markdown table, and into curves of accuracy against time.
  *
- *     table ROWS.csv > results.md             the first row of each scene and engine
+ *     table ROWS.csv > results.md             the first row of each scene and engine, and the first that is tuned
  *     table ROWS.csv --curve SCENE > x.svg    all rows of the scene, a line an engine
  */
 #include "scene.h"
@@ -15,12 +15,14 @@ enum {
     SCENE,
     ENGINE,
     VERSION,
+    TUNED,
     SETTINGS,
     FINISHED,
     STEPS,
     TOTAL,
     MEAN_MS,
     END_MS,
+    FIRST_MS,
     WORST_MS,
     SPREAD,
     SETTLED,
@@ -29,6 +31,8 @@ enum {
     DRIFT,
     JOINT,
     ENERGY,
+    KINETIC,
+    GAIN,
     FIGURE,
     CONTACTS,
     TOUCHING,
@@ -120,18 +124,20 @@ static void print_row(const Row *row, bool first, double yardstick)
 {
     bool exists;
     const char *measure = measure_of(row, &exists);
-    printf("| %s | %s |", first ? row->column[SCENE] : "", row->column[ENGINE]);
+    printf("| %s | %s%s |", first ? row->column[SCENE] : "", row->column[ENGINE],
+           number(row, TUNED) == 1 ? ", tuned" : "");
     if (!finished(row) && number(row, STEPS) > 0 && number(row, MEAN_MS) > 0) {
-        printf(" %s | %.3g |||||||||||| %s |\n", row->column[MESSAGE], number(row, MEAN_MS), row->column[SETTINGS]);
+        printf(" %s | %.3g ||||||||||||||| %s |\n", row->column[MESSAGE], number(row, MEAN_MS), row->column[SETTINGS]);
         return;
     }
     if (!finished(row)) {
-        printf(" %s ||||||||||||| %s |\n", row->column[MESSAGE], row->column[SETTINGS]);
+        printf(" %s |||||||||||||||| %s |\n", row->column[MESSAGE], row->column[SETTINGS]);
         return;
     }
     printf(" %.3g (+%.0f %%) |", number(row, TOTAL), 100 * number(row, SPREAD));
     print_number(number(row, MEAN_MS), "");
     print_number(number(row, END_MS), "");
+    print_number(number(row, FIRST_MS), "");
     print_number(number(row, WORST_MS), "");
     print_number(yardstick > 0 ? number(row, MEAN_MS) / yardstick : 0, "");
     for (int column = SETTLED; column <= MEAN_DEPTH; column++)
@@ -146,22 +152,25 @@ static void print_row(const Row *row, bool first, double yardstick)
         printf(" |");
     print_number(number(row, JOINT), "");
     print_number(number(row, ENERGY), "");
+    print_number(number(row, KINETIC), "");
+    print_number(number(row, GAIN), "");
     printf(" %s | %.0f | %s |\n", row->column[CONTACTS], number(row, MEMORY), row->column[SETTINGS]);
 }
 
 static void print_table(const Row *rows, int n)
 {
-    printf("| scene | engine | total s | ms a step | at the end | worst | x ODE | settled %% | impact %% | mean %% | "
+    printf("| scene | engine | total s | ms per step | at the end | first | slowest | x ODE | settled %% | impact %% | "
+           "mean %% | "
            "exact is | "
-           "joints | energy | contacts | MB | settings |\n"
-           "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+           "joints | energy | kinetic, M g d | gain, M g d | contacts | MB | settings |\n"
+           "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (int k = 0; k < n; k++) {
         bool first = true, repeated = false;
         double yardstick = 0;
         for (int i = 0; i < n; i++) {
             if (!same(&rows[i], &rows[k], SCENE)) continue;
             if (i < k) first = false;
-            if (i < k && same(&rows[i], &rows[k], ENGINE)) repeated = true;
+            if (i < k && same(&rows[i], &rows[k], ENGINE) && same(&rows[i], &rows[k], TUNED)) repeated = true;
             if (yardstick == 0 && finished(&rows[i]) && strcmp(rows[i].column[ENGINE], "ode") == 0)
                 yardstick = number(&rows[i], MEAN_MS);
         }
@@ -225,7 +234,7 @@ static const char *colour(const char *engine)
 static void draw_axes(const Axis *x, const Axis *y, const char *title)
 {
     printf("<text x='%.0f' y='%.0f' text-anchor='middle'>%s</text>\n", (x->from + x->to) / 2, y->to - 12, title);
-    printf("<text x='%.0f' y='%.0f' text-anchor='middle'>ms a step</text>\n", (x->from + x->to) / 2, y->from + 34);
+    printf("<text x='%.0f' y='%.0f' text-anchor='middle'>ms per step</text>\n", (x->from + x->to) / 2, y->from + 34);
     for (double k = x->low; k <= x->high; k++) {
         double at = place(x, pow(10, k));
         printf("<path d='M%.1f %.1fV%.1f' stroke='#ddd'/>", at, y->from, y->to);

@@ -113,6 +113,74 @@ static void hull_inertia_by_counting(void **state)
     scene_destroy(scene);
 }
 
+/* Cylinders and capsules where the answer is known: side by side, end on end, crossed, and a tilted one on a plane. */
+static void round_rods(void **state)
+{
+    (void)state;
+    Scene *scene = scene_create("rods-4"); /* capsule, cylinder, capsule, cylinder */
+    const Shape *capsule = &scene->bodies[0].shape, *rod = &scene->bodies[1].shape, *other = &scene->bodies[3].shape;
+    const st_Quat lying = quat_exp(vec3(0, 2 * QUARTER_PI, 0));
+    const double near = 1e-7 * rod->half.x; /* directions to 1e-7, and the overlap is flat where it is least */
+    st_Pose a = {{0, 0, 0}, unturned}, b = {{rod->half.x + other->half.x - 0.004, 0, 0.01}, unturned};
+    check_close(depth_pair(scene, 1, a, 3, b), 0.004, near);
+    b.p = vec3(0.01, 0.02, rod->half.z + other->half.z - 0.003);
+    check_close(depth_pair(scene, 1, a, 3, b), 0.003, near);
+    b = (st_Pose){{0, rod->half.x + other->half.x - 0.002, 0}, lying}; /* across */
+    check_close(depth_pair(scene, 1, a, 3, b), 0.002, near);
+    b.p.y += 0.003;
+    assert_true(depth_pair(scene, 1, a, 3, b) <= 0);
+    const st_Pose c = {{0, capsule->half.x + scene->bodies[2].shape.half.x - 0.002, 0}, lying};
+    check_close(depth_pair(scene, 0, a, 2, c), 0.002, ROUNDING);
+    const st_Pose tilted = {{0, 0, 0.1}, quat_exp(vec3(0, QUARTER_PI, 0))};
+    const double low = (rod->half.x + rod->half.z) * sqrt(0.5);
+    check_close(depth_plane(scene, 1, tilted, &(Plane){{0, 0, 1}, 0.0}), low - 0.1, ROUNDING);
+    scene_destroy(scene);
+}
+
+/* A capsule's mass and inertia by counting points of a grid. */
+static void capsule_inertia_by_counting(void **state)
+{
+    (void)state;
+    Scene *scene = scene_create("rods-1");
+    const Body *body = &scene->bodies[0];
+    const double r = body->shape.half.x, half = body->shape.half.z, cell = 0.0025;
+    double mass = 0, along = 0, across = 0;
+    for (int k = 0; k < 60 * 60 * 120; k++) {
+        const int layer = k / 3600;
+        const st_Vec3 p = scale(cell, vec3(k % 60 - 29.5, k / 60 % 60 - 29.5, layer - 59.5));
+        const double beyond = fmax(fabs(p.z) - half, 0), square = p.x * p.x + p.y * p.y;
+        if (square + beyond * beyond > r * r) continue;
+        mass += DENSITY * cell * cell * cell;
+        along += DENSITY * cell * cell * cell * square;
+        across += DENSITY * cell * cell * cell * (p.y * p.y + p.z * p.z);
+    }
+    check_close(mass, body->mass, 0.01 * body->mass);
+    check_close(along, body->inertia.z, 0.01 * body->inertia.z);
+    check_close(across, body->inertia.x, 0.01 * body->inertia.x);
+    scene_destroy(scene);
+}
+
+/* Rises of the energy are added up and falls are not; kinetic energy counts in the last second. */
+static void gain_and_rest(void **state)
+{
+    (void)state;
+    Scene *scene = scene_create("pair"); /* 1 kg each, edges of 0.2 m, 5 s */
+    Checker *checker = checker_create(scene);
+    BodyState states[2] = {{scene->bodies[0].pose, {0, 0, 0}, {0, 0, 0}},
+                           {scene->bodies[1].pose, {0, 0, 0}, {0, 0, 0}}};
+    const double heights[] = {0.31, 0.30, 0.33, 0.32}, unit = 2 * 9.81 * 0.2;
+    for (int k = 0; k < 4; k++) {
+        states[1].pose.p.z = heights[k];
+        states[0].velocity.x = k < 3 ? 0.0 : 0.1;
+        checker_step(checker, k < 3 ? 1 + k : 4.5, states, k == 3);
+    }
+    const Accuracy got = checker_result(checker);
+    check_close(got.gain, 9.81 * (0.01 + 0.03) / unit, 1e-12); /* the last step loses 0.0981 J and gains 0.005 */
+    check_close(got.kinetic, 0.5 * 0.01 / unit, 1e-12);
+    checker_destroy(checker);
+    scene_destroy(scene);
+}
+
 /* A chain whose second link is moved off its joint, and a fall that conserves its energy. */
 static void joints_and_energy(void **state)
 {
@@ -171,9 +239,15 @@ static void overlaps_by_brute_force(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_boxes_face_to_face),   cmocka_unit_test(two_boxes_edge_to_edge),
-        cmocka_unit_test(two_hulls_by_brute_force), cmocka_unit_test(hull_inertia_by_counting),
-        cmocka_unit_test(joints_and_energy),        cmocka_unit_test(overlaps_by_brute_force),
+        cmocka_unit_test(two_boxes_face_to_face),
+        cmocka_unit_test(two_boxes_edge_to_edge),
+        cmocka_unit_test(two_hulls_by_brute_force),
+        cmocka_unit_test(hull_inertia_by_counting),
+        cmocka_unit_test(joints_and_energy),
+        cmocka_unit_test(overlaps_by_brute_force),
+        cmocka_unit_test(round_rods),
+        cmocka_unit_test(capsule_inertia_by_counting),
+        cmocka_unit_test(gain_and_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,10 @@ static dGeomID make_geom(World *world, const Shape *shape)
         return dCreateBox(world->space, 2 * shape->half.x, 2 * shape->half.y, 2 * shape->half.z);
     case SHAPE_HULL:
         return make_hull(world, shape->hull);
+    case SHAPE_CAPSULE:
+        return dCreateCapsule(world->space, shape->half.x, 2 * shape->half.z);
+    case SHAPE_CYLINDER:
+        return dCreateCylinder(world->space, shape->half.x, 2 * shape->half.z);
     case SHAPE_NONE:
         break;
     }
@@ -111,6 +115,12 @@ static void add_body(World *world, int k)
     dQuaternion q = {body->pose.q.w, body->pose.q.x, body->pose.q.y, body->pose.q.z};
     dVector3 spin;
     dMass mass;
+    if (body->mass == 0) {
+        dGeomID fixed = make_geom(world, &body->shape);
+        dGeomSetPosition(fixed, body->pose.p.x, body->pose.p.y, body->pose.p.z);
+        dGeomSetQuaternion(fixed, q);
+        return;
+    }
     dBodyID id = world->bodies[k] = dBodyCreate(world->world);
     dMassSetParameters(&mass, body->mass, 0, 0, 0, body->inertia.x, body->inertia.y, body->inertia.z, 0, 0, 0);
     dBodySetMass(id, &mass);
@@ -228,6 +238,7 @@ static bool step(void *opaque, char message[200])
     world->n_contacts = 0;
     for (int k = 0; k < world->scene->n_bodies; k++) {
         st_Vec3 force = world->scene->bodies[k].force;
+        if (world->bodies[k] == NULL) continue;
         if (force.x != 0 || force.y != 0 || force.z != 0) dBodyAddForce(world->bodies[k], force.x, force.y, force.z);
     }
     dSpaceCollide(world->space, world, near);
@@ -241,6 +252,10 @@ static bool step(void *opaque, char message[200])
 static void state(void *opaque, int body, BodyState *out)
 {
     dBodyID id = ((World *)opaque)->bodies[body];
+    if (id == NULL) {
+        *out = (BodyState){.pose = ((World *)opaque)->scene->bodies[body].pose};
+        return;
+    }
     const dReal *p = dBodyGetPosition(id), *q = dBodyGetQuaternion(id), *v = dBodyGetLinearVel(id);
     const dReal *w = dBodyGetAngularVel(id);
     dVector3 spin;

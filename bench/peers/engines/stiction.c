@@ -84,6 +84,12 @@ static st_ShapeDef shape_def(const Scene *bench, const Shape *shape)
     case SHAPE_HULL:
         def = st_hull_def(bench->hulls[shape->hull].points, bench->hulls[shape->hull].n_points);
         break;
+    case SHAPE_CAPSULE:
+        def = st_capsule_def(shape->half.x, 2 * shape->half.z);
+        break;
+    case SHAPE_CYLINDER:
+        def = st_cylinder_def(shape->half.x, 2 * shape->half.z);
+        break;
     case SHAPE_NONE:
         break;
     }
@@ -119,6 +125,7 @@ static bool add_bodies(World *world, st_Error *err)
         def.velocity = body->velocity;
         def.spin = body->spin;
         def.mass = body->mass;
+        def.fixed = body->mass == 0;
         def.inertia = (st_Mat3){{body->inertia.x, 0, 0, 0, body->inertia.y, 0, 0, 0, body->inertia.z}};
         if (st_scene_add_body(world->scene, &def, &world->ids[k], err) != ST_OK) return false;
         if (body->shape.type != SHAPE_NONE) {
