@@ -1,6 +1,6 @@
 #!/bin/sh
 # setup.sh GROUP... -- see to it that what these groups need is installed: build, python, test, numpy,
-# browser, bench, lint, threads.
+# browser, bench, lint, structure, threads.
 #
 # Silent when nothing is missing. On Debian and its kin the missing packages are installed, each
 # named with its reason; elsewhere they are listed, and we stop.
@@ -37,6 +37,7 @@ lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck
 lint|shellcheck|looks for mistakes in shell scripts|command shellcheck
+structure|universal-ctags|lists functions for scripts/measure_structure.sh|command ctags
 threads|clang|ThreadSanitizer that understands OpenMP|command clang
 threads|libomp-dev|the OpenMP of clang, with libarcher|header omp.h omp
 '
