@@ -269,7 +269,7 @@ static void solve_small(int n, double A[3][3], double *y)
     }
 }
 
-/* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (METHODS section 0). In space w* = w + x with
+/* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (docs/methods.md 2). In space w* = w + x with
  * (J - [a]x) x = a x w, and J being symmetric
  *
  *     inv(J - [a]x) = (adj J + a a' + [J a]x) / (det J + a . J a),          a . (a x w) = 0.     */

@@ -25,7 +25,7 @@
 typedef struct sti_Body {
     int v_first;          /* its first velocity                                                   */
     unsigned char n_dofs; /* 0: does not move                                                     */
-    unsigned char planar; /* bit e: moves only across world axis e (or turns about it), METHODS 0 */
+    unsigned char planar; /* bit e: moves only across world axis e (or turns about it), docs/methods.md 1 */
     unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
     bool round;           /* inertia is a multiple of 1                                           */
     double mass;          /* [kg]                                                                 */

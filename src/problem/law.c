@@ -9,7 +9,7 @@
  *     box            n >= 0; |t|, |o| <= mu n, where n is not moved by t and o
  *
  * mu = 0 needs no case of its own: every formula below stays finite and gives x_T = 0.
- * The natural map r - P(r - rho u^) is that of METHODS.md section 7; it vanishes exactly at the
+ * The natural map r - P(r - rho u^) is that of docs/methods.md 12; it vanishes exactly at the
  * solutions of the law, since K ∋ r _|_ u^ ∈ K* is r = P(r - rho u^) for any rho > 0. Where a coefficient is
  * above STI_STEEP we measure otherwise (is_bounded_by_r).
  */

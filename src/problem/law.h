@@ -36,7 +36,7 @@ static inline double sti_group_length(const double *x, int count)
 bool sti_law_has_dim(st_Law law, int dim);
 
 /* x <- P(x), the Euclidean projection on the law's set of impulses. Box, which is no fixed set but
- * |t| <= mu n: n <- max(0, n) first, then t and o are clipped by it (METHODS section 7).          */
+ * |t| <= mu n: n <- max(0, n) first, then t and o are clipped by it (docs/methods.md 12).          */
 void sti_law_project(const st_ContactLaw *contact, double *x);
 
 /* u^: u with the normal component shifted by the sum of mu |u| over its groups for coulomb, by

@@ -50,7 +50,7 @@ typedef struct sti_Reduction {
     const double *W_diagonal; /* the diagonal blocks of W, C included, one after another: contact c's
                                * dim x dim block, row-major, at W_start[c]                       */
     const int64_t *W_start;   /* n_contacts + 1                                                  */
-    const double *rho;        /* n_contacts: dim / trace(W_cc), METHODS section 7; 1 where W_cc = 0 */
+    const double *rho;        /* n_contacts: dim / trace(W_cc), docs/methods.md 12; 1 where W_cc = 0 */
     int redundant_rows;       /* rows of G found to depend on others                             */
     int64_t serial;           /* counts the problems reduced, from 1                             */
     sti_Judged *judged;

@@ -1,4 +1,4 @@
-/* residual.c -- how far an r is from solving the step problem; METHODS.md section 7.
+/* residual.c -- how far an r is from solving the step problem; docs/methods.md 12.
  *
  *     e = | r - P(r - rho u^) |_2 / max(| rho b |_2, | rho u_scale |_2),     rho_i = dim_i / trace(W_ii)
  *

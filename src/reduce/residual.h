@@ -4,7 +4,7 @@
 
 #include "reduce/reduce.h"
 
-/* METHODS section 7, from r alone. v (n_v), l (n_l, or NULL) and u (n_r) end as what belongs to r, by a fresh
+/* docs/methods.md 12, from r alone. v (n_v), l (n_l, or NULL) and u (n_r) end as what belongs to r, by a fresh
  * solve with refinement; asked for the r it judged last, it only copies. No allocation.            */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out);
 

@@ -6,7 +6,7 @@
  *     z = P( r + y ),   y <- y + r - z                   contact by contact; P in the metric of E is the plain one
  *
  * (Boyd et al. 2011; for friction Acary, Bremond & Huber 2018.) s = mu |u_T| e_n is the exact law's shift, kept on
- * open contacts, too (METHODS section 4). Its u_T is that of the multiplier, u^ = -beta E y, and not of W z + b:
+ * open contacts, too (docs/methods.md 12). Its u_T is that of the multiplier, u^ = -beta E y, and not of W z + b:
  * both are the same in the end, but the second one feeds every rounding of the cone's border back through W, and
  * a third of the problems then never settle. Over-relaxation does the same harm, so there is none. W only
  * needs a positive semi-definite symmetric part: the factorisation is LU.

@@ -10,7 +10,7 @@
  * through the reduction and never formed: an iteration costs two passes over H and Y.
  *
  * s = mu |u_T| e_n makes the exact law of the convex one: it is updated in rounds, each as accurate as the shift
- * it started from (METHODS section 4; s is kept on open contacts). For the cone law s = 0 and there is one round.
+ * it started from (docs/methods.md 12; s is kept on open contacts). For the cone law s = 0 and there is one round.
  */
 #include "linalg/joint_graph.h"
 #include "problem/law.h"

@@ -101,7 +101,7 @@ typedef struct sti_MeanRows {
     bool again;                   /* v and l are a solution but for small changes of G, f, g; there are no contacts */
 } sti_MeanRows;
 
-/* One velocity problem (METHODS section 3b): with rows at q_star and laws on v,
+/* One velocity problem (docs/methods.md 3): with rows at q_star and laws on v,
  *     M v = M v_base + eta k(t, q_star, v_star) + push + G l + H r,    drift and springs from q_base
  * implicit Euler is (t, q, v, v, q, h). eta = 0 is an impact: no forces, no soft rows, no drift.   */
 typedef struct sti_Stage {

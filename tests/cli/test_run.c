@@ -170,7 +170,7 @@ static void examples_run_by_name(void **state)
     json_decref(root);
 }
 
-/* Explicit at damping 100: every step multiplies the relative velocity by -9 (METHODS section 2). */
+/* Explicit at damping 100: every step multiplies the relative velocity by -9 (docs/methods.md 3). */
 static void divergence_is_said_and_the_run_kept(void **state)
 {
     Program *p = *state;

@@ -221,7 +221,7 @@ static void difference_inverts_move(void **state)
     end(&f);
 }
 
-/* |w*|_J <= |w|_J for any step (METHODS section 0), and w* = w + h J^-1 (J w x w) + O(h^2). */
+/* |w*|_J <= |w|_J for any step (docs/methods.md 2), and w* = w + h J^-1 (J w x w) + O(h^2). */
 static void gyroscopic_step_loses_energy(void **state)
 {
     (void)state;

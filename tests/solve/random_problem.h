@@ -1,5 +1,5 @@
 /* Seeded random friction problems of rigid bodies, and a judge of their solutions that shares nothing with
- * the library: dense, in long double, straight from the formulas of METHODS section 7.
+ * the library: dense, in long double, straight from the formulas of docs/methods.md 12.
  *
  * Bodies have 6 velocities (3 in the plane) and masses log-uniform over a range; contacts stand between
  * two bodies or a body and the ground, some of them twice; ball joints likewise; soft rows; all at the
@@ -539,7 +539,7 @@ static inline void judge_natural(const st_ContactLaw *contact, const real *r, co
 }
 
 typedef struct Verdict {
-    double natural; /* METHODS section 7                                                           */
+    double natural; /* docs/methods.md 12                                                           */
     double
         floor; /* what rounding r, v_free to doubles alone can do to it: |rho (|W||r| + |H'||v_free|) eps| / |rho b| */
 } Verdict;

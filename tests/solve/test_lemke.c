@@ -171,7 +171,7 @@ static void test_too_large(void **state)
 
 /* ---- enumeration ----------------------------------------------------------------------------- */
 
-/* The complementarity problem of plane or four-facet pyramids written out, METHODS section 1, from the judge's W. */
+/* The complementarity problem of plane or four-facet pyramids written out, docs/methods.md 12, from the judge's W. */
 static int write_out(const Dense *dense, const Case *c, double *M, double *q, double *P)
 {
     int n = 0, n_r = dense->n_r, first[2] = {0};

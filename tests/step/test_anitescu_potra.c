@@ -265,7 +265,7 @@ static void section_3_3(void **state)
 /* ---- the same scenes with other numbers ------------------------------------------------------- */
 
 /* keep_springs (eq. 46): after each step the spring is as long as the velocity said, and the run ends near
- * the one without it: 6e-5 to 1.4e-3 away (METHODS section 2). */
+ * the one without it: 6e-5 to 1.4e-3 away (docs/methods.md 4). */
 static void springs_are_kept_on_request(void **state)
 {
     (void)state;

@@ -76,7 +76,7 @@ static void bouncing_ball(void **state)
 }
 
 /* At a fixed step the rebound is Newton's, at the step in which the gap closes: the bounce height is e^2 to
- * O(h), and an inelastic impact that nobody located never gains energy (METHODS section 3b). */
+ * O(h), and an inelastic impact that nobody located never gains energy (docs/methods.md 6). */
 static void fixed_step(void **state)
 {
     (void)state;

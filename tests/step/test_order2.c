@@ -1,4 +1,4 @@
-/* The integrators of order two: what they promise over the published forms (METHODS section 3b). */
+/* The integrators of order two: what they promise over the published forms (docs/methods.md 6). */
 #include "math/quat.h"
 #include "step/scene_run.h"
 

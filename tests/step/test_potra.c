@@ -95,7 +95,7 @@ static void pendulum_trajectory(void **state)
     reference_free(&ref);
 }
 
-/* Ours: order two with smaller errors; form I: order one. Bounds of METHODS section 3b. */
+/* Ours: order two with smaller errors; form I: order one. Bounds of docs/methods.md 6. */
 static void pendulum_others(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void pendulum_others(void **state)
     check_below(coarse.error, 1.5e-2);
     check_below(fine.error, coarse.error / pow(3.7, last - 5));
     coarse = pendulum(5, "simulation/form=I"), fine = pendulum(8, "simulation/form=I");
-    check_close(coarse.error, 0.115, 5e-4); /* METHODS section 3 */
+    check_close(coarse.error, 0.115, 5e-4); /* docs/methods.md 6 */
     check_close(log2(coarse.error / fine.error) / 3, 1, 0.1);
 }
 

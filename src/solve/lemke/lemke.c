@@ -21,7 +21,7 @@
  *     bounded, only hi finite    r = hi - z,  w = -u
  *     bounded, neither           u = 0 with r free: a free row of the complementarity problem
  *
- * Scaling (METHODS section 1): S_n = 1/sqrt(W_nn), S_beta = 1/sqrt(mean of diag W_TT), S_lambda = 1/S_beta,
+ * Scaling: S_n = 1/sqrt(W_nn), S_beta = 1/sqrt(mean of diag W_TT), S_lambda = 1/S_beta,
  * rounded to powers of two; one S_beta for all facets of a contact, so that e stays a vector of ones
  * and the ties of sticking contacts stay exact. It makes masses 1 and 1e8 the same problem.
  */
@@ -273,7 +273,7 @@ static void form_r(const Lemke *lemke, int n_r, double *r)
             r[lemke->unknown[i].row + k] += lemke->unknown[i].d[k] * lemke->z[i];
 }
 
-/* The natural residual of METHODS section 7 with the W and b at hand. */
+/* The natural residual of docs/methods.md 12 with the W and b at hand. */
 static double residual_by_W(Lemke *lemke, const sti_Task *task, double reference)
 {
     double sum = 0.0;

@@ -1,7 +1,7 @@
 /* step/contact/compliant.c -- distributed compliant contact.
  *
- * Song, Pang & Kumar 2004, as METHODS section 5 has it. A contact is a patch of elements at r_i in the tangent plane,
- * rho apart: n_s in the plane, n_s x n_s in space. Element i is deformed by delta_i and carries lambda_i,
+ * Song, Pang & Kumar 2004, as docs/methods.md 11.5 has it. A contact is a patch of elements at r_i in the tangent
+ * plane, rho apart: n_s in the plane, n_s x n_s in space. Element i is deformed by delta_i and carries lambda_i,
  *
  *     lambda = K delta + C' d(delta)/dt,      K = inv(Xi),  C' = 2 sqrt(m K),  E = h K + C'
  *
@@ -49,7 +49,7 @@ static void place(const st_SystemDef *def, int n_elements, int e, double *a, dou
 }
 
 /* What a unit force at j along component l (normal, t, o) moves at i along component k, for one elastic half space;
- * (a, b) from j to i. SPK Appendix A with the corrections of METHODS section 5.                    */
+ * (a, b) from j to i. SPK Appendix A with the corrections of docs/methods.md 11.5.                    */
 static double influence(st_Elastic body, double rho, double a, double b, int k, int l)
 {
     double nu = body.poisson, eps = 1.0 / body.young, d = hypot(a, b);

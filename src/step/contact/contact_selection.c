@@ -271,7 +271,7 @@ st_Status sti_bring_back(st_System *system, st_Error *err)
     return ST_OK;
 }
 
-/* Contacts that separate leave the active set: after steps with h > 0 only, see METHODS section 2. */
+/* Contacts that separate leave the active set: after steps with h > 0 only, see docs/methods.md 5. */
 st_Status sti_drop_separated(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->step;

@@ -1,6 +1,6 @@
 /* step/contact/regularized.c -- contacts and joints as springs and dampers inside the step problem.
  *
- * Preclik, Popa & Ruede 2011, on impulses (METHODS section 6), k the normal spring, gamma the tangential damper:
+ * Preclik, Popa & Ruede 2011, on impulses (docs/methods.md 11.4), k the normal spring, gamma the tangential damper:
  *
  *     C  = diag( 1/(k h^2), 1/(gamma h), 1/(gamma h) ),    w_n = gap/h
  *     Cb = 1/(k_j h^2),                                    g   = theta/h + d theta/dt

@@ -13,7 +13,7 @@
  * show that: what is fast or thin is through by then. Shapes are so followed from place to place, each as far as
  * nothing can have happened (conservative_advancement.c); where nothing is fast that is the whole step. Of the gaps of
  * a user's model only values and rates are known: a gap that closes at the start and opens at the end is looked at
- * where the cubic through both has its minimum (METHODS section 3c). Between the last place without overlap and the
+ * where the cubic through both has its minimum (docs/methods.md 8). Between the last place without overlap and the
  * first with one the sign change that is kept at each halving is the first one as long as no gap opens again there.
  */
 #include "base/tolerance.h"

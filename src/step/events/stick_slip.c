@@ -8,7 +8,7 @@
  *     bounded     min(hi - r, r - lo)    |u|                (motors, friction in joints)
  *
  * Which one it is, pair by pair, is the mode of a contact: what a basis is for Lemke's method, for every law and
- * solver (METHODS section 3c; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
+ * solver (docs/methods.md 8; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
  *
  *     g = rho a/s - b,   rho the mobility, s the fraction of the step,
  *

@@ -1,6 +1,6 @@
 /* step/integrate/bdf2.c -- two steps, order two, L-stable (and G-stable): one problem a step on the stage of stage.c.
  *
- *     rho = h/h_prev,  eta = h (1+rho)/(1+2 rho)                                  (METHODS section 3b)
+ *     rho = h/h_prev,  eta = h (1+rho)/(1+2 rho)                                  (docs/methods.md 6)
  *     v_b = ((1+rho)^2 v - rho^2 v_prev)/(1+2 rho),  q_b likewise
  *     v+ = stage(t + h, q + h v, v + h a, v_b, q_b, eta),   q+ = q_b + eta v+
  *

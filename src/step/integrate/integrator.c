@@ -120,7 +120,7 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
 }
 
 /* Does the step of length h that was just tried run into a contact that carried nothing before? An impact that
- * was not located would, extrapolated by a scheme of order two, rebound with energy (METHODS section 3b): such a
+ * was not located would, extrapolated by a scheme of order two, rebound with energy (docs/methods.md 6): such a
  * step is an Euler one. So is the next, if the contact still approaches faster than forces make it: it closed the
  * gap in the first and comes to rest in the second.                                                */
 bool sti_closes_within(const st_System *system, double h)

@@ -1,7 +1,7 @@
 /* step/integrate/sdirk2.c -- two stages, order two, L-stable: Alexander's singly diagonal scheme on the stage of
  * stage.c.
  *
- *     gamma = 1 - 1/sqrt(2), eta = gamma h                                        (METHODS section 3b)
+ *     gamma = 1 - 1/sqrt(2), eta = gamma h                                        (docs/methods.md 6)
  *     1.  v1 = stage(t + eta, q + eta v, v + eta a, v, q, eta),   alpha = (v1 - v)/eta
  *     2.  v_b = v + (1-gamma) h alpha,   q_b = q + (1-gamma) h v1
  *         v+ = stage(t + h, q_b + eta (v + h alpha), v + h alpha, v_b, q_b, eta)

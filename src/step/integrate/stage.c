@@ -1,6 +1,6 @@
 /* step/integrate/stage.c -- the step problem of one stage.
  *
- *     M v = M v_b* + eta k1(t, q*, v*) + G l + H r                    (METHODS section 3b)
+ *     M v = M v_b* + eta k1(t, q*, v*) + G l + H r                    (docs/methods.md 3)
  *     joints   G' v + g = 0,           g = d theta/dt + theta_b/eta   (drift gap; else d theta/dt)
  *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (Anitescu & Potra 2002, eq. 32-33 as rows)
  *     contact  u = H' v + w,           w = Phi_b/eta                  (drift gap; else 0)
@@ -11,7 +11,7 @@
  * body by body; in those of order two it is v_b, and that term is part of k1 at v*. With the explicit
  * integrator springs and dampers are part of k1 instead.
  *
- * Two more schemes are this stage under another name (METHODS section 3), with qm = q + (h/2) v:
+ * Two more schemes are this stage under another name (docs/methods.md 6), with qm = q + (h/2) v:
  *     trapezoid II   the mean velocity vm = (v + v+)/2 solves the stage (qm, v, q) with eta = h/2, and moves
  *                    q for h: drift divides by h (`reach`) where springs look h/2 ahead;
  *     trapezoid I    v+ solves it with eta = h, where springs and drift follow the mean of v and v+ (`mean`):

@@ -104,7 +104,7 @@ static inline double sti_closing_drift(const sti_StageWork *work, double gap)
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small
- * normal compliance (METHODS section 1). Within the slop nothing is pushed apart, and nothing pinched; and compliance
+ * normal compliance (docs/methods.md 4). Within the slop nothing is pushed apart, and nothing pinched; and compliance
  * at some of the contacts that share a load moves it to the others.                               */
 static inline bool sti_overlaps(const sti_StageWork *work, int c)
 {

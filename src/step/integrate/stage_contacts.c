@@ -134,7 +134,7 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
 }
 
 /* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
- * within it (METHODS section 3c).                                                                 */
+ * within it (docs/methods.md 8).                                                                 */
 static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, int row, double drift)
 {
     double approach = sti_base_speed(work, &work->out->H, row);

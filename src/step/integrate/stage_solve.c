@@ -61,7 +61,7 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
 }
 
 /* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
- * (METHODS section 1 has 1e-8 W_nn for the compliance of an overlap). Ours, which is of the mobility without joints,
+ * (docs/methods.md 4 has 1e-8 W_nn for the compliance of an overlap). Ours, which is of the mobility without joints,
  * has then taken all of the push, with forces as large as it is small; their friction would lock a wheel. Such contacts
  * are rigid, and not pushed.                                                                          */
 static bool leave_immovable(sti_Assembly *out)
