@@ -38,7 +38,8 @@ static const struct Group {
 } groups[] = {
     {"Scheme", {"preset", "integrator", "form", "contact", "law", "facets", "drift", "impact", "events", "initial"}},
     {"Step", {"h", "end", "gravity", "speed_limit"}},
-    {"Solver", {"solver", "tolerance", "max_iterations", "threads", "islands", "forces"}},
+    {"Solver",
+     {"solver", "tolerance", "max_iterations", "step_work_limit", "step_seconds", "threads", "islands", "forces"}},
     {"Contacts and drift", {"margin", "slop", "correction_speed", "active_gap", "all_points", "keep_springs"}},
     {"Impacts and events", {"restitution_speed", "event_step", "max_events"}},
     {"Sleep", {"sleep", "sleep_speed", "sleep_time"}},

@@ -5,7 +5,8 @@
 
 static const char error_doc[] =
     "What the library refused or could not do, in its own words.\n\n"
-    "status: \"argument\", \"memory\", \"format\", \"file\", \"unsupported\", \"numeric\" or \"events\"\n"
+    "status: \"argument\", \"memory\", \"format\", \"file\", \"unsupported\", \"numeric\", \"events\" or\n"
+    "        \"cancelled\"\n"
     "line:   of the scene that was read, from 1; 0: no line";
 
 bool add_error(PyObject *module, State *state)

@@ -47,7 +47,8 @@ typedef enum st_Status {
     ST_ERR_FILE,        /* a file could not be read or written                         */
     ST_ERR_UNSUPPORTED, /* choices that cannot work together                           */
     ST_ERR_NUMERIC,     /* NaN, Inf or a diverged state; the step was not applied      */
-    ST_ERR_EVENTS       /* events accumulate faster than the scheme can resolve them   */
+    ST_ERR_EVENTS,      /* events accumulate faster than the scheme can resolve them   */
+    ST_ERR_CANCELLED    /* st_system_cancel, or step_seconds passed; state as before   */
 } st_Status;
 
 /* Name of a status for messages and JSON: "argument", "memory", ... A static string. */

@@ -142,7 +142,8 @@ typedef struct st_SolverDef {
     bool warm_start;           /* start from the r that is handed in                          */
     bool all_errors;           /* the tolerance holds for error and error_rho, too            */
     int threads;               /* at most so many, with the same bits; 1 by default           */
-    bool (*cancel)(void *ctx); /* asked between iterations: true ends the solve with the best so far; NULL: never */
+    double max_work;           /* visits of each contact; factor operations count as visits. INFINITY by default */
+    bool (*cancel)(void *ctx); /* asked often: true ends the solve with the best so far; NULL: never */
     void *cancel_ctx;
     st_Allocator allocator;
     uint32_t cookie; /* set by st_solver_def(); leave alone                            */
@@ -157,6 +158,7 @@ typedef struct st_SolveInfo {
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
     double start;         /* natural residual of the r it began with; -1: nobody looked  */
+    double work;          /* visits of each contact, factor operations included; of islands the most */
     st_Residual residual;
 } st_SolveInfo;
 

@@ -81,6 +81,9 @@ typedef struct st_SystemDef {
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
     int max_iterations;       /* of iterative solvers                                    */
+    double step_work_limit;   /* visits of each contact in a step, factor operations included: the solver then
+                               * ends with the best so far                               */
+    double step_seconds;      /* a step that takes longer fails with ST_ERR_CANCELLED [s]; 0: never */
     int threads;              /* at most so many, with the same bits; 1 without OpenMP. The allocator is then
                                * called from several threads                             */
     bool islands;             /* independent parts of the step problem are solved apart  */
@@ -170,6 +173,9 @@ ST_API st_Status st_system_create_model(const st_Model *model, const double *q0,
                                         const st_SystemDef *def, st_System **out, st_Error *err);
 /* Free a system. NULL is allowed. */
 ST_API void st_system_destroy(st_System *system);
+/* End the step under way, or the next one, within 0.1 s: it fails with ST_ERR_CANCELLED, and the state is as before the
+ * step. May be called from any thread and from a signal handler. NULL is allowed.                */
+ST_API void st_system_cancel(st_System *system);
 /* Largest change of a coordinate and of a velocity made to the initial state to make it consistent; 0 if it was used as
  * given. Both may be NULL.                                                                       */
 ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);

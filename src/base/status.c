@@ -14,8 +14,8 @@ const char *st_version(void)
 
 const char *st_status_name(st_Status status)
 {
-    static const char *const names[] = {"ok",   "argument",    "memory",  "format",
-                                        "file", "unsupported", "numeric", "events"};
+    static const char *const names[] = {"ok",          "argument", "memory", "format",   "file",
+                                        "unsupported", "numeric",  "events", "cancelled"};
     int n = (int)(sizeof names / sizeof names[0]);
     return (int)status >= 0 && (int)status < n ? names[status] : "unknown";
 }

@@ -192,7 +192,7 @@ st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap *
     st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory: a friction problem");
     if (status == ST_OK && p->form == ST_FORM_GLOBAL) {
         transpose_M(map);
-        status = sti_sparse_lu_create(&a, &map->lu, err);
+        status = sti_sparse_lu_create(&a, NULL, &map->lu, err);
     }
     if (status != ST_OK) {
         sti_friction_map_destroy(map);

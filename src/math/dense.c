@@ -132,16 +132,22 @@ static void solve_panel(double *F, int n, int64_t stride, int begin, int end)
         }
 }
 
-int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivot)
+/* A12 and A22 are updated so many rows at a time, some milliseconds, between looks at the stop. */
+enum { ROWS_AT_ONCE = 512 };
+
+int sti_dense_lu(double *F, int n, int k, int64_t stride, double tiny, int *pivot, sti_Stop *stop)
 {
     int replaced = 0;
-    for (int begin = 0; begin < k; begin += PANEL) {
+    for (int begin = 0; begin < k && !sti_stopped(stop); begin += PANEL) {
         const int end = k - begin < PANEL ? k : begin + PANEL;
         replaced += factor_panel(F, n, k, stride, begin, end, tiny, pivot);
         if (end == n) break;
         solve_panel(F, n, stride, begin, end);
-        sti_dense_subtract(F + end * stride + end, stride, F + end * stride + begin, stride, F + begin * stride + end,
-                           stride, n - end, n - end, end - begin);
+        for (int i = end; i < n && !sti_stopped(stop); i += ROWS_AT_ONCE) {
+            const int rows = n - i < ROWS_AT_ONCE ? n - i : ROWS_AT_ONCE;
+            sti_dense_subtract(F + i * stride + end, stride, F + i * stride + begin, stride, F + begin * stride + end,
+                               stride, rows, n - end, end - begin);
+        }
     }
     return replaced;
 }

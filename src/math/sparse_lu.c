@@ -29,6 +29,7 @@ enum { MERGE_SMALL = 8 };
 
 struct sti_SparseLu {
     st_Allocator allocator;
+    sti_Work *work_done; /* counted into; or NULL                                                   */
     int n, n_scalar, n_nodes;
     sti_Elimination by;    /* the order of the blocks, its tree, and the structure of each column   */
     STI_ARRAY(int, first); /* the pattern analysed                                                     */
@@ -55,11 +56,12 @@ struct sti_SparseLu {
     STI_ARRAY(double, work);
 };
 
-st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_SparseLu **out, st_Error *err)
+st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_Work *work, sti_SparseLu **out, st_Error *err)
 {
     sti_SparseLu *lu = sti_alloc(allocator, 1, sizeof *lu);
     if (lu == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a sparse factorisation");
     lu->allocator = lu->by.allocator = *allocator;
+    lu->work_done = work;
     lu->n = -1;
     *out = lu;
     return ST_OK;
@@ -374,9 +376,17 @@ static void put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride
         memcpy(top, lu->front + i * stride + k, (size_t)reached * sizeof *top);
 }
 
+/* Multiplications that eliminate k of m unknowns: (m-1)^2 + ... + (m-k)^2. */
+static double products_of(double k, double m)
+{
+    const double all = (m - 1.0) * m * (2.0 * m - 1.0), rest = (m - k - 1.0) * (m - k) * (2.0 * (m - k) - 1.0);
+    return (all - rest) / 6.0;
+}
+
 st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, double tiny, int *replaced,
                                st_Error *err)
 {
+    sti_Stop *stop = lu->work_done != NULL ? lu->work_done->stop : NULL;
     if (!same_pattern(lu, a)) STI_TRY(analyse(lu, a, err));
     *replaced = 0;
     for (int s = 0; s < lu->n_nodes; s++) {
@@ -388,7 +398,9 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
         add_entries(lu, a, x, s, stride);
         for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1)
             add_child(lu, c, stride);
-        *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]]);
+        *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]], stop);
+        if (sti_stopped(stop)) return sti_fail(err, ST_ERR_CANCELLED, "cancelled within a factorisation");
+        sti_work_products(lu->work_done, products_of(k, m));
         put_away(lu, s, k, m - k, stride);
     }
     return ST_OK;
@@ -464,6 +476,7 @@ static void backward(const sti_SparseLu *lu, int s, double *y, double *t)
 void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y)
 {
     double *z = lu->work, *t = lu->work + lu->n_scalar;
+    sti_work_products(lu->work_done, (double)sti_sparse_lu_size(lu));
     for (int k = 0; k < lu->n; k++)
         for (int q = lu->at[k]; q < lu->at[k + 1]; q++)
             z[q] = y[lu->first[lu->by.order[k]] + q - lu->at[k]];

@@ -7,7 +7,7 @@
 #ifndef STI_SPARSE_LU_H
 #define STI_SPARSE_LU_H
 
-#include "base/base.h"
+#include "base/work.h"
 
 /* By rows of blocks: row i holds the column blocks j[p[i]] .. j[p[i+1]-1], no block twice, the diagonal one among
  * them; the values of entry e, size(i) x size(j) row-major, start at x[start[e]].                   */
@@ -21,7 +21,8 @@ typedef struct sti_BlockRows {
 
 typedef struct sti_SparseLu sti_SparseLu;
 
-st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_SparseLu **out, st_Error *err);
+/* Multiplications are counted into `work`, and its stop ends a factorisation with ST_ERR_CANCELLED; NULL: neither. */
+st_Status sti_sparse_lu_create(const st_Allocator *allocator, sti_Work *work, sti_SparseLu **out, st_Error *err);
 void sti_sparse_lu_destroy(sti_SparseLu *lu); /* NULL is fine */
 
 /* Factorise; the analysis is redone only when the pattern differs from the last one. Pivots below `tiny` are

@@ -84,8 +84,9 @@ static st_Status run(Admm *s, sti_Task *task, st_Error *err)
     sti_factored_judge(s->base, task, s->z); /* z is what is returned */
     s->beta = beta_start;
     STI_TRY(factorise(s, p, err));
-    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task)) {
+    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work)) {
         iterate(s, task, &apart, &moved);
+        sti_work_visits(task->work, p->n_contacts);
         task->iterations++;
         if (task->iterations % JUDGE_EVERY != 0 && task->iterations != task->max_iterations) continue;
         if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;

@@ -68,6 +68,7 @@ static bool try_step(Apgd *s, sti_Task *task)
         sti_law_project(&p->contact[c], task->r + begin);
     }
     sti_reduction_apply(reduction, task->r, s->v, s->step_u);
+    sti_work_visits(task->work, p->n_contacts);
     for (int c = 0; c < p->n_contacts; c++)
         for (int row = p->contact[c].first; row < p->contact[c].first + p->contact[c].dim; row++) {
             const double d = task->r[row] - s->y[row];
@@ -112,8 +113,9 @@ static void iterate(Apgd *s, sti_Task *task, double *least)
     double theta = 1.0;
     memcpy(s->y, task->r, bytes);
     memcpy(s->r_last, task->r, bytes);
-    while (*least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task)) {
+    while (*least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work)) {
         sti_reduction_apply(task->reduction, s->y, s->v, s->u);
+        sti_work_visits(task->work, p->n_contacts);
         memcpy(s->gradient, s->u, bytes);
         for (int c = 0; c < p->n_contacts; c++)
             s->gradient[p->contact[c].first] += s->shift[c];

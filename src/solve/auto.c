@@ -122,6 +122,7 @@ static void weigh(Auto *a, const sti_Task *task, int who)
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+    sti_work_visits(task->work, task->problem->n_contacts);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (!(measure < a->least)) return;
     a->least = measure;
@@ -248,7 +249,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
     Turn turn = {0};
-    for (int k = 0; find_turn(a, task, k, &turn) && !(a->least <= task->tolerance) && !sti_cancelled(task); k++) {
+    for (int k = 0; find_turn(a, task, k, &turn) && !(a->least <= task->tolerance) && !sti_work_ends(task->work); k++) {
         const int left = task->max_iterations - a->iterations;
         const bool factors = turn.who != NSGS;
         if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (factors && n > MOST_ROWS)) continue;

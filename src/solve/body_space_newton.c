@@ -139,7 +139,7 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
     s->graph = graph;
     if (s->serial == serial) return ST_OK;
     s->serial = 0; /* until it is done */
-    if (s->lu == NULL) STI_TRY(sti_sparse_lu_create(&s->allocator, &s->lu, err));
+    if (s->lu == NULL) STI_TRY(sti_sparse_lu_create(&s->allocator, s->work, &s->lu, err));
     STI_TRY(count_unknowns(s, err));
     GROW(p, s->n + 1);
     GROW(j, s->n + 2 * contacts);
@@ -378,6 +378,7 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
         for (int i = 0; i < size_of(s, k); i++)
             s->x[s->start[s->p[k]] + (ptrdiff_t)i * (size_of(s, k) + 1)] = 1.0;
     add_contacts(s);
+    sti_work_visits(s->work, 2.0 * p->n_contacts);
     STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
     sti_sparse_lu_solve(s->lu, s->z);
     for (int c = 0; c < p->n_contacts; c++)

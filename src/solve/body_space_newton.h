@@ -23,6 +23,7 @@
 
 typedef struct sti_ByBodies {
     st_Allocator allocator;
+    sti_Work *work; /* counted into                                                               */
     sti_SparseLu *lu;
     const sti_Graph *graph;
     int64_t serial;        /* of the reduction whose graph it was made for                        */

@@ -7,12 +7,14 @@
 /* Blocks of W beyond which it is not formed: 9 numbers each, and the factors are many times larger. */
 static const int64_t max_blocks = 1000000;
 
-st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out, st_Error *err)
+st_Status sti_factored_create(const st_Allocator *allocator, sti_Work *work, sti_Factored **out, st_Error *err)
 {
     sti_Factored *f = sti_alloc(allocator, 1, sizeof *f);
     if (f == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a solver's factors");
     f->allocator = f->W.allocator = f->bodies.allocator = *allocator;
-    const st_Status status = sti_sparse_lu_create(allocator, &f->lu, err);
+    f->work = f->bodies.work = work;
+    f->least = INFINITY;
+    const st_Status status = sti_sparse_lu_create(allocator, work, &f->lu, err);
     if (status != ST_OK) {
         sti_factored_destroy(f);
         return status;
@@ -85,10 +87,12 @@ st_Status sti_factored_room(sti_Factored *f, const sti_Task *task, const sti_Roo
 double sti_factored_judge(sti_Factored *f, const sti_Task *task, const double *r)
 {
     st_Residual residual;
+    sti_work_visits(f->work, task->problem->n_contacts);
     if (f->by_bodies) {
         sti_residual(task->reduction, r, NULL, NULL, f->u, &residual);
     } else {
         sti_delassus_apply(&f->W, r, f->u);
+        sti_work_products(f->work, 9.0 * (double)f->W.n_entries);
         sti_residual_at(task->reduction, r, f->u, &residual);
     }
     const double measure = sti_residual_measure(task->reduction, &residual);

@@ -24,9 +24,11 @@ struct sti_Factored {
     double *u;    /* n_r: work of the judge, W r + b                                            */
     double *best; /* n_r: the r with the smallest measure                                       */
     double least; /* its measure                                                                */
+    sti_Work *work;
 };
 
-st_Status sti_factored_create(const st_Allocator *allocator, sti_Factored **out, st_Error *err);
+/* What it does is counted into `work`, which outlives it. */
+st_Status sti_factored_create(const st_Allocator *allocator, sti_Work *work, sti_Factored **out, st_Error *err);
 void sti_factored_destroy(sti_Factored *f); /* NULL is fine */
 
 /* Where an array is to go, how many items it has, and how large one is. */

@@ -200,7 +200,7 @@ static st_Status follow(Homotopy *s, sti_Task *task, int most_iterations, st_Err
     const size_t bytes = sizeof(double) * (size_t)n;
     const double size_first = size_of(s, n, task->r);
     double h = first_step;
-    for (bool is_first = true; h > least_step && task->iterations < most_iterations && !sti_cancelled(task);) {
+    for (bool is_first = true; h > least_step && task->iterations < most_iterations && !sti_work_ends(task->work);) {
         const double tau = s->tau;
         int corrections = 0;
         s->size = size_of(s, n, task->r);
@@ -208,7 +208,7 @@ static st_Status follow(Homotopy *s, sti_Task *task, int most_iterations, st_Err
         turn_tangent(s, n, is_first);
         is_first = false;
         memcpy(s->old, task->r, bytes);
-        while (h > least_step && task->iterations < most_iterations && !sti_cancelled(task)) {
+        while (h > least_step && task->iterations < most_iterations && !sti_work_ends(task->work)) {
             STI_TRY(advance(s, task, tau, h, &corrections, err));
             if (corrections > 0) break;
             h *= 0.4;
@@ -288,7 +288,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     const int steps = task->attempt < N_STARTS ? FEW_STEPS : MANY_STEPS;
     for (int k = task->attempt; k < task->attempt + N_STARTS && s->base->least > task->tolerance; k++) {
         const int left = task->max_iterations - task->iterations;
-        if (left <= 0 || sti_cancelled(task)) break;
+        if (left <= 0 || sti_work_ends(task->work)) break;
         const int most = task->iterations + (left < steps ? left : steps);
         STI_TRY(begin(s, task, &starts[k % N_STARTS], err));
         STI_TRY(follow(s, task, most, err));

@@ -388,7 +388,7 @@ static st_Status iterate(Ipm *s, sti_Task *task, st_Error *err)
     const int n = task->problem->n_r;
     int last_better = 0;
     sti_factored_judge_projected(s->base, task, task->r, s->trial);
-    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_cancelled(task) &&
+    while (s->base->least > task->tolerance && task->iterations < task->max_iterations && !sti_work_ends(task->work) &&
            task->iterations - last_better < PATIENCE) {
         evaluate(s, task);
         STI_TRY(factorise(s, task, err));

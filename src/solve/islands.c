@@ -51,16 +51,16 @@ static st_Status furnish(sti_Islands *s, st_Error *err)
     return STI_GROW(&s->allocator, s->island, s->island_size, 2, err);
 }
 
-st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **out, st_Error *err)
+st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop, sti_Islands **out, st_Error *err)
 {
     sti_Islands *s = sti_alloc(&def->allocator, 1, sizeof *s);
     if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: islands");
     s->allocator = def->allocator;
     s->def = *def;
     s->split = split;
+    s->stop = stop;
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
-    atomic_flag_clear(&s->asking);
     const st_Status status = furnish(s, err);
     if (status != ST_OK) {
         sti_islands_destroy(s);
@@ -106,6 +106,7 @@ static void merge(st_SolveInfo *all, const st_SolveInfo *one, int worst_contact)
     all->iterations = one->iterations > all->iterations ? one->iterations : all->iterations;
     all->redundant_rows += one->redundant_rows;
     all->start = worse(one->start, all->start);
+    all->work = worse(one->work, all->work);
     to->natural = worse(from->natural, to->natural);
     to->error = worse(from->error, to->error);
     to->error_rho = worse(from->error_rho, to->error_rho);
@@ -137,6 +138,7 @@ static st_Status solve_whole(sti_Islands *s, st_Solution *solution, st_SolveInfo
     st_Solver *solver = s->desk[0]->solver;
     st_SolveInfo found;
     sti_solver_equip(solver, s->def.threads, NULL);
+    sti_solver_limit(solver, s->def.max_work, s->stop);
     STI_TRY(sti_solver_solve(solver, p, solution, &found, err));
     s->island[1] = (sti_Island){p->A.n_blocks, p->n_contacts, p->n_l, found};
     if (info != NULL) *info = found;
@@ -171,6 +173,11 @@ st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solu
     return linear_info(s, status, solution->v, &found, info);
 }
 
+void sti_islands_limit(sti_Islands *s, double max_work)
+{
+    s->def.max_work = max_work;
+}
+
 void sti_islands_be_rough(sti_Islands *s)
 {
     sti_linear_be_rough(s->linear);
@@ -181,7 +188,6 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
 {
     s->problem = problem;
     s->whole = true;
-    atomic_store(&s->cancelled, false);
     if (awake == NULL && problem->n_contacts == 0) return solve_linear(s, solution, info, err);
     if (awake == NULL && (problem->n_contacts < 2 || !s->split)) { /* one at most: not worth a look */
         s->n_islands = 1;

@@ -25,9 +25,9 @@ typedef struct sti_Island {
     st_SolveInfo info;
 } sti_Island;
 
-/* The solvers are made as the def says, one a thread; its cancel is called by one of them at a time. Not split: every
+/* The solvers are made as the def says, one a thread, but `stop` ends them and not the def's cancel. Not split: every
  * problem is solved as it is, unless something is still. */
-st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Islands **out, st_Error *err);
+st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop, sti_Islands **out, st_Error *err);
 void sti_islands_destroy(sti_Islands *islands);
 
 /* Blocks that are solved for, ascending; the others are left out, with the joint rows and contacts that touch them, and
@@ -46,6 +46,8 @@ st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, con
  * numbers of G, f and g alone: a step with the factors of then (no_contacts.h).                           */
 st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, st_Solution *solution,
                               st_SolveInfo *info, st_Error *err);
+/* For the next solves: visits of each contact of an island at most. */
+void sti_islands_limit(sti_Islands *islands, double max_work);
 /* Problems without contacts from now on without refinement: for who corrects. */
 void sti_islands_be_rough(sti_Islands *islands);
 

@@ -78,7 +78,8 @@ typedef struct Desk {
 
 struct sti_Islands {
     st_Allocator allocator;
-    st_SolverDef def; /* as it was given; but who is asked for cancel is islands_team.c    */
+    st_SolverDef def; /* as it was given; max_work by sti_islands_limit                            */
+    sti_Stop *stop;
     bool split;
     Desk *desk[STI_MOST_THREADS]; /* one a thread, made when it is first needed; the first is there        */
     int n_desks;
@@ -88,8 +89,6 @@ struct sti_Islands {
     bool whole;                    /* the last problem was not taken apart                         */
     STI_ARRAY(sti_Island, island); /* by part                                                      */
     atomic_int failed;             /* no part behind this one is of interest any more              */
-    atomic_flag asking;            /* somebody asks def.cancel                                     */
-    atomic_bool cancelled;         /* what it said                                                 */
     const st_Problem *problem;
     int n_velocities;                /* that A.at and A.of are known for                           */
     STI_ARRAY(int, shape);           /* A.first as it was then                                     */

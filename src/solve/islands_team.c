@@ -16,17 +16,6 @@ enum { LEAST = 64, LARGE = 1024 };
 
 /* ------------------------------------------------------------------ desks */
 
-/* The caller's function is called by one thread at a time: whoever finds another asking goes by the last answer. */
-static bool ask(void *ctx)
-{
-    sti_Islands *s = ctx;
-    if (!atomic_load(&s->cancelled) && !atomic_flag_test_and_set(&s->asking)) {
-        if (s->def.cancel(s->def.cancel_ctx)) atomic_store(&s->cancelled, true);
-        atomic_flag_clear(&s->asking);
-    }
-    return atomic_load(&s->cancelled);
-}
-
 static void release_blocks(const st_Allocator *allocator, PartBlocks *b)
 {
     STI_RELEASE(allocator, b->first, b->first_size);
@@ -66,13 +55,11 @@ void sti_desk_destroy(Desk *d)
 
 static st_Status make_desk(sti_Islands *s, Desk **out, st_Error *err)
 {
-    st_SolverDef def = s->def;
     Desk *d = sti_alloc(&s->allocator, 1, sizeof *d);
     if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a thread's part of the islands");
     d->allocator = s->allocator;
     d->islands = s;
-    if (def.cancel != NULL) def.cancel = ask, def.cancel_ctx = s;
-    const st_Status status = st_solver_create(&def, &d->solver, err);
+    const st_Status status = st_solver_create(&s->def, &d->solver, err);
     if (status != ST_OK) {
         sti_desk_destroy(d);
         return status;
@@ -113,6 +100,7 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     STI_TRY(sti_part_take(d, part, solution->r, err));
     STI_TRY(find_saddle(s, part, &saddle, err));
     sti_solver_equip(d->solver, threads, saddle);
+    sti_solver_limit(d->solver, s->def.max_work, s->stop);
     st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
     STI_TRY(sti_solver_solve(d->solver, &d->part, &own, &info, err));
     sti_part_give(d, solution);

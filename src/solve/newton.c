@@ -110,6 +110,7 @@ static double evaluate(Newton *s, const sti_Task *task, const double *r, const d
 {
     const st_Problem *p = task->problem;
     double merit = 0.0;
+    sti_work_visits(task->work, p->n_contacts);
     if (slopes) s->n_active = 0;
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
@@ -269,7 +270,7 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
     const bool trusts = s->measure < near && (s->by_bodies || task->problem->n_r <= DEAR);
     int rounded = 0, watched = trusts ? WATCHED : 0;
     *solved = false;
-    for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_cancelled(task); k++) {
+    for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_work_ends(task->work); k++) {
         double merit = evaluate(s, task, task->r, s->u, true), last = s->measure;
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
@@ -309,7 +310,7 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     int failures = 0;
     s->alpha = alpha_start[task->attempt % 4];
-    while (!s->done && task->iterations < task->max_iterations && failures < PATIENCE && !sti_cancelled(task)) {
+    while (!s->done && task->iterations < task->max_iterations && failures < PATIENCE && !sti_work_ends(task->work)) {
         const double before = s->base->least;
         const int start = task->iterations;
         bool solved = false;

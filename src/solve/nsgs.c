@@ -234,6 +234,7 @@ static double judge(const Nsgs *s, const sti_Task *task, double *v, double *leas
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, v, NULL, NULL, &residual);
+    sti_work_visits(task->work, task->problem->n_contacts);
     const double measure = sti_residual_measure(task->reduction, &residual);
     if (measure < *least) {
         *least = measure;
@@ -261,6 +262,7 @@ static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least,
 {
     const int threads = task->reduction->threads, n_r = task->problem->n_r;
     st_Residual residual;
+    sti_work_visits(task->work, task->problem->n_contacts);
     sti_graph_give(task->reduction->graph, task->r);
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
@@ -293,10 +295,11 @@ static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
     }
     sti_graph_take(graph, task->r);
     sti_graph_restore(graph);
-    for (int k = 1; k <= task->max_iterations && !sti_cancelled(task); k++) {
+    for (int k = 1; k <= task->max_iterations && !sti_work_ends(task->work); k++) {
         const bool second = k % 2 == 0; /* of a pair */
         if (accelerated && !second) sti_team_copy(graph->threads, s->last, graph->r, n);
         const double change = sti_graph_sweep(graph) / (scale > 0.0 ? scale : 1.0);
+        sti_work_visits(task->work, task->problem->n_contacts);
         task->iterations = k;
         if (change <= due || k % JUDGE_EVERY == 0 || k == task->max_iterations || !(change > 0.0)) {
             bool ends = k == task->max_iterations || !(change > 0.0);
@@ -326,10 +329,11 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
         sti_reduction_apply(task->reduction, task->r, s->v, s->u);
     else
         judge(s, task, s->v, &least); /* a warm start may be the answer already; v is set, too */
-    for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_cancelled(task); k++) {
+    for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_work_ends(task->work); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);
         const double change = sweep(s, task, backwards);
+        sti_work_visits(task->work, task->problem->n_contacts);
         task->iterations = k;
         if (change <= due || k <= 2 || k % JUDGE_EVERY == 0 || k == task->max_iterations || is_halfway(task, k)) {
             if (judge(s, task, s->v, &least) <= task->tolerance) break;

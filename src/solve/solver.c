@@ -24,7 +24,9 @@ struct st_Solver {
     void *workspace; /* the kind's own                                                              */
     sti_Reduction *reduction;
     sti_Factored *factored;
-    double *r; /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
+    sti_Stop own_stop; /* the def's cancel                                                         */
+    sti_Work work;     /* of the solve under way                                                   */
+    double *r;         /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
     int64_t r_size;
 };
 
@@ -36,6 +38,7 @@ st_SolverDef st_solver_def(void)
                           .max_iterations = 10000,
                           .warm_start = false,
                           .threads = 1,
+                          .max_work = INFINITY,
                           .allocator = st_default_allocator(),
                           .cookie = STI_COOKIE};
 }
@@ -98,7 +101,12 @@ st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *
     if (start_is_answer(kind, task)) return ST_OK;
     const bool by_bodies = kind->by_bodies && task->reduction->graph != NULL;
     if (kind->columns && !by_bodies) STI_TRY(sti_reduction_columns(task->reduction, err));
-    return kind->solve(workspace, task, err);
+    const st_Status status = kind->solve(workspace, task, err);
+    if (status != ST_ERR_CANCELLED) return status;
+    /* within a factorisation: the best so far is the answer */
+    if (task->factored->least < INFINITY)
+        memcpy(task->r, task->factored->best, sizeof(double) * (size_t)task->problem->n_r);
+    return ST_OK;
 }
 
 st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err)
@@ -130,6 +138,8 @@ static st_Status check_def(const st_SolverDef *def, st_Error *err)
     if (def->max_iterations < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": max_iterations is %d, must be at least 1", def->name,
                         def->max_iterations);
+    if (!(def->max_work > 0.0))
+        return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": max_work is %g, must be > 0", def->name, def->max_work);
     if (def->threads < 1 || def->threads > 256)
         return sti_fail(err, ST_ERR_ARGUMENT, "solver \"%s\": threads is %d, must be from 1 to 256", def->name,
                         def->threads);
@@ -147,10 +157,11 @@ st_Status st_solver_create(const st_SolverDef *def, st_Solver **out, st_Error *e
     solver->def = *def;
     solver->kind = find_kind(def->name);
     solver->def.name = solver->kind->name; /* the caller's string may go */
+    solver->work.stop = &solver->own_stop;
     st_Status status = sti_reduction_create(&def->allocator, &solver->reduction, err);
     if (status == ST_OK) solver->reduction->all_errors = def->all_errors;
     if (status == ST_OK) solver->reduction->threads = def->threads;
-    if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->factored, err);
+    if (status == ST_OK) status = sti_factored_create(&def->allocator, &solver->work, &solver->factored, err);
     if (status == ST_OK) status = sti_solver_open(solver->kind, &def->allocator, &solver->workspace, err);
     if (status != ST_OK) {
         st_solver_destroy(solver);
@@ -169,6 +180,12 @@ void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle)
 {
     solver->def.threads = solver->reduction->threads = threads;
     sti_reduction_lend(solver->reduction, saddle);
+}
+
+void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop)
+{
+    solver->def.max_work = max_work;
+    solver->work.stop = stop;
 }
 
 void st_solver_destroy(st_Solver *solver)
@@ -260,11 +277,14 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                      .tolerance = solver->def.tolerance,
                      .polish = solver->def.warm_start,
                      .max_iterations = solver->def.max_iterations,
-                     .cancel = solver->def.cancel,
-                     .cancel_ctx = solver->def.cancel_ctx,
+                     .work = &solver->work,
                      .r = solver->r,
                      .start = -1.0,
                      .solver = solver->kind->name};
+    if (solver->work.stop == &solver->own_stop)
+        sti_stop_begin(&solver->own_stop, solver->def.cancel, solver->def.cancel_ctx);
+    solver->work.spent = 0.0;
+    solver->work.most = solver->def.max_work * problem->n_contacts;
     if (solver->def.warm_start)
         sti_team_copy(solver->def.threads, solver->r, solution->r, problem->n_r);
     else if (problem->n_r > 0)
@@ -275,6 +295,7 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .fallback = task.fallback,
                           .iterations = task.iterations,
                           .start = task.start,
+                          .work = solver->work.spent / (problem->n_contacts > 0 ? problem->n_contacts : 1),
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
     found.converged =

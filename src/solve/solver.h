@@ -2,6 +2,7 @@
 #ifndef STI_SOLVER_H
 #define STI_SOLVER_H
 
+#include "base/work.h"
 #include "reduce/reduce.h"
 
 typedef struct sti_Factored sti_Factored; /* factored.h */
@@ -15,22 +16,15 @@ typedef struct sti_Task {
     double tolerance;       /* on the natural residual                                                   */
     bool polish; /* the answer is the start of the next problem: what costs little and leads further is welcome */
     int max_iterations;
-    bool impatient;            /* sweeps: end halfway where the other half would not lead to the tolerance       */
-    int attempt;               /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
-    bool (*cancel)(void *ctx); /* NULL, or true: come to an end                                    */
-    void *cancel_ctx;
-    double *r; /* in: where to start (0 unless warm); out: the answer                              */
+    bool impatient; /* sweeps: end halfway where the other half would not lead to the tolerance       */
+    int attempt;    /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
+    sti_Work *work; /* counted as it goes; every iteration asks whether it ends        */
+    double *r;      /* in: where to start (0 unless warm); out: the answer                              */
     int iterations;
     double start;         /* out: the measure of the r it began with; -1: not looked at              */
     const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback; /* out: the one that gave up before it, or NULL                          */
 } sti_Task;
-
-/* Every iteration asks. Without a callback of the caller's nothing depends on it. */
-static inline bool sti_cancelled(const sti_Task *task)
-{
-    return task->cancel != NULL && task->cancel(task->cancel_ctx);
-}
 
 typedef struct sti_SolverKind {
     const char *name;
@@ -61,8 +55,11 @@ void sti_solver_close(const sti_SolverKind *kind, void *workspace);
 /* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
 void sti_solver_be_rough(st_Solver *solver);
 
-/* For the next solves: threads, and who solves for joints (sti_reduction_lend). */
+/* For the next solves: threads, and the factors of the joints (sti_reduction_lend). */
 void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle);
+/* For the next solves: the visits of each contact that they may take, and who stops them instead of the def's cancel.
+ */
+void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
 
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);

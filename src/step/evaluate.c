@@ -22,7 +22,7 @@ static st_Status evaluate(st_System *system, st_Sink *sink, double t, const doub
     sti_row_buffer_clear_contacts(sink);
     if (model->contacts != NULL) STI_TRY(model->contacts(model->ctx, t, q, margin, sink, err));
     sti_lap(system, ST_STAGE_CONTACTS);
-    return ST_OK;
+    return sti_go_on(system, err);
 }
 
 st_Status sti_evaluate(st_System *system, st_Sink *sink, double t, const double *q, double margin, st_Error *err)

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#define NO_WORK_LIMIT  1e12        /* visits of each contact: more than any step takes */
 #define SPEED_OF_LIGHT 299792458.0 /* [m/s]: nothing here means to be faster */
 
 /* ---- presets ---------------------------------------------------------------------------------- */
@@ -114,6 +115,7 @@ st_SystemDef st_system_def(void)
                         .gravity = {0, 0, -9.81},
                         .tolerance = 1e-9,
                         .max_iterations = 10000,
+                        .step_work_limit = NO_WORK_LIMIT,
                         .threads = 1,
                         .islands = true,
                         .margin = 0.01,
@@ -217,6 +219,12 @@ static const Entry entries[] = {
      AT(max_iterations),
      NULL,
      0},
+    NUMBER(
+        step_work_limit, "", 1.0, NO_WORK_LIMIT,
+        "visits of each contact in a step, at most; factor operations count as visits. The solver then ends with the "
+        "best so far, and the residual says how good that is"),
+    NUMBER(step_seconds, "s", 0.0, STI_LARGEST,
+           "a step that takes longer ends the run, which then depends on the machine and does not repeat; 0: never"),
     {{"threads", ST_SETTING_INTEGER, "",
       "threads for large piles and many islands, at most; the result is the same to the last bit", NULL, 1, 256},
      AT(threads),

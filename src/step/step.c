@@ -201,7 +201,9 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* by what the state is, whatever becomes of the step */
     STI_TRY(sti_save(system, err));
+    sti_cancel_begin(system);
     st_Status status = take(system, h, &local, err);
+    sti_cancel_end(system, status);
     if (status != ST_OK) {
         sti_restore(system);
         sti_forget_step(system);

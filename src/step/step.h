@@ -38,6 +38,13 @@ void sti_forget_step(st_System *system);
 /* report.c: a contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
 
+/* cancel.c: a step begins, with a deadline if there is one, and ends. ST_ERR_CANCELLED once it is to stop. */
+void sti_cancel_begin(st_System *system);
+void sti_cancel_end(st_System *system, st_Status status);
+st_Status sti_go_on(st_System *system, st_Error *err);
+/* A request that `from` has got is one for `to`. */
+void sti_cancel_carry(const st_System *from, st_System *to);
+
 /* clock.c: the time since the last lap belongs to a stage. */
 void sti_start_lap(st_System *system);
 void sti_lap(st_System *system, st_Stage stage);
@@ -125,8 +132,8 @@ typedef struct sti_Stage {
 st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error *err);
 st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, st_SolveInfo *info, st_Error *err);
 /* A problem made by this library; of a user's own model it is checked. */
-st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
-                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
+st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
+                            st_SolveInfo *info, st_Error *err);
 /* The step problem, island by island. */
 st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err);

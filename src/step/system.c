@@ -225,10 +225,11 @@ static st_Status start(st_System *s, double t, const double *q0, const double *v
     s->here.allocator = s->trial.allocator = s->stages.middle.allocator = s->allocator;
     s->here.n_v = s->trial.n_v = s->stages.middle.n_v = s->model.n_v;
     const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
-    STI_TRY(sti_islands_create(&solver, s->def.islands, &s->islands, err));
+    STI_TRY(sti_islands_create(&solver, s->def.islands, s->stop, &s->islands, err));
     STI_TRY(sti_mean_create(s, err));
     STI_TRY(st_solver_create(&projector, &s->projection.solver, err));
     sti_solver_be_rough(s->projection.solver);
+    sti_solver_limit(s->projection.solver, INFINITY, s->stop);
     if (s->def.forces == ST_FORCES_LEAST_NORM) STI_TRY(sti_least_norm_create(&s->allocator, &s->least_norm, err));
     return st_system_set_state(s, t, q0, v0, err);
 }
@@ -242,7 +243,10 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
     s->allocator = def->allocator;
     s->model = *model;
     s->world = world;
-    st_Status status = sti_sleep_create(s, err);
+    s->stop = sti_alloc(&def->allocator, 1, sizeof *s->stop);
+    st_Status status = s->stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
+    if (status == ST_OK) sti_stop_begin(s->stop, NULL, NULL);
+    if (status == ST_OK) status = sti_sleep_create(s, err);
     if (status == ST_OK) status = start(s, t, q0, v0, err);
     if (status != ST_OK) {
         s->world = NULL; /* still the caller's */
@@ -365,6 +369,7 @@ void st_system_destroy(st_System *s)
     sti_sleep_free(s);
     sti_mean_free(s);
     sti_islands_destroy(s->islands);
+    sti_free(&a, s->stop, 1, sizeof *s->stop);
     st_solver_destroy(s->projection.solver);
     sti_least_norm_destroy(&a, s->least_norm);
     sti_world_destroy(s->world);

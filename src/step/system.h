@@ -315,6 +315,9 @@ struct st_System {
     double *v_target, *path;   /* with stages; path: from q to q_new as a velocity, for a time of 1 */
 
     sti_Islands *islands;      /* who solves the step problem                                      */
+    sti_Stop *stop;            /* cancel.c; the islands and the world know it, too                 */
+    bool stepping;             /* a step is under way: cancel ends it                              */
+    double work_done;          /* in this step: visits of each contact                             */
     sti_LeastNorm *least_norm; /* NULL: forces are what the solver finds                           */
 
     bool rows_stale; /* a controller has spoken since the rows of `here` were made                 */

@@ -99,7 +99,7 @@ static void test_random_patterns(void **state)
     check_Random random = {3};
     const st_Allocator allocator = st_default_allocator();
     sti_SparseLu *lu = NULL;
-    assert_int_equal(sti_sparse_lu_create(&allocator, &lu, NULL), ST_OK);
+    assert_int_equal(sti_sparse_lu_create(&allocator, NULL, &lu, NULL), ST_OK);
     for (int k = 0; k < 60; k++) {
         const int n = 1 + (int)check_random(&random, 0.0, k < 50 ? 60.0 : 400.0);
         const double density = check_random(&random, 0.0, 1.0) < 0.2 ? 1.0 : check_random(&random, 0.0, 6.0) / n;
@@ -118,7 +118,7 @@ static void test_chain_stays_sparse(void **state)
     check_Random random = {5};
     const st_Allocator allocator = st_default_allocator();
     sti_SparseLu *lu = NULL;
-    assert_int_equal(sti_sparse_lu_create(&allocator, &lu, NULL), ST_OK);
+    assert_int_equal(sti_sparse_lu_create(&allocator, NULL, &lu, NULL), ST_OK);
     Matrix m = random_matrix(&random, 400, 0.0, true, true);
     check_solves(lu, &m, &random);
     assert_true(sti_sparse_lu_size(lu) < 4 * m.n_x);
@@ -137,7 +137,7 @@ static void test_singular_is_counted(void **state)
     const st_Allocator allocator = st_default_allocator();
     sti_SparseLu *lu = NULL;
     int replaced = 0;
-    assert_int_equal(sti_sparse_lu_create(&allocator, &lu, NULL), ST_OK);
+    assert_int_equal(sti_sparse_lu_create(&allocator, NULL, &lu, NULL), ST_OK);
     assert_int_equal(sti_sparse_lu_factor(lu, &(sti_BlockRows){2, first, p, j, start}, x, 1e-14, &replaced, NULL),
                      ST_OK);
     assert_int_equal(replaced, 2);
@@ -159,7 +159,7 @@ static void test_dense_partial(void **state)
         const int n = sizes[t][0], k = sizes[t][1], stride = n + 1;
         for (int e = 0; e < n * stride; e++)
             F[e] = A[e] = check_random(&random, -1.0, 1.0);
-        assert_int_equal(sti_dense_lu(F, n, k, stride, 1e-300, pivot), 0);
+        assert_int_equal(sti_dense_lu(F, n, k, stride, 1e-300, pivot, NULL), 0);
         for (int i = 0; i < k; i++)
             for (int c = 0; c < n && pivot[i] != i; c++) {
                 const double x = A[i * stride + c];

@@ -86,7 +86,7 @@ static void solve_with(const st_SolverDef *def, const Towers *t, Answer *out)
 {
     sti_Islands *islands;
     st_Error err;
-    check_ok(sti_islands_create(def, true, &islands, &err), err);
+    check_ok(sti_islands_create(def, true, NULL, &islands, &err), err);
     check_ok(solve(islands, t, out, &err), err);
     assert_int_equal(sti_islands_count(islands), TOWERS);
     sti_islands_destroy(islands);
@@ -138,7 +138,7 @@ static void of_failures_the_first_is_told_of(void **state)
                 for (int e = t.n - 1; e >= 0; e--)
                     if (t.tower[e] == wrong[k][0] && (e == 0 || t.tower[e - 1] != wrong[k][0]))
                         t.f[3 * e + wrong[k][1]] = INFINITY;
-            check_ok(sti_islands_create(&def, true, &islands, &err), err);
+            check_ok(sti_islands_create(&def, true, NULL, &islands, &err), err);
             assert_int_equal(solve(islands, &t, &a, &err), ST_ERR_NUMERIC);
             snprintf(part, sizeof part, "velocity %d ", wrong[which][1]);
             assert_non_null(strstr(err.message, part));
@@ -179,15 +179,17 @@ static void all_islands_end_when_told(void **state)
     solve_with(&def, &t, &whole);
     for (int threads = 1; threads <= 4; threads++) {
         Asked asked = {.last = 20};
+        sti_Stop stop;
         sti_Islands *islands;
         st_Error err;
         def.threads = threads;
-        def.cancel = is_enough, def.cancel_ctx = &asked;
-        check_ok(sti_islands_create(&def, true, &islands, &err), err);
+        sti_stop_begin(&stop, is_enough, &asked);
+        check_ok(sti_islands_create(&def, true, &stop, &islands, &err), err);
         check_ok(solve(islands, &t, &part, &err), err);
         assert_false(part.info.converged);
         assert_true(atomic_load(&asked.calls) == 20 && part.info.iterations <= 20);
         asked.last = 1 << 30;
+        sti_stop_begin(&stop, is_enough, &asked);
         check_ok(solve(islands, &t, &part, &err), err);
         check_same(&part, &whole);
         assert_false(atomic_load(&asked.met));
@@ -214,7 +216,7 @@ static void refused_memory_changes_no_bits(void **state)
         sti_Islands *islands;
         st_Error err;
         count.refuse_at = 0;
-        check_ok(sti_islands_create(&def, true, &islands, &err), err);
+        check_ok(sti_islands_create(&def, true, NULL, &islands, &err), err);
         atomic_store(&count.calls, 0);
         count.refuse_at = k;
         if (solve(islands, &t, &found, &err) != ST_OK) {

@@ -362,6 +362,19 @@ static void correct_b(Lemke *lemke, const sti_Task *task, const double *u)
     form_q(lemke, task);
 }
 
+/* Asked before every pivot, which has as many products as M has entries. */
+typedef struct Pivoting {
+    sti_Work *work;
+    double products;
+} Pivoting;
+
+static bool pivoting_ends(void *ctx)
+{
+    const Pivoting *pivoting = ctx;
+    sti_work_products(pivoting->work, pivoting->products);
+    return sti_work_ends(pivoting->work);
+}
+
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Lemke *lemke = workspace;
@@ -369,15 +382,16 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     task->iterations = 0;
     if (task->problem->n_contacts == 0) return ST_OK;
     STI_TRY(prepare(lemke, task, err));
+    Pivoting pivoting = {task->work, (double)lemke->n * lemke->n};
     const sti_LcpProblem problem = {.n = lemke->n,
                                     .M = lemke->M,
                                     .q = lemke->q,
                                     .free = lemke->free,
                                     .scale = lemke->scale,
-                                    .cancel = task->cancel,
-                                    .cancel_ctx = task->cancel_ctx};
+                                    .cancel = pivoting_ends,
+                                    .cancel_ctx = &pivoting};
     double best = INFINITY, reference = reference_of(task), good = fmin(GOOD_RESIDUAL, task->tolerance);
-    for (int attempt = 0, corrections = 0; attempt < STI_LCP_ATTEMPTS && !sti_cancelled(task);) {
+    for (int attempt = 0, corrections = 0; attempt < STI_LCP_ATTEMPTS && !sti_work_ends(task->work);) {
         sti_LcpInfo info;
         st_Residual judged;
         STI_TRY(sti_lcp_solve(lemke->lcp, &problem, attempt, attempt, lemke->z, &info, err));

@@ -45,19 +45,29 @@ static double friction_work(const st_System *system, const sti_Stage *stage)
     return sti_team_sum(system->def.threads, system->step.n_gaps + system->step.n_bounded, work_of_range, &sliding);
 }
 
-st_Status sti_solve_problem(const st_System *system, st_Solver *solver, const st_Problem *problem,
-                            st_Solution *solution, st_SolveInfo *info, st_Error *err)
+/* Where a step solves several problems and the first took all of step_work_limit, the next ones get so many visits of
+ * each contact: a sweep or two, and the judge.                                                    */
+#define FEWEST_VISITS 4.0
+
+st_Status sti_solve_problem(st_System *system, st_Solver *solver, const st_Problem *problem, st_Solution *solution,
+                            st_SolveInfo *info, st_Error *err)
 {
-    if (system->world == NULL) return st_solver_solve(solver, problem, solution, info, err);
-    return sti_solver_solve(solver, problem, solution, info, err);
+    if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
+    STI_TRY(sti_solver_solve(solver, problem, solution, info, err));
+    return sti_go_on(system, err);
 }
 
 st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err)
 {
+    st_SolveInfo found = {0};
     if (system->world == NULL) STI_TRY(st_problem_check(problem, err));
-    return sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? &system->sleep.awake : NULL,
-                             solution, info, err);
+    sti_islands_limit(system->islands, fmax(system->def.step_work_limit - system->work_done, FEWEST_VISITS));
+    STI_TRY(sti_islands_solve(system->islands, problem, system->sleep.n_asleep > 0 ? &system->sleep.awake : NULL,
+                              solution, &found, err));
+    system->work_done += found.work;
+    if (info != NULL) *info = found;
+    return sti_go_on(system, err);
 }
 
 /* Overlaps that no impulse opens: joints hold the bodies, or a motor without limit drives them together, and W_nn is 0
