@@ -99,8 +99,9 @@ static int run_scene(const BenchOptions *o, const char *word, Result *result)
         st_Error err = {0};
         double longest;
         if (!load(word, &o->sets, &loaded, &err)) {
+            const int refused = refuse_scene(&loaded, &err);
             unload(&loaded);
-            return complain(STATUS_INPUT, "%s", err.message);
+            return refused;
         }
         tally_free(&result->tally);
         const double start = cpu_seconds();

@@ -141,15 +141,21 @@ static void print_document(const Loaded *loaded, const Contents *contents, const
     put_document_end(&json);
 }
 
-static void print_failure(const char *word, const st_Error *err)
+static void print_failure(const char *word, const Loaded *loaded, const st_Error *err)
 {
     Json json;
+    st_Error errors[MOST_ERRORS];
+    const int n = scene_errors(loaded, errors);
     put_document(&json, stdout);
     put_open_object(&json, NULL);
     put_text(&json, "file", word);
     put_text(&json, "status", st_status_name(err->status));
     put_integer(&json, "line", err->line);
     put_text(&json, "message", err->message);
+    put_open_array(&json, "errors"); /* all of the scene */
+    for (int k = 0; k < n && k < MOST_ERRORS; k++)
+        put_text(&json, NULL, errors[k].message);
+    put_close_array(&json);
     put_close_object(&json);
     put_document_end(&json);
 }
@@ -163,8 +169,8 @@ static int check_main(int argc, char *const *argv)
     const char *words[MAX_WORDS];
     int status = command_read(&check_command, argc, argv, &o, words);
     if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) {
-        if (o.json) print_failure(words[0], &err);
-        status = complain(STATUS_INPUT, "%s", err.message);
+        if (o.json) print_failure(words[0], &loaded, &err);
+        status = refuse_scene(&loaded, &err);
     }
     if (status < 0) {
         char *remarks = NULL;

@@ -109,7 +109,7 @@ static int prepare(Converge *c, const char *word)
     if (o->reference <= c->last || o->reference > FINEST)
         return complain(STATUS_INPUT, "converge: --reference is %ld, must be finer than the last halving, %d to %d",
                         o->reference, c->last + 1, FINEST);
-    if (!load(word, &o->sets, &c->loaded, &err)) return complain(STATUS_INPUT, "%s", err.message);
+    if (!load(word, &o->sets, &c->loaded, &err)) return refuse_scene(&c->loaded, &err);
     TextList both = {malloc((size_t)(o->sets.count + o->reference_sets.count + 1) * sizeof *both.item), 0};
     if (both.item == NULL) return complain(STATUS_FAILED, "out of memory");
     for (int k = 0; k < o->sets.count; k++)

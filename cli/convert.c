@@ -107,7 +107,7 @@ static int convert_main(int argc, char *const *argv)
     int status = command_read(&convert_command, argc, argv, &o, words);
     Loaded loaded = {0};
     st_Error err = {0};
-    if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = refuse_scene(&loaded, &err);
     if (status < 0) status = convert(loaded.path, &o);
     unload(&loaded);
     free((void *)o.sets.item);

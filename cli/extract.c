@@ -128,7 +128,7 @@ static int extract_main(int argc, char *const *argv)
             status = complain(STATUS_INPUT, "extract: --at is \"%s\", must be a number >= 0", o.at);
     }
     if (status < 0 && o.output == NULL) status = complain(STATUS_INPUT, "extract: -o FILE.hdf5 is missing");
-    if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = refuse_scene(&loaded, &err);
     if (status < 0 && same_file(o.output, loaded.path))
         status = complain(STATUS_INPUT, "extract: the output %s is the scene itself", o.output);
     if (status < 0 && !problem_output(o.output)) status = STATUS_INPUT;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LARGEST ((size_t)1 << 30) /* bytes of a scene, as the reader has it */
+#define MOST_ERRORS 20                /* of a scene that are printed */
+#define LARGEST     ((size_t)1 << 30) /* bytes of a scene, as the reader has it */
 
 static bool fail(st_Error *err, st_Status status, const char *text)
 {
@@ -75,15 +76,14 @@ static bool keep_sets(const TextList *sets, Loaded *loaded, st_Error *err)
 
 bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
 {
-    size_t length = 0;
     *loaded = (Loaded){0};
     if (!find_file(word, loaded, err)) return false;
-    loaded->text = read_whole(loaded->path, LARGEST, &length); /* once: a pipe is read only once */
-    if (loaded->text == NULL)                                  /* the reader says why */
+    loaded->text = read_whole(loaded->path, LARGEST, &loaded->length); /* once: a pipe is read only once */
+    if (loaded->text == NULL)                                          /* the reader says why */
         return st_scene_read(loaded->path, NULL, 0, &loaded->scene, &loaded->def, err) == ST_OK;
     if (!name_scene(loaded, err) || !keep_sets(sets, loaded, err)) return false;
-    if (st_scene_parse(loaded->text, length, loaded->path, sets->item, sets->count, &loaded->scene, &loaded->def,
-                       err) != ST_OK)
+    if (st_scene_parse(loaded->text, loaded->length, loaded->path, sets->item, sets->count, &loaded->scene,
+                       &loaded->def, err) != ST_OK)
         return false;
     if (st_system_create(loaded->scene, &loaded->def, &loaded->system, err) == ST_OK) return true;
     /* The reader's messages begin with the file; so must those of the engine. */
@@ -91,6 +91,24 @@ bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err)
     snprintf(message, sizeof message, "%s", err->message);
     snprintf(err->message, sizeof err->message, "%s: %.300s", loaded->path, message);
     return false;
+}
+
+int scene_errors(const Loaded *loaded, st_Error errors[MOST_ERRORS])
+{
+    if (loaded->text == NULL || loaded->scene != NULL || loaded->sets == NULL) return 0;
+    return st_scene_errors(loaded->text, loaded->length, loaded->path, (const char *const *)loaded->sets,
+                           loaded->n_sets, errors, MOST_ERRORS);
+}
+
+int refuse_scene(const Loaded *loaded, const st_Error *err)
+{
+    st_Error errors[MOST_ERRORS];
+    const int n = scene_errors(loaded, errors);
+    if (n < 2) return complain(STATUS_INPUT, "%s", err->message);
+    for (int k = 0; k < n && k < MOST_ERRORS; k++)
+        complain(STATUS_INPUT, "%s", errors[k].message);
+    if (n > MOST_ERRORS) complain(STATUS_INPUT, "%s: and %d more errors", loaded->path, n - MOST_ERRORS);
+    return STATUS_INPUT;
 }
 
 bool means_scene(const char *word)

@@ -10,7 +10,8 @@ typedef struct Loaded {
     char *path; /* of the scene file                        */
     char *name; /* its own, or that of the file             */
     char *description;
-    char *text;  /* the scene itself                         */
+    char *text; /* the scene itself                         */
+    size_t length;
     char **sets; /* overrides it was read with, NULL-terminated               */
     int n_sets;
     st_Scene *scene;
@@ -20,6 +21,11 @@ typedef struct Loaded {
 
 /* `word` is a file, or the name of an example where there is no such file. False: err says why. */
 bool load(const char *word, const TextList *sets, Loaded *loaded, st_Error *err);
+/* After load() failed: the errors of the scene; returns how many there are, 0 where it is something else. */
+#define MOST_ERRORS 20
+int scene_errors(const Loaded *loaded, st_Error errors[MOST_ERRORS]);
+/* Every error of the scene on stderr. Returns STATUS_INPUT. */
+int refuse_scene(const Loaded *loaded, const st_Error *err);
 void unload(Loaded *loaded);
 
 /* Does the word mean a scene: by its ending, or as the name of an example where there is no such file? */

@@ -89,15 +89,15 @@ static int plot_main(int argc, char *const *argv)
     char *text = NULL;
     int n = 0, status = command_read(&plot_command, argc, argv, &o, words);
     if (status < 0) status = split(&o.curves, &text, curve, &n);
-    if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && n == 0 && o.output != NULL)
         status = complain(STATUS_INPUT, "plot: -y CURVE is missing; stiction plot %s lists them", words[0]);
     if (status < 0 && n == 0 && o.over != NULL)
         status = complain(STATUS_INPUT, "plot: -x is about what -y draws, -y CURVE is missing");
+    if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
     if (status < 0 && o.output != NULL && same_file(o.output, words[0]))
         status = complain(STATUS_INPUT, "plot: the output %s is the recording itself", o.output);
     if (status < 0 && o.output != NULL && !drawing_possible(o.output)) status = STATUS_INPUT;
-    if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0) status = n > 0 ? draw(recording, o.over, curve, n, o.output) : list(recording);
     st_recording_close(recording);
     free(text);

@@ -243,7 +243,7 @@ static int prepare(Run *run, const char *word)
     if (status >= 0) return status;
     bool ok = o->restart != NULL ? load_restart(o->restart, o->at > 0 ? o->at : INFINITY, &o->sets, &run->loaded, &err)
                                  : load(word, &o->sets, &run->loaded, &err);
-    if (!ok) return complain(STATUS_INPUT, "%s", err.message);
+    if (!ok) return refuse_scene(&run->loaded, &err);
     status = check_outputs(run);
     if (status >= 0) return status;
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)

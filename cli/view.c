@@ -127,8 +127,7 @@ static int view_main(int argc, char *const *argv)
     if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
     if (status < 0 && !o.live && o.sets.count > 0)
         status = complain(STATUS_INPUT, "view: --set is for a scene, not for a recording");
-    if (status < 0 && o.live && !load(words[0], &o.sets, &loaded, &err))
-        status = complain(STATUS_INPUT, "%s", err.message);
+    if (status < 0 && o.live && !load(words[0], &o.sets, &loaded, &err)) status = refuse_scene(&loaded, &err);
     if (status < 0 && !o.live && !pack(&view, words[0], &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && server != NULL) {
         server->ctx = &view;

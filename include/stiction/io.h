@@ -15,14 +15,18 @@ extern "C" {
 #endif
 
 /* Read a scene file. `sets` are overrides "PATH=VALUE" with list members by name or number ("bodies/left/mass=2",
- * "simulation/h=1e-3"), applied before anything is checked. On success both outputs are filled; the caller destroys the
- * scene; strings in `def` are static. On failure err says "FILE:LINE: what is wrong, what was found, what was
- * expected". */
+ * "simulation/h=1e-3"), or by a pattern with stars for any characters ("bodies/brick*=..."), applied before anything is
+ * checked. On success both outputs are filled; the caller destroys the scene; strings in `def` are static. On failure
+ * err says "FILE:LINE: what is wrong, what was found, what was expected". */
 ST_API st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, st_Scene **scene,
                                st_SystemDef *def, st_Error *err);
 /* Read a scene from memory; messages name `label` in place of the file. */
 ST_API st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                                 st_Scene **scene, st_SystemDef *def, st_Error *err);
+/* List every error of a scene, in the order of reading: the first `room` of them go to `errors`. Returns how many there
+ * are; 0: the scene can be read.                                                                    */
+ST_API int st_scene_errors(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
+                           st_Error *errors, int room);
 /* Convert a scene or a robot file to the text of a plain scene: robots of its key `robots` are expanded and overrides
  * applied. A URDF or MJCF file is recognised by its text and read as a scene that contains this robot only;
  * "robots/0/fixed=true" refers to it. `prefix` (may be NULL) is put before relative paths of meshes. `remarks` receives

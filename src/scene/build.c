@@ -77,14 +77,19 @@ static st_Status read_simulation(sti_Reader *reader)
     sti_Object object = {.reader = reader, .place = &place, .who = "simulation"};
     json_t *simulation = json_object_get(reader->root, "simulation"), *value;
     const char *key;
+    st_Status status = ST_OK, bad;
 
     value = json_object_get(simulation, "preset");
-    if (value != NULL) STI_TRY(read_setting(reader, &object, "preset", value));
+    if (value != NULL) status = read_setting(reader, &object, "preset", value);
+    if (status != ST_OK && !STI_GO_ON(reader, status)) return status;
     json_object_foreach(simulation, key, value)
     {
-        if (strcmp(key, "preset") != 0) STI_TRY(read_setting(reader, &object, key, value));
+        if (strcmp(key, "preset") == 0) continue;
+        bad = read_setting(reader, &object, key, value);
+        if (bad != ST_OK) status = bad;
+        if (bad != ST_OK && !STI_GO_ON(reader, bad)) break;
     }
-    return ST_OK;
+    return status;
 }
 
 /* ---- lists of objects ------------------------------------------------------------------------- */
@@ -168,19 +173,36 @@ static st_Status add_force(sti_Reader *reader, sti_Object *object, st_BodyId unu
     return sti_complete(object, st_scene_add_force(reader->scene, &object->def.force, NULL, reader->err));
 }
 
-/* Read and add every member of a list. `family` ("of body \"left\"") and `owner`: whose shapes they are. */
+static void check_shapes(sti_Reader *reader, const sti_Object *body);
+
+/* Read and add every member of a list; `add` NULL: only read. `family` ("of body \"left\"") and `owner`: whose shapes
+ * they are.                                                                                        */
 static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Place *place, const sti_Kind *kind,
                           AddObject add, const char *family, st_BodyId owner)
 {
+    st_Status status = ST_OK;
     for (size_t i = 0; i < json_array_size(list); i++) {
         sti_Place at = {place, NULL, i};
         sti_Object object = {.reader = reader, .kind = kind, .place = &at, .json = json_array_get(list, i)};
-        st_Status status = sti_object_read(&object, family);
-        if (status == ST_OK) status = add(reader, &object, owner);
+        st_Status bad = sti_object_read(&object, family);
+        if (bad == ST_OK && add != NULL)
+            bad = add(reader, &object, owner);
+        else if (bad != ST_OK && kind == &sti_body_kind && STI_GO_ON(reader, bad))
+            check_shapes(reader, &object);
         sti_object_free(&object);
-        if (status != ST_OK) return status;
+        if (bad != ST_OK) status = bad;
+        if (bad != ST_OK && !STI_GO_ON(reader, bad)) break;
     }
-    return ST_OK;
+    return status;
+}
+
+/* The shapes of a body that has errors of its own. */
+static void check_shapes(sti_Reader *reader, const sti_Object *body)
+{
+    sti_Place place = {body->place, "shapes", 0};
+    char family[sizeof body->who + 4];
+    snprintf(family, sizeof family, "of %s", body->who);
+    (void)add_list(reader, json_object_get(body->json, "shapes"), &place, &sti_shape_kind, NULL, family, ST_GROUND);
 }
 
 /* A velocity along a degree of freedom that is taken out would be lost. */
@@ -284,12 +306,17 @@ st_Status sti_build(sti_Reader *reader)
     };
     sti_Object scene = {.reader = reader, .kind = &sti_scene_kind, .json = reader->root};
 
-    STI_TRY(sti_object_read(&scene, ""));
-    STI_TRY(read_simulation(reader));
+    st_Status status = sti_object_read(&scene, ""), bad;
+    if (status != ST_OK && !STI_GO_ON(reader, status)) return status;
+    bad = read_simulation(reader);
+    if (bad != ST_OK) status = bad;
+    if (bad != ST_OK && !STI_GO_ON(reader, bad)) return bad;
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
         sti_Place place = {NULL, lists[k].list, 0};
         const json_t *list = json_object_get(reader->root, lists[k].list);
-        STI_TRY(add_list(reader, list, &place, lists[k].kind, lists[k].add, lists[k].family, ST_GROUND));
+        bad = add_list(reader, list, &place, lists[k].kind, lists[k].add, lists[k].family, ST_GROUND);
+        if (bad != ST_OK) status = bad;
+        if (bad != ST_OK && !STI_GO_ON(reader, bad)) return bad;
     }
-    return add_exclusions(reader);
+    return status == ST_OK ? add_exclusions(reader) : status;
 }

@@ -95,6 +95,7 @@ static st_Status check_known(const sti_Object *object)
 {
     const char *name;
     json_t *value;
+    st_Status status = ST_OK;
     json_object_foreach((json_t *)object->json, name, value)
     {
         bool elsewhere;
@@ -108,10 +109,11 @@ static st_Status check_known(const sti_Object *object)
         what_it_is(object, what, sizeof what);
         sti_nearest_text(&nearest, "known keys", text, sizeof text);
         sti_Place place = {object->place, name, 0};
-        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->who, what,
-                          name, text);
+        status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->who, what,
+                            name, text);
+        if (!STI_GO_ON(object->reader, status)) break;
     }
-    return ST_OK;
+    return status;
 }
 
 /* Keys that say the same thing in different words: an orientation and a direction. */
@@ -141,22 +143,26 @@ st_Status sti_object_read(sti_Object *object, const char *family)
     }
     STI_TRY(read_variant(object));
     if (object->kind->defaults != NULL) object->kind->defaults(object->variant, &object->def);
-    STI_TRY(check_known(object));
+    st_Status status = check_known(object), bad;
+    if (status != ST_OK && !STI_GO_ON(object->reader, status)) return status;
 
     for (int k = 0; k < object->kind->n_keys; k++) {
         const sti_Key *key = &object->kind->keys[k];
         if (!sti_key_in(key, object->variant)) continue;
         const json_t *value = json_object_get(object->json, key->key);
+        bad = ST_OK;
         if (value != NULL) {
             sti_Place place = {object->place, key->key, 0};
-            STI_TRY(check_not_twice(object, k));
-            STI_TRY(sti_value_read(object, key, value, &place));
+            bad = check_not_twice(object, k);
+            if (bad == ST_OK) bad = sti_value_read(object, key, value, &place);
         } else if ((key->needed & (1u << object->variant)) != 0) {
             char what[80];
             what_it_is(object, what, sizeof what);
-            return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing, %s needs it: %s",
-                              object->who, key->key, what, sti_expected(key));
+            bad = sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: \"%s\" is missing, %s needs it: %s",
+                             object->who, key->key, what, sti_expected(key));
         }
+        if (bad != ST_OK) status = bad;
+        if (bad != ST_OK && !STI_GO_ON(object->reader, bad)) break;
     }
-    return ST_OK;
+    return status;
 }

@@ -116,10 +116,6 @@ st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets)
     } else {
         STI_TRY(read_tree(reader));
     }
-    if (n_sets > 0) {
-        reader->sets = calloc((size_t)n_sets, sizeof *reader->sets);
-        if (reader->sets == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
-    }
     for (int k = 0; k < n_sets; k++)
         if (speaks_of_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));
     STI_TRY(sti_robots_read(reader));
@@ -141,6 +137,26 @@ void sti_reader_free(sti_Reader *reader)
 }
 
 /* ---- doors ------------------------------------------------------------------------------------ */
+
+int st_scene_errors(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
+                    st_Error *errors, int room)
+{
+    st_Error err = {0};
+    sti_ErrorList list = {.item = errors, .room = errors != NULL && room > 0 ? room : 0};
+    sti_Reader reader = {
+        .label = label != NULL ? label : "scene", .text = text, .length = length, .err = &err, .errors = &list};
+    reader.def = st_system_def();
+    st_Status status = ST_OK;
+    if (text == NULL || n_sets < 0 || (n_sets > 0 && sets == NULL))
+        status = sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_errors: text or sets is NULL");
+    if (status == ST_OK) status = sti_tree_read(&reader, sets, n_sets);
+    if (status == ST_OK) status = st_scene_create(&reader.scene, &err);
+    if (status == ST_OK) status = sti_build(&reader);
+    if (status != ST_OK && list.count == 0 && list.count++ < list.room) list.item[0] = err; /* short of memory */
+    st_scene_destroy(reader.scene);
+    sti_reader_free(&reader);
+    return list.count;
+}
 
 st_Status st_scene_parse(const char *text, size_t length, const char *label, const char *const *sets, int n_sets,
                          st_Scene **scene, st_SystemDef *def, st_Error *err)

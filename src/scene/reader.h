@@ -147,6 +147,13 @@ typedef struct sti_Origin {
 typedef struct sti_Geoms sti_Geoms;
 void sti_geoms_free(sti_Geoms *geoms);
 
+/* Every error of a scene: reading goes on after one. */
+typedef struct sti_ErrorList {
+    st_Error *item;
+    int count, room; /* found, which may be more than there is room for */
+    const char *set; /* of the last one; NULL: not from an override    */
+} sti_ErrorList;
+
 typedef struct sti_Reader {
     const char *label; /* stands for the file in messages                                          */
     const char *text;
@@ -158,12 +165,16 @@ typedef struct sti_Reader {
     size_t n_origins, origins_room;
     char *remarks;    /* what was not carried over from robots, one a line; NULL: nothing             */
     sti_Geoms *geoms; /* NULL: none so far */
-    sti_Set *sets;    /* those applied so far                                                         */
-    int n_sets;
+    sti_Set *sets;    /* those applied so far; one with a * is noted for each place it reached       */
+    int n_sets, sets_room;
     st_Scene *scene;
     st_SystemDef def;
-    st_Error *err; /* may be NULL                                                                  */
+    st_Error *err;         /* may be NULL                                                                  */
+    sti_ErrorList *errors; /* NULL: reading stops at the first error                               */
 } sti_Reader;
+
+/* After a failure: is the rest looked at, too? */
+#define STI_GO_ON(reader, status) ((reader)->errors != NULL && (status) != ST_ERR_MEMORY)
 
 /* An object being read. */
 typedef struct sti_Object {
@@ -216,7 +227,7 @@ st_Status sti_value_read(sti_Object *object, const sti_Key *key, const json_t *v
 st_Status sti_vector_read(const sti_Object *object, const char *what, const json_t *value, const sti_Place *place,
                           st_Vec3 *out);
 
-/* "PATH=VALUE" applied to the tree, and noted in `sets`, which has room for it. */
+/* "PATH=VALUE" applied to the tree, and noted in `sets`. */
 st_Status sti_set_apply(sti_Reader *reader, const char *text);
 
 /* Text to tree, with overrides applied and robots taken in; reader->label, text, length and err are given.

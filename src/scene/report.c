@@ -81,6 +81,11 @@ static st_Status report(const sti_Reader *reader, const char *label, const char 
     tidy(message, size, more >= 0 && used + (size_t)more >= size);
     err->status = status;
     err->line = set == NULL ? line : 0;
+    /* Once for an override that is wrong at many places. */
+    sti_ErrorList *list = reader->errors;
+    const bool again = set != NULL && list != NULL && list->set == set;
+    if (list != NULL && !again && list->count++ < list->room) list->item[list->count - 1] = *err;
+    if (list != NULL) list->set = set;
     return status;
 }
 

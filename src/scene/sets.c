@@ -2,17 +2,21 @@
  *
  * A path names parts from the top, "bodies/left/mass": members of objects by key, members of lists by their
  * name, else by their number from 0. All parts but the last must be there. A key may be new, a list member
- * may not.
+ * may not. A star in a part stands for any characters: all members, or those whose names begin or end so. After a star,
+ * members that lack the next part are passed over; at least one place must be reached.
  */
 #include "scene/reader.h"
 
 #include <stdlib.h>
 
 typedef struct Walk {
-    const sti_Reader *reader;
+    sti_Reader *reader;
     const char *text; /* of the whole override */
     char *path;       /* resolved so far: list members by number */
     size_t size;
+    const json_t *value; /* copied to each place */
+    bool wild;           /* a part with a star came before */
+    int reached;         /* places */
 } Walk;
 
 #define REFUSE(walk, ...) sti_report_set((walk)->reader, (walk)->text, __VA_ARGS__)
@@ -55,49 +59,112 @@ static st_Status no_such_part(const Walk *walk, const json_t *parent, const char
     return REFUSE(walk, "%.100s is %s, it has no part \"%.60s\"", where, found, part);
 }
 
-/* The part of `parent` called `part`, noted in the resolved path. A missing `simulation` is made: every
- * scene has one, written or not.                                                                    */
-static st_Status step_down(Walk *walk, json_t *parent, const char *part, json_t **out)
+/* Does `text` match `pattern`, in which * is any number of characters? */
+static bool matches(const char *pattern, const char *text)
 {
-    const char *slash = walk->path[0] != '\0' ? "/" : "";
-    if (json_is_array(parent)) {
-        size_t index = find_member(parent, part);
-        if (index == SIZE_MAX) return no_such_part(walk, parent, part);
-        sti_append(walk->path, walk->size, "%s%zu", slash, index);
-        *out = json_array_get(parent, index);
-        return ST_OK;
+    const char *star = NULL, *resume = NULL;
+    for (;;) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            resume = text;
+        } else if (*pattern == *text) {
+            if (*text == '\0') return true;
+            pattern++, text++;
+        } else if (star != NULL && *resume != '\0') {
+            pattern = star;
+            text = ++resume;
+        } else {
+            return false;
+        }
     }
-    *out = json_object_get(parent, part);
-    if (*out == NULL && parent == walk->reader->root && strcmp(part, "simulation") == 0) {
-        *out = json_object();
-        if (json_object_set_new(parent, part, *out) != 0) return REFUSE(walk, "out of memory");
+}
+
+/* Note the place at walk->path as given by this override. */
+static st_Status note(Walk *walk)
+{
+    sti_Reader *reader = walk->reader;
+    walk->reached++;
+    if (reader->n_sets == reader->sets_room) {
+        const int room = 2 * reader->sets_room + 4;
+        sti_Set *larger = realloc(reader->sets, (size_t)room * sizeof *larger);
+        if (larger == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
+        reader->sets = larger;
+        reader->sets_room = room;
     }
-    if (*out == NULL) return no_such_part(walk, parent, part);
-    sti_append(walk->path, walk->size, "%s%s", slash, part);
+    char *path = strdup(walk->path);
+    if (path == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
+    reader->sets[reader->n_sets++] = (sti_Set){walk->text, path};
     return ST_OK;
 }
 
-/* The last part: replaced, or added where it is a key of an object. Takes `value`. */
-static st_Status put(Walk *walk, json_t *parent, const char *part, json_t *value)
+/* The value replaces a member, or is added where it is a key of an object. */
+static st_Status put(Walk *walk, json_t *parent, const char *key, size_t index)
 {
-    const char *slash = walk->path[0] != '\0' ? "/" : "";
-    int failed;
-    if (json_is_array(parent)) {
-        size_t index = find_member(parent, part);
-        if (index == SIZE_MAX) {
-            json_decref(value);
-            return no_such_part(walk, parent, part);
-        }
+    json_t *value = json_deep_copy(walk->value);
+    if (value == NULL) return sti_report_line(walk->reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
+    const int failed =
+        json_is_array(parent) ? json_array_set_new(parent, index, value) : json_object_set_new(parent, key, value);
+    return failed ? REFUSE(walk, "the key is not UTF-8, or memory is short") : note(walk);
+}
+
+static st_Status descend(Walk *walk, json_t *parent, const char *path);
+
+/* One member of `parent`: the value goes there, or `rest` of the path goes on below it. */
+static st_Status enter(Walk *walk, json_t *parent, const char *key, size_t index, const char *rest)
+{
+    const size_t length = strlen(walk->path);
+    const char *slash = length > 0 ? "/" : "";
+    if (json_is_array(parent))
         sti_append(walk->path, walk->size, "%s%zu", slash, index);
-        failed = json_array_set_new(parent, index, value);
-    } else if (json_is_object(parent)) {
-        sti_append(walk->path, walk->size, "%s%s", slash, part);
-        failed = json_object_set_new(parent, part, value);
-    } else {
-        json_decref(value);
-        return no_such_part(walk, parent, part);
+    else
+        sti_append(walk->path, walk->size, "%s%s", slash, key);
+    json_t *child = json_is_array(parent) ? json_array_get(parent, index) : json_object_get(parent, key);
+    st_Status status = rest != NULL ? descend(walk, child, rest) : put(walk, parent, key, index);
+    if (status == ST_OK) walk->path[length] = '\0';
+    return status;
+}
+
+/* Every member that a part with a star stands for. */
+static st_Status enter_all(Walk *walk, json_t *parent, const char *pattern, const char *rest)
+{
+    const char *key;
+    json_t *child;
+    for (size_t i = 0; i < json_array_size(parent); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(parent, i), "name"));
+        if (matches(pattern, name != NULL ? name : "")) STI_TRY(enter(walk, parent, NULL, i, rest));
     }
-    return failed ? REFUSE(walk, "the key is not UTF-8, or memory is short") : ST_OK;
+    if (!json_is_object(parent)) return ST_OK;
+    json_object_foreach(parent, key, child)
+    {
+        if (matches(pattern, key)) STI_TRY(enter(walk, parent, key, 0, rest));
+    }
+    return ST_OK;
+}
+
+static st_Status descend(Walk *walk, json_t *parent, const char *path)
+{
+    char part[256];
+    const char *slash = strchr(path, '/'), *rest = slash != NULL ? slash + 1 : NULL;
+    const size_t length = slash != NULL ? (size_t)(slash - path) : strlen(path);
+    if (length == 0) return REFUSE(walk, "its path %s an empty part", slash != NULL ? "has" : "ends with");
+    if (length >= sizeof part) return REFUSE(walk, "its path has a part of more than %zu bytes", sizeof part - 1);
+    memcpy(part, path, length);
+    part[length] = '\0';
+
+    const size_t index = json_is_array(parent) ? find_member(parent, part) : SIZE_MAX;
+    bool there = json_is_array(parent) ? index != SIZE_MAX : json_object_get(parent, part) != NULL;
+    if (!there && strchr(part, '*') != NULL) {
+        walk->wild = true;
+        return enter_all(walk, parent, part, rest);
+    }
+    /* A missing `simulation` is made: every scene has one, written or not. */
+    if (!there && rest != NULL && parent == walk->reader->root && strcmp(part, "simulation") == 0) {
+        there = json_object_set_new(parent, part, json_object()) == 0;
+        if (!there) return REFUSE(walk, "out of memory");
+    }
+    there = there || (rest == NULL && json_is_object(parent));
+    if (!there && walk->wild) return ST_OK;
+    return there ? enter(walk, parent, part, index, rest) : no_such_part(walk, parent, part);
 }
 
 /* JSON where it is JSON, else a word: `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */
@@ -107,45 +174,32 @@ static json_t *read_override(const char *text)
     return value != NULL ? value : json_string(text);
 }
 
-static st_Status apply(Walk *walk, char *path, const char *value_text)
-{
-    json_t *parent = walk->reader->root;
-    char *part = path;
-    for (char *slash; (slash = strchr(part, '/')) != NULL; part = slash + 1) {
-        *slash = '\0';
-        if (*part == '\0') return REFUSE(walk, "its path has an empty part");
-        STI_TRY(step_down(walk, parent, part, &parent));
-    }
-    if (*part == '\0') return REFUSE(walk, "its path ends with an empty part");
-    json_t *value = read_override(value_text);
-    if (value == NULL) return REFUSE(walk, "the value is not UTF-8");
-    return put(walk, parent, part, value);
-}
-
 st_Status sti_set_apply(sti_Reader *reader, const char *text)
 {
     const char *equals = text != NULL ? strchr(text, '=') : NULL;
     Walk walk = {.reader = reader, .text = text != NULL ? text : "(null)"};
     if (equals == NULL || equals == text) return REFUSE(&walk, "must be PATH=VALUE, as in bodies/left/mass=2");
 
-    /* Resolved, a part may be longer than it was only by its number: 20 digits for a name of one letter. */
+    /* A resolved part may be longer than it was: 20 digits for a name of one letter, a key for a star. */
     size_t length = (size_t)(equals - text);
-    walk.size = 24 * length + 24;
+    walk.size = 24 * length + 1024;
     walk.path = calloc(walk.size, 1);
     char *path = malloc(length + 1);
+    json_t *value = read_override(equals + 1);
     st_Status status = ST_ERR_MEMORY;
     if (walk.path == NULL || path == NULL) {
         sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for --set %.120s", text);
+    } else if (value == NULL) {
+        status = REFUSE(&walk, "the value is not UTF-8");
     } else {
         memcpy(path, text, length);
         path[length] = '\0';
-        status = apply(&walk, path, equals + 1);
+        walk.value = value;
+        status = descend(&walk, reader->root, path);
+        if (status == ST_OK && walk.reached == 0) status = REFUSE(&walk, "nothing in the scene matches its path");
     }
     free(path);
-    if (status != ST_OK) {
-        free(walk.path);
-        return status;
-    }
-    reader->sets[reader->n_sets++] = (sti_Set){text, walk.path};
-    return ST_OK;
+    free(walk.path);
+    json_decref(value);
+    return status;
 }

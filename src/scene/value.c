@@ -244,6 +244,7 @@ static st_Status read_axes(const sti_Value *v, void *field)
 
 /* Things that are referred to by name. */
 typedef struct Named {
+    const char *list; /* of the scene */
     const char *plural, *singular;
     int (*find)(const st_Scene *scene, const char *name);   /* index1, 0: none                     */
     const char *(*name)(const st_Scene *scene, int index1); /* NULL past the last                  */
@@ -283,9 +284,20 @@ static const char *material_name(const st_Scene *scene, int index1)
     return st_scene_material(scene, (st_MaterialId){index1}, &def) == ST_OK ? def.name : NULL;
 }
 
-static const Named bodies = {"bodies", "body", find_body, body_name};
-static const Named joints = {"joints before it", "joint", find_joint, joint_name};
-static const Named materials = {"materials", "material", find_material, material_name};
+static const Named bodies = {"bodies", "bodies", "body", find_body, body_name};
+static const Named joints = {"joints", "joints before it", "joint", find_joint, joint_name};
+static const Named materials = {"materials", "materials", "material", find_material, material_name};
+
+/* Is it in the scene's text? Then it has an error of its own, and that suffices. */
+static bool is_written(const sti_Reader *reader, const char *list, const char *name)
+{
+    const json_t *members = json_object_get(reader->root, list);
+    for (size_t i = 0; i < json_array_size(members); i++) {
+        const char *other = json_string_value(json_object_get(json_array_get(members, i), "name"));
+        if (other != NULL && strcmp(other, name) == 0) return true;
+    }
+    return false;
+}
 
 static st_Status read_reference(const sti_Value *v, const Named *named, int32_t *index1)
 {
@@ -294,6 +306,8 @@ static st_Status read_reference(const sti_Value *v, const Named *named, int32_t 
     if (name == NULL) return wrong(v);
     *index1 = named->find(scene, name);
     if (*index1 > 0 || (named == &bodies && strcmp(name, "ground") == 0)) return ST_OK;
+    const sti_ErrorList *errors = v->object->reader->errors;
+    if (errors != NULL && errors->count > 0 && is_written(v->object->reader, named->list, name)) return ST_ERR_FORMAT;
 
     sti_Nearest nearest = {.word = name};
     for (int i = 1; (other = named->name(scene, i)) != NULL; i++)

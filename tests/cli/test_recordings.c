@@ -271,6 +271,11 @@ static void files_are_made_of_it(void **state)
     check_status(p, 2);
     check_contains(p->err, "nonsense");
     check_contains(p->err, "iterations"); /* the message has the names */
+    RUN(p, "plot", out, "-y", "kinetic");
+    check_status(p, 2);
+    check_contains(p->err, "-o FILE.svg is missing");
+    RUN(p, "plot", out, "-y", "kinetic", "-o", out);
+    check_contains(p->err, "is the recording itself");
     RUN(p, "plot", out, "-o", text);
     check_status(p, 2);
     RUN(p, "plot", out);

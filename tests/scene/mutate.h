@@ -70,7 +70,14 @@ static inline void fuzz(const Mutator *mutator, const char *text, size_t length,
         st_Error err = {0};
         st_Scene *scene = NULL;
         st_SystemDef def;
-        if (st_scene_parse(exact, n, mutator->file, NULL, 0, &scene, &def, &err) == ST_OK) {
+        const st_Status status = st_scene_parse(exact, n, mutator->file, NULL, 0, &scene, &def, &err);
+        if (i % 16 == 0) { /* the list of all errors begins with the first */
+            st_Error errors[4] = {{0}};
+            const int count = st_scene_errors(exact, n, mutator->file, NULL, 0, errors, 4);
+            assert_true((count == 0) == (status == ST_OK));
+            if (count > 0) assert_string_equal(errors[0].message, err.message);
+        }
+        if (status == ST_OK) {
             assert_non_null(scene);
             ++*read;
         } else {

@@ -756,6 +756,43 @@ static void names_are_text(void **state)
     st_scene_destroy(scene);
 }
 
+/* All errors of a scene at once, and no others: what refers to something that has an error is not one more. */
+static void test_every_error_is_listed(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{ \"simulaton\": 3,\n"
+        "  \"simulation\": {\"h\": -1, \"solver\": \"newtn\"},\n"
+        "  \"materials\": [{\"name\": \"ice\", \"friction\": -2}],\n"
+        "  \"bodies\": [\n"
+        "    {\"name\": \"a\", \"mass\": \"x\", \"shapes\": [{\"type\": \"box\", \"size\": [1, 1]}]},\n"
+        "    {\"name\": \"b\", \"mass\": 1, \"inertia\": 1, \"shapes\": [{\"type\": \"sphere\", "
+        "\"radius\": 1, \"material\": \"ice\"}]}],\n"
+        "  \"springs\": [{\"a\": \"a\", \"b\": \"b\", \"stiffness\": 1},\n"
+        "    {\"a\": \"b\", \"b\": \"c\", \"stiffness\": 1}]\n}\n";
+    static const struct {
+        int line;
+        const char *part;
+    } expected[] = {{1, "no key \"simulaton\""},
+                    {2, "h is -1"},
+                    {2, "solver is \"newtn\""},
+                    {3, "friction is -2"},
+                    {5, "mass is \"x\""},
+                    {5, "size is a list of 2"},
+                    {8, "b is \"c\", there is no body"}};
+    const int n = (int)(sizeof expected / sizeof expected[0]);
+    st_Error errors[16];
+    assert_int_equal(st_scene_errors(text, strlen(text), "test.json", NULL, 0, errors, 16), n);
+    for (int k = 0; k < n; k++) {
+        assert_int_equal(errors[k].line, expected[k].line);
+        assert_non_null(strstr(errors[k].message, expected[k].part));
+    }
+    assert_int_equal(st_scene_errors(text, strlen(text), "test.json", NULL, 0, errors, 2), n); /* room for two */
+    static const char fine[] = "{\"bodies\": [{\"mass\": 1, \"inertia\": 1}]}";
+    assert_int_equal(st_scene_errors(fine, strlen(fine), "test.json", NULL, 0, NULL, 0), 0);
+    assert_int_equal(st_scene_errors(NULL, 0, NULL, NULL, 0, errors, 16), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -777,6 +814,7 @@ int main(void)
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_every_error_is_listed),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_values_out_of_range),
         cmocka_unit_test(test_names_and_references),

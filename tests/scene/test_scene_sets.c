@@ -125,6 +125,36 @@ static void test_paths_that_lead_nowhere(void **state)
                    __LINE__);
 }
 
+static void test_stars_reach_all_that_match(void **state)
+{
+    (void)state;
+    check_close(body_after(1, WORDS("bodies/*/mass=2")).mass, 2, 0);
+    check_close(body_after(2, WORDS("bodies/*/mass=2")).mass, 2, 0);
+    check_close(body_after(1, WORDS("bodies/le*t/mass=7")).mass, 7, 0);
+    check_close(body_after(2, WORDS("bodies/le*t/mass=7")).mass, 3, 0);
+    check_close(body_after(1, WORDS("bodies/*ft/mass=7")).mass, 7, 0);
+    /* what lacks a part is passed over: only one body has a position */
+    st_SystemDef def;
+    st_ShapeDef shape;
+    st_Scene *scene = scene_of(scene_text, &def, WORDS("gr*/*/friction=0.1", "bodies/*/position/*=1"));
+    st_scene_shape(scene, (st_ShapeId){1}, &shape, NULL);
+    check_close(shape.mu, 0.1, 0);
+    st_scene_destroy(scene);
+}
+
+/* A value that is wrong everywhere is told once, of the first place. */
+static void test_stars_are_blamed(void **state)
+{
+    (void)state;
+    st_Error errors[4];
+    check_refused_(scene_text, WORDS("bodies/*/mass=-1"), ST_ERR_FORMAT, 0,
+                   WORDS("--set bodies/*/mass=-1", "body \"left\": mass is -1"), __FILE__, __LINE__);
+    assert_int_equal(
+        st_scene_errors(scene_text, strlen(scene_text), "test.json", WORDS("bodies/*/mass=-1"), 1, errors, 4), 1);
+    check_refused_(scene_text, WORDS("bodies/q*/mass=1"), ST_ERR_ARGUMENT, 0, WORDS("matches its path"), __FILE__,
+                   __LINE__);
+}
+
 /* Names of one letter become numbers of many digits: the resolved path must have room. */
 static void test_long_resolved_paths(void **state)
 {
@@ -149,6 +179,7 @@ int main(void)
         cmocka_unit_test(test_values_are_reached),           cmocka_unit_test(test_others_are_not_blamed),
         cmocka_unit_test(test_bad_values_name_the_override), cmocka_unit_test(test_other_values_keep_their_line),
         cmocka_unit_test(test_paths_that_lead_nowhere),      cmocka_unit_test(test_long_resolved_paths),
+        cmocka_unit_test(test_stars_reach_all_that_match),   cmocka_unit_test(test_stars_are_blamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
