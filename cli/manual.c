@@ -1,16 +1,19 @@
-/* stiction manual: the manual page, and bash's completion, from the tables that --help and the parser read. */
+/* stiction manual: the manual page, and the completion of bash, zsh and fish, from the tables that --help and the
+ * parser read. */
 #include "command.h"
 
 #include <stiction/stiction.h>
 #include <string.h>
 
 typedef struct ManualOptions {
-    bool bash;
+    bool bash, zsh, fish;
 } ManualOptions;
 
 static const Option options[] = {
     {"bash", 0, OPTION_FLAG, NULL, "print the completion of commands, options and examples for bash",
      offsetof(ManualOptions, bash)},
+    {"zsh", 0, OPTION_FLAG, NULL, "the same for zsh", offsetof(ManualOptions, zsh)},
+    {"fish", 0, OPTION_FLAG, NULL, "the same for fish", offsetof(ManualOptions, fish)},
 };
 
 static int manual_main(int argc, char *const *argv);
@@ -19,8 +22,8 @@ const Command manual_command = {
     .name = "manual",
     .words = "",
     .summary = "print the manual page of all this, for man",
-    .details = "make install puts both where man and bash look for them. Without that: stiction manual | man -l -; "
-               "source <(stiction manual --bash).",
+    .details = "make install puts them where man and the shells look. Without that: stiction manual | man -l -; "
+               "source <(stiction manual --bash); stiction manual --fish | source.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = manual_main,
@@ -91,6 +94,11 @@ static void put_options(const Command *command)
     fputs(" --help", stdout);
 }
 
+static bool takes_scene(const Command *command)
+{
+    return strstr(command->words, "SCENE") != NULL || command == &examples_command;
+}
+
 static void put_completion(void)
 {
     puts("_stiction() {\n"
@@ -101,11 +109,10 @@ static void put_completion(void)
         printf("%s ", commands[k]->name);
     puts("help --help --version' ;;");
     for (int k = 0; commands[k] != NULL; k++) {
-        const bool scene = strstr(commands[k]->words, "SCENE") != NULL || commands[k] == &examples_command;
         printf("    *:%s) known='", commands[k]->name);
         put_options(commands[k]);
         fputc('\'', stdout);
-        if (scene) fputs("; [[ $word == -* ]] || known=$(stiction examples --names)", stdout);
+        if (takes_scene(commands[k])) fputs("; [[ $word == -* ]] || known=$(stiction examples --names)", stdout);
         puts(" ;;");
     }
     puts("    esac\n"
@@ -118,14 +125,95 @@ static void put_completion(void)
          "complete -o filenames -F _stiction stiction");
 }
 
+/* The first sentence of a help text, without the characters that shells mind. */
+static void put_hint(const char *text)
+{
+    const size_t n = strcspn(text, ":;\n");
+    for (size_t k = 0; k < n; k++)
+        if (strchr("'[]\\", text[k]) == NULL) putchar(text[k]);
+}
+
+static void put_zsh(void)
+{
+    puts("#compdef stiction\n"
+         "_stiction_scenes() {\n"
+         "    local -a scenes\n"
+         "    scenes=(${(f)\"$(stiction examples --names 2>/dev/null)\"})\n"
+         "    _alternative 'examples:example:compadd -a scenes' 'files:file:_files'\n"
+         "}\n"
+         "_stiction() {\n"
+         "    local -a commands\n"
+         "    commands=(");
+    for (int k = 0; commands[k] != NULL; k++) {
+        printf("        '%s:", commands[k]->name);
+        put_hint(commands[k]->summary);
+        puts("'");
+    }
+    puts("    )\n"
+         "    if (( CURRENT == 2 )); then\n"
+         "        _describe command commands\n"
+         "        return\n"
+         "    fi\n"
+         "    local command=$words[2]\n"
+         "    shift words\n"
+         "    (( CURRENT-- ))\n"
+         "    case $command in");
+    for (int k = 0; commands[k] != NULL; k++) {
+        printf("    %s) _arguments", commands[k]->name);
+        for (int i = 0; i < commands[k]->n_options; i++) {
+            const Option *option = &commands[k]->options[i];
+            printf(" \\\n        '%s--%s[", option->kind == OPTION_LIST ? "*" : "", option->name);
+            put_hint(option->help);
+            printf("]%s%s'", option->value != NULL ? ":value:" : "", option->value != NULL ? "_files" : "");
+        }
+        printf(" \\\n        '--help[this text]' '*:word:%s' ;;\n",
+               takes_scene(commands[k]) ? "_stiction_scenes" : "_files");
+    }
+    puts("    esac\n"
+         "}\n"
+         "if [[ $funcstack[1] = _stiction ]]; then\n"
+         "    _stiction \"$@\"\n"
+         "else\n"
+         "    compdef _stiction stiction\n"
+         "fi");
+}
+
+static void put_fish(void)
+{
+    puts("complete -c stiction -n __fish_use_subcommand -f");
+    for (int k = 0; commands[k] != NULL; k++) {
+        printf("complete -c stiction -n __fish_use_subcommand -a %s -d '", commands[k]->name);
+        put_hint(commands[k]->summary);
+        puts("'");
+    }
+    for (int k = 0; commands[k] != NULL; k++) {
+        for (int i = 0; i < commands[k]->n_options; i++) {
+            const Option *option = &commands[k]->options[i];
+            printf("complete -c stiction -n '__fish_seen_subcommand_from %s' -l %s", commands[k]->name, option->name);
+            if (option->letter != 0) printf(" -s %c", option->letter);
+            printf("%s -d '", option->value != NULL ? " -r" : "");
+            put_hint(option->help);
+            puts("'");
+        }
+        if (takes_scene(commands[k]))
+            printf("complete -c stiction -n '__fish_seen_subcommand_from %s' -a '(stiction examples --names)'\n",
+                   commands[k]->name);
+    }
+}
+
 static int manual_main(int argc, char *const *argv)
 {
     ManualOptions o = {0};
     const char *words[MAX_WORDS];
     const int status = command_read(&manual_command, argc, argv, &o, words);
     if (status >= 0) return status;
+    if (o.bash + o.zsh + o.fish > 1) return complain(STATUS_INPUT, "manual: one shell at a time");
     if (o.bash)
         put_completion();
+    else if (o.zsh)
+        put_zsh();
+    else if (o.fish)
+        put_fish();
     else
         put_page();
     return STATUS_OK;

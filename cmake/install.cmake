@@ -5,19 +5,21 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/stiction DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction FILES_MATCHING PATTERN "*.schema.json")
+install(FILES docs/scene.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/stiction)
 
-# The manual page and bash's completion are what the program says of itself.
-foreach(file IN ITEMS stiction.1 stiction.bash)
-  set(about_${file} ${PROJECT_BINARY_DIR}/cmake/${file})
-endforeach()
-add_custom_command(OUTPUT ${about_stiction.1} ${about_stiction.bash}
-                   COMMAND st_program manual > ${about_stiction.1}
-                   COMMAND st_program manual --bash > ${about_stiction.bash}
+# The manual page and the completions are what the program says of itself.
+set(about ${PROJECT_BINARY_DIR}/cmake/stiction)
+add_custom_command(OUTPUT ${about}.1 ${about}.bash ${about}.zsh ${about}.fish
+                   COMMAND st_program manual > ${about}.1
+                   COMMAND st_program manual --bash > ${about}.bash
+                   COMMAND st_program manual --zsh > ${about}.zsh
+                   COMMAND st_program manual --fish > ${about}.fish
                    DEPENDS st_program VERBATIM)
-add_custom_target(st_manual ALL DEPENDS ${about_stiction.1} ${about_stiction.bash})
-install(FILES ${about_stiction.1} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${about_stiction.bash} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME stiction)
+add_custom_target(st_manual ALL DEPENDS ${about}.1 ${about}.bash ${about}.zsh ${about}.fish)
+install(FILES ${about}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${about}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME stiction)
+install(FILES ${about}.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _stiction)
+install(FILES ${about}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PC_PREFIX ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})

@@ -25,7 +25,8 @@ static="$work/the static"
 
 echo "* what is installed"
 for file in bin/stiction include/stiction/stiction.h include/stiction/io.h share/stiction/examples/hello.c \
-    share/man/man1/stiction.1 share/bash-completion/completions/stiction; do
+    share/man/man1/stiction.1 share/bash-completion/completions/stiction share/zsh/vendor-completions/_stiction \
+    share/fish/vendor_completions.d/stiction.fish; do
     [ -f "$shared/$file" ] || fail "$file was not installed"
 done
 if command -v bash >/dev/null; then
@@ -38,6 +39,19 @@ if command -v bash >/dev/null; then
     [ "$(offered conv)" = "converge convert" ] || fail "conv is completed by: $(offered conv)"
     [ "$(offered run --chec)" = "--checkpoint" ] || fail "--chec is completed by: $(offered run --chec)"
     [ "$(offered run card-h)" = "card-house" ] || fail "card-h is completed by: $(offered run card-h)"
+fi
+if command -v fish >/dev/null; then
+    echo "* completion in fish"
+    offered=$(HOME="$work" PATH="$shared/bin:$PATH" fish -N -c \
+        'source $argv[1]; complete -C"stiction conv"; complete -C"stiction run card-h"; complete -C"stiction run --chec"' \
+        "$shared/share/fish/vendor_completions.d/stiction.fish" | cut -f1 | paste -sd' ')
+    [ "$offered" = "converge convert card-house --checkpoint" ] || fail "fish completes by: $offered"
+fi
+if command -v zsh >/dev/null; then
+    echo "* completion in zsh"
+    zsh -n "$shared/share/zsh/vendor-completions/_stiction" || fail "zsh cannot read its completion"
+    HOME="$work" zsh -fc "fpath=('$shared/share/zsh/vendor-completions' \$fpath); autoload -U compinit; compinit -u -D
+        [[ \$_comps[stiction] = _stiction ]]" || fail "zsh does not know the completion"
 fi
 if command -v groff >/dev/null; then
     groff -man -Tascii -ww "$shared/share/man/man1/stiction.1" >page 2>warnings || fail "groff"
@@ -59,6 +73,27 @@ if [ -f "$build/python/stiction.abi3.so" ]; then
         fail "the Python module exports more than PyInit_stiction"
     [ "$(PYTHONPATH=$(dirname "$module") "$PYTHON" -c 'import stiction; print(stiction.__version__)')" = "$version" ] ||
         fail "the installed Python module is not of version $version"
+fi
+
+echo "* nothing that is linked is GPL"
+# Every library that ours name must be in the table of THIRD_PARTY.md, with its licence.
+for file in "$shared/bin/stiction" "$lib/libstiction.so" "$lib/libstiction-io.so" ${module:+"$module"}; do
+    for name in $(readelf -d "$file" | sed -n 's/.*NEEDED.*\[\(lib[A-Za-z0-9_+-]*\)[.].*/\1/p'); do
+        case $name in
+        libstiction*) continue ;;
+        esac
+        licence=$(sed -n "s/^| \`$name\` |[^|]*| \([^|]*\) |.*/\1/p" "$source/THIRD_PARTY.md")
+        case $licence in
+        "") fail "$(basename "$file") needs $name, which is not in THIRD_PARTY.md" ;;
+        *exception* | LGPL*) ;;
+        *GPL*) fail "$(basename "$file") needs $name, whose licence is $licence" ;;
+        esac
+    done
+done
+# And none of those that are known to be GPL comes in by way of the others.
+if command -v ldd >/dev/null; then
+    ! ldd "$shared/bin/stiction" | grep -E 'lib(cholmod|umfpack|spqr|gsl|fftw3|readline|glpk|cxsparse|rbio)' ||
+        fail "GPL libraries are linked"
 fi
 
 echo "* only st_* is exported"
