@@ -71,7 +71,17 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
                  tally->accumulations, plural(tally->accumulations), tally->accumulated_time);
         print_row(out, "events accumulated", text);
     }
+}
+
+static void print_impacts(FILE *out, const Tally *tally)
+{
     if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
+    if (tally->limited > 0) {
+        char text[120];
+        snprintf(text, sizeof text, "restitution scaled down in %lld impact%s, which would have added energy",
+                 tally->limited, plural(tally->limited));
+        print_row(out, "impacts", text);
+    }
 }
 
 static void print_energy(FILE *out, const Tally *tally)
@@ -203,6 +213,7 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     print_initial(out, loaded->system);
     print_counts(out, loaded->scene, tally, loaded->def.end, st_system_time(loaded->system));
     if (loaded->def.events != ST_EVENTS_OFF || tally->collisions > 0) print_collisions(out, loaded->scene, tally);
+    print_impacts(out, tally);
     if (tally->message[0] != '\0') print_row(out, "why", tally->message);
     print_energy(out, tally);
     print_time(out, loaded->system, tally);

@@ -21,6 +21,7 @@ typedef struct Tally {
     long long steps, collisions, transitions, problems, failures, fallbacks, overlapping, accumulations;
     double accumulated_time; /* when events first accumulated [s] */
     double impact_gain;      /* energy that impact laws added [J] */
+    long long limited;       /* impacts whose restitution was scaled down */
     int max_contacts;
     double worst_gap, worst_joint_error, worst_residual, worst_joint_residual;
     double kinetic_start, potential_start, kinetic, potential;

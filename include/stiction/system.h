@@ -63,6 +63,12 @@ typedef enum st_Forces {
                           * contact_damping and joint_stiffness: how stiff bodies share */
 } st_Forces;
 
+/* A step or an impact law that adds energy. */
+typedef enum st_Energy {
+    ST_ENERGY_REPORT = 0, /* kept and reported, as the papers' schemes are              */
+    ST_ENERGY_LIMIT       /* less restitution; a step that still adds energy is not accepted */
+} st_Energy;
+
 /* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
@@ -74,6 +80,7 @@ typedef struct st_SystemDef {
     st_Drift drift;
     st_Impact impact;
     st_Events events;
+    st_Energy energy;
     st_Initial initial;
     double h;   /* step [s]                                                             */
     double end; /* end time [s]                                                         */
@@ -96,7 +103,8 @@ typedef struct st_SystemDef {
     double sleep_speed;       /* an island is at rest if all its points are slower than this [m/s] */
     double sleep_time;        /* an island must be at rest for this long to sleep [s]    */
     bool keep_springs;        /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
-    double restitution_speed; /* impacts slower than this have no rebound [m/s]         */
+    double restitution_speed; /* impacts slower than this have no rebound [m/s]; with fixed steps also those slower
+                               * than what forces reach within a step: there the presets have 0 */
     double event_step;        /* smallest part of a step between two events             */
     int max_events;           /* in one step; more: restitution and transitions rest    */
     int patch_elements;       /* compliant: elements along the side of a patch           */
@@ -121,8 +129,8 @@ ST_API int st_preset_count(void);
 ST_API const char *st_preset_name(int index);
 /* One line about a preset, a static string; NULL outside 0 .. count - 1. */
 ST_API const char *st_preset_help(int index);
-/* Set every choice of `def` except h, end, gravity and the members after `tolerance`. ST_ERR_ARGUMENT if there is no
- * preset of this name.                                                                            */
+/* Set every choice of `def` except h, end, gravity and, but for restitution_speed, the members after `tolerance`.
+ * ST_ERR_ARGUMENT if there is no preset of this name. */
 ST_API st_Status st_preset_apply(st_SystemDef *def, const char *preset, st_Error *err);
 
 /* The settings of a simulation as a table: scene files, --set, help and documentation all use it. */
@@ -182,27 +190,28 @@ ST_API void st_system_initial_change(const st_System *system, double *position, 
 
 /* Report of one step. A large residual is not an error status: the caller decides. */
 typedef struct st_StepInfo {
-    uint32_t size;      /* set by st_step_info(): lets the struct grow                 */
-    double time;        /* reached [s]                                                 */
-    double h;           /* taken: shorter than asked when a collision ended the step   */
-    int contacts;       /* in the step problem                                         */
-    int joints;         /* joint rows, soft rows not counted                           */
-    int asleep;         /* bodies that sleep                                           */
-    int islands;        /* parts of the step problem with contacts, independent of each other */
-    int collisions;     /* located in this step                                        */
-    int transitions;    /* take-offs, sticks, slips and facet changes located          */
-    int problems;       /* step problems solved, impacts included                      */
-    bool accumulated;   /* more than max_events: went on with the active set alone     */
-    int overlapping;    /* contacts in overlap that got a compliance, drift gap        */
-    int undetermined;   /* forces least_norm: contacts whose forces rigid bodies leave open; -1: not found */
-    double penetration; /* deepest, over all contacts, after the step [m]              */
-    double joint_error; /* largest joint value after the step [m or rad]               */
-    double impact_gain; /* kinetic energy that impact laws added, and no belt did [J], 0: none did */
-    double kinetic;     /* [J]                                                         */
-    double potential;   /* gravity, springs, and what compliant and regularized contacts store [J] */
-    double friction;    /* work of friction since the start, contacts and joints, along what slides on what, the
-                         * surface of a belt included: what becomes heat, <= 0 [J]     */
-    st_SolveInfo solve; /* of the step problem; with a collision, the worse of the two */
+    uint32_t size;        /* set by st_step_info(): lets the struct grow                 */
+    double time;          /* reached [s]                                                 */
+    double h;             /* taken: shorter than asked when a collision ended the step   */
+    int contacts;         /* in the step problem                                         */
+    int joints;           /* joint rows, soft rows not counted                           */
+    int asleep;           /* bodies that sleep                                           */
+    int islands;          /* parts of the step problem with contacts, independent of each other */
+    int collisions;       /* located in this step                                        */
+    int transitions;      /* take-offs, sticks, slips and facet changes located          */
+    int problems;         /* step problems solved, impacts included                      */
+    bool accumulated;     /* more than max_events: went on with the active set alone     */
+    int overlapping;      /* contacts in overlap that got a compliance, drift gap        */
+    int undetermined;     /* forces least_norm: contacts whose forces rigid bodies leave open; -1: not found */
+    double penetration;   /* deepest, over all contacts, after the step [m]              */
+    double joint_error;   /* largest joint value after the step [m or rad]               */
+    double impact_gain;   /* kinetic energy that impact laws added, and no belt did [J], 0: none did */
+    double kinetic;       /* [J]                                                         */
+    double potential;     /* gravity, springs, and what compliant and regularized contacts store [J] */
+    double friction;      /* work of friction since the start, contacts and joints, along what slides on what, the
+                           * surface of a belt included: what becomes heat, <= 0 [J]     */
+    st_SolveInfo solve;   /* of the step problem; with a collision, the worse of the two */
+    int rebounds_limited; /* islands or impacts whose restitution was scaled down: it would have added energy */
 } st_StepInfo;
 
 /* An empty report with `size` set. */

@@ -22,6 +22,7 @@ typedef struct Preset {
     st_Drift drift;
     st_Impact impact;
     st_Events events;
+    st_Energy energy;
 } Preset;
 
 static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006",
@@ -31,21 +32,25 @@ static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "
 
 static const Preset presets[N_PRESETS] = {
     {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
-     ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+     ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF,
+     ST_ENERGY_LIMIT},
     {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID,
-     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
     {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
-     ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS},
+     ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS,
+     ST_ENERGY_REPORT},
     {"second order with located events and restitution: Potra, Anitescu, Gavrea & Trinkle 2006",
-     ST_INTEGRATOR_TRAPEZOID, ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL},
+     ST_INTEGRATOR_TRAPEZOID, ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL,
+     ST_ENERGY_REPORT},
     {"distributed compliant contact, stress and microslip in patches: Song, Pang & Kumar 2004", ST_INTEGRATOR_EULER,
-     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
     {"cone complementarity, a convex problem a step: Negrut, Serban & Tasora 2017", ST_INTEGRATOR_EULER,
-     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
     {"regularised contact and joints: Preclik, Popa & Ruede 2011", ST_INTEGRATOR_EULER, ST_CONTACT_REGULARIZED,
-     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF},
+     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
     {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
-     ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL},
+     ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL,
+     ST_ENERGY_LIMIT},
 };
 
 int st_preset_count(void)
@@ -94,6 +99,8 @@ static void apply(st_SystemDef *def, int index)
     def->drift = preset->drift;
     def->impact = preset->impact;
     def->events = preset->events;
+    def->energy = preset->energy;
+    def->restitution_speed = preset->events == ST_EVENTS_OFF ? 0 : 1e-3; /* fixed steps have a threshold of their own */
     def->solver = "auto";
 }
 
@@ -127,7 +134,6 @@ st_SystemDef st_system_def(void)
                         .sleep_speed = 1e-4,
                         .sleep_time = 0.5,
                         .keep_springs = false,
-                        .restitution_speed = 1e-3,
                         .event_step = 0.01,
                         .max_events = 100,
                         .patch_elements = 3,
@@ -156,6 +162,7 @@ static const int law_values[] = {ST_LAW_FRICTIONLESS, ST_LAW_COULOMB, ST_LAW_CON
 static const char *const drift_words[] = {"velocity", "gap", "projection", "mean", NULL};
 static const char *const impact_words[] = {"inelastic", "poisson", "newton", NULL};
 static const char *const events_words[] = {"off", "collisions", "all", NULL};
+static const char *const energy_words[] = {"report", "limit", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const forces_words[] = {"any", "least_norm", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
@@ -203,6 +210,9 @@ static const Entry entries[] = {
     {CHOICE(events, events_words,
             "off: fixed step; collisions: located where a new contact closes; all: take-off, stick and slip, too"),
      AT(events), NULL, 0},
+    {CHOICE(energy, energy_words,
+            "what adds energy: is reported, or limited: less restitution, and no step that adds energy is accepted"),
+     AT(energy), NULL, 0},
     {CHOICE(
          initial, initial_words,
          "an initial state that violates joints or overlaps: keep it, move it to the nearest consistent one, refuse"),
@@ -257,7 +267,8 @@ static const Entry entries[] = {
      AT(keep_springs),
      NULL,
      0},
-    NUMBER(restitution_speed, "m/s", 0.0, STI_LARGEST, "an impact slower than this has no rebound"),
+    NUMBER(restitution_speed, "m/s", 0.0, STI_LARGEST,
+           "an impact slower than this has no rebound; events off: nor one slower than what forces reach in a step"),
     NUMBER(event_step, "", 1e-12, 0.1,
            "events all: the smallest part of a step between two events; one nearer to the last is at one with it"),
     {{"max_events", ST_SETTING_INTEGER, "", "events of one step; more, and rebounds and transitions rest till its end",

@@ -141,6 +141,16 @@ st_Status sti_solve_islands(st_System *system, const st_Problem *problem, st_Sol
 /* stage_contacts.c: w along a contact's tangents, at q: the velocity of a belt, and 0 without one. */
 void sti_belt_speeds(const sti_World *world, const double *q, const st_ContactLaw *law, const sti_ContactEntry *entry,
                      double *w);
+/* lazy_rows.c: row k of contact c of the step problem, made or not. */
+typedef struct sti_RowView {
+    int n;
+    const int *i;
+    const double *x;
+    int i_room[16];
+    double x_room[16];
+} sti_RowView;
+void sti_view_row(const st_System *system, int c, int k, sti_RowView *row);
+
 /* stage_contacts.c: velocity that a unit impulse along row k of H makes, about [1/kg]. */
 double sti_mobility(const st_System *system, int row);
 double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
@@ -228,9 +238,13 @@ st_Status sti_count_event(st_System *system, double t, double s, st_StepInfo *in
 /* impact.c: the velocity after the impact of the active contacts at (t, q_new), from and to v_new; rows in
  * `here`.                                                                                         */
 st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *err);
-/* Do contacts that close within a step rebound, though nobody looks where? Those that do, at the state: the velocity
- * behind it in v_base, its impulses carried.                                                      */
+
+/* rebound.c: do contacts that close within a step rebound, without event location? Their targets in the problem of a
+ * stage whose contacts are there; after its solution, less restitution where it added energy.      */
 bool sti_rebounds_unseen(const st_System *system);
+st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *err);
+st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
+/* Order two: those that do, at the state: the velocity after it in v_base, its impulses carried.   */
 st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
 
 /* projection.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at

@@ -364,6 +364,8 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->warm.last.at, s->warm.last.capacity);
     STI_RELEASE(&a, s->warm.lasting, s->warm.lasting_capacity);
     STI_RELEASE(&a, s->saved.forces.at, s->saved.forces.capacity);
+    STI_RELEASE(&a, s->rebounds.at, s->rebounds.capacity);
+    STI_RELEASE(&a, s->rebounds.island, s->rebounds.island_capacity);
     STI_RELEASE(&a, s->saved.modes.at, s->saved.modes.capacity);
     sti_patches_free(s);
     sti_sleep_free(s);

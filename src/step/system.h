@@ -198,6 +198,25 @@ typedef struct sti_Events {
     double work_before; /* of friction in the part of the step before its collision [J]            */
 } sti_Events;
 
+/* Rebounds in the step problem: rebound.c. Of a contact that closes, w without restitution and with it. */
+typedef struct sti_Rebound {
+    int contact;             /* of the step problem                                                */
+    double landing, leaving; /* [m/s]                                                              */
+} sti_Rebound;
+
+typedef struct sti_ReboundIsland {
+    bool rebounds;
+    double factor, low, high; /* of its restitution: the one at hand, adds no energy, adds some    */
+    double work, sum;         /* of its contacts, and the sum of what is positive and negative [J] */
+} sti_ReboundIsland;
+
+typedef struct sti_Rebounds {
+    sti_Rebound *at; /* by contact                                                                 */
+    int n;
+    sti_ReboundIsland *island;
+    int64_t capacity, island_capacity;
+} sti_Rebounds;
+
 /* A gap of a user's model that opens at the end of a step [m, m/s]. */
 typedef struct sti_Opening {
     uint64_t id;
@@ -305,6 +324,7 @@ struct st_System {
     sti_Assembly step; /* the last step problem, with its solution                                 */
     sti_Ahead ahead;
     sti_Events events;
+    sti_Rebounds rebounds;
     sti_Lookout lookout;
     sti_Stages stages;
     sti_Projection projection;

@@ -73,6 +73,7 @@ static void test_settings(void **state)
     check_close(def.joint_stiffness, 1e5, EXACT);
     assert_true(def.rigid_limit);
     assert_int_equal(def.initial, ST_INITIAL_PROJECT);
+    assert_int_equal(def.energy, ST_ENERGY_REPORT);
     st_scene_destroy(scene);
     assert_string_equal(def.solver, "nsgs"); /* lives as long as the library, not the file */
 }

@@ -18,10 +18,6 @@ static st_Status check_choices(const st_SystemDef *def, st_Error *err)
     if (def->events != ST_EVENTS_OFF)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\" has no impacts to locate: events must be \"off\"",
                         name);
-    if (def->impact != ST_IMPACT_INELASTIC)
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "contact \"%s\" has no impact law, its own compliance rebounds: impact must be \"inelastic\"",
-                        name);
     if (def->drift == ST_DRIFT_PROJECTION || def->drift == ST_DRIFT_MEAN ||
         (def->contact == ST_CONTACT_REGULARIZED && def->drift != ST_DRIFT_GAP))
         return sti_fail(err, ST_ERR_UNSUPPORTED, "contact \"%s\": drift must be %s", name,

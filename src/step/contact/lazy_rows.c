@@ -12,7 +12,7 @@ _Static_assert(STI_NODE == 8, "the room that sti_contact_halves writes to");
 bool sti_rows_may_wait(const st_System *system, const sti_Stage *stage)
 {
     const st_Sink *sink = stage->rows;
-    const bool plain = stage->eta > 0 && stage->q_base == stage->q_star && !stage->mean && !stage->rebound;
+    const bool plain = stage->eta > 0 && stage->q_base == stage->q_star && !stage->mean;
     const bool alone = sink->joint_rows.n_rows + sink->soft_rows.n_rows + sink->bounded_rows.n_rows == 0;
     return plain && alone && sink->rows_later && sink->contact_rows.n_rows == 0 && system->wanted.n >= STI_FEW_ROWS &&
            system->def.contact == ST_CONTACT_RIGID && system->least_norm == NULL;
@@ -181,6 +181,31 @@ static st_Status make(void *ctx, st_Error *err)
 struct st_RowSource sti_waiting_rows(st_System *system)
 {
     return (struct st_RowSource){.ctx = system, .legs = legs, .put = put, .frame = frame, .axes = axes, .make = make};
+}
+
+void sti_view_row(const st_System *system, int c, int k, sti_RowView *out)
+{
+    const sti_Assembly *step = &system->step;
+    const int at = step->law[c].first + k;
+    if (step->problem.later == NULL || step->problem.H.p != NULL) {
+        const int64_t first = step->H.p[at];
+        out->n = (int)(step->H.p[at + 1] - first);
+        out->i = step->H.i + first, out->x = step->H.x + first;
+        return;
+    }
+    double row[3][2][STI_NODE];
+    int first[2];
+    legs(system, c, first);
+    put(system, c, k + 1, row);
+    out->n = 0;
+    for (int side = 0; side < 2; side++) {
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        for (int e = 0; e < system->world->body[side == 0 ? entry->a : entry->b].n_dofs; e++) {
+            out->i_room[out->n] = first[side] + e;
+            out->x_room[out->n++] = row[k][side][e];
+        }
+    }
+    out->i = out->i_room, out->x = out->x_room;
 }
 
 double sti_waiting_mobility(const st_System *system, int contact)

@@ -86,6 +86,7 @@ static st_Status solve(st_System *system, const sti_Stage *stage, double *v, st_
 {
     st_SolveInfo solved;
     STI_TRY(sti_stage_solve(system, stage, v, &solved, err));
+    STI_TRY(sti_limit_rebounds(system, stage, v, info, err));
     const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
     info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */

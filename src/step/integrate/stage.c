@@ -349,6 +349,7 @@ st_Status sti_stage_assemble(st_System *system, const sti_Stage *stage, st_Error
     STI_TRY(sti_stage_contacts(&work));
     finish(&work);
     keep_place(&work);
+    STI_TRY(sti_add_rebounds(system, stage, err));
     sti_lap(system, ST_STAGE_ASSEMBLE);
     return ST_OK;
 }

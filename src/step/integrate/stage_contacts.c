@@ -120,7 +120,7 @@ static st_Status contact_rows(sti_StageWork *work, const st_ContactLaw *law, con
     return ST_OK;
 }
 
-/* ------------------------------------------------------------------ drift and rebound */
+/* ------------------------------------------------------------------ drift */
 
 static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry, int row)
 {
@@ -131,16 +131,6 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
     if (!work->stage->mean) return sti_closing_drift(work, gap);
     double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
     return fmax(2 * sti_beyond(gap, work->system->def.slop) / reach, -cap) + sti_base_speed(work, rows, row);
-}
-
-/* Newton's impact law, u+ >= -e u-, for contacts that approach fast enough; in a step with h > 0, that close
- * within it (docs/methods.md 8).                                                                 */
-static double rebound(const sti_StageWork *work, const sti_ContactEntry *entry, int row, double drift)
-{
-    double approach = sti_base_speed(work, &work->out->H, row);
-    bool closes = work->impact || entry->gap + work->stage->eta * approach < 0;
-    bool fast = approach < -work->system->def.restitution_speed;
-    return closes && fast && entry->surface->restitution > 0 ? entry->surface->restitution * approach : drift;
 }
 
 /* ------------------------------------------------------------------ one by one */
@@ -156,7 +146,6 @@ static st_Status add_contact(sti_StageWork *work, int c, int first, const sti_Co
     if (before >= 0) out->chosen[c].entry.gap = system->here.contact[before].gap;
     STI_TRY(contact_rows(work, &out->law[c], entry));
     if (work->gap_drift) out->w[first] = gap_drift(work, entry, first);
-    if (work->stage->rebound) out->w[first] = rebound(work, entry, first, out->w[first]);
     return ST_OK;
 }
 

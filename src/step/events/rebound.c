@@ -1,0 +1,236 @@
+/* step/events/rebound.c -- restitution with fixed steps: a contact that closes within a step rebounds by Newton's law,
+ * without event location and inside the step problem.
+ *
+ * Let s be the speed of approach at the start of the step, a the acceleration towards each other that forces make,
+ * d = a h, and gap the distance. In free fall Euler's schemes place the body on one parabola, whose speed of approach
+ * at the start of the step is s + d/2 (v lags behind by half a step). So
+ *
+ *     2E = (s + d/2)^2 + 2 a gap                  is constant in flight, and sqrt(2E) is the speed of the impact;
+ *     (t + d/2)^2 + 2 a gap = e^2 2E              gives the speed t with which the step must leave,
+ *
+ * since the step that leaves at t ends at gap + h t. The apex that follows is e^2 times the last one, wherever in its
+ * step the body lands, and with e = 1 the answer is t = s. The term d^2/4 is left out of 2E: the samples of a flight
+ * miss its apex by up to a h^2/8, and no sample is then above those of the flight before.
+ *
+ * In the problem this is H'v >= t in place of H'v >= -gap/h. A rebound that is too low to reach `gap` is a landing:
+ * the step ends at gap 0, and the next one sees what speed is left. Nothing slower than `restitution_speed` rebounds,
+ * nor what the forces on one of the two bodies reach within a step: at rest, and within a stack at rest, there is no
+ * rebound.
+ *
+ * Without friction t <= e s keeps E - (h/2) k'v from growing. With friction no impact law does in general:
+ * sti_limit_rebounds measures the work of the contacts in every island where something rebounds, at the mean of old
+ * and new velocity, and where it is positive all t of that island are scaled down, to where the work is 0.
+ *
+ * Schemes of order two keep E itself. Where one of theirs becomes a step of Euler's (`sti_rough_step`), the contact
+ * rebounds first, an impact at q, and the step begins with the velocity after it.
+ */
+#include "step/integrate/stage.h"
+
+bool sti_rebounds_unseen(const st_System *system)
+{
+    const st_SystemDef *def = &system->def;
+    return def->events == ST_EVENTS_OFF && def->impact != ST_IMPACT_INELASTIC && def->contact == ST_CONTACT_RIGID;
+}
+
+/* ---- targets in the problem ---------------------------------------------------------------------- */
+
+/* Along the normal of a contact, towards each other [m/s]: the speed at v_base, what forces add to it within the
+ * stage, and the larger of the two bodies' parts of that. For a user's model with a full mass matrix and for drift
+ * `mean` forces count as 0, which costs O(h) of the rebound.                                       */
+typedef struct Approach {
+    double speed, gained, share;
+} Approach;
+
+static Approach approach_of(const st_System *system, const sti_Stage *stage, int c)
+{
+    const sti_Assembly *out = &system->step;
+    const bool diagonal = system->world != NULL || system->mass.diagonal == NULL;
+    const bool forced = stage->eta > 0 && stage->means == NULL && diagonal;
+    sti_RowView row;
+    double speed = 0, apart = 0, together = 0;
+    sti_view_row(system, c, 0, &row);
+    for (int k = 0; k < row.n; k++) {
+        const int i = row.i[k];
+        speed -= row.x[k] * stage->v_base[i];
+        if (!forced) continue;
+        const double gained = row.x[k] * (out->f[i] / sti_mass_of(system, out->M, i) - stage->v_base[i]);
+        if (gained > 0)
+            apart += gained;
+        else
+            together -= gained;
+    }
+    return (Approach){speed, together - apart, fmax(together, apart)};
+}
+
+/* The speed at which contact c must leave; 0: it does not rebound. */
+static double rebound_speed(const st_System *system, const sti_Stage *stage, int c)
+{
+    const sti_ContactEntry *entry = &system->step.chosen[c].entry;
+    const double e = entry->surface->restitution, h = stage->eta, gap = entry->gap;
+    if (!(e > 0)) return 0;
+    const Approach at = approach_of(system, stage, c);
+    const double s = at.speed, d = at.gained;
+    if (!(s > system->def.restitution_speed)) return 0;
+    if (h == 0) return e * s;
+    const double fall = 2 * d * gap / h;
+    if (!(s > at.share) || !(gap < h * (s + d))) return 0;
+    const double square = e * e * (s * s + s * d + fall) - fall;
+    return square > 0 ? fmax(fmin(sqrt(square) - 0.5 * d, e * s), 0) : 0;
+}
+
+st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *err)
+{
+    sti_Assembly *out = &system->step;
+    sti_Rebounds *rebounds = &system->rebounds;
+    rebounds->n = 0;
+    for (int c = 0; stage->rebound && c < out->n_gaps; c++) {
+        const int row = out->law[c].first;
+        const double speed = rebound_speed(system, stage, c), landing = out->w[row];
+        if (!(speed > 0) || -speed >= landing) continue;
+        STI_TRY(STI_GROW(&system->allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
+        rebounds->at[rebounds->n++] = (sti_Rebound){.contact = c, .landing = landing, .leaving = -speed};
+        out->w[row] = -speed;
+    }
+    return ST_OK;
+}
+
+/* ---- no energy from rebounds -------------------------------------------------------------------- */
+
+/* Work of contact c at the mean of old and new velocity, relative to belts. A contact that does not rebound works
+ * against the motion; where it pushes overlap apart that is the work of drift correction and not counted.          */
+static double work_of_contact(const st_System *system, const sti_Stage *stage, int c, bool leaves)
+{
+    const sti_Assembly *out = &system->step;
+    const st_ContactLaw *law = &out->law[c];
+    double work = 0;
+    for (int k = 0; k < law->dim; k++) {
+        const double r = out->r[law->first + k], w = out->w[law->first + k], u = out->u[law->first + k];
+        if (r == 0) continue;
+        sti_RowView row;
+        double before = 0;
+        sti_view_row(system, c, k, &row);
+        for (int e = 0; e < row.n; e++)
+            before += row.x[e] * stage->v_base[row.i[e]];
+        const double part = 0.5 * r * (k == 0 ? u - w + before : u + w + before);
+        work += k == 0 && !leaves ? fmin(part, 0) : part;
+    }
+    return work;
+}
+
+/* Of all islands in which something rebounds. */
+static void works_of_islands(st_System *system, const sti_Stage *stage)
+{
+    const sti_Rebounds *rebounds = &system->rebounds;
+    for (int k = 0; k < sti_islands_count(system->islands); k++)
+        rebounds->island[k].work = rebounds->island[k].sum = 0;
+    for (int c = 0, next = 0; c < system->step.n_gaps; c++) {
+        const int k = sti_islands_of(system->islands, c);
+        const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
+        next += leaves;
+        if (k < 0 || !rebounds->island[k].rebounds) continue;
+        const double work = work_of_contact(system, stage, c, leaves);
+        rebounds->island[k].work += work;
+        rebounds->island[k].sum += fabs(work);
+    }
+}
+
+static void set_factors(st_System *system)
+{
+    const sti_Rebounds *rebounds = &system->rebounds;
+    for (int k = 0; k < rebounds->n; k++) {
+        const sti_Rebound *at = &rebounds->at[k];
+        const int island = sti_islands_of(system->islands, at->contact);
+        const double factor = island >= 0 ? rebounds->island[island].factor : 1;
+        system->step.w[system->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
+    }
+}
+
+/* Which islands rebound, with all of their restitution. */
+static st_Status list_islands(st_System *system, st_Error *err)
+{
+    sti_Rebounds *rebounds = &system->rebounds;
+    const int n = sti_islands_count(system->islands);
+    STI_TRY(STI_GROW(&system->allocator, rebounds->island, rebounds->island_capacity, n, err));
+    for (int k = 0; k < n; k++)
+        rebounds->island[k] = (sti_ReboundIsland){.factor = 1, .high = 1};
+    for (int k = 0; k < rebounds->n; k++) {
+        const int island = sti_islands_of(system->islands, rebounds->at[k].contact);
+        if (island >= 0) rebounds->island[island].rebounds = true;
+    }
+    return ST_OK;
+}
+
+enum { HALVINGS = 6 };
+
+/* After a solve: by halves to the largest factor of each island that adds no energy. Without restitution a step adds
+ * none: 0 is such a factor.                                                                        */
+st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err)
+{
+    const sti_Rebounds *rebounds = &system->rebounds;
+    if (rebounds->n == 0 || system->def.energy != ST_ENERGY_LIMIT) return ST_OK;
+    STI_TRY(list_islands(system, err));
+    for (int round = 0; round <= HALVINGS + 1; round++) {
+        int limited = 0;
+        works_of_islands(system, stage);
+        for (int k = 0; k < sti_islands_count(system->islands); k++) {
+            sti_ReboundIsland *island = &rebounds->island[k];
+            const bool gains = island->work > 1e-9 * island->sum;
+            if (round == 0) island->rebounds = island->rebounds && gains; /* the others are done */
+            if (!island->rebounds) continue;
+            *(gains ? &island->high : &island->low) = island->factor;
+            island->factor = round < HALVINGS ? 0.5 * (island->low + island->high) : island->low;
+            limited++;
+        }
+        if (round == 0) info->rebounds_limited += limited;
+        if (limited == 0 || round > HALVINGS) break;
+        set_factors(system);
+        st_SolveInfo again;
+        STI_TRY(sti_stage_solve(system, stage, v, &again, err));
+        info->problems++;
+    }
+    return ST_OK;
+}
+
+/* ---- order two: the rebound before the step ------------------------------------------------------- */
+
+/* Does a contact close within h fast enough to rebound? */
+static bool closes_fast(const st_System *system, const sti_ContactEntry *contact, double h)
+{
+    const double approach = sti_row_dot(&system->here.contact_rows, contact->first_row, system->v);
+    return contact->surface->restitution > 0 && approach < -system->def.restitution_speed &&
+           contact->gap + h * approach < 0;
+}
+
+/* Of the contacts of the step problem those that rebound, and those that touch and may pass it on. */
+static bool want_rebounding(st_System *system, double h)
+{
+    const st_Sink *here = &system->here;
+    sti_IdSet *wanted = &system->wanted;
+    const double touching = fmax(system->def.slop, system->def.active_gap);
+    bool any = false;
+    int n = 0;
+    for (int k = 0; k < wanted->n; k++) {
+        const int c = sti_row_buffer_find(here, wanted->id[k]);
+        const bool rebounds = c >= 0 && closes_fast(system, &here->contact[c], h);
+        if (rebounds || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
+        any = any || rebounds;
+    }
+    wanted->n = n;
+    return any;
+}
+
+st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err)
+{
+    const sti_Stage impact = {.t = system->t,
+                              .eta = 0,
+                              .rebound = true,
+                              .rows = &system->here,
+                              .q_star = system->q,
+                              .v_star = system->v,
+                              .v_base = system->v,
+                              .q_base = system->q};
+    *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
+    if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->stages.v_base, info, err));
+    if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, err));
+    return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
+}
