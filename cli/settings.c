@@ -41,7 +41,7 @@ static const struct Group {
     {"Solver",
      {"solver", "tolerance", "max_iterations", "step_work_limit", "step_seconds", "threads", "islands", "forces"}},
     {"Contacts and drift", {"margin", "slop", "correction_speed", "active_gap", "all_points", "keep_springs"}},
-    {"Impacts and events", {"restitution_speed", "event_step", "max_events"}},
+    {"Impacts and events", {"energy", "restitution_speed", "event_step", "max_events"}},
     {"Sleep", {"sleep", "sleep_speed", "sleep_time"}},
     {"Contact compliant", {"patch_elements", "patch_spacing", "patch_mass"}},
     {"Contact regularized", {"contact_stiffness", "contact_damping", "joint_stiffness", "rigid_limit"}},
