@@ -9,13 +9,13 @@ const char *outcome_name(Outcome outcome)
     return names[outcome];
 }
 
-/* A rest within 1e-6 h of a full step is taken whole, and one
- * below 1e-6 h is no step: rounding of the time must not make a sliver.                            */
+/* A rest within 1e-6 h of a full step is a full step, so that time stays on its grid, and one below 1e-6 h is no step:
+ * rounding of the time must not make a sliver.                                                      */
 double next_step(double time, double h, double end)
 {
     double rest = end - time;
     if (rest <= 1e-6 * h) return 0;
-    return rest < h * (1 + 1e-6) ? rest : h;
+    return rest < h * (1 - 1e-6) ? rest : h;
 }
 
 bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error *err)

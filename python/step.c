@@ -25,13 +25,13 @@ bool system_start_info(SystemObject *self, st_StepInfo *info)
     return status == ST_OK;
 }
 
-/* Length of the next step, 0 at the end. As `stiction run` has it: a rest within 1e-6 h of a full step is taken whole,
+/* Length of the next step, 0 at the end. As `stiction run` has it: a rest within 1e-6 h of a full step is a full step,
  * and one below 1e-6 h is none, so that rounding of the time does not make a sliver.                       */
 static double next_step(const Walk *walk)
 {
     double rest = walk->until - st_system_time(walk->self->system), h = walk->h;
     if (walk->row.steps == walk->steps || rest <= 1e-6 * h) return 0;
-    return rest < h * (1 + 1e-6) ? rest : h;
+    return rest < h * (1 - 1e-6) ? rest : h;
 }
 
 static void tally(StepRow *row, const st_StepInfo *info)

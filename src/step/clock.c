@@ -1,7 +1,25 @@
-/* step/clock.c -- the time that the stages of a step take. */
+/* step/clock.c -- simulated time, and the time that the stages of a step take. */
 #include "step/step.h"
 
 #include <time.h>
+
+double sti_next_time(const st_System *system, double h)
+{
+    const sti_TimeGrid *grid = &system->grid;
+    return grid->h == h ? grid->start + (double)(grid->steps + 1) * h : system->t + h;
+}
+
+void sti_time_reached(sti_TimeGrid *grid, double before, double h)
+{
+    if (grid->h != h) *grid = (sti_TimeGrid){before, h, 0};
+    grid->steps++;
+}
+
+void sti_time_set(st_System *system, double t)
+{
+    system->t = t;
+    system->grid = (sti_TimeGrid){t, 0, 0};
+}
 
 static double clock_seconds(void)
 {

@@ -225,6 +225,7 @@ static st_Status carry(const st_System *was, st_System *now, Moved *moved, st_Er
     now->n_steps = was->n_steps;
     now->events.stalled = was->events.stalled;
     now->friction_work = was->friction_work;
+    now->grid = was->grid;
     now->fastest.speed = was->fastest.speed;
     now->fastest.pull = was->fastest.pull;
     now->initial_position = was->initial_position;

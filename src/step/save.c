@@ -10,8 +10,9 @@
 #include "step/sleep.h"
 
 #define MAGIC 0x5354534156453031u /* "STSAVE01", and the byte order */
-/* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes */
-#define VERSION 4
+/* 1 had no controls, 2 one residual for all islands, no fresh states, numbered kinds of patches, 3 no pushes, 4 no grid
+ * of times */
+#define VERSION 5
 
 typedef struct Head {
     uint64_t magic;
@@ -32,6 +33,7 @@ typedef struct Past {
 
 enum {
     TIME,
+    TIME_GRID,
     COORDINATES,
     VELOCITIES,
     STEPS,
@@ -62,6 +64,7 @@ static const struct {
     const char *tag;
     size_t size;
 } sections[N_SECTIONS] = {[TIME] = {"t", sizeof(double)},
+                          [TIME_GRID] = {"grid", sizeof(sti_TimeGrid)},
                           [COORDINATES] = {"q", sizeof(double)},
                           [VELOCITIES] = {"v", sizeof(double)},
                           [STEPS] = {"steps", sizeof(int64_t)},
@@ -96,6 +99,7 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
     *past = (Past){s->history.h, s->friction_work, s->fastest.speed, s->fastest.pull, s->history.known, s->fresh};
     part[TIME] = (Part){&s->t, 1};
+    part[TIME_GRID] = (Part){&s->grid, 1};
     part[COORDINATES] = (Part){s->q, s->model.n_q};
     part[VELOCITIES] = (Part){s->v, s->model.n_v};
     part[STEPS] = (Part){&s->n_steps, 1};
@@ -331,8 +335,11 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
     for (int k = 0; k < N_SECTIONS; k++)
         if (part[k].data == NULL || part[k].count > INT32_MAX) return damaged(err);
     if (part[TIME].count != 1 || part[COORDINATES].count != n_q || part[VELOCITIES].count != n_v ||
-        part[STEPS].count != 1 || part[STALLED].count != 1 || part[PAST].count != 1)
+        part[STEPS].count != 1 || part[STALLED].count != 1 || part[PAST].count != 1 || part[TIME_GRID].count != 1)
         return damaged(err);
+    sti_TimeGrid grid;
+    READ(&part[TIME_GRID], 0, &grid);
+    if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h) || grid.steps < 0) return damaged(err);
     if ((n_past != 0 && n_past != n_q) || part[PAST_VELOCITIES].count != (n_past > 0 ? n_v : 0) ||
         part[PAST_ACCELERATIONS].count != part[PAST_VELOCITIES].count)
         return damaged(err);
@@ -447,6 +454,7 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], double *stat
     if (s->world != NULL) take(s->world->push, &part[PUSHES], sizeof *s->world->push);
     if (s->world != NULL) s->world->n_pushes = (int)part[PUSHES].count;
     take(&s->n_steps, &part[STEPS], sizeof s->n_steps);
+    take(&s->grid, &part[TIME_GRID], sizeof s->grid);
     take(&s->events.stalled, &part[STALLED], sizeof s->events.stalled);
     restore_past(s, part);
     restore_sleep(s, part);

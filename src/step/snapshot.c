@@ -28,6 +28,7 @@ st_Status sti_save(st_System *s, st_Error *err)
 {
     sti_Snapshot *saved = &s->saved;
     saved->t = s->t;
+    saved->grid = s->grid;
     saved->friction_work = s->friction_work;
     saved->fastest = s->fastest;
     saved->stalled = s->events.stalled;
@@ -55,6 +56,7 @@ void sti_restore(st_System *s)
 {
     const sti_Snapshot *saved = &s->saved;
     s->t = saved->t;
+    s->grid = saved->grid;
     s->friction_work = saved->friction_work;
     s->fastest = saved->fastest;
     s->events.stalled = saved->stalled;

@@ -61,7 +61,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     memmove(s->v, v, (size_t)s->model.n_v * sizeof *v);
     if (s->world != NULL) STI_TRY(sti_rotors_follow(s->world, s->q, s->v, err)); /* rows were evaluated there */
     STI_EXCHANGE(st_Sink, s->here, s->trial);
-    s->t = t;
+    sti_time_set(s, t);
     s->fresh = true;
     sti_sleep_forget(s);
     s->events.stalled = s->warm.last.n = s->modes.n = s->events.n = s->loaded.n = 0;

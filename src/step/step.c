@@ -167,7 +167,8 @@ static st_Status advance(st_System *system, double h, double *taken, bool *event
 /* Piece by piece to the end of the step; with an integrator of order one, the first piece. */
 static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    double end = system->t + h, rest = h, taken;
+    const double start = system->t, end = sti_next_time(system, h);
+    double rest = h, taken;
     bool event, goes_on = sti_goes_on(system);
     const int stalled = system->events.stalled;
     system->h_asked = h;
@@ -180,6 +181,10 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
         accept(system, ends ? end : system->t + taken, taken, event);
         rest = end - system->t;
     } while (goes_on && rest > 0);
+    if (system->t == end)
+        sti_time_reached(&system->grid, start, h);
+    else
+        sti_time_set(system, system->t);
     return goes_on ? sti_count_exhausted(system, stalled, err) : ST_OK;
 }
 
@@ -197,7 +202,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     if (!sti_between(h, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
     sti_start_lap(system);
-    double start = system->t;
+    const double start = system->t, end = sti_next_time(system, h);
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* by what the state is, whatever becomes of the step */
     STI_TRY(sti_save(system, err));
@@ -212,7 +217,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     system->n_steps++;
     system->fresh = false;
     sti_sleep_end(system, system->t - start);
-    report(system, system->t == start + h ? h : system->t - start, &local);
+    report(system, system->t == end ? h : system->t - start, &local);
     if (info != NULL) {
         uint32_t size = info->size < sizeof local ? info->size : (uint32_t)sizeof local;
         local.size = info->size;

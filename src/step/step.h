@@ -45,7 +45,11 @@ st_Status sti_go_on(st_System *system, st_Error *err);
 /* A request that `from` has got is one for `to`. */
 void sti_cancel_carry(const st_System *from, st_System *to);
 
-/* clock.c: the time since the last lap belongs to a stage. */
+/* clock.c: the time at the end of a step of length h; t was reached by one, or was set, or an event ended it there. */
+double sti_next_time(const st_System *system, double h);
+void sti_time_reached(sti_TimeGrid *grid, double before, double h);
+void sti_time_set(st_System *system, double t);
+/* The time since the last lap belongs to a stage. */
 void sti_start_lap(st_System *system);
 void sti_lap(st_System *system, st_Stage stage);
 

@@ -217,6 +217,13 @@ typedef struct sti_Rebounds {
     int64_t capacity, island_capacity;
 } sti_Rebounds;
 
+/* Time is start + steps h, so that 2,000 steps of 1 ms end at 2 s to the last bit: start and steps are set anew when h
+ * changes, when the state is set, and after a step that an event ended early.                      */
+typedef struct sti_TimeGrid {
+    double start, h; /* [s]; h = 0: no step yet                                                    */
+    int64_t steps;
+} sti_TimeGrid;
+
 /* A gap of a user's model that opens at the end of a step [m, m/s]. */
 typedef struct sti_Opening {
     uint64_t id;
@@ -235,6 +242,7 @@ typedef struct sti_Lookout {
  * before the step is done, and not copied.                                                         */
 typedef struct sti_Snapshot {
     double t, friction_work;
+    sti_TimeGrid grid;
     sti_Speeds fastest;
     int stalled;
     double *q, *v;
@@ -297,6 +305,7 @@ struct st_System {
 
     /* The state, and what the next step needs to know of those before it: save.c. */
     double t;
+    sti_TimeGrid grid; /* that t is on                                                             */
     double *q, *v;
     int64_t n_steps;
     bool fresh; /* no step yet from a state that was set: motors may be in for a jump (initial.c)  */

@@ -42,7 +42,7 @@ static inline void run_step(Run *run)
 {
     double rest = run->def.end - st_system_time(run->sys);
     run->info = st_step_info();
-    check_ok(st_system_step(run->sys, rest < run->def.h * (1 + 1e-9) ? rest : run->def.h, &run->info, &run->err),
+    check_ok(st_system_step(run->sys, rest < run->def.h * (1 - 1e-9) ? rest : run->def.h, &run->info, &run->err),
              run->err);
 }
 

@@ -209,9 +209,49 @@ static void damaged_bytes_do_no_harm(void **state)
     assert_true(taken > 100); /* digits of forces and gaps */
 }
 
+/* Time is start + k h: k steps of h end at the double nearest to k h, whatever h is, and a restored run is on the same
+ * grid. Another h, and a state that is set, begin another one.                                      */
+static void time_is_on_a_grid(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"simulation/preset=default", "simulation/preset=accurate"};
+    for (int k = 0; k < 2; k++) {
+        st_Scene *scene, *other;
+        st_SystemDef def;
+        st_System *first, *second;
+        st_Error err = {0};
+        size_t size;
+        make("mechanisms/pendulum", presets[k], &scene, &def, &first);
+        make("mechanisms/pendulum", presets[k], &other, &def, &second);
+        take_steps(first, 1e-3, 700);
+        unsigned char *bytes = save(first, &size);
+        check_ok(st_system_restore(second, bytes, size, &err), err);
+        take_steps(first, 1e-3, 1300);
+        take_steps(second, 1e-3, 1300);
+        assert_true(st_system_time(first) == 2.0);
+        assert_true(st_system_hash(first) == st_system_hash(second));
+        take_steps(first, 0.1, 3);
+        assert_true(st_system_time(first) == 2.0 + 3 * 0.1);
+        double *q = malloc((size_t)st_system_n_q(first) * sizeof *q),
+               *v = malloc((size_t)st_system_n_v(first) * sizeof *v);
+        st_system_state(first, q, v);
+        check_ok(st_system_set_state(first, 5.0, q, v, &err), err);
+        take_steps(first, 0.1, 3);
+        assert_true(st_system_time(first) == 5.0 + 3 * 0.1);
+        free(q);
+        free(v);
+        free(bytes);
+        st_system_destroy(first);
+        st_system_destroy(second);
+        st_scene_destroy(scene);
+        st_scene_destroy(other);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_is_on_a_grid),
         cmocka_unit_test(goes_on_bit_for_bit),
         cmocka_unit_test(bad_bytes_change_nothing),
         cmocka_unit_test(damaged_bytes_do_no_harm),
