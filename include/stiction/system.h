@@ -212,6 +212,9 @@ typedef struct st_StepInfo {
                            * surface of a belt included: what becomes heat, <= 0 [J]     */
     st_SolveInfo solve;   /* of the step problem; with a collision, the worse of the two */
     int rebounds_limited; /* islands or impacts whose restitution was scaled down: it would have added energy */
+    int struck;           /* contacts that closed in a fixed step: their impulses hold an impact */
+    double force_time;    /* forces of this step are means over it, those of its middle [s] */
+    double force_h;       /* time that they act for: h, but if a scheme of order one met a collision [s] */
 } st_StepInfo;
 
 /* An empty report with `size` set. */
@@ -292,8 +295,10 @@ ST_API st_Status st_system_clone(const st_System *system, st_System **out, st_Er
 /* Total linear momentum, and angular momentum about the origin of the world, world axes. */
 ST_API st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *angular);
 
-/* A contact of the last step problem, or a joint's limit (dim 1, no force here: see the joint). Where the
- * step ended in a collision, the problem is the impact's: there are impulses, and forces are 0.  */
+/* A contact of the last step, or a joint's limit (dim 1, no force here: see the joint). Forces are means over the step,
+ * at its middle st_StepInfo.force_time: impulse less impact, over force_h. `struck`: with fixed steps a contact closed
+ * in this step, here or at a mechanism of one of its bodies, and finite forces cannot be told from the impact: all of
+ * the impulse counts as an impact, and the force is 0.                                            */
 typedef struct st_ContactReport {
     uint64_t id;
     st_BodyId a, b;
@@ -306,7 +311,9 @@ typedef struct st_ContactReport {
     int dim;
     double velocity[ST_MAX_DIM]; /* H'v: normal, tangents [m/s]; rolling, spinning [rad/s]; against a belt's surface */
     double impulse[ST_MAX_DIM];  /* of the step: normal, tangents [N s]; rolling, spinning [N m s] */
-    st_Vec3 force, torque;       /* of its last stage, on b, at the point, world axes [N, N m] */
+    double impact[ST_MAX_DIM];   /* of it, that of impacts                              */
+    st_Vec3 force, torque;       /* mean over the step without impacts, on b, at the point, world axes [N, N m] */
+    bool struck;
 } st_ContactReport;
 
 /* The step problem that was solved last (of the last stage, for schemes with stages); its sizes are 0 before the first
@@ -339,22 +346,61 @@ typedef enum st_Frame {
     ST_FRAME_A /* axes of body a */
 } st_Frame;
 
-/* A joint: what a does to b at the joint's point in the last step, through the joint and all that acts in
- * it, as an impulse over the step and as a force (0 in an impact); and how it stands now. A gear has no
- * point: what it transmits is `motor`, on the coordinate of its joint_a.                          */
+/* A joint: what a does to b at the joint's point in the last step, through the joint and all that acts in it, as an
+ * impulse over the step, of it that of impacts, and as the mean force without them, at st_StepInfo.force_time; and how
+ * it stands now. `struck` as in st_ContactReport. A gear has no point: it transmits `gear`, on the coordinate of its
+ * joint_a.                                                                                         */
 typedef struct st_JointReport {
     st_Vec3 point;                         /* of b, in the world [m]                         */
     st_Vec3 impulse, angular_impulse;      /* [N s, N m s]                                   */
+    st_Vec3 impact, angular_impact;        /* of them, those of impacts                      */
     st_Vec3 force, torque;                 /* [N, N m]                                       */
     double error;                          /* largest joint value [m or rad]                 */
     double coordinate, speed;              /* [m or rad] and per second; 0: it has none      */
     double motor, friction, limit, spring; /* on the coordinate [N or N m]               */
     double other, other_speed;             /* the other coordinate; 0: it has none           */
     double other_limit;                    /* on it [N or N m]                               */
+    double gear;                           /* [N or N m]                                     */
+    bool struck;
 } st_JointReport;
 
 /* Report of a joint. `frame` selects the axes of point, impulses, forces and torques. */
 ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);
+
+/* A spring or damper: its mean force in the last step, at st_StepInfo.force_time, and how it stands now. */
+typedef struct st_SpringReport {
+    st_Vec3 point_a, point_b;        /* its ends, in the world [m]                         */
+    double length, rate;             /* between them; of an angular one its angle [m, m/s; rad, rad/s] */
+    double force;                    /* > 0: it pulls its ends together; of an angular one its torque [N, N m] */
+    st_Vec3 force_on_b, torque_on_b; /* at point_b, world axes [N, N m]                    */
+} st_SpringReport;
+
+/* Report of a spring. */
+ST_API st_Status st_system_spring(const st_System *system, st_SpringId spring, st_SpringReport *out);
+
+/* All that acted on a body in the last step: mean forces at st_StepInfo.force_time, world axes, with torques about its
+ * centre of mass, body axes; and the impulse of impacts. With the mass m, the inertia J and the velocities of the body
+ * before and after the step (spin w in body axes),
+ *     m (v+ - v) = force_h (sum of forces) + impulse,   J (w+ - w) = force_h (sum of torques) + angular_impulse,
+ * converged or not. Along locked degrees of freedom, and of bodies that sleep, all is 0.          */
+typedef enum st_Load {
+    ST_LOAD_WEIGHT = 0,
+    ST_LOAD_APPLIED,    /* forces of the scene and pushes                               */
+    ST_LOAD_GYROSCOPIC, /* torque alone                                                 */
+    ST_LOAD_SPRING,
+    ST_LOAD_JOINT, /* with motors, limits, friction and springs in joints               */
+    ST_LOAD_CONTACT
+} st_Load;
+#define ST_N_LOADS 6
+
+typedef struct st_BodyLoad {
+    st_Vec3 force[ST_N_LOADS], torque[ST_N_LOADS]; /* [N, N m]                           */
+    st_Vec3 impulse, angular_impulse;              /* [N s, N m s]                       */
+    bool struck;                                   /* as in st_ContactReport: joints and contacts are in `impulse` */
+} st_BodyLoad;
+
+/* Loads of bodies 1 to `count`, into out[0] to out[count - 1]. */
+ST_API st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, st_Error *err);
 
 /* Events located within a step. */
 typedef enum st_EventKind {

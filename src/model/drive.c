@@ -34,8 +34,11 @@ static int count_soft_rows(const sti_Spring *spring)
 void sti_drives_compile(sti_World *world)
 {
     int soft = 0, bounded = 0;
-    for (int k = 0; k < world->n_springs; k++)
+    for (int k = 0; k < world->n_springs; k++) {
+        world->spring[k].soft_row = soft;
         soft += count_soft_rows(&world->spring[k]);
+    }
+    world->n_spring_rows = soft;
     for (int k = 0; k < world->n_joints; k++) {
         const st_JointDef *def = &world->scene->joint[k];
         sti_Joint *joint = &world->joint[k];

@@ -26,33 +26,6 @@ void sti_spring_compile(sti_World *world, int index)
     vec3_store(out->damping + 3, def->damping_about);
 }
 
-/* A spring at a configuration, and where its rows go. */
-typedef struct Place {
-    const sti_World *world;
-    const double *q;
-    const sti_Spring *spring;
-    st_Pose a, b;
-    st_Vec3 p_a, p_b;
-    st_Sink *sink;
-    st_Error *err;
-} Place;
-
-/* Component k of the spring; one without stiffness and damping is no row. */
-static st_Status push(Place *p, int k, double rest, sti_Measure measure)
-{
-    const sti_Spring *s = p->spring;
-    sti_Rows rows;
-    if (s->stiffness[k] == 0 && s->damping[k] == 0) return ST_OK;
-    sti_rows_measure(p->world, p->q, s->a, s->b, &measure, &rows);
-    st_SoftRow row = {.value = measure.value - rest,
-                      .stiffness = s->stiffness[k],
-                      .damping = s->damping[k],
-                      .count = rows.count,
-                      .index = rows.index,
-                      .gradient = rows.gradient};
-    return st_push_soft(p->sink, &row, p->err);
-}
-
 static bool translates(const sti_Body *body, int axis)
 {
     for (int k = 0; k < body->n_dofs; k++)
@@ -62,66 +35,70 @@ static bool translates(const sti_Body *body, int axis)
 
 /* The ends of a spring with a rest length met: it pushes them apart, and no direction is better than another.
  * The first world axis along which they can move serves.                                          */
-static st_Vec3 any_direction(const Place *p)
+static st_Vec3 any_direction(const sti_World *world, const sti_Spring *spring)
 {
-    const sti_Body *a = &p->world->body[p->spring->a], *b = &p->world->body[p->spring->b];
+    const sti_Body *a = &world->body[spring->a], *b = &world->body[spring->b];
     int axis = 0;
     while (axis < 2 && !translates(a, axis) && !translates(b, axis))
         axis++;
     return vec3_axis(axis);
 }
 
-/* With rest length 0 the force -k (p_b - p_a) is smooth through coincidence as three rows along the
- * world axes; along the line it would have no direction there.                                     */
-static st_Status push_linear(Place *p)
+/* With rest length 0 the force -k (p_b - p_a) is smooth through coincidence as three rows along the world axes; along
+ * the line it would have no direction there. A component of a bushing without stiffness and damping is no row. */
+int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[6], int component[6])
 {
-    st_Vec3 d = sub(p->p_b, p->p_a);
-    if (p->spring->rest == 0) {
+    const sti_Spring *s = &world->spring[index];
+    const st_Pose a = sti_pose(q, s->a), b = sti_pose(q, s->b);
+    const st_Vec3 p_a = pose_point(a, s->anchor_a), p_b = pose_point(b, s->anchor_b), d = sub(p_b, p_a);
+    int n = 0;
+    for (int k = 0; component != NULL && k < 6; k++)
+        component[k] = 0;
+    if (s->type != ST_SPRING_BUSHING && s->stiffness[0] == 0 && s->damping[0] == 0) return 0;
+    if (s->type == ST_SPRING_ANGULAR) {
+        out[0] = sti_measure_angle(world, s->angle, q);
+        out[0].value -= s->rest;
+        return 1;
+    }
+    if (s->type == ST_SPRING_LINEAR && s->rest == 0) {
         for (int k = 0; k < 3; k++)
-            STI_TRY(push(p, 0, 0, sti_measure_along(p->a, p->b, p->p_b, vec3_axis(k), p->p_a, dot(vec3_axis(k), d))));
-        return ST_OK;
+            out[k] = sti_measure_along(a, b, p_b, vec3_axis(k), p_a, dot(vec3_axis(k), d));
+        return 3;
     }
-    double length = norm(d);
-    st_Vec3 n = length > 0 ? scale(1 / length, d) : any_direction(p);
-    return push(p, 0, p->spring->rest, sti_measure_along(p->a, p->b, p->p_b, n, p->p_a, length));
-}
-
-static st_Status push_bushing(Place *p)
-{
-    const sti_Spring *s = p->spring;
-    st_Vec3 d = sub(p->p_b, p->p_a);
-    for (int k = 0; k < 3; k++) {
-        st_Vec3 n = rotate(p->a.q, s->frame_a[k]);
-        STI_TRY(push(p, k, 0, sti_measure_along(p->a, p->b, p->p_b, n, p->p_b, dot(n, d))));
+    if (s->type == ST_SPRING_LINEAR) {
+        const double length = norm(d);
+        const st_Vec3 n_ab = length > 0 ? scale(1 / length, d) : any_direction(world, s);
+        out[0] = sti_measure_along(a, b, p_b, n_ab, p_a, length - s->rest);
+        return 1;
     }
-    for (int k = 0; k < 3; k++)
-        STI_TRY(push(p, 3 + k, 0, sti_measure_rotation(p->a.q, p->b.q, s->relative, s->frame_a[k])));
-    return ST_OK;
-}
-
-static st_Status push_spring(Place *p)
-{
-    switch (p->spring->type) {
-    case ST_SPRING_LINEAR:
-        return push_linear(p);
-    case ST_SPRING_ANGULAR:
-        return push(p, 0, p->spring->rest, sti_measure_angle(p->world, p->spring->angle, p->q));
-    case ST_SPRING_BUSHING:
-        return push_bushing(p);
+    for (int k = 0; k < 6; k++) {
+        if (s->stiffness[k] == 0 && s->damping[k] == 0) continue;
+        const st_Vec3 axis = k < 3 ? rotate(a.q, s->frame_a[k]) : s->frame_a[k - 3];
+        if (component != NULL) component[n] = k;
+        out[n++] = k < 3 ? sti_measure_along(a, b, p_b, axis, p_b, dot(axis, d))
+                         : sti_measure_rotation(a.q, b.q, s->relative, axis);
     }
-    return ST_OK;
+    return n;
 }
 
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err)
 {
     for (int index = 0; index < world->n_springs; index++) {
         const sti_Spring *spring = &world->spring[index];
-        Place p = {.world = world, .q = q, .spring = spring, .sink = sink, .err = err};
-        p.a = sti_pose(q, spring->a);
-        p.b = sti_pose(q, spring->b);
-        p.p_a = pose_point(p.a, spring->anchor_a);
-        p.p_b = pose_point(p.b, spring->anchor_b);
-        STI_TRY(push_spring(&p));
+        sti_Measure measure[6];
+        int component[6];
+        const int n = sti_spring_measures(world, index, q, measure, component);
+        for (int k = 0; k < n; k++) {
+            sti_Rows rows;
+            sti_rows_measure(world, q, spring->a, spring->b, &measure[k], &rows);
+            st_SoftRow row = {.value = measure[k].value,
+                              .stiffness = spring->stiffness[component[k]],
+                              .damping = spring->damping[component[k]],
+                              .count = rows.count,
+                              .index = rows.index,
+                              .gradient = rows.gradient};
+            STI_TRY(st_push_soft(sink, &row, err));
+        }
     }
     return ST_OK;
 }

@@ -84,6 +84,7 @@ typedef struct sti_Spring {
     st_Vec3 frame_a[3];              /* bushing                                                                 */
     double stiffness[6], damping[6]; /* one, or of the bushing: along x, y, z, about x, y, z       */
     double rest;
+    int soft_row; /* the first of its soft rows                                                    */
 } sti_Spring;
 
 /* Shapes with the same surface are of one kind; every two kinds are combined once. */
@@ -192,6 +193,7 @@ typedef struct sti_World {
     sti_Body *body;
     int n_joints, n_springs, n_angles;
     int n_joint_springs, n_bounded, n_limits, n_force_motors;
+    int n_spring_rows; /* soft rows of springs; those of joints come after them */
     sti_Joint *joint;
     sti_Spring *spring;
     sti_Angle *angle; /* room for two a joint and one a spring                                     */
@@ -300,6 +302,8 @@ double sti_motor_wanted(const sti_World *world, int joint, double t, double *rat
 double sti_motor_force(const sti_World *world, int joint, double t);
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
+/* Its rows at q, how many: elongations with their gradients; component (or NULL): which of its stiffnesses each has. */
+int sti_spring_measures(const sti_World *world, int index, const double *q, sti_Measure out[6], int component[6]);
 st_Status sti_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
 /* A contact of the position `from`, as the position q sees it: with the point where it was on body b, and the gap that

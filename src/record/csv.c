@@ -116,8 +116,22 @@ static st_Status write_joint(FILE *file, const st_System *system, st_JointId joi
     if (st_system_joint(system, joint, ST_FRAME_WORLD, &r) != ST_OK)
         return sti_fail(err, ST_ERR_ARGUMENT, "the system has no joint number %d: not the one the table was opened for",
                         joint.index1);
-    double values[] = {r.coordinate, r.speed,    r.force.x, r.force.y, r.force.z, r.torque.x, r.torque.y,   r.torque.z,
-                       r.motor,      r.friction, r.limit,   r.spring,  r.error,   r.other,    r.other_speed};
+    const double known = r.struck ? NAN : 1; /* a step that holds an impact has no force */
+    double values[] = {r.coordinate,
+                       r.speed,
+                       known * r.force.x,
+                       known * r.force.y,
+                       known * r.force.z,
+                       known * r.torque.x,
+                       known * r.torque.y,
+                       known * r.torque.z,
+                       r.motor,
+                       r.friction,
+                       known * r.limit,
+                       r.spring,
+                       r.error,
+                       r.other,
+                       r.other_speed};
     sti_write_numbers(file, values, N_JOINT_COLUMNS);
     return ST_OK;
 }

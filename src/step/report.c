@@ -1,15 +1,16 @@
-/* step/report.c -- what a step says of forces: contacts, sums over a body, joints, momentum.
+/* step/report.c -- what a step says of forces: contacts, sums over a body, joints, springs, momentum.
  *
- * All of it belongs to the last step problem, whose rows were taken at system->step.q: impulses r of the
- * contacts, l of the joints, over a time eta. A joint row with gradient (on_a, on_b) and impulse l does
+ * A joint row with gradient (on_a, on_b) and impulse l does
  *
  *     force l on_b.linear,   torque about the joint's point p   l (on_b.angular - (p - x_b) x on_b.linear)
  *
  * to body b, and the opposite to a at the same point.
  *
- * Forces are r/eta and l/eta. With one stage a step that is the impulse of the step over its length; the last of two
- * (sdirk2) is at the end of the step, where the state is. Impulses are of the whole step, all of its stages weighed
- * (sti_total_impulses).
+ * Forces are means over the step: the impulse of all its stages and pieces without impacts, over the time they act for
+ * (impulses.c; a step of one stage is read from its step problem). They are of order two in the middle of the step with
+ * the integrators of order two. Impulses of impacts are reported apart. A fixed step cannot tell both apart: of a
+ * contact that closes in it, and of all contacts and joints of the mechanisms it strikes, the whole impulse counts as
+ * an impact (`struck`) and the force is 0 (strike.c).
  */
 #include "step/step.h"
 
@@ -37,41 +38,40 @@ st_Status st_system_island(const st_System *system, int index, st_IslandReport *
     return ST_OK;
 }
 
+/* Are the impulses of the step in sums over stages and pieces, or in its one step problem? */
+static bool in_sums(const st_System *system)
+{
+    return system->impulses.total.spring != NULL;
+}
+
+double sti_force_time(const st_System *system)
+{
+    return in_sums(system) ? system->impulses.total.time : system->step.eta;
+}
+
+/* 0 where no force acts. */
+static double per_second(const st_System *system)
+{
+    const double time = sti_force_time(system);
+    return time > 0 ? 1 / time : 0.0;
+}
+
+/* Contacts of the step, beside those of sleepers. */
+static int n_solved(const st_System *system)
+{
+    return in_sums(system) ? system->impulses.total.n : system->step.n_gaps;
+}
+
 int st_system_contact_count(const st_System *system)
 {
-    return system->step.n_gaps + system->sleep.n_contacts;
-}
-
-/* r of a contact on body b, world axes. */
-static st_Vec3 along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent)
-{
-    st_Vec3 sum = scale(r[0], normal);
-    if (dim > 1) sum = add(sum, scale(r[1], tangent));
-    if (dim > 2) sum = add(sum, scale(r[2], cross(normal, tangent)));
-    return sum;
-}
-
-/* What of it turns body b about the contact's point, world axes: rolling about the tangents, spinning about the normal.
- */
-static st_Vec3 about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent)
-{
-    st_Vec3 sum = {0, 0, 0};
-    if (dim >= 5) sum = add(scale(r[3], tangent), scale(r[4], cross(normal, tangent)));
-    if (dim == 4 || dim == 6) sum = add(sum, scale(r[dim - 1], normal));
-    return sum;
-}
-
-/* 1/eta, or 0 in an impact, which has no force. */
-static double per_second(const sti_Assembly *step)
-{
-    return step->eta > 0 ? 1 / step->eta : 0.0;
+    return n_solved(system) + system->sleep.n_contacts;
 }
 
 /* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. Rows that wait (order
  * one, rigid) have no more of that than a closing gap and a diagonal compliance, and their bodies may be elsewhere by
  * now. */
-static void relative_velocity(const st_System *system, const st_ContactLaw *law, const sti_ContactEntry *entry,
-                              double *velocity)
+void sti_relative_velocity(const st_System *system, const double *v, const st_ContactLaw *law,
+                           const sti_ContactEntry *entry, double *velocity)
 {
     const sti_Assembly *step = &system->step;
     const bool waits = step->problem.n_r > 0 && step->problem.H.p == NULL;
@@ -81,34 +81,59 @@ static void relative_velocity(const st_System *system, const st_ContactLaw *law,
             velocity[k] =
                 step->u[row] - (k == 0 ? step->w[row] : 0.0) - (step->compliant ? step->C[row] * step->r[row] : 0.0);
         else
-            velocity[k] += sti_row_dot(&step->H, row, system->v);
+            velocity[k] += sti_row_dot(&step->H, row, v);
     }
 }
 
-/* A contact of the step problem. */
-static void solved_contact(const st_System *system, int c, st_ContactReport *out)
+/* A contact of the step problem of one stage, as a sum over the stages of a step has it. */
+static sti_ContactImpulse contact_of_stage(const st_System *system, int c)
 {
     const sti_Assembly *step = &system->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const st_ContactLaw *law = &step->law[c];
     const double *r = step->r + law->first;
-    int joint = system->world != NULL ? sti_limit_joint(entry->id) : -1;
-    *out = (st_ContactReport){.id = entry->id,
-                              .a = {entry->a},
-                              .b = {entry->b},
-                              .shape_a = {entry->shape_a},
-                              .shape_b = {entry->shape_b},
-                              .joint = {joint + 1},
+    sti_ContactImpulse out = {.id = entry->id,
+                              .dim = law->dim,
+                              .a = entry->a,
+                              .b = entry->b,
+                              .shape_a = entry->shape_a,
+                              .shape_b = entry->shape_b,
                               .point = entry->point,
                               .normal = entry->normal,
                               .tangent = entry->tangent,
-                              .gap = entry->gap,
-                              .dim = law->dim};
-    relative_velocity(system, law, entry, out->velocity);
-    memcpy(out->impulse, step->whole + law->first, (size_t)law->dim * sizeof(double));
-    if (joint >= 0) return;
-    out->force = scale(per_second(step), along(law->dim, r, entry->normal, entry->tangent));
-    out->torque = scale(per_second(step), about(law->dim, r, entry->normal, entry->tangent));
+                              .gap = entry->gap};
+    sti_relative_velocity(system, system->v, law, entry, out.velocity);
+    memcpy(out.r[STI_FINITE], r, (size_t)law->dim * sizeof *r);
+    out.linear[STI_FINITE] = sti_contact_along(law->dim, r, entry->normal, entry->tangent);
+    out.angular[STI_FINITE] = sti_contact_about(law->dim, r, entry->normal, entry->tangent);
+    return out;
+}
+
+static void solved_contact(const st_System *system, int c, st_ContactReport *out)
+{
+    const sti_ContactImpulse i = in_sums(system) ? system->impulses.total.contact[c] : contact_of_stage(system, c);
+    const int joint = system->world != NULL ? sti_limit_joint(i.id) : -1;
+    const double rate = per_second(system);
+    *out = (st_ContactReport){.id = i.id,
+                              .a = {i.a},
+                              .b = {i.b},
+                              .shape_a = {i.shape_a},
+                              .shape_b = {i.shape_b},
+                              .joint = {joint + 1},
+                              .point = i.point,
+                              .normal = i.normal,
+                              .tangent = i.tangent,
+                              .gap = i.gap,
+                              .dim = i.dim,
+                              .struck = sti_is_struck(system, i.id, i.a, i.b)};
+    memcpy(out->velocity, i.velocity, sizeof out->velocity);
+    for (int k = 0; k < i.dim; k++) {
+        out->impulse[k] = i.r[STI_FINITE][k] + i.r[STI_IMPACT][k];
+        out->impact[k] = out->struck ? out->impulse[k] : i.r[STI_IMPACT][k];
+    }
+    if (joint >= 0 || out->struck) return;
+    out->force = scale(rate, i.linear[STI_FINITE]);
+    out->torque = scale(rate, i.angular[STI_FINITE]);
 }
 
 /* One among bodies that sleep: no velocity, and the force it fell asleep with. */
@@ -131,19 +156,19 @@ static void sleeping_contact(const st_System *system, const sti_Sleeper *sleeper
     for (int k = 0; k < i->dim; k++)
         out->impulse[k] = system->history.h * i->r[k];
     if (joint >= 0) return;
-    out->force = along(i->dim, i->r, i->normal, i->tangent);
-    out->torque = about(i->dim, i->r, i->normal, i->tangent);
+    out->force = sti_contact_along(i->dim, i->r, i->normal, i->tangent);
+    out->torque = sti_contact_about(i->dim, i->r, i->normal, i->tangent);
 }
 
 st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const int n_solved = system->step.n_gaps;
+    const int n = n_solved(system);
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
-    if (index < n_solved)
+    if (index < n)
         solved_contact(system, index, out);
     else
-        sleeping_contact(system, &system->sleep.contact[index - n_solved], out);
+        sleeping_contact(system, &system->sleep.contact[index - n], out);
     return ST_OK;
 }
 
@@ -169,146 +194,59 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
 
 /* ---- joints ----------------------------------------------------------------------------------- */
 
-/* A joint's transmitted impulse, summed up row by row. */
-typedef struct Sum {
-    st_Vec3 lever; /* from b's centre of mass to the joint's point                                 */
-    st_Vec3 linear, angular;
-} Sum;
-
-static void add_impulse(Sum *sum, double l, const sti_Measure *row)
+/* How fast a measure of bodies a and b changes, by their velocities now. */
+static double measure_speed(const st_System *system, int a, int b, const sti_Measure *x)
 {
-    st_Vec3 torque = sub(row->on_b.angular, cross(sum->lever, row->on_b.linear));
-    sum->linear = add(sum->linear, scale(l, row->on_b.linear));
-    sum->angular = add(sum->angular, scale(l, torque));
-}
-
-/* Whose impulses: those of the last stage, or of the whole step. */
-typedef struct Impulses {
-    const double *l, *r;
-    double time; /* that they act for [s]; 0: an impact */
-} Impulses;
-
-static Impulses of_stage(const sti_Assembly *step)
-{
-    return (Impulses){step->l, step->r, step->eta};
-}
-
-static Impulses of_step(const sti_Assembly *step)
-{
-    return (Impulses){step->whole_l, step->whole, step->length};
-}
-
-/* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
-static double bounded_impulse(const sti_Assembly *step, const Impulses *from, int k)
-{
-    return k >= 0 && k < step->n_bounded ? from->r[step->law[step->n_gaps + k].first] : 0.0;
-}
-
-/* Of both limits of a joint, along its coordinate or the other one. Limits stand after the contacts, by id. */
-static double limit_impulse(const st_System *system, const Impulses *from, int joint, int which)
-{
-    const sti_Assembly *step = &system->step;
-    const sti_Sleep *sleep = &system->sleep;
-    double sum = 0;
-    for (int c = sleep->n_contacts - 1; c >= 0 && sleep->contact[c].impulse.id >= STI_LIMIT_ID; c--) {
-        const sti_Impulse *i = &sleep->contact[c].impulse;
-        if (sti_limit_joint(i->id) == joint && sti_limit_which(i->id) == which)
-            sum += ((i->id & 1u) != 0 ? -from->time : from->time) * i->r[0];
-    }
-    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--) {
-        const uint64_t id = step->chosen[c].entry.id;
-        const double r = from->r[step->law[c].first];
-        if (sti_limit_joint(id) == joint && sti_limit_which(id) == which) sum += (id & 1u) != 0 ? -r : r;
-    }
-    return sum;
-}
-
-/* Of a joint's spring: its soft row's, or with the explicit integrator its force at the new velocity. */
-static double spring_impulse(const st_System *system, const Impulses *from, int index, const sti_Measure *x,
-                             double speed)
-{
-    const sti_Assembly *step = &system->step;
-    const st_JointDef *def = &system->world->scene->joint[index];
-    int row = system->world->joint[index].spring_row;
-    if (row < 0 || step->eta == 0) return 0;
-    row += system->here.joint_rows.n_rows;
-    if (row < step->problem.n_l) return from->l[row];
-    return -from->time * (def->stiffness * (x->value - def->rest) + def->damping * speed);
-}
-
-/* Speed of a joint's coordinate, by the bodies' velocities now. */
-static double gauge_speed(const st_System *system, int index, const sti_Measure *x)
-{
-    const sti_Joint *joint = &system->world->joint[index];
     sti_Rows rows;
     double sum = 0;
-    sti_rows_measure(system->world, system->q, joint->a, joint->b, x, &rows);
+    sti_rows_measure(system->world, system->q, a, b, x, &rows);
     for (int k = 0; k < rows.count; k++)
         sum += rows.gradient[k] * system->v[rows.index[k]];
     return sum;
 }
 
-/* What the rows of a joint transmitted, in all and share by share. */
-typedef struct Shares {
-    Sum sum;
-    double motor, friction, limit, spring, other_limit;
-} Shares;
-
-static st_Status transmitted(const st_System *system, int index, const Impulses *from, double speed, Shares *out)
+/* From what the one step problem of a step was made: rows at the state before are in `trial` now, and so is v. */
+static sti_StageEnds ends_of_step(const st_System *system)
 {
-    const sti_World *world = system->world;
-    const sti_Joint *joint = &world->joint[index];
-    const sti_Assembly *step = &system->step;
-    const double *l = from->l + joint->first_row;
-    sti_Measure row[STI_JOINT_ROWS], x;
-    *out = (Shares){.sum.lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p)};
-    if (joint->type == ST_JOINT_GEAR) {
-        out->motor = l[0];
-        return ST_OK;
-    }
-    STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
-    STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
-    for (int k = 0; k < joint->n_rows; k++)
-        add_impulse(&out->sum, l[k], &row[k]);
-    const double motor =
-        bounded_impulse(step, from, joint->motor_row) + from->time * sti_motor_force(world, index, step->t);
-    out->friction = bounded_impulse(step, from, joint->friction_row);
-    out->limit = limit_impulse(system, from, index, 0);
-    out->spring = spring_impulse(system, from, index, &x, speed);
-    const double rotor = joint->rotor > 0 ? from->l[joint->rotor_row] : 0.0;
-    add_impulse(&out->sum, motor + out->friction + out->limit + out->spring + rotor, &x);
-    out->motor = joint->held ? l[joint->n_rows - 1] : motor;
-    if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
-    STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
-    out->other_limit = limit_impulse(system, from, index, 1);
-    add_impulse(&out->sum, out->other_limit, &x);
-    return ST_OK;
+    return (sti_StageEnds){.rows = &system->trial, .v = system->v_new};
 }
 
-/* Forces by the last stage, impulses by the whole step. */
+static st_Status joint_impulses(const st_System *system, int index, sti_JointImpulse out[2])
+{
+    out[STI_IMPACT] = (sti_JointImpulse){.motor = 0};
+    if (in_sums(system)) {
+        for (int k = 0; k < 2; k++)
+            out[k] = system->impulses.total.joint[k][index];
+        return ST_OK;
+    }
+    const sti_StageEnds ends = ends_of_step(system);
+    return sti_joint_impulse(system, &ends, index, &out[STI_FINITE]);
+}
+
 static st_Status report_transmitted(const st_System *system, int index, st_Frame frame, st_JointReport *out)
 {
-    const sti_Assembly *step = &system->step;
-    const Impulses stage = of_stage(step), whole = of_step(step);
-    const double rate = per_second(step);
-    const st_Quat a = sti_pose(step->q, system->world->joint[index].a).q;
-    Shares force, impulse;
-    STI_TRY(transmitted(system, index, &stage, out->speed, &force));
-    STI_TRY(transmitted(system, index, &whole, out->speed, &impulse));
-    out->motor = rate * force.motor;
-    out->friction = rate * force.friction;
-    out->limit = rate * force.limit;
-    out->spring = rate * force.spring;
-    out->other_limit = rate * force.other_limit;
-    Sum *sums[2] = {&force.sum, &impulse.sum};
+    const sti_Joint *joint = &system->world->joint[index];
+    const st_Quat a = sti_pose(system->step.q, joint->a).q;
+    sti_JointImpulse i[2];
+    STI_TRY(joint_impulses(system, index, i));
     for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
-        sums[k]->linear = rotate_back(a, sums[k]->linear);
-        sums[k]->angular = rotate_back(a, sums[k]->angular);
+        i[k].linear = rotate_back(a, i[k].linear);
+        i[k].angular = rotate_back(a, i[k].angular);
     }
-    out->impulse = impulse.sum.linear;
-    out->angular_impulse = impulse.sum.angular;
-    out->force = scale(rate, force.sum.linear);
-    out->torque = scale(rate, force.sum.angular);
+    out->impulse = add(i[STI_FINITE].linear, i[STI_IMPACT].linear);
+    out->angular_impulse = add(i[STI_FINITE].angular, i[STI_IMPACT].angular);
+    out->struck = sti_is_struck(system, 0, joint->a, joint->b);
+    out->impact = out->struck ? out->impulse : i[STI_IMPACT].linear;
+    out->angular_impact = out->struck ? out->angular_impulse : i[STI_IMPACT].angular;
+    const double time = per_second(system), rate = out->struck ? 0.0 : time;
+    out->force = scale(rate, i[STI_FINITE].linear);
+    out->torque = scale(rate, i[STI_FINITE].angular);
+    out->motor = (joint->held ? rate : time) * i[STI_FINITE].motor;
+    out->friction = time * i[STI_FINITE].friction; /* it and springs are finite in any step */
+    out->limit = rate * i[STI_FINITE].limit;
+    out->spring = time * i[STI_FINITE].spring;
+    out->other_limit = rate * i[STI_FINITE].other_limit;
+    out->gear = rate * i[STI_FINITE].gear;
     return ST_OK;
 }
 
@@ -332,13 +270,135 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     *out = (st_JointReport){.error = joint_error(system, joint)};
     STI_TRY(sti_joint_gauge(world, index, 0, system->q, &x, NULL));
     out->coordinate = x.value;
-    out->speed = gauge_speed(system, index, &x);
+    out->speed = measure_speed(system, joint->a, joint->b, &x);
     STI_TRY(sti_joint_gauge(world, index, 1, system->q, &x, NULL));
     out->other = x.value;
-    out->other_speed = gauge_speed(system, index, &x);
+    out->other_speed = measure_speed(system, joint->a, joint->b, &x);
     out->point = sti_joint_point(world, index, system->q);
     if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     return report_transmitted(system, index, frame, out);
+}
+
+/* ---- springs ---------------------------------------------------------------------------------- */
+
+st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringReport *out)
+{
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    const sti_World *world = system->world;
+    const int index = id.index1 - 1;
+    if (world == NULL || index < 0 || index >= world->n_springs) return ST_ERR_ARGUMENT;
+    const sti_Spring *spring = &world->spring[index];
+    const st_Pose a = sti_pose(system->q, spring->a), b = sti_pose(system->q, spring->b);
+    const st_Vec3 p_a = pose_point(a, spring->anchor_a), p_b = pose_point(b, spring->anchor_b), d = sub(p_b, p_a);
+    const double apart = norm(d);
+    const st_Vec3 along = apart > 0 ? scale(1 / apart, d) : vec3(0, 0, 0);
+    const bool turns = spring->type == ST_SPRING_ANGULAR;
+    const sti_Measure x =
+        turns ? sti_measure_angle(world, spring->angle, system->q) : sti_measure_along(a, b, p_b, along, p_a, apart);
+    sti_SpringImpulse i = {{0, 0, 0}, {0, 0, 0}};
+    *out = (st_SpringReport){.point_a = p_a, .point_b = p_b, .length = x.value};
+    out->rate = measure_speed(system, spring->a, spring->b, &x);
+    if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    if (in_sums(system)) {
+        i = system->impulses.total.spring[index];
+    } else {
+        const sti_StageEnds ends = ends_of_step(system);
+        sti_spring_impulse(system, &ends, index, &i);
+    }
+    out->force_on_b = scale(per_second(system), i.linear);
+    out->torque_on_b = scale(per_second(system), i.angular);
+    out->force = turns ? -dot(out->torque_on_b, x.on_b.angular) : -dot(out->force_on_b, along);
+    return ST_OK;
+}
+
+/* ---- all loads of all bodies ------------------------------------------------------------------- */
+
+/* Impulses by loads, finite and of impacts: those in the sums, or of the one step problem into `room`, which has
+ * (STI_N_LOADS + 3) n_v numbers.                                                                   */
+static st_Status loads_of_step(const st_System *system, double *room, const double *out[2], st_Error *err)
+{
+    const st_Model *model = &system->model;
+    const sti_Assembly *step = &system->step;
+    const int n_v = model->n_v;
+    double *applied = room + (ptrdiff_t)STI_N_LOADS * n_v, *turning = applied + n_v, *work = turning + n_v;
+    sti_StageEnds ends = ends_of_step(system);
+    for (int k = 0; k < 2 && in_sums(system); k++)
+        out[k] = system->impulses.total.load[k];
+    if (in_sums(system)) return ST_OK;
+    out[STI_FINITE] = room;
+    out[STI_IMPACT] = NULL;
+    memset(room, 0, (size_t)(STI_N_LOADS + 3) * (size_t)n_v * sizeof *room);
+    ends.applied = applied;
+    ends.turning = turning;
+    STI_TRY(model->force(model->ctx, step->t, step->q, ends.v, applied, err));
+    memcpy(work, ends.v, (size_t)n_v * sizeof *work);
+    if (model->gyroscopic != NULL) model->gyroscopic(model->ctx, step->eta, step->q, work);
+    for (int i = 0; i < n_v; i++)
+        work[i] -= ends.v[i];
+    sti_mass_times(system, work, turning);
+    return sti_stage_loads(system, &ends, 1.0, room, work, err);
+}
+
+static const sti_Load internal_load[ST_N_LOADS] = {
+    [ST_LOAD_WEIGHT] = STI_LOAD_APPLIED,        [ST_LOAD_APPLIED] = STI_LOAD_APPLIED,
+    [ST_LOAD_GYROSCOPIC] = STI_LOAD_GYROSCOPIC, [ST_LOAD_SPRING] = STI_LOAD_SPRING,
+    [ST_LOAD_JOINT] = STI_LOAD_JOINT,           [ST_LOAD_CONTACT] = STI_LOAD_CONTACT};
+
+static void load_of_body(const st_System *system, int index, const double *const load[2], st_BodyLoad *out)
+{
+    const sti_World *world = system->world;
+    const sti_Body *body = &world->body[index];
+    const ptrdiff_t n_v = system->model.n_v;
+    const double rate = per_second(system);
+    st_Vec3 linear, angular;
+    *out = (st_BodyLoad){.struck = body->n_dofs > 0 && sti_is_struck(system, 0, index, index)};
+    if (body->n_dofs == 0 || sti_sleeps(world, index)) return;
+    for (int k = 0; k < ST_N_LOADS; k++) {
+        const ptrdiff_t at = internal_load[k] * n_v;
+        const bool impulse = out->struck && (k == ST_LOAD_JOINT || k == ST_LOAD_CONTACT);
+        if (k == ST_LOAD_WEIGHT) continue;
+        sti_body_velocity(body, load[STI_FINITE] + at, &linear, &angular);
+        out->force[k] = scale(impulse ? 0 : rate, linear);
+        out->torque[k] = scale(impulse ? 0 : rate, angular);
+        if (impulse)
+            out->impulse = add(out->impulse, linear), out->angular_impulse = add(out->angular_impulse, angular);
+        if (load[STI_IMPACT] == NULL) continue;
+        sti_body_velocity(body, load[STI_IMPACT] + at, &linear, &angular);
+        out->impulse = add(out->impulse, linear);
+        out->angular_impulse = add(out->angular_impulse, angular);
+    }
+    st_Vec3 weight = scale(rate > 0 ? body->mass : 0, world->gravity);
+    for (int d = 0; d < 3; d++) {
+        bool free = false;
+        for (int k = 0; k < body->n_dofs; k++)
+            free = free || body->dof[k] == d;
+        if (!free)
+            weight = d == 0   ? vec3(0, weight.y, weight.z)
+                     : d == 1 ? vec3(weight.x, 0, weight.z)
+                              : vec3(weight.x, weight.y, 0);
+    }
+    out->force[ST_LOAD_WEIGHT] = weight;
+    out->force[ST_LOAD_APPLIED] = sub(out->force[ST_LOAD_APPLIED], weight);
+}
+
+st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, st_Error *err)
+{
+    STI_NEED(system, err);
+    STI_NEED(out, err);
+    const int64_t n = (STI_N_LOADS + 3) * (int64_t)system->model.n_v;
+    const double *load[2] = {NULL, NULL};
+    if (system->world == NULL || count < 0 || count >= sti_first_rotor(system->world))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
+                        system->world != NULL ? sti_first_rotor(system->world) - 1 : 0);
+    memset(out, 0, (size_t)count * sizeof *out);
+    if (system->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    double *room = sti_alloc(&system->allocator, n, sizeof *room);
+    st_Status status = room != NULL ? loads_of_step(system, room, load, err)
+                                    : sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", count);
+    for (int b = 1; b <= count && status == ST_OK; b++)
+        load_of_body(system, b, load, &out[b - 1]);
+    sti_free(&system->allocator, room, n, sizeof *room);
+    return status;
 }
 
 /* ---- momentum --------------------------------------------------------------------------------- */

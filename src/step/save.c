@@ -44,6 +44,10 @@ enum {
     PAST_COORDINATES,
     PAST_VELOCITIES,
     PAST_ACCELERATIONS,
+    PAST_LOADS,
+    PAST_JOINTS,
+    PAST_SPRINGS,
+    PAST_CONTACTS,
     LOADED,
     MODES,
     PATCHES,
@@ -75,6 +79,10 @@ static const struct {
                           [PAST_COORDINATES] = {"past q", sizeof(double)},
                           [PAST_VELOCITIES] = {"past v", sizeof(double)},
                           [PAST_ACCELERATIONS] = {"past a", sizeof(double)},
+                          [PAST_LOADS] = {"past l", sizeof(double)},
+                          [PAST_JOINTS] = {"past j", sizeof(sti_JointImpulse)},
+                          [PAST_SPRINGS] = {"past s", sizeof(sti_SpringImpulse)},
+                          [PAST_CONTACTS] = {"past c", sizeof(sti_ContactImpulse)},
                           [LOADED] = {"loaded", sizeof(uint64_t)},
                           [MODES] = {"modes", sizeof(sti_Mode)},
                           [PATCHES] = {"patch", sizeof(sti_Patch)},
@@ -95,6 +103,11 @@ typedef struct Part {
     int64_t count;
 } Part;
 
+static int64_t past_loads(const st_System *s)
+{
+    return s->impulses.last.spring != NULL ? (int64_t)STI_N_LOADS * s->model.n_v : 0;
+}
+
 static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
 {
     *past = (Past){s->history.h, s->friction_work, s->fastest.speed, s->fastest.pull, s->history.known, s->fresh};
@@ -111,6 +124,11 @@ static void list_parts(const st_System *s, Past *past, Part part[N_SECTIONS])
     part[PAST_COORDINATES] = (Part){s->history.q, past_kept ? s->model.n_q : 0};
     part[PAST_VELOCITIES] = (Part){s->history.v, past_kept ? s->model.n_v : 0};
     part[PAST_ACCELERATIONS] = (Part){s->history.a, past_kept ? s->model.n_v : 0};
+    const sti_StepImpulses *last = &s->impulses.last; /* bdf2: what it reports depends on the step before */
+    part[PAST_LOADS] = (Part){last->load[STI_FINITE], past_loads(s)};
+    part[PAST_JOINTS] = (Part){last->joint[STI_FINITE], last->spring != NULL ? s->impulses.n_joints : 0};
+    part[PAST_SPRINGS] = (Part){last->spring, last->spring != NULL ? s->impulses.n_springs : 0};
+    part[PAST_CONTACTS] = (Part){last->contact, last->n};
     part[LOADED] = (Part){s->loaded.id, s->loaded.n};
     part[MODES] = (Part){s->modes.at, s->modes.n};
     part[PATCHES] = (Part){s->compliant.now.patch, s->compliant.now.n};
@@ -285,6 +303,29 @@ static st_Status check_sleep(const st_System *system, const Part part[N_SECTIONS
     return ST_OK;
 }
 
+/* Of bdf2; those of a system without it are empty. */
+static st_Status check_past_impulses(const st_System *system, const Part part[N_SECTIONS], st_Error *err)
+{
+    const sti_World *world = system->world;
+    if (part[PAST_LOADS].count == 0)
+        return part[PAST_JOINTS].count + part[PAST_SPRINGS].count + part[PAST_CONTACTS].count == 0 ? ST_OK
+                                                                                                   : damaged(err);
+    if (part[PAST_LOADS].count != (int64_t)STI_N_LOADS * system->model.n_v ||
+        part[PAST_JOINTS].count != (world != NULL ? world->n_joints : 0) ||
+        part[PAST_SPRINGS].count != (world != NULL ? world->n_springs : 0))
+        return damaged(err);
+    for (int64_t k = 0; k < part[PAST_CONTACTS].count; k++) {
+        sti_ContactImpulse c;
+        READ(&part[PAST_CONTACTS], k, &c);
+        const int bodies = world != NULL ? world->n_bodies : INT32_MAX,
+                  shapes = world != NULL ? world->scene->n_shapes : INT32_MAX;
+        if (!is_of_world(world, c.id) || c.dim < 1 || c.dim > ST_MAX_DIM || c.a < 0 || c.a >= bodies || c.b < 0 ||
+            c.b >= bodies || c.shape_a < 0 || c.shape_a > shapes || c.shape_b < 0 || c.shape_b > shapes)
+            return damaged(err);
+    }
+    return ST_OK;
+}
+
 /* How many steps are known and the order to predict with stand first. */
 static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 {
@@ -348,6 +389,7 @@ static st_Status check_parts(const st_System *system, const Part part[N_SECTIONS
     STI_TRY(check_ids(system, &part[ACTIVE], err));
     STI_TRY(check_ids(system, &part[LOADED], err));
     STI_TRY(check_mean(&part[MEAN], n_v, err));
+    STI_TRY(check_past_impulses(system, part, err));
     STI_TRY(check_controls(system, &part[CONTROLS], err));
     STI_TRY(check_pushes(system, &part[PUSHES], err));
     return check_sleep(system, part, err);
@@ -376,6 +418,9 @@ static st_Status make_room(st_System *s, const Part part[N_SECTIONS], st_Error *
 {
     sti_World *world = s->world;
     if (world != NULL) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
+    sti_StepImpulses *last = &s->impulses.last;
+    if (last->spring != NULL)
+        STI_TRY(STI_GROW(&s->allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->active.id, s->active.capacity, part[ACTIVE].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->warm.last.at, s->warm.last.capacity, part[IMPULSES].count, err));
     STI_TRY(STI_GROW(&s->allocator, s->loaded.id, s->loaded.capacity, part[LOADED].count, err));
@@ -400,6 +445,14 @@ static void restore_past(st_System *s, const Part part[N_SECTIONS])
     take(s->history.v, &part[PAST_VELOCITIES], sizeof(double));
     take(s->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
     if (s->mean.past != NULL) take(s->mean.past, &part[MEAN], sizeof(double));
+    sti_StepImpulses *last = &s->impulses.last;
+    if (last->spring == NULL || part[PAST_LOADS].count == 0) return;
+    take(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
+    take(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
+    take(last->spring, &part[PAST_SPRINGS], sizeof(sti_SpringImpulse));
+    take(last->contact, &part[PAST_CONTACTS], sizeof(sti_ContactImpulse));
+    last->n = (int)part[PAST_CONTACTS].count;
+    last->time = past.h;
 }
 
 static void restore_sleep(st_System *s, const Part part[N_SECTIONS])

@@ -41,7 +41,7 @@ st_Status sti_save(st_System *s, st_Error *err)
     memcpy(saved->q, s->q, (size_t)s->model.n_q * sizeof *s->q);
     memcpy(saved->v, s->v, (size_t)s->model.n_v * sizeof *s->v);
     copy_history(s, &saved->history, &s->history);
-    return ST_OK;
+    return sti_impulses_save(s, err);
 }
 
 void sti_save_impulses(st_System *s)
@@ -72,5 +72,6 @@ void sti_restore(st_System *s)
     memcpy(s->q, saved->q, (size_t)s->model.n_q * sizeof *s->q);
     memcpy(s->v, saved->v, (size_t)s->model.n_v * sizeof *s->v);
     copy_history(s, &s->history, &saved->history);
+    sti_impulses_restore(s);
     if (sti_goes_on(s)) (void)sti_evaluate(s, &s->here, s->t, s->q, sti_margin(s), NULL);
 }

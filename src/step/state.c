@@ -40,6 +40,8 @@ void sti_forget_step(st_System *s)
     s->step.problem = (st_Problem){0};
     s->step.n_gaps = s->step.n_bounded = 0;
     s->step.q = s->q;
+    sti_impulses_begin(s);
+    sti_forget_strikes(s);
 }
 
 st_Status st_system_set_state(st_System *s, double t, const double *q, const double *v, st_Error *err)

@@ -114,6 +114,9 @@ static void report(st_System *system, double h, st_StepInfo *info)
     info->kinetic = sti_energy_kinetic(system, system->q, system->v);
     info->potential = sti_energy_potential(system, &system->here, system->t, system->q);
     info->friction = system->friction_work;
+    info->struck = system->strikes.contacts;
+    info->force_h = sti_force_time(system);
+    info->force_time = system->t - 0.5 * h;
     sti_lap(system, ST_STAGE_REPORT);
 }
 
@@ -178,6 +181,7 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
         STI_TRY(advance(system, rest, &taken, &event, info, err));
         bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
         STI_TRY(sti_keep_waiting(system, true, err)); /* speculative steps are one piece */
+        STI_TRY(sti_sum_piece(system, err));
         accept(system, ends ? end : system->t + taken, taken, event);
         rest = end - system->t;
     } while (goes_on && rest > 0);
@@ -191,6 +195,7 @@ static st_Status pieces(st_System *system, double h, st_StepInfo *info, st_Error
 /* All that is put back when it fails. */
 static st_Status take(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
+    sti_impulses_begin(system);
     if (system->fresh) STI_TRY(sti_meet_motors(system, err));
     return pieces(system, h, info, err);
 }
@@ -206,6 +211,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     STI_TRY(sti_refresh_rows(system, err));
     STI_TRY(sti_sleep_begin(system, h, err)); /* by what the state is, whatever becomes of the step */
     STI_TRY(sti_save(system, err));
+    const bool jump = system->fresh && sti_starts_with_jump(system);
     sti_cancel_begin(system);
     st_Status status = take(system, h, &local, err);
     sti_cancel_end(system, status);
@@ -216,6 +222,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     }
     system->n_steps++;
     system->fresh = false;
+    sti_note_strikes(system, jump);
     sti_sleep_end(system, system->t - start);
     report(system, system->t == end ? h : system->t - start, &local);
     if (info != NULL) {

@@ -18,7 +18,9 @@ void sti_still_body(st_System *system, int body);
 
 /* initial.c: the first state, made consistent or refused as the def says. */
 st_Status sti_check_initial(st_System *system, st_Error *err);
-/* Where the trapezoid cannot start a motor's speed by itself: the velocity that has it. */
+/* Does the first step from a state that was set begin with a jump in its joints? With integrators of order two an
+ * impact gives the velocity that joints allow.                                                             */
+bool sti_starts_with_jump(const st_System *system);
 st_Status sti_meet_motors(st_System *system, st_Error *err);
 
 /* control.c: joint and motor rows at the state, where a controller has spoken since they were made. */
@@ -34,6 +36,14 @@ void sti_save_impulses(st_System *system);
 
 /* state.c: no step yet, or one that failed: there is nothing to report. */
 void sti_forget_step(st_System *system);
+
+/* strike.c: contacts that closed in the step just made, and what they reach; `jump`: it began with one in the
+ * velocities of joints. Is a contact, or a joint (contact 0), among that?                                      */
+void sti_note_strikes(st_System *system, bool jump);
+bool sti_is_struck(const st_System *system, uint64_t contact, int a, int b);
+void sti_forget_strikes(st_System *system);
+st_Status sti_strikes_create(st_System *system, st_Error *err);
+void sti_strikes_free(st_System *system);
 
 /* report.c: a contact in words, for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size);
@@ -190,10 +200,44 @@ st_Status sti_solve_first_stage(st_System *system, const sti_Stage *stage, doubl
 /* Does a contact close inside the step? euler.c: then it is one of Euler's, and a new start behind it. */
 bool sti_closes_within(const st_System *system, double h);
 st_Status sti_rough_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
-/* Impulses of the stages, weighed and added. */
+
+/* impulses.c: of the stages of a piece, weighed and added: what they change v by, and the mean velocity on the way. The
+ * last stage of a scheme; what bdf2 has from the piece before; more along the normal of contact c.  */
 void sti_carry_nothing(st_System *system);
-st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err);
-st_Status sti_total_impulses(st_System *system, double weight, st_Error *err);
+st_Status sti_carry_impulses(st_System *system, double weight, double way, st_Error *err);
+st_Status sti_total_impulses(st_System *system, double weight, double way, st_Error *err);
+st_Status sti_carry_last(st_System *system, double weight, st_Error *err);
+st_Status sti_carry_normal(st_System *system, int c, double impulse, st_Error *err);
+const double *sti_impact_impulse(const st_System *system, int c); /* of contact c of an impact, all of it */
+/* A step begins; a collision cuts its piece at a fraction of it; a piece is accepted. */
+void sti_impulses_begin(st_System *system);
+st_Status sti_cut_piece(st_System *system, double at, st_Error *err);
+st_Status sti_sum_piece(st_System *system, st_Error *err);
+st_Status sti_impulses_save(st_System *system, st_Error *err); /* with the snapshot */
+void sti_impulses_restore(st_System *system);
+st_Status sti_impulses_create(st_System *system, st_Error *err);
+void sti_impulses_free(st_System *system);
+
+/* What the step problem at hand was made from: rows of springs and velocity at its start; k, gyroscopic impulse; what
+ * drift mean adds to the impulses of joints, or NULL.                                               */
+typedef struct sti_StageEnds {
+    const st_Sink *rows;
+    const double *v, *applied, *turning, *lag;
+} sti_StageEnds;
+/* Impulses of the step problem at hand: of a joint, of a spring; on all velocities, by loads (`out`: STI_N_LOADS x n_v,
+ * `room`: n_v); of a contact along its axes and about them, as vectors.                             */
+st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_JointImpulse *out);
+void sti_spring_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_SpringImpulse *out);
+st_Status sti_stage_loads(const st_System *system, const sti_StageEnds *ends, double weight, double *out, double *room,
+                          st_Error *err);
+st_Vec3 sti_contact_along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
+st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
+void sti_mass_times(const st_System *system, const double *x, double *out); /* out = M x */
+/* report.c: the time that the finite impulses of the step act for. */
+double sti_force_time(const st_System *system);
+/* H'v of a contact of the step problem at hand, and its belt. */
+void sti_relative_velocity(const st_System *system, const double *v, const st_ContactLaw *law,
+                           const sti_ContactEntry *entry, double *velocity);
 
 /* discrete_gradient.c: a stage whose velocity v moves q_base for `reach`, with joints and springs as means over that
  * way; v begins as a prediction. Leaves q_new and the constraints of `trial` there.                             */

@@ -127,7 +127,8 @@ static Vectors vectors_of(st_System *s, Need need)
                            &s->history.q,  &s->saved.q,       &s->saved.history.q};
         double **by_v[] = {&s->a_new,           &s->stages.v_star,   &s->stages.v_base, &s->path,
                            &s->stages.push,     &s->history.v,       &s->history.a,     &s->saved.v,
-                           &s->saved.history.v, &s->saved.history.a, &s->v_target};
+                           &s->saved.history.v, &s->saved.history.a, &s->v_target,      &s->stages.applied,
+                           &s->stages.turning};
         ADD(by_q, COORDINATES, s->model.n_q);
         ADD(by_v, VELOCITIES, s->model.n_v);
     } else {
@@ -227,6 +228,8 @@ static st_Status start(st_System *s, double t, const double *q0, const double *v
     const st_SolverDef solver = solver_def(&s->def, s->def.solver), projector = solver_def(&s->def, "auto");
     STI_TRY(sti_islands_create(&solver, s->def.islands, s->stop, &s->islands, err));
     STI_TRY(sti_mean_create(s, err));
+    STI_TRY(sti_impulses_create(s, err));
+    STI_TRY(sti_strikes_create(s, err));
     STI_TRY(st_solver_create(&projector, &s->projection.solver, err));
     sti_solver_be_rough(s->projection.solver);
     sti_solver_limit(s->projection.solver, INFINITY, s->stop);
@@ -331,8 +334,6 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->start, x->start_capacity);
     STI_RELEASE(a, x->u, x->u_capacity);
     STI_RELEASE(a, x->l, x->l_capacity);
-    STI_RELEASE(a, x->impulse, x->impulse_capacity);
-    STI_RELEASE(a, x->impulse_l, x->impulse_l_capacity);
 }
 
 void st_system_destroy(st_System *s)
@@ -359,8 +360,6 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->modes_new.at, s->modes_new.capacity);
     STI_RELEASE(&a, s->events.report, s->events.capacity);
     STI_RELEASE(&a, s->lookout.opening, s->lookout.capacity);
-    STI_RELEASE(&a, s->stages.carried.at, s->stages.carried.capacity);
-    STI_RELEASE(&a, s->stages.carried_l, s->stages.carried_l_capacity);
     STI_RELEASE(&a, s->warm.last.at, s->warm.last.capacity);
     STI_RELEASE(&a, s->warm.lasting, s->warm.lasting_capacity);
     STI_RELEASE(&a, s->saved.forces.at, s->saved.forces.capacity);
@@ -370,6 +369,8 @@ void st_system_destroy(st_System *s)
     sti_patches_free(s);
     sti_sleep_free(s);
     sti_mean_free(s);
+    sti_impulses_free(s);
+    sti_strikes_free(s);
     sti_islands_destroy(s->islands);
     sti_free(&a, s->stop, 1, sizeof *s->stop);
     st_solver_destroy(s->projection.solver);

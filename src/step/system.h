@@ -14,6 +14,7 @@
 #include "problem/lazy_rows.h"
 #include "solve/islands.h"
 #include "step/contact/patch.h"
+#include "step/impulses.h"
 
 #include <stiction/system.h>
 
@@ -96,10 +97,6 @@ typedef struct sti_Assembly {
     double *r, *u, *l;
     double *start; /* the r that the solver began with                                             */
     int64_t start_capacity;
-    const double *whole, *whole_l; /* impulses of the whole step, what is reported: r and l for one stage, or   */
-    double *impulse, *impulse_l;   /* the sum of several                                          */
-    double length;                 /* time that they act for [s]; 0: an impact                    */
-    int64_t impulse_capacity, impulse_l_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
         chosen_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* the problem's contacts: those with a gap, then bounded rows          */
@@ -109,6 +106,8 @@ typedef struct sti_Assembly {
     int64_t C_used;        /* numbers in them                                                      */
     bool compliant;        /* some row has one                                                     */
     double t, eta;         /* when the rows were taken; eta = 0: an impact                         */
+    double ahead;          /* forces are means of their values at t and so much later              */
+    bool means;            /* joints and springs are means over the step: discrete_gradient.c      */
     const double *q;       /* and where (n_q): with one stage the state before, else in `place`    */
     double *place;
     double friction_work; /* of the solution [J]                                                  */
@@ -145,13 +144,10 @@ typedef struct sti_Stages {
     double *q_star, *v_star, *q_base, *v_base; /* of the stage at hand: sti_Stage                  */
     double *push;                              /* impulse of restitution                           */
     st_Sink middle;                            /* rows of a stage, at q_star                       */
-    sti_Impulses carried;                      /* of a first stage, for the step's total           */
-    double *carried_l;                         /* of its joints and springs                        */
-    int n_carried_l;
-    int64_t carried_l_capacity;
-    double carried_time; /* that they act for [s]                                                  */
-    double carried_work; /* of friction in it [J]                                                  */
-    bool rough;          /* the step became one of Euler's: no history for the next */
+    double *applied, *turning;                 /* of the stage: k, and the impulse of the gyroscopic term          */
+    double carried_work;                       /* of friction in the stages of the piece so far [J]                */
+    bool rough;                                /* the step became one of Euler's: no history for the next          */
+    bool straight;                             /* its velocity is taken as linear in time (bdf2)                   */
 } sti_Stages;
 
 /* Drift `mean`: discrete_gradient.c. All NULL without it. */
@@ -165,6 +161,7 @@ typedef struct sti_Mean {
     double *A;                /* M + diag(D)                                                                */
     double *v_near;           /* n_v: the velocity of the round before                                      */
     double *turns;            /* n_v: factors of columns of rotations                                       */
+    double *lag;              /* n_v: D times the change of v in the last round, part of the joints' impulses */
     double *before;           /* `past` before the step, to go back to                                      */
 } sti_Mean;
 
@@ -223,6 +220,15 @@ typedef struct sti_TimeGrid {
     double start, h; /* [s]; h = 0: no step yet                                                    */
     int64_t steps;
 } sti_TimeGrid;
+
+/* strike.c: what impacts reached that nobody located, in the last step. */
+typedef struct sti_Strikes {
+    int contacts;       /* that closed in it                                                       */
+    int *mechanism;     /* by body: the first of those it is joined to                             */
+    unsigned char *hit; /* by first body of a mechanism                                            */
+    int n_bodies;
+    bool any;
+} sti_Strikes;
 
 /* A gap of a user's model that opens at the end of a step [m, m/s]. */
 typedef struct sti_Opening {
@@ -331,6 +337,8 @@ struct st_System {
     sti_Snapshot saved;
     sti_IdSet wanted;  /* contacts of the step problem                                             */
     sti_Assembly step; /* the last step problem, with its solution                                 */
+    sti_ImpulseSums impulses;
+    sti_Strikes strikes;
     sti_Ahead ahead;
     sti_Events events;
     sti_Rebounds rebounds;

@@ -114,8 +114,13 @@ static void numbers_come_back(void **state)
         double numbers[] = {r.coordinate, r.speed,    r.force.x,  r.force.y, r.force.z,
                             r.torque.x,   r.torque.y, r.torque.z, r.motor,   r.friction,
                             r.limit,      r.spring,   r.error,    r.other,   r.other_speed};
+        /* the first velocities contradict the joint: the step that ends that holds an impact, and has no force */
+        assert_int_equal(r.struck, k == 1);
+        for (int c = 2; c < 8 && r.struck; c++)
+            numbers[c] = NAN;
+        if (r.struck) numbers[10] = NAN; /* the limit's */
         memcpy(&expected[k][11 + 26], numbers, sizeof numbers);
-        if (k > 0) assert_true(r.force.y != 0 && r.spring != 0 && r.coordinate != 0);
+        if (k > 1) assert_true(r.force.y != 0 && r.spring != 0 && r.coordinate != 0);
         if (k > 0) assert_true(r.other > 0 && r.other_speed > 0); /* b slides along the axis */
     }
     check_ok(st_csv_close(csv, &err), err);
@@ -137,7 +142,10 @@ static void numbers_come_back(void **state)
         assert_non_null(fgets(line, sizeof line, file));
         assert_int_equal(split(line, field, N_COLUMNS + 1), N_COLUMNS);
         for (int c = 0; c < N_COLUMNS; c++)
-            if (c < 2 || c >= 8) check_close(strtod(field[c], NULL), expected[k][c], 0); /* 17 digits are exact */
+            if (isnan(expected[k][c]))
+                assert_true(isnan(strtod(field[c], NULL)));
+            else if (c < 2 || c >= 8)
+                check_close(strtod(field[c], NULL), expected[k][c], 0); /* 17 digits are exact */
     }
     assert_null(fgets(line, sizeof line, file));
     fclose(file);

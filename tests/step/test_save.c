@@ -108,6 +108,8 @@ static void goes_on_bit_for_bit(void **state)
         {"mechanisms/door", NULL, 100, 200, NULL},
         {"mechanisms/slider_crank_clearance", "simulation/integrator=sdirk2", 100, 200, NULL},
         {"mechanisms/slider_crank_clearance", "simulation/drift=mean", 100, 200, NULL},
+        {"mechanisms/slider_crank", "simulation/integrator=bdf2", 20, 20, NULL},
+        {"mechanisms/governor", "simulation/integrator=bdf2", 20, 20, NULL},
         {"mechanisms/whip", NULL, 50, 50, NULL},
         {"song-2004/ellipse", NULL, 100, 50, NULL},
         {"world/sleeping", NULL, 300, 50, NULL},

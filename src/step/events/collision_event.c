@@ -38,8 +38,10 @@ void sti_path(const st_System *system, double h, double s, double *q, double *v)
         x[i] = h * (at_v0 * v0[i] + at_v1 * v1[i]) + at_d * d[i];
     sti_move(system, system->q, x, 1.0, q);
     double rate_v0 = (1 - s) * (1 - 3 * s), rate_d = 6 * s * (1 - s), rate_v1 = s * (3 * s - 2);
-    for (int i = 0; v != NULL && i < system->model.n_v; i++)
-        v[i] = rate_v0 * v0[i] + rate_v1 * v1[i] + rate_d * d[i] / h;
+    for (int i = 0; v != NULL && i < system->model.n_v; i++) {
+        const double mean = system->stages.straight ? 0.5 * (v0[i] + v1[i]) : d[i] / h; /* impulses.c adds up to it */
+        v[i] = rate_v0 * v0[i] + rate_v1 * v1[i] + rate_d * mean;
+    }
 }
 
 /* The step along which F is looked at. */

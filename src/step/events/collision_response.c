@@ -62,7 +62,7 @@ static st_Status note_collisions(st_System *system, double t, const double *v_be
                                 .normal = entry->normal,
                                 .before = sti_row_dot(&step->H, row, v_before),
                                 .after = sti_row_dot(&step->H, row, system->v_new),
-                                .impulse = step->whole[row]};
+                                .impulse = sti_impact_impulse(system, c)[0]};
         STI_TRY(sti_add_event(system, &event, err));
     }
     return ST_OK;
@@ -118,6 +118,7 @@ st_Status sti_collide_at(st_System *system, double h, double s, st_StepInfo *inf
 {
     double t = system->t + s * h;
     sti_path(system, h, s, system->q_new, system->v_new);
+    STI_TRY(sti_cut_piece(system, s, err));
     STI_TRY(sti_evaluate(system, &system->trial, t, system->q_new, sti_margin(system), err));
     STI_TRY(sti_count_event(system, t, s, info, err));
     STI_TRY(sti_ids_copy(&system->allocator, &system->active_new, &system->active, err));

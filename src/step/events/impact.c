@@ -35,12 +35,13 @@ static bool restitution_impulse(st_System *system)
 }
 
 /* What belts did in the impact: r_T against their velocity, w_T. */
-static double work_of_belts(const sti_Assembly *step)
+static double work_of_belts(const st_System *system)
 {
+    const sti_Assembly *step = &system->step;
     double sum = 0;
     for (int c = 0; c < step->n_gaps; c++)
         for (int k = 1; k < step->law[c].dim && step->chosen[c].entry.surface->moves; k++)
-            sum -= step->whole[step->law[c].first + k] * step->w[step->law[c].first + k];
+            sum -= sti_impact_impulse(system, c)[k] * step->w[step->law[c].first + k];
     return sum;
 }
 
@@ -48,11 +49,11 @@ static double work_of_belts(const sti_Assembly *step)
 static st_Status carry_compression(st_System *system, st_Error *err)
 {
     const sti_Assembly *step = &system->step;
-    STI_TRY(sti_carry_impulses(system, 1.0, err));
-    for (int c = 0; c < system->stages.carried.n; c++) {
+    STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
+    for (int c = 0; c < step->n_gaps; c++) {
         double r = step->r[step->law[c].first], e = step->chosen[c].entry.surface->restitution;
         if (r * sti_mobility(system, step->law[c].first) > system->def.restitution_speed)
-            system->stages.carried.at[c].r[0] += e * r;
+            STI_TRY(sti_carry_normal(system, c, e * r, err));
     }
     return ST_OK;
 }
@@ -82,10 +83,10 @@ st_Status sti_impact(st_System *system, double t, st_StepInfo *info, st_Error *e
                         .q_base = system->q_new};
     memcpy(system->stages.v_base, system->v_new, (size_t)system->model.n_v * sizeof *system->v_new);
     double before = sti_energy_kinetic(system, system->q_new, system->stages.v_base);
-    sti_carry_nothing(system);
+    system->stages.carried_work = 0;
     STI_TRY(solve(system, &impact, info, err));
-    STI_TRY(sti_total_impulses(system, 1.0, err));
-    double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before - work_of_belts(&system->step);
+    STI_TRY(sti_total_impulses(system, 1.0, 1.0, err));
+    double gain = sti_energy_kinetic(system, system->q_new, system->v_new) - before - work_of_belts(system);
     /* a thousand roundings of the energy are no gain */
     if (gain > 1e-13 * before) info->impact_gain += gain;
     return ST_OK;

@@ -231,6 +231,6 @@ st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *
                               .q_base = system->q};
     *rebounds = sti_rebounds_unseen(system) && want_rebounding(system, h);
     if (*rebounds) STI_TRY(sti_solve_stage(system, &impact, system->stages.v_base, info, err));
-    if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, err));
+    if (*rebounds) STI_TRY(sti_carry_impulses(system, 1.0, 1.0, err));
     return sti_rebounds_unseen(system) ? sti_want_contacts(system, h, err) : ST_OK;
 }

@@ -46,5 +46,8 @@ st_Status sti_bdf2_step(st_System *system, double h, st_StepInfo *info, st_Error
         system->a_new[i] = (system->v_new[i] - v_base[i]) / eta;
     }
     sti_move(system, system->q, way, 1.0, system->q_new);
-    return sti_total_impulses(system, h / eta, err);
+    system->stages.straight = true;
+    STI_TRY(sti_total_impulses(system, 1.0, 0.5, err));
+    system->step.friction_work *= h / eta; /* of the forces at the end, along all of the step */
+    return sti_carry_last(system, back, err);
 }

@@ -77,9 +77,10 @@ st_Status sti_mean_create(st_System *s, st_Error *err)
     mean->A = sti_alloc(&s->allocator, s->mass.n, sizeof *mean->A);
     mean->v_near = sti_alloc(&s->allocator, n, sizeof *mean->v_near);
     mean->turns = sti_alloc(&s->allocator, n, sizeof *mean->turns);
+    mean->lag = sti_alloc(&s->allocator, n, sizeof *mean->lag);
     mean->before = sti_alloc(&s->allocator, sti_mean_past(s), sizeof *mean->before);
     if (mean->past == NULL || mean->D == NULL || mean->A == NULL || mean->v_near == NULL || mean->turns == NULL ||
-        mean->before == NULL)
+        mean->lag == NULL || mean->before == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", n);
     mean->tension = mean->past + 2;
     for (int k = 0; k < STI_MEAN_PAST; k++)
@@ -97,6 +98,7 @@ void sti_mean_free(st_System *s)
     sti_free(&s->allocator, mean->A, s->mass.n, sizeof *mean->A);
     sti_free(&s->allocator, mean->v_near, n, sizeof *mean->v_near);
     sti_free(&s->allocator, mean->turns, n, sizeof *mean->turns);
+    sti_free(&s->allocator, mean->lag, n, sizeof *mean->lag);
     sti_free(&s->allocator, mean->before, sti_mean_past(s), sizeof *mean->before);
     *mean = (sti_Mean){0};
 }
@@ -471,6 +473,8 @@ st_Status sti_solve_mean_stage(st_System *s, const sti_Stage *stage, double *v, 
         before = left;
     }
     note_tension(&work);
+    for (int i = 0; i < s->model.n_v; i++)
+        s->mean.lag[i] = s->mean.D[i] * (s->mean.v_near[i] - v[i]);
     if (!closed) info->solve.converged = false; /* solved with other rows than those of the way it leads */
     return ST_OK;
 }

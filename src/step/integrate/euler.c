@@ -35,7 +35,7 @@ static st_Status step_from(st_System *system, const double *v, bool rebound, dou
     }
     for (int i = 0; system->a_new != NULL && i < system->model.n_v; i++)
         system->a_new[i] = (system->v_new[i] - v[i]) / h;
-    return sti_total_impulses(system, 1.0, err);
+    return sti_total_impulses(system, 1.0, 1.0, err);
 }
 
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err)

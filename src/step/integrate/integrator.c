@@ -29,7 +29,7 @@ bool sti_goes_on(const st_System *system)
 
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
-    system->stages.rough = false;
+    system->stages.rough = system->stages.straight = false;
     sti_carry_nothing(system); /* of an attempt that failed half way */
     STI_TRY(sti_integrator(system)->step(system, h, info, err));
     sti_lap(system, ST_STAGE_MOVE);
@@ -139,71 +139,4 @@ bool sti_closes_within(const st_System *system, double h)
         if (speed < -(carried ? pulled : still)) return true;
     }
     return false;
-}
-
-/* ---- impulses of the whole step --------------------------------------------------------------- */
-
-void sti_carry_nothing(st_System *system)
-{
-    system->stages.carried.n = system->stages.n_carried_l = 0;
-    system->stages.carried_time = system->stages.carried_work = 0;
-}
-
-st_Status sti_carry_impulses(st_System *system, double weight, st_Error *err)
-{
-    const sti_Assembly *step = &system->step;
-    int n = step->problem.n_contacts, n_l = step->problem.n_l;
-    STI_TRY(STI_GROW(&system->allocator, system->stages.carried.at, system->stages.carried.capacity, n, err));
-    STI_TRY(STI_GROW(&system->allocator, system->stages.carried_l, system->stages.carried_l_capacity, n_l, err));
-    system->stages.carried.n = n;
-    system->stages.n_carried_l = n_l;
-    system->stages.carried_time = weight * step->eta;
-    system->stages.carried_work = weight * step->friction_work;
-    for (int k = 0; k < n_l; k++)
-        system->stages.carried_l[k] = weight * step->l[k];
-    for (int c = 0; c < n; c++) {
-        const st_ContactLaw *law = &step->law[c];
-        system->stages.carried.at[c] = (sti_Impulse){.id = step->chosen[c].entry.id, .dim = law->dim};
-        for (int k = 0; k < law->dim; k++)
-            system->stages.carried.at[c].r[k] = weight * step->r[law->first + k];
-    }
-    return ST_OK;
-}
-
-/* weight r, and what was carried. */
-static void total_of_contacts(st_System *system, double weight)
-{
-    sti_Assembly *step = &system->step;
-    for (int c = 0, p = 0; c < step->problem.n_contacts; c++) {
-        const st_ContactLaw *law = &step->law[c];
-        uint64_t id = step->chosen[c].entry.id;
-        while (p < system->stages.carried.n && system->stages.carried.at[p].id < id)
-            p++;
-        bool known = p < system->stages.carried.n && system->stages.carried.at[p].id == id &&
-                     system->stages.carried.at[p].dim == law->dim;
-        for (int k = 0; k < law->dim; k++)
-            step->impulse[law->first + k] =
-                weight * step->r[law->first + k] + (known ? system->stages.carried.at[p].r[k] : 0.0);
-    }
-}
-
-st_Status sti_total_impulses(st_System *system, double weight, st_Error *err)
-{
-    sti_Assembly *step = &system->step;
-    const int n_l = step->problem.n_l;
-    step->whole = step->r;
-    step->whole_l = step->l;
-    step->length = weight * step->eta + system->stages.carried_time;
-    if (weight == 1.0 && system->stages.carried.n + system->stages.n_carried_l == 0)
-        return ST_OK; /* one stage is all of it */
-    STI_TRY(STI_GROW(&system->allocator, step->impulse, step->impulse_capacity, step->problem.n_r, err));
-    STI_TRY(STI_GROW(&system->allocator, step->impulse_l, step->impulse_l_capacity, n_l, err));
-    total_of_contacts(system, weight);
-    for (int k = 0; k < n_l; k++) /* joints first: an impact has no springs */
-        step->impulse_l[k] = weight * step->l[k] + (k < system->stages.n_carried_l ? system->stages.carried_l[k] : 0.0);
-    step->whole = step->impulse;
-    step->whole_l = step->impulse_l;
-    step->friction_work = weight * step->friction_work + system->stages.carried_work;
-    sti_carry_nothing(system);
-    return ST_OK;
 }

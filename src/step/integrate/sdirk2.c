@@ -73,9 +73,9 @@ st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Err
 {
     STI_TRY(first_stage(system, h, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
-    STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, err));
+    STI_TRY(sti_carry_impulses(system, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
     STI_TRY(second_stage(system, h, info, err));
     if (sti_closes_within(system, h)) return sti_rough_step(system, h, info, err);
     sti_move(system, system->q, system->stages.v_star, h, system->q_new);
-    return sti_total_impulses(system, 1.0, err);
+    return sti_total_impulses(system, 1.0, GAMMA, err);
 }

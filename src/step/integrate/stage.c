@@ -55,8 +55,12 @@ static st_Status forces(sti_StageWork *work, double *k)
         for (int i = 0; i < model->n_v; i++)
             k[i] = 0.5 * (k[i] + last[i]);
     }
+    double *applied = work->system->stages.applied, *turning = work->system->stages.turning;
+    if (applied != NULL) memcpy(applied, k, (size_t)model->n_v * sizeof *k);
     if (stage->second_order && model->gyroscopic_force != NULL)
         model->gyroscopic_force(model->ctx, stage->q_star, stage->v_star, k);
+    for (int i = 0; turning != NULL && stage->second_order && i < model->n_v; i++)
+        turning[i] = stage->eta * (k[i] - applied[i]);
     return ST_OK;
 }
 
@@ -121,6 +125,15 @@ static void end_blocks(void *ctx, int part, int64_t first, int64_t end)
     momenta->speeds[part] = fastest;
 }
 
+/* The impulse of the gyroscopic term, where it is inside v_b*. */
+static void note_turning(st_System *s, const double *v_base, const double *v)
+{
+    double *difference = s->stages.applied; /* k comes there next */
+    for (int i = 0; i < s->model.n_v; i++)
+        difference[i] = v[i] - v_base[i];
+    sti_mass_times(s, difference, s->stages.turning);
+}
+
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces to tell its speed; there the step before counts, too. */
 static st_Status momentum(sti_StageWork *work)
 {
@@ -135,6 +148,7 @@ static st_Status momentum(sti_StageWork *work)
     if (!work->impact) {
         if (model->gyroscopic != NULL && !stage->second_order)
             model->gyroscopic(model->ctx, stage->eta, stage->q_star, v);
+        if (s->stages.turning != NULL && !stage->second_order) note_turning(s, stage->v_base, v);
         STI_TRY(forces(work, f));
         s->fastest = (sti_Speeds){0, 0};
     }
@@ -299,6 +313,8 @@ static void keep_place(sti_StageWork *work)
     const sti_Stage *stage = work->stage;
     work->out->eta = stage->eta;
     work->out->t = stage->t;
+    work->out->ahead = stage->ahead;
+    work->out->means = stage->means != NULL;
     work->out->q = stage->q_star; /* with one stage nobody writes there before the next */
     if (work->out->place == NULL) return;
     work->out->q = work->out->place;

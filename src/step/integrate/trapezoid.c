@@ -54,5 +54,5 @@ st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_
         system->a_new[i] = (v[i] - system->v[i]) / h;
     }
     if (!by_mean) sti_move(system, system->q, mean, h, system->q_new);
-    return sti_total_impulses(system, first_form ? 1.0 : 2.0, err);
+    return sti_total_impulses(system, first_form ? 1.0 : 2.0, first_form ? 0.5 : 1.0, err);
 }

@@ -1,0 +1,548 @@
+/* step/impulses.c -- the impulses of a whole step: sums over the stages of an integrator and over the pieces between
+ * events.
+ *
+ * A force that is reported is the impulse of the finite forces over the whole step, divided by the time they act for.
+ * Impulses of impacts are summed apart and are never divided by a time. So no force depends on where in a step an event
+ * was located, and with M (v+ - v) of a step as the sum of its stages,
+ *
+ *     scheme        velocity at the end                               mean velocity d/h - v (moves q)
+ *     euler         v+ - v = s1                                       s1
+ *     trapezoid     v+ - v = 2 s1 (form II), s1 (form I)              s1, s1/2
+ *     sdirk2        v+ - v = (1-gamma)/gamma s1 + s2                  2 (1-gamma) s1 + gamma s2
+ *     bdf2          v+ - v = s1 + b (v - v_prev),  b = rho^2/(1+2 rho)   half of that
+ *
+ * where M si = eta k + G l + H r are the impulses of stage i, the reported ones fulfil
+ *
+ *     M (v+ - v) = time (weight + applied + gyroscopic + springs + joints + contacts) + impacts
+ *
+ * exactly, converged or not. In bdf2 the impulses of the step before belong to those of this one: M (v - v_prev) is
+ * their sum. Where a collision cuts a piece at its fraction s, the velocity there is that of the cubic through both
+ * ends (collision_event.c), v(s) - v = a (v+ - v) + b (d/h - v) with a = 3 s^2 - 2 s, b = 6 s (1 - s), and the impulses
+ * up to there are the same combination: hence both columns are kept.
+ *
+ * A step of one stage without events needs none of this: report.c reads its step problem.
+ */
+#include "step/impulses.h"
+
+#include "math/block_diag.h"
+#include "step/step.h"
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+static int joint_count(const st_System *system)
+{
+    return system->impulses.n_joints;
+}
+
+static int spring_count(const st_System *system)
+{
+    return system->impulses.n_springs;
+}
+
+static st_Status make(st_System *s, sti_StepImpulses *sum, st_Error *err)
+{
+    const int64_t n = (int64_t)STI_N_LOADS * s->model.n_v, n_joints = joint_count(s) + 1,
+                  n_springs = spring_count(s) + 1;
+    bool ok = true;
+    for (int k = 0; k < 2; k++) {
+        sum->load[k] = sti_alloc(&s->allocator, n, sizeof *sum->load[k]);
+        sum->joint[k] = sti_alloc(&s->allocator, n_joints, sizeof *sum->joint[k]);
+        ok = ok && sum->load[k] != NULL && sum->joint[k] != NULL;
+    }
+    sum->spring = sti_alloc(&s->allocator, n_springs, sizeof *sum->spring);
+    if (ok && sum->spring != NULL) return ST_OK;
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system of %d velocities", s->model.n_v);
+}
+
+static void release(st_System *s, sti_StepImpulses *sum)
+{
+    for (int k = 0; k < 2; k++) {
+        sti_free(&s->allocator, sum->load[k], (int64_t)STI_N_LOADS * s->model.n_v, sizeof *sum->load[k]);
+        sti_free(&s->allocator, sum->joint[k], joint_count(s) + 1, sizeof *sum->joint[k]);
+    }
+    sti_free(&s->allocator, sum->spring, spring_count(s) + 1, sizeof *sum->spring);
+    STI_RELEASE(&s->allocator, sum->contact, sum->capacity);
+    *sum = (sti_StepImpulses){0};
+}
+
+static bool remembers(const st_System *s)
+{
+    return s->def.integrator == ST_INTEGRATOR_BDF2;
+}
+
+st_Status sti_impulses_create(st_System *s, st_Error *err)
+{
+    sti_ImpulseSums *sums = &s->impulses;
+    if (!sti_has_stages(s)) return ST_OK;
+    sums->n_joints = s->world != NULL ? s->world->n_joints : 0;
+    sums->n_springs = s->world != NULL ? s->world->n_springs : 0;
+    STI_TRY(make(s, &sums->stage, err));
+    STI_TRY(make(s, &sums->piece, err));
+    STI_TRY(make(s, &sums->way, err));
+    STI_TRY(make(s, &sums->total, err));
+    if (!remembers(s)) return ST_OK;
+    STI_TRY(make(s, &sums->last, err));
+    return make(s, &sums->saved, err);
+}
+
+void sti_impulses_free(st_System *s)
+{
+    sti_ImpulseSums *sums = &s->impulses;
+    release(s, &sums->stage);
+    release(s, &sums->piece);
+    release(s, &sums->way);
+    release(s, &sums->total);
+    release(s, &sums->last);
+    release(s, &sums->saved);
+}
+
+/* ---- sums ----------------------------------------------------------------------------------------- */
+
+static void clear(const st_System *s, sti_StepImpulses *sum)
+{
+    if (sum->spring == NULL) return;
+    for (int k = 0; k < 2; k++) {
+        memset(sum->load[k], 0, (size_t)STI_N_LOADS * (size_t)s->model.n_v * sizeof *sum->load[k]);
+        memset(sum->joint[k], 0, (size_t)(joint_count(s) + 1) * sizeof *sum->joint[k]);
+    }
+    memset(sum->spring, 0, (size_t)(spring_count(s) + 1) * sizeof *sum->spring);
+    sum->n = 0;
+    sum->time = 0;
+}
+
+/* to = scale to + factor from. */
+static void combine(double *to, double scale_to, const double *from, double factor, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = scale_to * to[i] + factor * from[i];
+}
+
+/* The place of a contact in a list, made where there is none; *at: where to look from on. */
+static st_Status find_contact(const st_System *s, sti_StepImpulses *sum, uint64_t id, int element, int *at,
+                              sti_ContactImpulse **out, st_Error *err)
+{
+    int k = *at;
+    while (k < sum->n && (sum->contact[k].id < id || (sum->contact[k].id == id && sum->contact[k].element < element)))
+        k++;
+    *at = k;
+    if (k == sum->n || sum->contact[k].id != id || sum->contact[k].element != element) {
+        STI_TRY(STI_GROW(&s->allocator, sum->contact, sum->capacity, sum->n + 1, err));
+        memmove(sum->contact + k + 1, sum->contact + k, (size_t)(sum->n++ - k) * sizeof *sum->contact);
+        memset(sum->contact + k, 0, sizeof *sum->contact);
+        sum->contact[k].id = id;
+        sum->contact[k].element = element;
+    }
+    *out = sum->contact + k;
+    return ST_OK;
+}
+
+static void combine_contact(sti_ContactImpulse *to, double scale_to, const sti_ContactImpulse *from, double factor)
+{
+    for (int k = 0; k < 2; k++) {
+        combine(to->r[k], scale_to, from->r[k], factor, ST_MAX_DIM);
+        to->linear[k] = add(scale(scale_to, to->linear[k]), scale(factor, from->linear[k]));
+        to->angular[k] = add(scale(scale_to, to->angular[k]), scale(factor, from->angular[k]));
+    }
+}
+
+/* What a contact is, without its impulses. */
+static void take_geometry(sti_ContactImpulse *to, const sti_ContactImpulse *from)
+{
+    sti_ContactImpulse was = *to;
+    *to = *from;
+    memcpy(to->r, was.r, sizeof to->r);
+    memcpy(to->linear, was.linear, sizeof to->linear);
+    memcpy(to->angular, was.angular, sizeof to->angular);
+}
+
+/* to = scale to + factor from; newer: contacts are where `from` has them. */
+static st_Status add_sum(const st_System *s, sti_StepImpulses *to, double scale_to, const sti_StepImpulses *from,
+                         double factor, bool newer, st_Error *err)
+{
+    const int64_t n_joint = (int64_t)(sizeof(sti_JointImpulse) / sizeof(double)) * joint_count(s);
+    const int64_t n_spring = (int64_t)(sizeof(sti_SpringImpulse) / sizeof(double)) * spring_count(s);
+    for (int k = 0; k < 2; k++) {
+        combine(to->load[k], scale_to, from->load[k], factor, (int64_t)STI_N_LOADS * s->model.n_v);
+        combine((double *)to->joint[k], scale_to, (const double *)from->joint[k], factor, n_joint);
+    }
+    combine((double *)to->spring, scale_to, (const double *)from->spring, factor, n_spring);
+    to->time = scale_to * to->time + factor * from->time;
+    for (int c = 0; c < to->n && scale_to != 1; c++)
+        combine_contact(&to->contact[c], scale_to, &to->contact[c], 0);
+    for (int c = 0, at = 0; c < from->n; c++) {
+        sti_ContactImpulse *contact;
+        const int n = to->n;
+        STI_TRY(find_contact(s, to, from->contact[c].id, from->contact[c].element, &at, &contact, err));
+        if (newer || to->n > n) take_geometry(contact, &from->contact[c]);
+        combine_contact(contact, 1, &from->contact[c], factor);
+    }
+    return ST_OK;
+}
+
+/* ---- the step problem at hand ---------------------------------------------------------------------- */
+
+static void add_row(const st_Sparse *rows, int k, double r, double *out)
+{
+    for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
+        out[rows->i[e]] += r * rows->x[e];
+}
+
+/* Force and torque of impulses r along (normal, tangent, normal x tangent), and about them. */
+st_Vec3 sti_contact_along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent)
+{
+    st_Vec3 sum = scale(r[0], normal);
+    if (dim > 1) sum = add(sum, scale(r[1], tangent));
+    if (dim > 2) sum = add(sum, scale(r[2], cross(normal, tangent)));
+    return sum;
+}
+
+/* Rolling about the tangents, spinning about the normal. */
+st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent)
+{
+    st_Vec3 sum = {0, 0, 0};
+    if (dim >= 5) sum = add(scale(r[3], tangent), scale(r[4], cross(normal, tangent)));
+    if (dim == 4 || dim == 6) sum = add(sum, scale(r[dim - 1], normal));
+    return sum;
+}
+
+/* Its mean over the stage where the stage takes the mean of two times. */
+static double motor_force(const st_System *s, int joint)
+{
+    const sti_Assembly *step = &s->step;
+    const double first = sti_motor_force(s->world, joint, step->t);
+    return step->ahead > 0 ? 0.5 * (first + sti_motor_force(s->world, joint, step->t + step->ahead)) : first;
+}
+
+/* Of bounded row k: 0 where there is none, or where the problem was an impact's. */
+static double bounded_impulse(const sti_Assembly *step, int k)
+{
+    return k >= 0 && k < step->n_bounded ? step->r[step->law[step->n_gaps + k].first] : 0.0;
+}
+
+/* Of both limits of a joint, along its coordinate or the other one. Limits come after the contacts, by id. */
+static double limit_impulse(const st_System *system, int joint, int which)
+{
+    const sti_Assembly *step = &system->step;
+    const sti_Sleep *sleep = &system->sleep;
+    double sum = 0;
+    for (int c = sleep->n_contacts - 1; c >= 0 && sleep->contact[c].impulse.id >= STI_LIMIT_ID; c--) {
+        const sti_Impulse *i = &sleep->contact[c].impulse;
+        if (sti_limit_joint(i->id) == joint && sti_limit_which(i->id) == which)
+            sum += ((i->id & 1u) != 0 ? -step->eta : step->eta) * i->r[0];
+    }
+    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--) {
+        const uint64_t id = step->chosen[c].entry.id;
+        const double r = step->r[step->law[c].first];
+        if (sti_limit_joint(id) == joint && sti_limit_which(id) == which) sum += (id & 1u) != 0 ? -r : r;
+    }
+    return sum;
+}
+
+/* Soft row k: its impulse, or with the explicit integrator that of its force at the velocity before. */
+static double soft_impulse(const st_System *s, const sti_StageEnds *ends, int k)
+{
+    const sti_Assembly *step = &s->step;
+    const int row = s->here.joint_rows.n_rows + k;
+    if (step->eta == 0) return 0;
+    if (s->def.integrator != ST_INTEGRATOR_EULER) return step->l[row];
+    const sti_SoftEntry *soft = &ends->rows->soft[k];
+    return -step->eta *
+           (soft->stiffness * soft->value + soft->damping * sti_row_dot(&ends->rows->soft_rows, k, ends->v));
+}
+
+static void add_measure(sti_JointImpulse *sum, st_Vec3 lever, double l, const sti_Measure *row)
+{
+    sum->linear = add(sum->linear, scale(l, row->on_b.linear));
+    sum->angular = add(sum->angular, scale(l, sub(row->on_b.angular, cross(lever, row->on_b.linear))));
+}
+
+st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_JointImpulse *out)
+{
+    const sti_World *world = system->world;
+    const sti_Joint *joint = &world->joint[index];
+    const sti_Assembly *step = &system->step;
+    const double *l = step->l + joint->first_row;
+    const st_Vec3 lever = sub(sti_joint_point(world, index, step->q), sti_pose(step->q, joint->b).p);
+    sti_Measure row[STI_JOINT_ROWS], x;
+    *out = (sti_JointImpulse){.gear = 0};
+    if (joint->type == ST_JOINT_GEAR) {
+        out->gear = l[0];
+        return ST_OK;
+    }
+    STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
+    STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
+    for (int k = 0; k < joint->n_rows; k++)
+        add_measure(out, lever, l[k], &row[k]);
+    const double motor = bounded_impulse(step, joint->motor_row) + step->eta * motor_force(system, index);
+    out->friction = bounded_impulse(step, joint->friction_row);
+    out->limit = limit_impulse(system, index, 0);
+    out->spring = joint->spring_row >= 0 ? soft_impulse(system, ends, joint->spring_row) : 0.0;
+    const double rotor = joint->rotor > 0 ? step->l[joint->rotor_row] : 0.0;
+    add_measure(out, lever, motor + out->friction + out->limit + out->spring + rotor, &x);
+    out->motor = joint->held ? l[joint->n_rows - 1] : motor;
+    if (joint->coordinate[1] == ST_COORDINATE_DEFAULT) return ST_OK;
+    STI_TRY(sti_joint_gauge(world, index, 1, step->q, &x, NULL));
+    out->other_limit = limit_impulse(system, index, 1);
+    add_measure(out, lever, out->other_limit, &x);
+    return ST_OK;
+}
+
+void sti_spring_impulse(const st_System *system, const sti_StageEnds *ends, int index, sti_SpringImpulse *out)
+{
+    const sti_World *world = system->world;
+    const double *q = system->step.q;
+    const sti_Spring *spring = &world->spring[index];
+    sti_Measure row[6];
+    const int n = sti_spring_measures(world, index, q, row, NULL);
+    const st_Vec3 lever = rotate(sti_pose(q, spring->b).q, spring->anchor_b);
+    *out = (sti_SpringImpulse){{0, 0, 0}, {0, 0, 0}};
+    for (int k = 0; k < n; k++) {
+        const double l = soft_impulse(system, ends, spring->soft_row + k);
+        out->linear = add(out->linear, scale(l, row[k].on_b.linear));
+        out->angular = add(out->angular, scale(l, sub(row[k].on_b.angular, cross(lever, row[k].on_b.linear))));
+    }
+}
+
+void sti_mass_times(const st_System *s, const double *x, double *out)
+{
+    const st_BlockDiag M = {.n_blocks = s->model.n_blocks, .first = s->model.first, .diagonal = s->mass.marked};
+    const double *block = s->step.M;
+    for (int b = 0; b < M.n_blocks; block += sti_block_numbers(&M, b), b++) {
+        const int first = M.first[b], n = M.first[b + 1] - first;
+        const bool diagonal = M.diagonal != NULL && M.diagonal[b];
+        for (int i = 0; i < n; i++) {
+            double sum = diagonal ? block[i] * x[first + i] : 0.0;
+            for (int j = 0; j < n && !diagonal; j++)
+                sum += block[i * n + j] * x[first + j];
+            out[first + i] = sum;
+        }
+    }
+}
+
+/* What the step problem at hand does to velocities, by kinds of load: out has STI_N_LOADS x n_v numbers, room n_v. */
+st_Status sti_stage_loads(const st_System *s, const sti_StageEnds *ends, double weight, double *out, double *room,
+                          st_Error *err)
+{
+    const sti_Assembly *step = &s->step;
+    const st_Model *model = &s->model;
+    const sti_World *world = s->world;
+    const int n_v = model->n_v, n_joint_rows = s->here.joint_rows.n_rows,
+              n_springs = world != NULL ? world->n_spring_rows : INT32_MAX;
+    double *of[STI_N_LOADS];
+    for (int k = 0; k < STI_N_LOADS; k++)
+        of[k] = out + (ptrdiff_t)k * n_v;
+    const st_Problem *problem = st_system_problem(s, NULL);
+    if (problem == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for the rows of the step problem");
+    for (int k = 0; k < problem->n_l; k++) {
+        const bool spring = k >= n_joint_rows && k - n_joint_rows < n_springs;
+        add_row(&problem->G, k, weight * step->l[k], of[spring ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
+    }
+    for (int c = 0; c < problem->n_contacts; c++) {
+        const bool contact = c < step->n_gaps && (world == NULL || step->chosen[c].entry.id < STI_LIMIT_ID);
+        for (int k = 0; k < step->law[c].dim; k++)
+            add_row(&problem->H, step->law[c].first + k, weight * step->r[step->law[c].first + k],
+                    of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT]);
+    }
+    if (step->eta == 0) return ST_OK;
+    if (s->def.integrator == ST_INTEGRATOR_EULER) {
+        const sti_RowList *rows = &ends->rows->soft_rows;
+        const st_Sparse soft = {.n_rows = n_v, .n_cols = rows->n_rows, .p = rows->p, .i = rows->i, .x = rows->x};
+        for (int k = 0; k < rows->n_rows; k++)
+            add_row(&soft, k, weight * soft_impulse(s, ends, k), of[k < n_springs ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
+    }
+    for (int i = 0; i < n_v; i++) {
+        of[STI_LOAD_APPLIED][i] += weight * step->eta * ends->applied[i];
+        of[STI_LOAD_GYROSCOPIC][i] += weight * ends->turning[i];
+        if (ends->lag != NULL) of[STI_LOAD_JOINT][i] += weight * ends->lag[i];
+    }
+    if (world == NULL || world->n_force_motors == 0) return ST_OK;
+    const double times[2] = {step->t, step->t + step->ahead}; /* motors of type force are part of k */
+    for (int k = 0; k < (step->ahead > 0 ? 2 : 1); k++) {
+        memset(room, 0, (size_t)n_v * sizeof *room);
+        STI_TRY(sti_motor_forces_add(world, times[k], step->q, room, err));
+        for (int i = 0; i < n_v; i++) {
+            const double impulse = weight * step->eta * (step->ahead > 0 ? 0.5 : 1.0) * room[i];
+            of[STI_LOAD_APPLIED][i] -= impulse;
+            of[STI_LOAD_JOINT][i] += impulse;
+        }
+    }
+    return ST_OK;
+}
+
+/* ---- stages, pieces, steps -------------------------------------------------------------------------- */
+
+static bool is_on(const st_System *s)
+{
+    return s->impulses.stage.spring != NULL;
+}
+
+static st_Status take_contacts(const st_System *s, sti_StepImpulses *sum, int kind, st_Error *err)
+{
+    const sti_Assembly *step = &s->step;
+    STI_TRY(STI_GROW(&s->allocator, sum->contact, sum->capacity, step->n_gaps, err));
+    sum->n = step->n_gaps;
+    for (int c = 0; c < step->n_gaps; c++) {
+        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        const double *r = step->r + step->law[c].first;
+        const int dim = step->law[c].dim;
+        sti_ContactImpulse *out = &sum->contact[c];
+        *out = (sti_ContactImpulse){.id = entry->id,
+                                    .element = step->chosen[c].element,
+                                    .dim = dim,
+                                    .a = entry->a,
+                                    .b = entry->b,
+                                    .shape_a = entry->shape_a,
+                                    .shape_b = entry->shape_b,
+                                    .point = entry->point,
+                                    .normal = entry->normal,
+                                    .tangent = entry->tangent,
+                                    .gap = entry->gap};
+        memcpy(out->r[kind], r, (size_t)dim * sizeof *r);
+        out->linear[kind] = sti_contact_along(dim, r, entry->normal, entry->tangent);
+        out->angular[kind] = sti_contact_about(dim, r, entry->normal, entry->tangent);
+    }
+    return ST_OK;
+}
+
+/* The step problem at hand, as it was solved. */
+static st_Status take_stage(st_System *s, st_Error *err)
+{
+    sti_StepImpulses *sum = &s->impulses.stage;
+    const int kind = s->step.eta > 0 ? STI_FINITE : STI_IMPACT;
+    const sti_StageEnds ends = {.rows = &s->here,
+                                .v = s->v,
+                                .applied = s->stages.applied,
+                                .turning = s->stages.turning,
+                                .lag = s->step.means ? s->mean.lag : NULL};
+    clear(s, sum);
+    sum->time = s->step.eta;
+    STI_TRY(sti_stage_loads(s, &ends, 1.0, sum->load[kind], s->work_k, err));
+    for (int k = 0; k < joint_count(s); k++)
+        STI_TRY(sti_joint_impulse(s, &ends, k, &sum->joint[kind][k]));
+    for (int k = 0; k < spring_count(s) && kind == STI_FINITE; k++)
+        sti_spring_impulse(s, &ends, k, &sum->spring[k]);
+    return take_contacts(s, sum, kind, err);
+}
+
+void sti_carry_nothing(st_System *s)
+{
+    s->stages.carried_work = 0;
+    clear(s, &s->impulses.piece);
+    clear(s, &s->impulses.way);
+}
+
+st_Status sti_carry_impulses(st_System *s, double weight, double way, st_Error *err)
+{
+    s->stages.carried_work += weight * s->step.friction_work;
+    if (!is_on(s)) return ST_OK;
+    STI_TRY(take_stage(s, err));
+    STI_TRY(add_sum(s, &s->impulses.piece, 1, &s->impulses.stage, weight, true, err));
+    return add_sum(s, &s->impulses.way, 1, &s->impulses.stage, way, true, err);
+}
+
+st_Status sti_total_impulses(st_System *s, double weight, double way, st_Error *err)
+{
+    STI_TRY(sti_carry_impulses(s, weight, way, err));
+    s->step.friction_work = s->stages.carried_work;
+    s->stages.carried_work = 0;
+    return ST_OK;
+}
+
+st_Status sti_carry_last(st_System *s, double weight, st_Error *err)
+{
+    STI_TRY(add_sum(s, &s->impulses.piece, 1, &s->impulses.last, weight, false, err));
+    return add_sum(s, &s->impulses.way, 1, &s->impulses.last, 0.5 * weight, false, err);
+}
+
+/* Contact c of the step problem at hand, in the sums of the piece. */
+static sti_ContactImpulse *of_piece(const st_System *s, int c)
+{
+    const uint64_t id = s->step.chosen[c].entry.id;
+    const int element = s->step.chosen[c].element;
+    const sti_StepImpulses *piece = &s->impulses.piece;
+    int lo = 0, hi = piece->n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        const sti_ContactImpulse *contact = &piece->contact[middle];
+        if (contact->id < id || (contact->id == id && contact->element < element))
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    const bool found = lo < piece->n && piece->contact[lo].id == id && piece->contact[lo].element == element;
+    return found ? &piece->contact[lo] : NULL;
+}
+
+/* To the impact of a joint's limit. */
+static st_Status add_to_limit(st_System *s, uint64_t id, double impulse, st_Error *err)
+{
+    const int joint = sti_limit_joint(id), which = sti_limit_which(id);
+    const double l = (id & 1u) != 0 ? -impulse : impulse, *q = s->step.q;
+    sti_JointImpulse *sum = &s->impulses.piece.joint[STI_IMPACT][joint];
+    sti_Measure x;
+    STI_TRY(sti_joint_gauge(s->world, joint, which, q, &x, err));
+    add_measure(sum, sub(sti_joint_point(s->world, joint, q), sti_pose(q, s->world->joint[joint].b).p), l, &x);
+    *(which == 0 ? &sum->limit : &sum->other_limit) += l;
+    return ST_OK;
+}
+
+st_Status sti_carry_normal(st_System *s, int c, double impulse, st_Error *err)
+{
+    sti_ContactImpulse *contact = of_piece(s, c);
+    const bool limit = s->world != NULL && sti_limit_joint(s->step.chosen[c].entry.id) >= 0;
+    const st_Sparse H = s->step.problem.H;
+    double *load =
+        s->impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * s->model.n_v;
+    if (contact == NULL) return ST_OK;
+    contact->r[STI_IMPACT][0] += impulse;
+    contact->linear[STI_IMPACT] = add(contact->linear[STI_IMPACT], scale(impulse, contact->normal));
+    add_row(&H, s->step.law[c].first, impulse, load);
+    return limit ? add_to_limit(s, contact->id, impulse, err) : ST_OK;
+}
+
+const double *sti_impact_impulse(const st_System *s, int c)
+{
+    static const double none[ST_MAX_DIM];
+    const sti_ContactImpulse *contact = of_piece(s, c);
+    return contact != NULL ? contact->r[STI_IMPACT] : none;
+}
+
+st_Status sti_cut_piece(st_System *s, double at, st_Error *err)
+{
+    if (sti_integrator(s)->order == 1) return ST_OK; /* its velocity is that of the end all the way */
+    return add_sum(s, &s->impulses.piece, at * (3 * at - 2), &s->impulses.way, 6 * at * (1 - at), false, err);
+}
+
+void sti_impulses_begin(st_System *s)
+{
+    clear(s, &s->impulses.total);
+    sti_carry_nothing(s);
+}
+
+/* v_new is the velocity at the end of the piece. */
+st_Status sti_sum_piece(st_System *s, st_Error *err)
+{
+    sti_ImpulseSums *sums = &s->impulses;
+    if (!is_on(s)) return ST_OK;
+    for (int c = 0; c < s->step.n_gaps; c++) {
+        sti_ContactImpulse *contact = of_piece(s, c);
+        if (contact != NULL)
+            sti_relative_velocity(s, s->v_new, &s->step.law[c], &s->step.chosen[c].entry, contact->velocity);
+    }
+    STI_TRY(add_sum(s, &sums->total, 1, &sums->piece, 1, true, err));
+    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, sums->last, sums->piece);
+    return ST_OK;
+}
+
+/* Before a step, and after one that failed. */
+st_Status sti_impulses_save(st_System *s, st_Error *err)
+{
+    if (!remembers(s)) return ST_OK;
+    clear(s, &s->impulses.saved);
+    return add_sum(s, &s->impulses.saved, 1, &s->impulses.last, 1, true, err);
+}
+
+void sti_impulses_restore(st_System *s)
+{
+    if (remembers(s)) STI_EXCHANGE(sti_StepImpulses, s->impulses.last, s->impulses.saved);
+}
