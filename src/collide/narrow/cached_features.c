@@ -103,7 +103,7 @@ static int facing(const sti_Core *core, st_Vec3 n)
     return best;
 }
 
-static int edge_between(const sti_Facets *f, const int end[2])
+int sti_edge_between(const sti_Facets *f, const int end[2])
 {
     for (int k = 0; k < f->n_edges; k++) {
         const int *edge = f->edge + (ptrdiff_t)4 * k;
@@ -115,10 +115,11 @@ static int edge_between(const sti_Facets *f, const int end[2])
 uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n)
 {
     int of_a[2], of_b[2];
-    if (a->facets == NULL || b->facets == NULL) return 0;
+    if (a->facets == NULL || b->facets == NULL) return sti_parts_along(a, b, n);
     const double within = 0.5 * LIFT * (a->size + b->size);
     const int n_a = top_corners(a, n, within, of_a), n_b = top_corners(b, scale(-1, n), within, of_b);
-    if (n_a == 2 && n_b == 2) return pack(EDGE_EDGE, edge_between(a->facets, of_a), edge_between(b->facets, of_b));
+    if (n_a == 2 && n_b == 2)
+        return pack(EDGE_EDGE, sti_edge_between(a->facets, of_a), sti_edge_between(b->facets, of_b));
     if (n_a > 2 && n_b == 1) return pack(FACE_CORNER, facing(a, n), of_b[0]);
     if (n_a == 1 && n_b > 2) return pack(CORNER_FACE, of_a[0], facing(b, scale(-1, n)));
     return 0;
@@ -164,7 +165,7 @@ static double room_for_ball(double room, double rho, double gap, st_Vec3 x, st_V
 }
 
 /* How far inside the face is p, a point of its plane? Negative: it is not. */
-static double clearance(const sti_Core *core, int face, st_Vec3 p)
+double sti_face_clearance(const sti_Core *core, int face, st_Vec3 p)
 {
     const sti_Facets *f = core->facets;
     const int *corner = f->face_vertex + f->face_first[face], n = f->face_first[face + 1] - f->face_first[face];
@@ -189,7 +190,7 @@ static bool face_is_certain(const sti_Core *core, int face, const sti_Core *othe
     int lowest = corner;
     const double over = standing_out(other, scale(-1, n), alone, size, &lowest);
     if (!(over > 0)) return false;
-    const double rho = clearance(core, face, sub(q, scale(out->gap, n)));
+    const double rho = sti_face_clearance(core, face, sub(q, scale(out->gap, n)));
     if (!(rho > CLEAR * size)) return false;
     const st_Vec3 x = sub(on, sti_core_vertex(other, lowest));
     if (out->gap < 0 && !holds_ball(rho, -out->gap, x, n, 0)) return false;
@@ -301,7 +302,8 @@ bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, 
 static bool distance_of(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, bool proved,
                         sti_Distance *out)
 {
-    if (features == 0 || a->facets == NULL || b->facets == NULL) return false;
+    if (features == 0) return false;
+    if (a->facets == NULL || b->facets == NULL) return sti_parts_distance(a, b, features, beyond, out);
     const int kind = kind_of(features), i = first_of(features), j = second_of(features);
     const bool certain = kind == FACE_CORNER   ? face_and_corner(a, i, b, j, 1, proved, out)
                          : kind == CORNER_FACE ? face_and_corner(b, j, a, i, -1, proved, out)

@@ -7,11 +7,6 @@
  * axes know better; their gap differs from the distance by less than this.                        */
 #define TOUCHING 2e-10
 
-static bool is_round(const sti_Core *core)
-{
-    return core->kind > STI_CORE_HULL;
-}
-
 static void witness(const sti_Simplex *s, sti_Distance *out)
 {
     out->a = out->b = vec3(0, 0, 0);
@@ -92,13 +87,14 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
     return true;
 }
 
-/* GJK's answer, or the exact one of the features that it has found. */
-static void make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
+/* The exact answer of the features that are farthest along a normal nearly known, if it can be proved. */
+static bool make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
 {
     sti_Distance exact;
-    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, &exact)) return;
+    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, &exact)) return false;
     exact.rounds = out->rounds;
     *out = exact;
+    return true;
 }
 
 void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, const sti_Guess *guess, sti_Distance *out)
@@ -122,12 +118,14 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
         /* at touching several axes are equally good, and not all have points over each other: GJK's do */
         if (fabs(out->gap) <= 4 * touching) witness(&simplex, out);
         out->features = sti_features_along(a, b, out->normal);
+        if (a->facets == NULL || b->facets == NULL) (void)make_exact(a, b, beyond, out);
         return;
     }
-    if (flat) make_exact(a, b, beyond, out);
     sti_Directions others = {.n = 0};
     if (!apart) sti_epa(a, b, &simplex, out, &others);
-    if (is_round(a) || is_round(b)) sti_polish(a, b, out);
+    if (make_exact(a, b, beyond, out) || flat) return;
+    sti_polish(a, b, out);
     for (int k = 0; k < others.n; k++)
         try_direction(a, b, others.direction[k], out);
+    if (!make_exact(a, b, beyond, out)) out->features = sti_features_along(a, b, out->normal);
 }

@@ -239,14 +239,7 @@ static void cone_feature(const sti_Core *core, st_Vec3 n, sti_Feature *out)
         return;
     }
     st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2]));
-    double x = dot(core->axis[0], n), y = dot(core->axis[1], n), across = hypot(x, y);
-    if (!(across > 0)) {
-        set_point(out, apex, 0);
-        return;
-    }
-    st_Vec3 rim =
-        add(core->p, core_to_world(core, vec3(core->extent * x / across, core->extent * y / across, core->lo)));
-    st_Vec3 way = sub(rim, apex);
+    const st_Vec3 rim = core_rim_point(core, n, core->lo), way = sub(rim, apex);
     if (fabs(dot(way, n)) <= FACING * norm(way))
         set_edge(out, apex, 0, rim, 1);
     else

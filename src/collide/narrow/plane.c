@@ -42,13 +42,11 @@ static st_Status try_corners(const Against *plane, const sti_Core *core)
 static st_Status try_round(const Against *plane, const sti_Core *core)
 {
     st_Vec3 down = scale(-1, plane->n), z = core->axis[2];
-    double x = dot(core->axis[0], down), y = dot(core->axis[1], down), across = hypot(x, y);
-    if (!(across > 0)) x = across = 1;
-    st_Vec3 rim = vec3(core->extent * x / across, core->extent * y / across, 0);
     for (int end = 0; end < 2; end++) {
-        st_Vec3 p = vec3(rim.x, rim.y, end == 0 ? core->lo : core->hi);
-        if (core->kind == STI_CORE_CONE && end == 1) p = vec3(0, 0, core->hi);
-        STI_TRY(try_point(plane, add(core->p, core_to_world(core, p)), (uint32_t)end));
+        const bool apex = core->kind == STI_CORE_CONE && end == 1;
+        const st_Vec3 p =
+            apex ? add(core->p, scale(core->hi, z)) : core_rim_point(core, down, end == 0 ? core->lo : core->hi);
+        STI_TRY(try_point(plane, p, (uint32_t)end));
     }
     sti_Feature feature;
     sti_core_feature(core, down, &feature);

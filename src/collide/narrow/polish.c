@@ -55,13 +55,6 @@ static bool has_place(const Part *part)
     return part->kind == PART_EDGE || part->kind == PART_RULING || part->kind == PART_RIM;
 }
 
-static st_Vec3 rim_point(const sti_Core *core, st_Vec3 m, double z)
-{
-    double x = dot(core->axis[0], m), y = dot(core->axis[1], m), across = hypot(x, y);
-    if (!(across > 0)) x = across = 1;
-    return add(core->p, core_to_world(core, vec3(core->extent * x / across, core->extent * y / across, z)));
-}
-
 /* The ends of a straight part for the outward direction m; twice the same where it is a point. */
 static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 end[2])
 {
@@ -72,9 +65,9 @@ static void ends_of(const sti_Core *core, const Part *part, st_Vec3 m, st_Vec3 e
     case PART_RIM: /* not straight */
         break;
     case PART_RULING:
-        end[0] = rim_point(core, m, core->lo);
-        end[1] =
-            core->kind == STI_CORE_CONE ? add(core->p, scale(core->hi, core->axis[2])) : rim_point(core, m, core->hi);
+        end[0] = core_rim_point(core, m, core->lo);
+        end[1] = core->kind == STI_CORE_CONE ? add(core->p, scale(core->hi, core->axis[2]))
+                                             : core_rim_point(core, m, core->hi);
         break;
     case PART_SMOOTH:
         end[0] = end[1] = sti_support(core, m);
@@ -147,7 +140,7 @@ static void guess_cylinder(const sti_Core *core, st_Vec3 m, Parts *parts)
 
 static void guess_cone(const sti_Core *core, st_Vec3 m, Parts *parts)
 {
-    st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2])), rim = rim_point(core, m, core->lo);
+    st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2])), rim = core_rim_point(core, m, core->lo);
     Part guesses[2] = {{.kind = PART_RIM, .z = core->lo}, {.kind = PART_VERTEX, .p = apex, .q = apex}};
     double rise = dot(m, sub(apex, rim));
     guess(parts, guesses[rise > 0]);

@@ -127,14 +127,6 @@ static st_Vec3 support_hull(const sti_Core *core, st_Vec3 d)
     return add(core->p, core_to_world(core, f->vertex[sti_facets_farthest(f, core_to_local(core, d))]));
 }
 
-/* Radius times the direction of d across the axis; any direction where d is along it. */
-static st_Vec3 rim_direction(const sti_Core *core, st_Vec3 d)
-{
-    double x = dot(core->axis[0], d), y = dot(core->axis[1], d), across = hypot(x, y);
-    if (!(across > 0)) x = across = 1;
-    return add(scale(core->extent * x / across, core->axis[0]), scale(core->extent * y / across, core->axis[1]));
-}
-
 st_Vec3 sti_support(const sti_Core *core, st_Vec3 d)
 {
     switch (core->kind) {
@@ -154,12 +146,10 @@ st_Vec3 sti_support(const sti_Core *core, st_Vec3 d)
     case STI_CORE_HULL:
         return support_hull(core, d);
     case STI_CORE_CYLINDER:
-        return add(core->p,
-                   add(rim_direction(core, d), scale(dot(core->axis[2], d) >= 0 ? core->hi : core->lo, core->axis[2])));
+        return core_rim_point(core, d, dot(core->axis[2], d) >= 0 ? core->hi : core->lo);
     case STI_CORE_CONE: {
-        st_Vec3 apex = scale(core->hi, core->axis[2]),
-                rim = add(rim_direction(core, d), scale(core->lo, core->axis[2]));
-        return add(core->p, dot(d, apex) > dot(d, rim) ? apex : rim);
+        const st_Vec3 apex = add(core->p, scale(core->hi, core->axis[2])), rim = core_rim_point(core, d, core->lo);
+        return dot(d, sub(apex, rim)) > 0 ? apex : rim;
     }
     case STI_CORE_ELLIPSOID: {
         /* max d.x over |x/half| = 1: x = half^2 d / |half d| */

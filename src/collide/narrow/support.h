@@ -72,6 +72,15 @@ static inline st_Vec3 sti_across(st_Vec3 n, st_Vec3 e)
     return scale(1 / norm(n), n);
 }
 
+/* Of the rim at height z of a cylinder or cone, the point farthest along d; any one where d is along the axis. */
+static inline st_Vec3 core_rim_point(const sti_Core *core, st_Vec3 d, double z)
+{
+    double x = dot(core->axis[0], d), y = dot(core->axis[1], d), across = sqrt(x * x + y * y);
+    if (!(across > 0)) x = across = 1;
+    const double r = core->extent / across;
+    return add(core->p, core_to_world(core, vec3(r * x, r * y, z)));
+}
+
 /* The point of the core farthest along d (any length, not 0). */
 st_Vec3 sti_support(const sti_Core *core, st_Vec3 d);
 
@@ -155,6 +164,13 @@ bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t featur
 /* The same, without proof, after moves within the `room` of a distance before. false: so near to touching that nothing
  * is certain.                                                                                        */
 bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+
+/* part_distance.c: the same where one core is neither box nor hull; the two functions above call them. */
+uint32_t sti_parts_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
+bool sti_parts_distance(const sti_Core *a, const sti_Core *b, uint32_t parts, double beyond, sti_Distance *out);
+/* The edge between two vertices, -1: none; how far inside a face a point of its plane is, negative: outside. */
+int sti_edge_between(const sti_Facets *f, const int end[2]);
+double sti_face_clearance(const sti_Core *core, int face, st_Vec3 p);
 
 /* Their axis, as a unit: a good guess where nothing is certain. */
 bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, st_Vec3 *n);
