@@ -13,7 +13,7 @@ typedef struct SolveOptions {
 } SolveOptions;
 
 typedef enum SolveStatus {
-    SOLVED,        /* error <= tolerance, recomputed                                   */
+    SOLVED,        /* certified <= tolerance, recomputed                               */
     NOT_CONVERGED, /* the solver came to its end                                       */
     TIME_LIMIT,    /* it was stopped                                                   */
     NO_SOLUTION,   /* proved                                                           */
@@ -27,6 +27,7 @@ typedef struct SolveResult {
     const char *answered; /* by `auto`: the solver that found it, else NULL             */
     SolveStatus status;
     double error, error_rho, seconds, violation, complementarity;
+    double equality, certified; /* st_FrictionError */
     long iterations;
     int worst; /* contact, -1: none */
     char message[256];

@@ -99,6 +99,8 @@ static bool judge(const SolvedFile *solved, const double *r, SolveResult *result
         if (st_friction_error(solved->friction, r, NULL, NULL, &friction, err) != ST_OK) return false;
         result->error = friction.error;
         result->error_rho = friction.error_rho;
+        result->equality = friction.equality;
+        result->certified = friction.certified;
         result->violation = friction.cone_violation;
         result->complementarity = friction.complementarity;
         result->worst = friction.worst_contact;
@@ -107,6 +109,8 @@ static bool judge(const SolvedFile *solved, const double *r, SolveResult *result
     if (st_lcp_error(&solved->file->lcp, r, NULL, &lcp, err) != ST_OK) return false;
     result->error = lcp.error;
     result->error_rho = lcp.error_rho;
+    result->equality = 0; /* free rows are part of the error */
+    result->certified = lcp.certified;
     result->violation = lcp.violation;
     result->complementarity = lcp.complementarity;
     return true;
@@ -139,14 +143,17 @@ static void conclude(const SolvedFile *solved, Work *work, SolveResult *result)
         snprintf(result->message, sizeof result->message, "%.250s", err.message);
         return;
     }
-    if (result->error <= o->tolerance)
+    if (result->certified <= o->tolerance)
         result->status = SOLVED;
     else if (proved_impossible(solved, work, result))
         result->status = NO_SOLUTION;
     else
         result->status = work->deadline.struck ? TIME_LIMIT : NOT_CONVERGED;
-    if (result->status == SOLVED && !(result->error_rho <= o->tolerance))
-        snprintf(result->message, sizeof result->message, "error_rho is above the tolerance");
+    if (result->status == SOLVED || result->status == NO_SOLUTION || !(result->error <= o->tolerance)) return;
+    const char *part = !(result->error_rho <= o->tolerance)  ? "error_rho is"
+                       : !(result->equality <= o->tolerance) ? "the error of the equality rows is"
+                                                             : "what rounding may hide is";
+    snprintf(result->message, sizeof result->message, "%s above the tolerance", part);
 }
 
 /* An LCP is a contact problem of dimension 1: frictionless rows, and rows without bounds where they are free. */
@@ -189,7 +196,7 @@ static void run_solver(const SolvedFile *solved, const SolveOptions *options, co
     Work work = {.solved = solved, .options = options};
     st_Error err = {0};
     *result = (SolveResult){.solver = name, .worst = -1, .error = NAN, .error_rho = NAN, .seconds = NAN};
-    result->violation = result->complementarity = NAN;
+    result->violation = result->complementarity = result->equality = result->certified = NAN;
     work.r = calloc((size_t)solved->file->n + 1, sizeof *work.r);
     st_Status status = work.r != NULL ? ST_OK : ST_ERR_MEMORY;
     if (status != ST_OK) snprintf(err.message, sizeof err.message, "out of memory");

@@ -91,6 +91,8 @@ static void put_result(Json *json, const SolveResult *r)
     put_text(json, "status", solve_status_name(r->status));
     put_number(json, "error", r->error);
     put_number(json, "error_rho", r->error_rho);
+    put_number(json, "equality", r->equality);
+    put_number(json, "certified", r->certified);
     put_integer(json, "iterations", r->iterations);
     put_number(json, "seconds", r->seconds);
     put_number(json, "cone_violation", r->violation);

@@ -215,6 +215,9 @@ static st_Status solve_and_judge(FrictionObject *self, const st_SolverDef *asked
     st_Status status = st_solver_create(&def, &solver, err);
     if (status == ST_OK) status = st_friction_solve(self->ready, solver, solution, &row->info, err);
     if (status == ST_OK) status = st_friction_error(self->ready, solution->r, NULL, NULL, &row->judged, err);
+    if (status == ST_OK &&
+        !(def.all_errors ? row->judged.certified <= def.tolerance : row->judged.equality <= def.tolerance))
+        row->info.converged = false;
     st_solver_destroy(solver);
     away_end(&away);
     self->busy = false;
@@ -230,7 +233,7 @@ static PyObject *friction_solve(FrictionObject *self, PyObject *args, PyObject *
     st_Solution solution = {0};
     st_SolverDef def = st_solver_def();
     st_Error err = {0};
-    int all_errors = 0;
+    int all_errors = 1;
     double *first = NULL, iterations = def.max_iterations;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|sOOOpi:solve", names, &def.name, &tolerance, &most, &start,
                                      &all_errors, &def.threads) ||
@@ -424,12 +427,12 @@ static PyObject *friction_repr(FrictionObject *self)
 #define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
 static PyMethodDef friction_methods[] = {
     {"solve", WITH_KEYWORDS(friction_solve),
-     "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=False, "
+     "solve($self, /, solver='auto', tolerance=None, max_iterations=None, start=None, all_errors=True, "
      "threads=1)\n--\n\n"
      "Solve it: a Solution, judged by code that no solver shares. Not converging is no exception: look at "
      "converged.\n\n"
-     "start: impulses to begin with. all_errors: the tolerance holds for error and error_rho, too. Other threads run\n"
-     "meanwhile, and Ctrl-C ends it."},
+     "start: impulses to begin with. all_errors=False: the tolerance holds for the natural residual alone. Other\n"
+     "threads run meanwhile, and Ctrl-C ends it."},
     {"error", (PyCFunction)friction_error, METH_O, "error($self, r, /)\n--\n\nHow good r is: a FrictionError."},
     {"accepts", (PyCFunction)friction_accepts, METH_O,
      "accepts($self, solver, /)\n--\n\nCan the named solver take it?"},

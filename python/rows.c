@@ -278,6 +278,8 @@ static const Field solution[] = {
     SOLVED(fallback, "the one that gave up before it, or None"),
     JUDGED(error, "|r - P(r - u)| / |q|, recomputed from the data by code that no solver shares"),
     JUDGED(error_rho, "|r - P(r - rho u)| / (rho |q|), rho = 1/mean(diag W), likewise"),
+    JUDGED(equality, "|G'v + b| against its terms; 0 without equality rows"),
+    JUDGED(certified, "upper bound of the three in exact arithmetic: solved means at most the tolerance"),
     JUDGED(cone_violation, "how far the worst impulse is outside its cone [N s]"),
     JUDGED(penetration, "the most negative normal velocity, as a number >= 0 [m/s]"),
     JUDGED(complementarity, "sum over contacts of |r . u| [J]"),
@@ -288,6 +290,9 @@ static const Field solution[] = {
 static const Field friction_error[] = {
     F(error, "|r - P(r - u)| / |q|"),
     F(error_rho, "|r - P(r - rho u)| / (rho |q|), rho = 1/mean(diag W)"),
+    F(equality, "|G'v + b| against its terms; 0 without equality rows"),
+    F(rounding, "how far error and error_rho may be from their values in exact arithmetic"),
+    F(certified, "upper bound of the three in exact arithmetic: solved means at most the tolerance"),
     F(cone_violation, "how far the worst impulse is outside its cone [N s]"),
     F(penetration, "the most negative normal velocity, as a number >= 0 [m/s]"),
     F(complementarity, "sum over contacts of |r . u| [J]"),
@@ -309,6 +314,7 @@ static const Field lcp_solution[] = {
     FIELD_AS(LcpRow, info.pivots, "pivots", "taken"),
     FIELD_AS(LcpRow, judged.error, "error", "|min(z, w)| / |q|, of free rows |w|; absolute where q = 0"),
     FIELD_AS(LcpRow, judged.error_rho, "error_rho", "likewise with rho w over rho |q|, rho = 1/mean(|diag M|)"),
+    FIELD_AS(LcpRow, judged.certified, "certified", "upper bound of both in exact arithmetic"),
     FIELD_AS(LcpRow, judged.violation, "violation", "the most negative z, as a number >= 0"),
     FIELD_AS(LcpRow, judged.complementarity, "complementarity", "sum of |z w|"),
 };

@@ -202,7 +202,7 @@ _Columns = tuple[Array, Array, Array]
 @final
 class FrictionProblem:
     def __new__(cls, mu: _Numbers, dim: int = 3, *, W: _Matrix | None = None, q: _Numbers | None = None, V: _Matrix | None = None, R: _Matrix | None = None, s: _Numbers | None = None, M: _Matrix | None = None, H: _Matrix | None = None, f: _Numbers | None = None, w: _Numbers | None = None, G: _Matrix | None = None, b: _Numbers | None = None, mu_roll: _Numbers | None = None, mu_spin: _Numbers | None = None) -> FrictionProblem: ...
-    def solve(self, /, solver: str = "auto", tolerance: float | None = None, max_iterations: int | None = None, start: _Numbers | None = None, all_errors: bool = False, threads: int = 1) -> Solution: ...
+    def solve(self, /, solver: str = "auto", tolerance: float | None = None, max_iterations: int | None = None, start: _Numbers | None = None, all_errors: bool = True, threads: int = 1) -> Solution: ...
     def error(self, r: _Numbers, /) -> FrictionError: ...
     def accepts(self, solver: str, /) -> bool: ...
     def lowest(self, /) -> float: ...
@@ -494,6 +494,8 @@ class Solution(NamedTuple):
     fallback: str | None
     error: float
     error_rho: float
+    equality: float
+    certified: float
     cone_violation: float
     penetration: float
     complementarity: float
@@ -502,6 +504,9 @@ class Solution(NamedTuple):
 class FrictionError(NamedTuple):
     error: float
     error_rho: float
+    equality: float
+    rounding: float
+    certified: float
     cone_violation: float
     penetration: float
     complementarity: float
@@ -521,6 +526,7 @@ class LcpSolution(NamedTuple):
     pivots: int
     error: float
     error_rho: float
+    certified: float
     violation: float
     complementarity: float
 

@@ -20,6 +20,7 @@ build|libexpat1-dev|reads robots: URDF, MJCF|header expat.h expat
 build|zlib1g-dev|reports with the run inside|header zlib.h z
 python|python3-dev|the Python module|command python3-config
 test|libcmocka-dev|the tests are written with it|header cmocka.h cmocka
+test|libgmp-dev|certificates of solutions are checked in rational arithmetic|header gmp.h gmp
 numpy|python3-numpy|the Python module is tested with it, too|module numpy
 browser|nodejs|builds the page of the viewer again, to compare|command node
 browser|npm|fetches what the page is made of, pinned by viewer/package-lock.json|command npm

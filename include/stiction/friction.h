@@ -56,9 +56,16 @@ ST_API bool st_friction_accepts(const st_Friction *friction, const char *solver)
  * recomputed from the data with a factorisation of their own. Shares no code with solvers or residuals.
  *
  *     error     = | r - P(r - u^) | / | q |                 q of the local form; absolute where q = 0
- *     error_rho = | r - P(r - rho u^) | / (rho | q |),      rho = 1 / mean(diag W)                  */
+ *     error_rho = | r - P(r - rho u^) | / (rho | q |),      rho = 1 / mean(diag W)
+ *
+ * docs/problems.md says what is taken instead at contacts with a coefficient above 1. Everything is computed in
+ * double-double arithmetic with a bound on its rounding. Solved means: certified <= tolerance.     */
 typedef struct st_FrictionError {
     double error, error_rho;
+    double equality;        /* | G'v + b | / | |G'||v| + |b| |; local: of V'r + R l + s. 0 without equality rows */
+    double rounding;        /* how far error and error_rho may be from their values in exact arithmetic */
+    double certified;       /* the larger of error + rounding, error_rho + rounding and equality: an upper
+                             * bound that holds in exact arithmetic; infinite where numbers overflow  */
     double cone_violation;  /* how far the worst r_i is outside its cone [N s]          */
     double penetration;     /* the most negative normal velocity, as a number >= 0 [m/s] */
     double complementarity; /* sum over contacts of | r . u^ | [J]                      */
@@ -95,8 +102,9 @@ ST_API void st_friction_copy_destroy(st_FrictionCopy *copy);
  *     error_rho likewise with rho w, over rho | q |:  rho = 1 / mean(| diag M |)                       */
 typedef struct st_LcpError {
     double error, error_rho;
-    double violation;       /* the most negative z of a row that is not free, as a number >= 0 */
-    double complementarity; /* sum of | z w | over rows that are not free                */
+    double rounding, certified; /* as in st_FrictionError; solved means: certified <= tolerance  */
+    double violation;           /* the most negative z of a row that is not free, as a number >= 0 */
+    double complementarity;     /* sum of | z w | over rows that are not free                */
 } st_LcpError;
 
 /* Compute the error of z. w (n, may be NULL) receives M z + q. */

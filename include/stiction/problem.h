@@ -122,6 +122,7 @@ typedef struct st_Residual {
     double natural;         /* | r - P(r - rho u^) | / max(| rho b |, | rho u_scale |), docs/methods.md   */
     double error;           /* | r - P(r - u^) | / | b |: the unscaled twin, for problem files */
     double error_rho;       /* the same with one rho = 1/mean(diag W) for all contacts */
+    double rounding;        /* how much of the figures above rounding may hide; 0: not worth mentioning */
     double joint;           /* max | G'v + Cb l + g | [m/s]                            */
     double cone_violation;  /* how far the worst r_i is outside its set [N s]          */
     double complementarity; /* sum over contacts of | r . u^ | [J]                     */
@@ -153,8 +154,8 @@ typedef struct st_SolverDef {
 typedef struct st_SolveInfo {
     const char *solver;   /* the one that answered                                     */
     const char *fallback; /* the one that gave up before it, or NULL                   */
-    bool converged;       /* residual.natural <= tolerance, as recomputed; error and
-                           * error_rho as well where the def asks for all_errors       */
+    bool converged;       /* residual.natural + rounding <= tolerance, as recomputed, and the joints are met;
+                           * error and error_rho as well where the def asks for all_errors */
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
     double start;         /* natural residual of the r it began with; -1: nobody looked  */

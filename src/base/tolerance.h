@@ -30,9 +30,9 @@
  * v_free comes out of a solve that loses a digit.                                                  */
 #define STI_NOISE 1e-14
 
-/* What the equations of joints may leave, against the velocities in them [m/s], or against 1 m/s where these are
- * smaller. Refinement gets them to 1e-10 where masses differ by many powers of ten; redundant joints that have drifted
- * apart by 1e-5 (Bricard's linkage at order one) contradict each other by 1e-7.                             */
+/* What the equations of joints may leave in a simulation, against the velocities in them and those that forces would
+ * bring without joints. Refinement gets them to 1e-10 where masses differ by many powers of ten; redundant joints that
+ * have drifted apart by 1e-5 (Bricard's linkage at order one) contradict each other by 1e-7. */
 #define STI_JOINT_NOISE 1e-6
 
 /* Overlap [m] beyond which a contact under gap drift counts as overlapping. Resting contacts hover around

@@ -6,6 +6,10 @@
  * solvers take as it stands.
  */
 #include "fclib/fclib.h"
+#include "problem/law.h"
+#include "solve/solver.h"
+
+#include <float.h>
 
 /* W and q where they are formed, W with every entry. */
 typedef struct sti_AsLocal {
@@ -14,6 +18,10 @@ typedef struct sti_AsLocal {
     int *i;
     double *x, *b;
 } AsLocal;
+
+/* Times the tolerance from which an answer is improved where rounding is in the way, and attempts at it. */
+#define WITHIN_REACH 100.0
+enum { CERTIFIED_ROUNDS = 7 };
 
 #define BAD(...) sti_fail(err, ST_ERR_ARGUMENT, __VA_ARGS__)
 
@@ -202,62 +210,122 @@ bool st_friction_accepts(const st_Friction *friction, const char *solver)
     return friction != NULL && st_solver_accepts(solver, ST_LAW_COULOMB, friction->problem->dim, true);
 }
 
+static st_Status factor_map(st_Friction *friction, st_Error *err)
+{
+    if (!friction->factored) STI_TRY(sti_friction_map_factor(friction->map, err));
+    friction->factored = true;
+    return ST_OK;
+}
+
 st_Status sti_friction_ready(st_Friction *friction, st_Error *err)
 {
     const int n = friction->n_r;
     if (friction->rho > 0.0) return ST_OK;
-    if (!friction->factored) STI_TRY(sti_friction_map_factor(friction->map, err));
-    friction->factored = true;
-    double *unit = sti_alloc(&friction->allocator, 2 * (int64_t)n, sizeof *unit);
-    if (unit == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", n);
-    double *u = unit + n, trace = 0.0;
-    if (is_plain_local(friction->problem)) {
-        const st_Sparse *W = &friction->problem->W;
-        for (int j = 0; j < n; j++)
-            for (int64_t e = W->p[j]; e < W->p[j + 1]; e++)
-                if (W->i[e] == j) trace += W->x[e];
-    }
-    for (int j = 0; j < n && !is_plain_local(friction->problem); j++) {
-        unit[j] = 1.0;
-        sti_friction_map_apply(friction->map, unit, true, NULL, NULL, u);
-        trace += u[j];
-        unit[j] = 0.0;
-    }
-    sti_friction_map_apply(friction->map, unit, false, NULL, NULL, friction->q);
-    sti_free(&friction->allocator, unit, 2 * (int64_t)n, sizeof *unit);
+    STI_TRY(factor_map(friction, err));
+    double trace, *zero = sti_alloc(&friction->allocator, n, sizeof *zero);
+    if (zero == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", n);
+    sti_friction_map_apply(friction->map, zero, false, NULL, NULL, friction->q);
+    sti_free(&friction->allocator, zero, n, sizeof *zero);
+    STI_TRY(sti_friction_map_trace(friction->map, &trace, err));
     friction->rho = trace > 0.0 ? n / trace : 1.0;
     return ST_OK;
 }
 
-/* v and l of a given r: the file's own, not those of the step problem, which leaves out what no contact touches. */
-static st_Status fill_velocities(st_Friction *friction, const st_Solution *solution, st_Error *err)
+/* v and l of a given r: the file's own, not those of the step problem, which leaves out what no contact touches. Where
+ * W was formed, nobody has looked at the equality rows yet: *equality tells how far they are from being met. */
+static st_Status fill_velocities(st_Friction *friction, const st_Solution *solution, double *equality, st_Error *err)
 {
     const st_FrictionProblem *p = friction->problem;
-    if ((solution->v == NULL || p->n_v == 0) && (solution->l == NULL || p->n_l == 0)) return ST_OK;
-    if (!friction->factored) STI_TRY(sti_friction_map_factor(friction->map, err));
-    friction->factored = true;
-    double *u = sti_alloc(&friction->allocator, friction->n_r, sizeof *u);
-    if (u == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);
-    sti_friction_map_apply(friction->map, solution->r, false, solution->v, solution->l, u);
-    sti_free(&friction->allocator, u, friction->n_r, sizeof *u);
-    return ST_OK;
+    const int64_t n = friction->n_r;
+    const bool wanted = (solution->v != NULL && p->n_v > 0) || (solution->l != NULL && p->n_l > 0);
+    *equality = 0.0;
+    if (!wanted && (friction->local == NULL || p->n_l == 0)) return ST_OK;
+    STI_TRY(factor_map(friction, err));
+    sti_Dd *u = sti_alloc(&friction->allocator, n, sizeof *u);
+    double *bound = sti_alloc(&friction->allocator, n, sizeof *bound);
+    st_Status status = ST_OK;
+    if (u != NULL && bound != NULL) {
+        sti_FrictionExact exact;
+        sti_friction_map_exact(friction->map, solution->r, u, bound, &exact);
+        for (int i = 0; solution->v != NULL && i < p->n_v; i++)
+            solution->v[i] = sti_dd_value(exact.v[i]);
+        for (int k = 0; solution->l != NULL && k < p->n_l; k++)
+            solution->l[k] = sti_dd_value(exact.l[k]);
+        *equality = exact.equality;
+    } else {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);
+    }
+    sti_free(&friction->allocator, bound, n, sizeof *bound);
+    sti_free(&friction->allocator, u, n, sizeof *u);
+    return status;
+}
+
+/* Whichever form the solver gets. */
+static st_Status solve_once(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
+                            st_Error *err)
+{
+    const st_FrictionProblem *p = friction->problem;
+    st_Solution found = {.r = solution->r, .u = solution->u};
+    if (friction->step != NULL) return st_solver_solve(solver, sti_as_step_problem(friction->step), &found, info, err);
+    if (friction->local != NULL) return st_solver_solve_local(solver, &friction->local->problem, &found, info, err);
+    const st_LocalProblem local = {
+        .n_r = friction->n_r, .n_contacts = p->n_contacts, .W = p->W, .b = p->q, .contact = friction->contact};
+    return st_solver_solve_local(solver, &local, &found, info, err);
+}
+
+/* r into its cones, friction by a few units in the last place less than the most it may be. */
+static void put_inside(const st_Friction *friction, double *r)
+{
+    for (int c = 0; c < friction->problem->n_contacts; c++) {
+        const st_ContactLaw *contact = &friction->contact[c];
+        sti_law_project(contact, r + contact->first);
+        for (int d = 1; d < contact->dim; d++)
+            r[contact->first + d] *= 1.0 - 2.0 * DBL_EPSILON;
+    }
+}
+
+/* The solver's judge has too few digits to tell whether r is good enough: the exact one tells. Where r misses the
+ * tolerance by little, mostly because it is outside its cone by a unit in the last place, it is put inside, and else
+ * solved for again with a tolerance that leaves room for rounding.                                 */
+static st_Status certify(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
+                         st_Error *err)
+{
+    const st_SolverDef def = sti_solver_def(solver);
+    st_Status status = ST_OK;
+    st_FrictionError judged = {0};
+    for (int round = 0; status == ST_OK && round < CERTIFIED_ROUNDS; round++) {
+        status = st_friction_error(friction, solution->r, solution->u, NULL, &judged, err);
+        if (status != ST_OK || judged.certified <= def.tolerance || !(judged.certified <= WITHIN_REACH * def.tolerance))
+            break;
+        st_SolveInfo again = {0};
+        if (round % 2 == 0) {
+            put_inside(friction, solution->r);
+        } else {
+            sti_solver_adjust(solver, ldexp(def.tolerance, -round - 1), true);
+            status = solve_once(friction, solver, solution, &again, err);
+            info->iterations += again.iterations;
+        }
+    }
+    sti_solver_adjust(solver, def.tolerance, def.warm_start);
+    info->converged = judged.certified <= def.tolerance;
+    info->residual.error = judged.error;
+    info->residual.error_rho = judged.error_rho;
+    info->residual.rounding = judged.rounding;
+    return status;
 }
 
 st_Status st_friction_solve(st_Friction *friction, st_Solver *solver, st_Solution *solution, st_SolveInfo *info,
                             st_Error *err)
 {
     if (friction == NULL || solution == NULL) return BAD("the problem or the solution is NULL");
-    const st_FrictionProblem *p = friction->problem;
-    st_Solution found = {.r = solution->r, .u = solution->u};
-    if (friction->step != NULL) {
-        STI_TRY(st_solver_solve(solver, sti_as_step_problem(friction->step), &found, info, err));
-    } else if (friction->local != NULL) {
-        STI_TRY(local_fill(friction, err));
-        STI_TRY(st_solver_solve_local(solver, &friction->local->problem, &found, info, err));
-    } else {
-        const st_LocalProblem local = {
-            .n_r = friction->n_r, .n_contacts = p->n_contacts, .W = p->W, .b = p->q, .contact = friction->contact};
-        STI_TRY(st_solver_solve_local(solver, &local, &found, info, err));
-    }
-    return fill_velocities(friction, solution, err);
+    st_SolveInfo done = {0};
+    double equality;
+    if (friction->local != NULL) STI_TRY(local_fill(friction, err));
+    STI_TRY(solve_once(friction, solver, solution, &done, err));
+    if (done.residual.rounding > 0.0 && sti_solver_def(solver).all_errors)
+        STI_TRY(certify(friction, solver, solution, &done, err));
+    STI_TRY(fill_velocities(friction, solution, &equality, err));
+    if (!(equality <= sti_solver_def(solver).tolerance)) done.converged = false;
+    if (info != NULL) *info = done;
+    return ST_OK;
 }

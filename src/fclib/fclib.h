@@ -3,6 +3,7 @@
 #define STI_FRICTION_H
 
 #include "base/base.h"
+#include "math/double_double.h"
 
 #include <stiction/friction.h>
 
@@ -23,6 +24,21 @@ st_Status sti_friction_map_factor(sti_FrictionMap *map, st_Error *err);
 
 /* v, l may be NULL. linear: without the constant terms, u = W r. */
 void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, double *v, double *l, double *u);
+
+/* The same for the judge, in double-double: u, and how far each of it may be off in exact arithmetic. v and l are the
+ * map's own, until its next use; equality is |G'v + b| against the norm of |G'||v| + |b|, local |V'r + R l + s|
+ * likewise: above rounding where equality rows contradict each other.                              */
+typedef struct sti_FrictionExact {
+    const sti_Dd *v, *l; /* n_v, n_l */
+    double equality;
+} sti_FrictionExact;
+void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, double *bound, sti_FrictionExact *out);
+
+/* Which velocities belong together: M has no entry between two bodies. body[i] is the first velocity of i's body. */
+void sti_friction_bodies(const st_Sparse *M, int dim, int *body);
+
+/* trace(W), in a time that is linear in the data where bodies are small. */
+st_Status sti_friction_map_trace(sti_FrictionMap *map, double *trace, st_Error *err);
 
 /* y += A x,  y += A'x. */
 void sti_sparse_add(const st_Sparse *A, const double *x, double *y);

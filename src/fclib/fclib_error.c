@@ -4,10 +4,17 @@
  *     error = | r - P(r - u^) | / | q |,   P the projection on
  *                                          K = { |r_T| <= mu r_n, |r_R| <= mu_r r_n, |r_S| <= mu_s r_n }
  *
- * The measure of the test collections. It is written out here a second time on purpose: law.c and residual.c
- * serve the solvers, and a mistake there must not be able to hide.
+ * The measure of the test collections; docs/problems.md says what replaces it where a coefficient is above 1. All of it
+ * is computed in double-double with a bound on what rounding can hide, because a q that is lost in the rounding of W r
+ * makes anything look solved. It is written out here a second time on purpose: law.c and residual.c serve the solvers,
+ * and a mistake there must not be able to hide.
  */
 #include "fclib/fclib.h"
+
+#include <float.h>
+
+/* What adding up the squares of one contact after another loses, relative to the sum. */
+static const double own_rounding = 4.0 * DBL_EPSILON;
 
 static double norm(const double *x, int n)
 {
@@ -36,24 +43,35 @@ static Contact contact_of(const st_FrictionProblem *p, int c)
     return contact;
 }
 
+static sti_Dd dd_length(const sti_Dd *x, int n)
+{
+    sti_Dd sum = sti_dd(0.0);
+    for (int k = 0; k < n; k++)
+        sum = sti_dd_add(sum, sti_dd_multiply(x[k], x[k]));
+    return sti_dd_sqrt(sum);
+}
+
 /* The normal component of the projection of x, whose parts are `length` long: minimise
  * (a - x_n)^2 + sum max(0, length - mu a)^2 over a >= 0, by trying which terms are active. The right set is the one
  * whose terms are those above 0, up to rounding. (To compare the values of the minimum would not do: it is flat, and
  * sets whose a differ by 1e-8 have the same.)                                                       */
-static double nearest_normal(const Contact *contact, double x_n, const double *length)
+static sti_Dd nearest_normal(const Contact *contact, sti_Dd x_n, const sti_Dd *length)
 {
-    double best = 0.0, least = HUGE_VAL;
+    sti_Dd best = sti_dd(0.0);
+    double least = HUGE_VAL;
     for (int active = 0; active < 1 << contact->n; active++) {
-        double sum = x_n, share = 1.0;
+        sti_Dd sum = x_n, share = sti_dd(1.0);
         for (int k = 0; k < contact->n; k++)
             if ((active >> k & 1) != 0) {
-                sum += contact->part[k].mu * length[k];
-                share += contact->part[k].mu * contact->part[k].mu;
+                const sti_Dd mu = sti_dd(contact->part[k].mu);
+                sum = sti_dd_add(sum, sti_dd_multiply(mu, length[k]));
+                share = sti_dd_add(share, sti_dd_multiply(mu, mu));
             }
-        const double a = fmax(0.0, sum / share);
+        const sti_Dd a = sum.hi > 0.0 ? sti_dd_divide(sum, share) : sti_dd(0.0);
         double wrong = 0.0;
         for (int k = 0; k < contact->n; k++) {
-            const double over = length[k] - contact->part[k].mu * a;
+            const sti_Dd limit = sti_dd_multiply(sti_dd(contact->part[k].mu), a);
+            const double over = sti_dd_value(sti_dd_subtract(length[k], limit));
             wrong = fmax(wrong, (active >> k & 1) != 0 ? -over : over);
         }
         if (wrong < least) {
@@ -64,74 +82,134 @@ static double nearest_normal(const Contact *contact, double x_n, const double *l
     return best;
 }
 
-static void project(const Contact *contact, double *x)
+/* Every part shortened to at most mu times `normal`. */
+static void shorten(const Contact *contact, sti_Dd normal, const sti_Dd *length, sti_Dd *x)
 {
-    double length[3] = {0};
-    bool inside = x[0] >= 0.0;
-    for (int k = 0; k < contact->n; k++) {
-        length[k] = norm(x + contact->part[k].first, contact->part[k].count);
-        inside = inside && length[k] <= contact->part[k].mu * x[0];
-    }
-    if (inside) return;
-    const double a = x[0] = nearest_normal(contact, x[0], length);
     for (int k = 0; k < contact->n; k++) {
         const Part *part = &contact->part[k];
-        for (int i = part->first; i < part->first + part->count && length[k] > part->mu * a; i++)
-            x[i] *= part->mu * a / length[k];
+        const sti_Dd limit = sti_dd_multiply(sti_dd(part->mu), normal);
+        if (!sti_dd_less(limit, length[k])) continue;
+        const sti_Dd factor = sti_dd_divide(limit, length[k]);
+        for (int i = part->first; i < part->first + part->count; i++)
+            x[i] = sti_dd_multiply(x[i], factor);
     }
 }
 
-/* r - P(r - rho u^) of one contact: its squared length. Where r is the larger of the two it is taken as
- * rho u^ + (x - P(x)), x = r - rho u^, the same number without the loss of u^ in r: else an r of 1e17 would
- * solve everything.                                                                               */
-static double natural(const Contact *contact, const double *r, const double *shifted, double rho)
+static void lengths_of(const Contact *contact, const sti_Dd *x, sti_Dd *length)
 {
-    const int dim = contact->dim;
-    double x[ST_MAX_DIM] = {0}, projected[ST_MAX_DIM] = {0}, sum = 0.0;
-    for (int k = 0; k < dim; k++)
-        projected[k] = x[k] = r[k] - rho * shifted[k];
-    project(contact, projected);
-    const bool large = norm(r, dim) > rho * norm(shifted, dim);
-    for (int k = 0; k < dim; k++) {
-        const double miss = large ? rho * shifted[k] + (x[k] - projected[k]) : r[k] - projected[k];
+    for (int k = 0; k < contact->n; k++)
+        length[k] = dd_length(x + contact->part[k].first, contact->part[k].count);
+}
+
+static void project(const Contact *contact, sti_Dd *x)
+{
+    sti_Dd length[3];
+    bool inside = x[0].hi >= 0.0;
+    lengths_of(contact, x, length);
+    for (int k = 0; k < contact->n; k++)
+        inside = inside && !sti_dd_less(sti_dd_multiply(sti_dd(contact->part[k].mu), x[0]), length[k]);
+    if (inside) return;
+    x[0] = nearest_normal(contact, x[0], length);
+    shorten(contact, x[0], length, x);
+}
+
+static bool is_steep(const Contact *contact)
+{
+    for (int k = 0; k < contact->n; k++)
+        if (contact->part[k].mu > 1.0) return true;
+    return false;
+}
+
+/* The residual of one contact: r - P(r - rho u^), or where a coefficient is above 1 the same with each part of friction
+ * on its own, bounded by mu r_n, and u instead of u^ (fclib.h). Returns its squared length.        */
+static double natural(const Contact *contact, const double *r, const sti_Dd *u, double rho)
+{
+    sti_Dd x[ST_MAX_DIM], length[3];
+    double sum = 0.0;
+    const bool steep = is_steep(contact);
+    for (int k = 0; k < contact->dim; k++)
+        x[k] = u[k];
+    if (!steep) {
+        lengths_of(contact, u, length);
+        for (int k = 0; k < contact->n; k++)
+            x[0] = sti_dd_add(x[0], sti_dd_multiply(sti_dd(contact->part[k].mu), length[k]));
+    }
+    for (int k = 0; k < contact->dim; k++)
+        x[k] = sti_dd_subtract(sti_dd(r[k]), sti_dd_multiply(sti_dd(rho), x[k]));
+    if (steep) {
+        lengths_of(contact, x, length);
+        shorten(contact, sti_dd(fmax(0.0, r[0])), length, x);
+        if (x[0].hi < 0.0) x[0] = sti_dd(0.0);
+    } else {
+        project(contact, x);
+    }
+    for (int k = 0; k < contact->dim; k++) {
+        const double miss = sti_dd_value(sti_dd_subtract(sti_dd(r[k]), x[k]));
         sum += miss * miss;
     }
     return sum;
 }
 
-static void judge(const st_Friction *friction, const double *r, const double *u, st_FrictionError *out)
+/* How far the residual of a contact may be off: its change with u is at most rho (1 + sum mu) |du|, and each of its own
+ * operations rounds.                                                                               */
+static double natural_bound(const Contact *contact, const double *r, const sti_Dd *u, const double *u_bound, double rho)
+{
+    double mu = 1.0, off = 0.0, size = 0.0;
+    for (int k = 0; k < contact->n; k++)
+        mu += contact->part[k].mu;
+    for (int k = 0; k < contact->dim; k++) {
+        off += u_bound[k];
+        size += fabs(r[k]) + rho * fabs(u[k].hi);
+    }
+    return mu * (rho * off + 64.0 * STI_DD_UNIT * size);
+}
+
+/* Velocities u in double-double with their bounds, and all figures. The sums are ordinary: they lose a few units of
+ * 1e-16 of the figure itself, which `rounding` includes.                                            */
+static void judge(const st_Friction *friction, const double *r, const sti_Dd *u, const double *u_bound, double equality,
+                  st_FrictionError *out)
 {
     const st_FrictionProblem *p = friction->problem;
     const int dim = p->dim;
-    double plain = 0.0, scaled = 0.0, worst = 0.0;
-    *out = (st_FrictionError){.worst_contact = -1};
+    double plain = 0.0, scaled = 0.0, worst = 0.0, plain_off = 0.0, scaled_off = 0.0;
+    *out = (st_FrictionError){.worst_contact = -1, .equality = equality};
     for (int c = 0; c < p->n_contacts; c++) {
-        const double *rc = r + (int64_t)c * dim, *uc = u + (int64_t)c * dim;
+        const double *rc = r + (int64_t)c * dim, *bound = u_bound + (int64_t)c * dim;
+        const sti_Dd *uc = u + (int64_t)c * dim;
         const Contact contact = contact_of(p, c);
-        double shifted[ST_MAX_DIM] = {0}, outside[ST_MAX_DIM] = {0}, power = 0.0;
-        memcpy(shifted, uc, (size_t)dim * sizeof *shifted);
-        for (int k = 0; k < contact.n; k++)
-            shifted[0] += contact.part[k].mu * norm(uc + contact.part[k].first, contact.part[k].count);
-        const double share = natural(&contact, rc, shifted, 1.0);
+        sti_Dd outside[ST_MAX_DIM] = {{0}}, length[3], power = sti_dd(0.0), shifted = uc[0];
+        const double share = natural(&contact, rc, uc, 1.0), off = natural_bound(&contact, rc, uc, bound, 1.0),
+                     off_rho = natural_bound(&contact, rc, uc, bound, friction->rho);
         plain += share;
-        scaled += natural(&contact, rc, shifted, friction->rho);
+        scaled += natural(&contact, rc, uc, friction->rho);
+        plain_off += off * off;
+        scaled_off += off_rho * off_rho;
         if (share > worst || !(share >= 0.0)) {
             worst = share;
             out->worst_contact = c;
         }
-        memcpy(outside, rc, (size_t)dim * sizeof *outside);
-        project(&contact, outside);
+        lengths_of(&contact, uc, length);
+        for (int k = 0; k < contact.n; k++)
+            shifted = sti_dd_add(shifted, sti_dd_multiply(sti_dd(contact.part[k].mu), length[k]));
         for (int k = 0; k < dim; k++) {
-            power += rc[k] * shifted[k];
-            outside[k] -= rc[k];
+            outside[k] = sti_dd(rc[k]);
+            power = sti_dd_add(power, sti_dd_multiply(sti_dd(rc[k]), k == 0 ? shifted : uc[k]));
         }
-        out->complementarity += fabs(power);
-        out->cone_violation = fmax(out->cone_violation, norm(outside, dim));
-        out->penetration = fmax(out->penetration, -uc[0]);
+        project(&contact, outside);
+        for (int k = 0; k < dim; k++)
+            outside[k] = sti_dd_subtract(outside[k], sti_dd(rc[k]));
+        out->complementarity += fabs(sti_dd_value(power));
+        out->cone_violation = fmax(out->cone_violation, sti_dd_value(dd_length(outside, dim)));
+        out->penetration = fmax(out->penetration, -uc[0].hi);
     }
-    const double scale = norm(friction->q, friction->n_r);
-    out->error = scale > 0.0 ? sqrt(plain) / scale : sqrt(plain);
-    out->error_rho = sqrt(scaled) / friction->rho / (scale > 0.0 ? scale : 1.0);
+    const double length = norm(friction->q, friction->n_r), scale = length > 0.0 ? length : 1.0;
+    out->error = sqrt(plain) / scale;
+    out->error_rho = sqrt(scaled) / (friction->rho * scale);
+    out->rounding = fmax(sqrt(plain_off), sqrt(scaled_off) / friction->rho) / scale +
+                    own_rounding * p->n_contacts * fmax(out->error, out->error_rho);
+    out->certified = fmax(fmax(out->error, out->error_rho) + out->rounding, equality);
+    if (isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding) || isnan(equality))
+        out->certified = HUGE_VAL;
 }
 
 st_Status st_friction_error(st_Friction *friction, const double *r, double *u, double *v, st_FrictionError *out,
@@ -142,11 +220,22 @@ st_Status st_friction_error(st_Friction *friction, const double *r, double *u, d
     for (int k = 0; k < friction->n_r; k++)
         if (!isfinite(r[k])) return sti_fail(err, ST_ERR_ARGUMENT, "r[%d] is %g, must be finite", k, r[k]);
     STI_TRY(sti_friction_ready(friction, err));
-    double *work = sti_alloc(&friction->allocator, friction->n_r, sizeof *work);
-    if (work == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", friction->n_r);
-    sti_friction_map_apply(friction->map, r, false, v, NULL, work);
-    judge(friction, r, work, out);
-    if (u != NULL) memcpy(u, work, (size_t)friction->n_r * sizeof *u);
-    sti_free(&friction->allocator, work, friction->n_r, sizeof *work);
-    return ST_OK;
+    const int64_t n = friction->n_r;
+    sti_Dd *velocity = sti_alloc(&friction->allocator, n, sizeof *velocity);
+    double *bound = sti_alloc(&friction->allocator, n, sizeof *bound);
+    st_Status status = ST_OK;
+    if (velocity != NULL && bound != NULL) {
+        sti_FrictionExact exact;
+        sti_friction_map_exact(friction->map, r, velocity, bound, &exact);
+        judge(friction, r, velocity, bound, exact.equality, out);
+        for (int64_t k = 0; u != NULL && k < n; k++)
+            u[k] = sti_dd_value(velocity[k]);
+        for (int i = 0; v != NULL && i < friction->problem->n_v; i++)
+            v[i] = sti_dd_value(exact.v[i]);
+    } else {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the error of %d rows", friction->n_r);
+    }
+    sti_free(&friction->allocator, bound, n, sizeof *bound);
+    sti_free(&friction->allocator, velocity, n, sizeof *velocity);
+    return status;
 }

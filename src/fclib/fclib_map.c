@@ -1,12 +1,15 @@
 /* fclib_map.c -- velocities that belong to impulses, by the matrices of a problem file alone; fclib.h.
  *
- * Files hold M that is not symmetric (one triangle only, or six digits), so nothing here relies on it. The
- * solve with M is refined until the residual of M v = rhs stops to fall, which makes v as exact as M allows.
+ * Files hold M that is not symmetric (one triangle only, or six digits), so nothing here relies on it. There are two
+ * versions of the map. The plain one, for those who need many columns of W, refines the solve with M until the residual
+ * of M v = rhs no longer falls. The exact one, for the judge, computes every product and residual in double-double and
+ * keeps v and l as double-double, refined until their corrections no longer fall (extra-precise iterative refinement:
+ * Demmel et al. 2006); the last correction, which is not applied, bounds the error that is left.
  */
 #include "fclib/fclib.h"
 #include "math/sparse_lu.h"
 
-enum { REFINEMENTS = 3 };
+enum { REFINEMENTS = 3, EXACT_REFINEMENTS = 12 };
 /* A pivot of S below this fraction of the largest marks a row that depends on others. */
 static const double dependent = 1e-11;
 /* Masses may differ by any factor, so a pivot of M is called zero only when it is. */
@@ -30,6 +33,8 @@ struct sti_FrictionMap {
     FullPivot S;
     double *Y;                            /* n_l columns of inv(M) G                                 */
     double *v, *side, *rest, *l, *side_l; /* work                                                    */
+    sti_Dd *rhs, *dd_v, *dd_l, *dd_rest;  /* of the exact map: n_v, n_v, n_l, the longest of all      */
+    double *size;                         /* sums of the sizes of terms, likewise                    */
 };
 
 void sti_sparse_add(const st_Sparse *A, const double *x, double *y)
@@ -184,6 +189,11 @@ st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap *
     ok = ok && (map->rest = sti_alloc(&a, size, sizeof *map->rest)) != NULL;
     ok = ok && (map->l = sti_alloc(&a, size, sizeof *map->l)) != NULL;
     ok = ok && (map->side_l = sti_alloc(&a, size, sizeof *map->side_l)) != NULL;
+    ok = ok && (map->rhs = sti_alloc(&a, size, sizeof *map->rhs)) != NULL;
+    ok = ok && (map->dd_v = sti_alloc(&a, size, sizeof *map->dd_v)) != NULL;
+    ok = ok && (map->dd_l = sti_alloc(&a, size, sizeof *map->dd_l)) != NULL;
+    ok = ok && (map->dd_rest = sti_alloc(&a, size, sizeof *map->dd_rest)) != NULL;
+    ok = ok && (map->size = sti_alloc(&a, size, sizeof *map->size)) != NULL;
     ok = ok && (map->first = sti_alloc(&a, n_v + 1, sizeof *map->first)) != NULL;
     ok = ok && (map->p = sti_alloc(&a, n_v + 1, sizeof *map->p)) != NULL;
     ok = ok && (map->j = sti_alloc(&a, map->n_entries + 1, sizeof *map->j)) != NULL;
@@ -214,6 +224,11 @@ void sti_friction_map_destroy(sti_FrictionMap *map)
     sti_free(&a, map->j, map->n_entries + 1, sizeof *map->j);
     sti_free(&a, map->p, n_v + 1, sizeof *map->p);
     sti_free(&a, map->first, n_v + 1, sizeof *map->first);
+    sti_free(&a, map->size, size, sizeof *map->size);
+    sti_free(&a, map->dd_rest, size, sizeof *map->dd_rest);
+    sti_free(&a, map->dd_l, size, sizeof *map->dd_l);
+    sti_free(&a, map->dd_v, size, sizeof *map->dd_v);
+    sti_free(&a, map->rhs, size, sizeof *map->rhs);
     sti_free(&a, map->side_l, size, sizeof *map->side_l);
     sti_free(&a, map->l, size, sizeof *map->l);
     sti_free(&a, map->rest, size, sizeof *map->rest);
@@ -347,4 +362,262 @@ void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, 
         }
     }
     if (l != NULL && p->n_l > 0) memcpy(l, map->l, (size_t)p->n_l * sizeof *l);
+}
+
+/* ------------------------------------------------------------------ trace(W) */
+
+/* trace(H' inv(M) H). M couples no two bodies, so that the k-th columns of the inverses of all bodies' blocks come from
+ * one solve: as many solves as the largest body has velocities, six for rigid bodies.              */
+static double trace_of_contacts(sti_FrictionMap *map, const int *body, int *place)
+{
+    const st_FrictionProblem *p = map->problem;
+    double trace = 0.0;
+    int largest = 0;
+    int *count = map->first; /* 0, 1, 2 ... again at the end */
+    memset(count, 0, (size_t)p->n_v * sizeof *count);
+    for (int i = 0; i < p->n_v; i++) {
+        place[i] = count[body[i]]++;
+        largest = place[i] + 1 > largest ? place[i] + 1 : largest;
+    }
+    for (int i = 0; i <= p->n_v; i++)
+        map->first[i] = i;
+    for (int k = 0; k < largest; k++) {
+        double *y = map->v;
+        for (int i = 0; i < p->n_v; i++)
+            y[i] = place[i] == k ? 1.0 : 0.0;
+        solve_M(map, y);
+        for (int j = 0; j < p->H.n_cols; j++)
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                for (int64_t d = p->H.p[j]; place[p->H.i[e]] == k && d < p->H.p[j + 1]; d++)
+                    if (body[p->H.i[d]] == body[p->H.i[e]]) trace += p->H.x[e] * p->H.x[d] * y[p->H.i[d]];
+    }
+    return trace;
+}
+
+/* trace(X inv(S) X') = trace(inv(S) X'X) with X = H' inv(M) G, local X = V: what joints take from trace(W). X, n_r x
+ * n_l row-major, is work of the caller's.                                                          */
+static double trace_of_joints(sti_FrictionMap *map, double *X, double *square)
+{
+    const st_FrictionProblem *p = map->problem;
+    const int64_t n = p->n_l, n_r = (int64_t)p->dim * p->n_contacts;
+    double trace = 0.0;
+    memset(X, 0, (size_t)(n_r * n) * sizeof *X);
+    memset(square, 0, (size_t)(n * n) * sizeof *square);
+    for (int64_t k = 0; k < n; k++) {
+        if (p->form == ST_FORM_LOCAL) {
+            for (int64_t e = p->V.p[k]; e < p->V.p[k + 1]; e++)
+                X[p->V.i[e] * n + k] += p->V.x[e];
+            continue;
+        }
+        const double *y = map->Y + k * p->n_v;
+        for (int j = 0; j < n_r; j++)
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                X[j * n + k] += p->H.x[e] * y[p->H.i[e]];
+    }
+    for (int64_t j = 0; j < n_r; j++)
+        for (int64_t a = 0; a < n; a++)
+            for (int64_t b = 0; b < n && X[j * n + a] != 0.0; b++)
+                square[b * n + a] += X[j * n + a] * X[j * n + b];
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(map->side_l, square + k * n, (size_t)n * sizeof *square); /* symmetric: a row is a column */
+        full_pivot_solve(&map->S, map->side_l, map->l);
+        trace += map->l[k];
+    }
+    return trace;
+}
+
+st_Status sti_friction_map_trace(sti_FrictionMap *map, double *trace, st_Error *err)
+{
+    const st_FrictionProblem *p = map->problem;
+    const int64_t n_v = p->n_v, n_l = p->n_l, n_x = n_l * p->dim * p->n_contacts;
+    int *body = sti_alloc(&map->allocator, 2 * n_v + 1, sizeof *body);
+    double *X = sti_alloc(&map->allocator, n_x + n_l * n_l + 1, sizeof *X);
+    st_Status status = ST_OK;
+    *trace = 0.0;
+    if (body == NULL || X == NULL) {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the scale of %d contacts", p->n_contacts);
+    } else {
+        if (p->form == ST_FORM_LOCAL) {
+            for (int j = 0; j < p->W.n_cols; j++)
+                for (int64_t e = p->W.p[j]; e < p->W.p[j + 1]; e++)
+                    if (p->W.i[e] == j) *trace += p->W.x[e];
+        } else {
+            sti_friction_bodies(&p->M, p->dim, body);
+            *trace = trace_of_contacts(map, body, body + n_v);
+        }
+        if (n_l > 0) *trace -= (p->form == ST_FORM_LOCAL ? -1.0 : 1.0) * trace_of_joints(map, X, X + n_x);
+    }
+    sti_free(&map->allocator, X, n_x + n_l * n_l + 1, sizeof *X);
+    sti_free(&map->allocator, body, 2 * n_v + 1, sizeof *body);
+    return status;
+}
+
+/* ------------------------------------------------------------------ in double-double */
+
+/* y += A x and size += |A| |x|, for x of doubles. */
+static void dd_add(const st_Sparse *A, const double *x, sti_Dd *y, double *size)
+{
+    for (int j = 0; j < A->n_cols; j++)
+        for (int64_t e = A->p[j]; e < A->p[j + 1] && x[j] != 0.0; e++) {
+            y[A->i[e]] = sti_dd_add_product(y[A->i[e]], A->x[e], x[j]);
+            size[A->i[e]] += fabs(A->x[e] * x[j]);
+        }
+}
+
+/* y += sign A x. */
+static void dd_add_pairs(const st_Sparse *A, double sign, const sti_Dd *x, sti_Dd *y, double *size)
+{
+    for (int j = 0; j < A->n_cols; j++)
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++) {
+            const double a = sign * A->x[e];
+            y[A->i[e]] = sti_dd_add_product(sti_dd_add_product(y[A->i[e]], a, x[j].hi), a, x[j].lo);
+            size[A->i[e]] += fabs(a * x[j].hi);
+        }
+}
+
+/* y += A'x. */
+static void dd_add_transposed(const st_Sparse *A, const sti_Dd *x, sti_Dd *y, double *size)
+{
+    for (int j = 0; j < A->n_cols; j++)
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++) {
+            const sti_Dd *at = &x[A->i[e]];
+            y[j] = sti_dd_add_product(sti_dd_add_product(y[j], A->x[e], at->hi), A->x[e], at->lo);
+            size[j] += fabs(A->x[e] * at->hi);
+        }
+}
+
+static void dd_begin(const double *constant, int n, sti_Dd *y, double *size)
+{
+    for (int k = 0; k < n; k++) {
+        y[k] = sti_dd(constant[k]);
+        size[k] = fabs(constant[k]);
+    }
+}
+
+/* The residuals of both equations at (v, l): of momentum in map->v, of the equality rows in map->side_l. */
+static void exact_residuals(sti_FrictionMap *map, const double *r)
+{
+    const st_FrictionProblem *p = map->problem;
+    sti_Dd *rest = map->dd_rest;
+    if (p->form == ST_FORM_GLOBAL) {
+        memcpy(rest, map->rhs, (size_t)p->n_v * sizeof *rest);
+        dd_add_pairs(&p->M, -1.0, map->dd_v, rest, map->size);
+        if (p->n_l > 0) dd_add_pairs(&p->G, 1.0, map->dd_l, rest, map->size);
+        for (int i = 0; i < p->n_v; i++)
+            map->v[i] = sti_dd_value(rest[i]);
+    }
+    if (p->n_l == 0) return;
+    dd_begin(p->form == ST_FORM_GLOBAL ? p->b : p->s, p->n_l, rest, map->size);
+    if (p->form == ST_FORM_GLOBAL) {
+        dd_add_transposed(&p->G, map->dd_v, rest, map->size);
+    } else {
+        for (int j = 0; j < p->n_l; j++)
+            for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++)
+                rest[j] = sti_dd_add_product(rest[j], p->V.x[e], r[p->V.i[e]]);
+        dd_add_pairs(&p->R, 1.0, map->dd_l, rest, map->size);
+    }
+    for (int k = 0; k < p->n_l; k++)
+        map->side_l[k] = sti_dd_value(rest[k]);
+}
+
+/* The corrections of v and l that the residuals in map->v and map->side_l ask for, left in map->v and map->l. */
+static double exact_correction(sti_FrictionMap *map)
+{
+    const st_FrictionProblem *p = map->problem;
+    if (p->form == ST_FORM_LOCAL) {
+        full_pivot_solve(&map->S, map->side_l, map->l); /* R l = -side, S = -R */
+        return largest_of(map->l, p->n_l);
+    }
+    sti_sparse_lu_solve(map->lu, map->v);
+    if (p->n_l > 0) {
+        sti_sparse_add_transposed(&p->G, map->v, map->side_l);
+        for (int k = 0; k < p->n_l; k++)
+            map->side_l[k] = -map->side_l[k];
+        full_pivot_solve(&map->S, map->side_l, map->l);
+        for (int k = 0; k < p->n_l; k++)
+            for (int i = 0; i < p->n_v; i++)
+                map->v[i] += map->Y[(int64_t)k * p->n_v + i] * map->l[k];
+    }
+    return largest_of(map->v, p->n_v);
+}
+
+void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, double *bound, sti_FrictionExact *out)
+{
+    const st_FrictionProblem *p = map->problem;
+    const int n_r = p->dim * p->n_contacts, n_v = p->n_v, n_l = p->n_l;
+    const bool global = p->form == ST_FORM_GLOBAL;
+    const double unit = 8.0 * STI_DD_UNIT;
+    *out = (sti_FrictionExact){.v = map->dd_v, .l = map->dd_l};
+    if (global) {
+        dd_begin(p->f, n_v, map->rhs, map->size);
+        dd_add(&p->H, r, map->rhs, map->size);
+    }
+    memset(map->dd_v, 0, (size_t)n_v * sizeof *map->dd_v);
+    memset(map->dd_l, 0, (size_t)n_l * sizeof *map->dd_l);
+    double before = HUGE_VAL;
+    for (int round = 0; (global || n_l > 0) && round < EXACT_REFINEMENTS; round++) {
+        exact_residuals(map, r);
+        const double now = exact_correction(map);
+        if (!(now < 0.5 * before)) break;
+        for (int i = 0; i < n_v; i++)
+            map->dd_v[i] = sti_dd_add(map->dd_v[i], sti_dd(map->v[i]));
+        for (int k = 0; k < n_l; k++)
+            map->dd_l[k] = sti_dd_add(map->dd_l[k], sti_dd(map->l[k]));
+        before = now;
+        if (now == 0.0) break;
+    }
+
+    double *v_bound = map->rest, *l_bound = map->side; /* free between solves with M */
+    for (int i = 0; i < n_v; i++)
+        v_bound[i] = 2.0 * fabs(map->v[i]) + unit * fabs(map->dd_v[i].hi);
+    for (int k = 0; k < n_l && !global; k++)
+        l_bound[k] = 2.0 * fabs(map->l[k]) + unit * fabs(map->dd_l[k].hi);
+    if (global) { /* and what the rounding of the residual itself can do */
+        dd_begin(p->f, n_v, map->dd_rest, map->v);
+        dd_add(&p->H, r, map->dd_rest, map->v);
+        dd_add_pairs(&p->M, 1.0, map->dd_v, map->dd_rest, map->v);
+        if (n_l > 0) dd_add_pairs(&p->G, 1.0, map->dd_l, map->dd_rest, map->v);
+        for (int k = 0; k < n_l; k++)
+            map->side_l[k] = 0.0;
+        exact_correction(map);
+        for (int i = 0; i < n_v; i++)
+            v_bound[i] += 16.0 * unit * fabs(map->v[i]);
+    }
+
+    dd_begin(global ? p->w : p->q, n_r, u, bound);
+    if (global) {
+        dd_add_transposed(&p->H, map->dd_v, u, bound);
+    } else {
+        dd_add(&p->W, r, u, bound);
+        if (n_l > 0) dd_add_pairs(&p->V, 1.0, map->dd_l, u, bound);
+    }
+    for (int k = 0; k < n_r; k++)
+        bound[k] *= unit * ((double)n_r + n_v + n_l); /* no sum has more terms */
+    for (int j = 0; j < n_r && global; j++)
+        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+            bound[j] += fabs(p->H.x[e]) * v_bound[p->H.i[e]];
+    for (int j = 0; j < n_l && !global; j++)
+        for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++)
+            bound[p->V.i[e]] += fabs(p->V.x[e]) * l_bound[j];
+
+    double square = 0.0, terms = 0.0;
+    if (n_l > 0) {
+        dd_begin(global ? p->b : p->s, n_l, map->dd_rest, map->size);
+        if (global) {
+            dd_add_transposed(&p->G, map->dd_v, map->dd_rest, map->size);
+        } else {
+            dd_add_pairs(&p->R, 1.0, map->dd_l, map->dd_rest, map->size);
+            for (int j = 0; j < n_l; j++)
+                for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++) {
+                    map->dd_rest[j] = sti_dd_add_product(map->dd_rest[j], p->V.x[e], r[p->V.i[e]]);
+                    map->size[j] += fabs(p->V.x[e] * r[p->V.i[e]]);
+                }
+        }
+    }
+    for (int k = 0; k < n_l; k++) {
+        const double rest = sti_dd_value(map->dd_rest[k]);
+        square += rest * rest;
+        terms += map->size[k] * map->size[k];
+    }
+    out->equality = square > 0.0 ? sqrt(square / terms) : 0.0;
 }

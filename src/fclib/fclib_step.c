@@ -65,8 +65,8 @@ static bool stands_by_bodies(const st_Sparse *M, int size)
     return M->n_cols % size == 0;
 }
 
-/* parent: of every velocity another of its body, its own of the first. */
-static void find_bodies(const st_Sparse *M, int dim, int *parent)
+/* parent: of every velocity the first of its body. */
+void sti_friction_bodies(const st_Sparse *M, int dim, int *parent)
 {
     const int size = dim == 2 ? 3 : 6;
     const bool rigid = stands_by_bodies(M, size);
@@ -78,6 +78,8 @@ static void find_bodies(const st_Sparse *M, int dim, int *parent)
             if (a < b) parent[b] = a; /* the root is the first of its component */
             if (b < a) parent[a] = b;
         }
+    for (int j = 0; j < M->n_cols; j++)
+        parent[j] = root_of(parent, j);
 }
 
 /* Blocks in the order of their first velocity. count: of each root its velocities, < 0: not touched. False: one
@@ -179,7 +181,7 @@ static st_Status allocate(sti_AsStep *step, const st_FrictionProblem *p, st_Erro
 static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_ContactLaw *contact, int *parent,
                        int *count, int64_t *start, bool *fits, st_Error *err)
 {
-    find_bodies(&p->M, p->dim, parent);
+    sti_friction_bodies(&p->M, p->dim, parent);
     *fits = number_velocities(step, p, parent, count);
     if (!*fits) return ST_OK;
     STI_TRY(allocate(step, p, err));

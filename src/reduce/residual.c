@@ -226,11 +226,28 @@ static double largest(const double *x, int n)
     return most;
 }
 
-bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance)
+/* The largest velocity that the forces would bring to one coordinate on its own: of a chain that hangs at rest, the
+ * speed that its joints cancel.                                                                    */
+static double speed_of_forces(const st_Problem *p)
+{
+    const double *a = p->A.x;
+    double most = 0.0;
+    for (int k = 0; k < p->A.n_blocks; k++) {
+        const int first = p->A.first[k], n = p->A.first[k + 1] - first;
+        const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
+        for (int i = 0; i < n; i++)
+            most = fmax(most, fabs(p->f[first + i] / a[diagonal ? i : i * (n + 1)]));
+        a += diagonal ? n : n * n;
+    }
+    return most;
+}
+
+bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance, bool strict)
 {
     if (joint == 0.0) return true;
+    const double relative = strict ? tolerance : fmax(tolerance, STI_JOINT_NOISE);
     const double speed = largest(v, problem->n_v) + largest(problem->g, problem->n_l);
-    return joint <= fmax(tolerance * speed, STI_JOINT_NOISE * (1.0 + speed));
+    return joint <= relative * speed || joint <= relative * (speed + speed_of_forces(problem));
 }
 
 /* Reduce whichever problem is given, and judge r. */
@@ -244,6 +261,8 @@ static st_Status judge(const st_Problem *problem, const st_LocalProblem *local, 
     if (status == ST_OK && local != NULL) status = sti_reduce_local(reduction, local, err);
     if (status == ST_OK && local == NULL) status = sti_reduce(reduction, problem, err);
     if (status == ST_OK) sti_residual(reduction, r, NULL, NULL, NULL, out);
+    if (status == ST_OK) /* at least one digit of it */
+        status = sti_residual_certify(reduction, r, sti_residual_measure(reduction, out), out, err);
     sti_reduction_destroy(reduction);
     return status;
 }

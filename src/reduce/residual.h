@@ -22,8 +22,15 @@ static inline double sti_residual_measure(const sti_Reduction *reduction, const 
     return fmax(residual->natural, fmax(residual->error, residual->error_rho));
 }
 
-/* Are the equations of the joints met, to the tolerance of the velocities at hand? Joints that contradict each other,
- * and ones lost in the rounding of very unequal masses, are not.                                       */
-bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance);
+/* The last word on an r whose residual is within the tolerance: where the rounding of W r is so large that it could
+ * explain this, v, u and the residual are computed again with enough digits (certify.c), and are the reduction's
+ * judgement of r from then on.                                                                     */
+st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double tolerance, st_Residual *residual,
+                               st_Error *err);
+
+/* Are the equations of the joints met, relative to the velocities at hand and to those that the forces alone would
+ * bring? Joints that contradict each other, and ones lost in the rounding of very unequal masses, are not. `strict`: to
+ * the tolerance; else to the looser of it and STI_JOINT_NOISE.                                      */
+bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance, bool strict);
 
 #endif

@@ -151,7 +151,7 @@ static st_Status linear_info(const sti_Islands *s, st_Status status, const doubl
 {
     if (status != ST_OK || info == NULL) return status;
     found->solver = s->def.name;
-    found->converged = sti_joints_are_met(s->problem, v, found->residual.joint, s->def.tolerance);
+    found->converged = sti_joints_are_met(s->problem, v, found->residual.joint, s->def.tolerance, s->def.all_errors);
     *info = *found;
     return ST_OK;
 }

@@ -188,6 +188,17 @@ void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop)
     solver->work.stop = stop;
 }
 
+st_SolverDef sti_solver_def(const st_Solver *solver)
+{
+    return solver->def;
+}
+
+void sti_solver_adjust(st_Solver *solver, double tolerance, bool warm_start)
+{
+    solver->def.tolerance = tolerance;
+    solver->def.warm_start = warm_start;
+}
+
 void st_solver_destroy(st_Solver *solver)
 {
     if (solver == NULL) return;
@@ -298,9 +309,11 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .work = solver->work.spent / (problem->n_contacts > 0 ? problem->n_contacts : 1),
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
-    found.converged =
-        sti_residual_measure(solver->reduction, &found.residual) <= solver->def.tolerance &&
-        sti_joints_are_met(problem, solver->reduction->judged->v, found.residual.joint, solver->def.tolerance);
+    STI_TRY(sti_residual_certify(solver->reduction, solver->r, solver->def.tolerance, &found.residual, err));
+    const double measure = sti_residual_measure(solver->reduction, &found.residual) + found.residual.rounding;
+    found.converged = measure <= solver->def.tolerance &&
+                      sti_joints_are_met(problem, solver->reduction->judged->v, found.residual.joint,
+                                         solver->def.tolerance, solver->def.all_errors);
     return hand_over(solver, &found, solution, info, err);
 }
 
@@ -315,12 +328,12 @@ static st_Status solve_contacts(st_Solver *solver, st_Solution *solution, st_Sol
         return solve_reduced(solver, solution, info, err);
     }
     if (n_r > 0) memset(solver->r, 0, (size_t)n_r * sizeof *solver->r);
-    st_SolveInfo found = {
-        .solver = solver->kind->name,
-        .converged = sti_joints_are_met(reduction->problem, reduction->judged->v, joint, solver->def.tolerance),
-        .start = -1.0,
-        .redundant_rows = reduction->redundant_rows,
-        .residual = {.joint = joint, .worst_contact = -1}};
+    st_SolveInfo found = {.solver = solver->kind->name,
+                          .converged = sti_joints_are_met(reduction->problem, reduction->judged->v, joint,
+                                                          solver->def.tolerance, solver->def.all_errors),
+                          .start = -1.0,
+                          .redundant_rows = reduction->redundant_rows,
+                          .residual = {.joint = joint, .worst_contact = -1}};
     return hand_over(solver, &found, solution, info, err);
 }
 

@@ -61,6 +61,10 @@ void sti_solver_equip(st_Solver *solver, int threads, struct sti_Saddle *saddle)
  */
 void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
 
+/* How it was made, and changes of that for the next solves. */
+st_SolverDef sti_solver_def(const st_Solver *solver);
+void sti_solver_adjust(st_Solver *solver, double tolerance, bool warm_start);
+
 /* Let a kind solve, with what it needs of the reduction. */
 st_Status sti_solver_run(const sti_SolverKind *kind, void *workspace, sti_Task *task, st_Error *err);
 

@@ -14,7 +14,7 @@
  */
 #include "solve/lemke/lcp.h"
 
-#include <stiction/problem.h>
+#include <stiction/friction.h>
 
 /* Rows that are not free up to which all sets are looked at: 2^12 eliminations of that size. */
 enum { ENUMERATE = 12 };
@@ -315,7 +315,10 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
     if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, w, info);
     if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION)
         STI_TRY(follow(p, work->contact, tolerance, z, work->z, w, info, err));
-    if (info->error <= tolerance) info->outcome = ST_LCP_SOLVED;
+    st_LcpError judged; /* the last word, with every digit */
+    STI_TRY(st_lcp_error(p, z, NULL, &judged, err));
+    info->error = judged.error;
+    if (judged.error + judged.rounding <= tolerance) info->outcome = ST_LCP_SOLVED;
     return ST_OK;
 }
 

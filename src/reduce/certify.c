@@ -1,0 +1,180 @@
+/* certify.c -- could rounding explain that r looks like a solution?
+ *
+ * Where the terms of u = W r + b are 1e16 times larger than b, b is lost in their rounding and any r of that size seems
+ * to solve the problem. A bound on |W||r| that costs one pass over r tells nearly always that this is not so: since W
+ * is positive semi-definite, |W_ij| <= sqrt(W_ii W_jj). Only where it does not, v and u are computed again: residuals
+ * of momentum and joints in double-double, one more solve for the correction of v, and u from the corrected v, so that
+ * u has the digits that a solution of b's size needs.
+ */
+#include "math/double_double.h"
+#include "reduce/reduce_memory.h"
+#include "reduce/residual.h"
+
+#include <float.h>
+
+/* The rounding of u may be this share of the tolerance without a second look. */
+static const double allowed_share = 0.1;
+
+/* Bounds on the rounding of `natural` and `error` from |r| and the diagonal of W alone; the larger of the two. */
+static double rounding_from_diagonal(const sti_Reduction *reduction, const double *r)
+{
+    const st_Problem *p = reduction->problem;
+    double push = 0.0, weights = 0.0, inverses = 0.0, b = 0.0, own = 0.0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const double rho = reduction->graph != NULL ? sti_graph_rho(reduction->graph, c) : reduction->rho[c];
+        double square = 0.0;
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
+            square += r[j] * r[j];
+            if (reduction->all_errors) b += reduction->b[j] * reduction->b[j];
+        }
+        push += sqrt(square / rho);
+        own += square; /* r - P(r - rho u^) rounds, too */
+        weights += p->contact[c].dim * rho;
+        inverses += p->contact[c].dim / rho;
+    }
+    const double scale = sti_residual_scale(reduction);
+    const double natural = (sqrt(weights) * push + sqrt(own)) / (scale > 0.0 ? scale : 1.0);
+    const double plain = (sqrt(inverses) * push + sqrt(own)) / (b > 0.0 ? sqrt(b) : 1.0);
+    const double most = 4.0 * DBL_EPSILON * (reduction->all_errors ? fmax(natural, plain) : natural);
+    return isnan(most) ? INFINITY : most;
+}
+
+typedef struct Exact {
+    sti_Dd *sum;             /* n_v, n_r or n_l: whatever is being added up                            */
+    double *rest_v, *rest_l; /* residuals of momentum and of the joints                              */
+    double *step_v, *step_l; /* the corrections                                                      */
+    double *u;
+} Exact;
+
+/* The residuals of A v - G l = f + H r and G'v + Cb l = -g. */
+static void exact_residuals(const st_Problem *p, const double *r, const double *v, const double *l, Exact *x)
+{
+    sti_Dd *sum = x->sum;
+    const double *a = p->A.x;
+    for (int i = 0; i < p->n_v; i++)
+        sum[i] = sti_dd(p->f[i]);
+    for (int j = 0; j < p->n_r; j++)
+        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+            sum[p->H.i[e]] = sti_dd_add_product(sum[p->H.i[e]], p->H.x[e], r[j]);
+    for (int j = 0; j < p->n_l; j++)
+        for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+            sum[p->G.i[e]] = sti_dd_add_product(sum[p->G.i[e]], p->G.x[e], l[j]);
+    for (int k = 0; k < p->A.n_blocks; k++) {
+        const int first = p->A.first[k], end = p->A.first[k + 1];
+        const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
+        for (int i = first; i < end; i++)
+            for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
+                sum[i] = sti_dd_add_product(sum[i], -*a++, v[j]);
+    }
+    for (int i = 0; i < p->n_v; i++)
+        x->rest_v[i] = sti_dd_value(sum[i]);
+    for (int j = 0; j < p->n_l; j++) {
+        sum[j] = sti_dd(-p->g[j]);
+        for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+            sum[j] = sti_dd_add_product(sum[j], -p->G.x[e], v[p->G.i[e]]);
+    }
+    const double *c = p->Cb.x;
+    for (int k = 0; k < p->Cb.n_blocks; k++)
+        for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
+            for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
+                sum[i] = sti_dd_add_product(sum[i], -*c++, l[j]);
+    for (int j = 0; j < p->n_l; j++)
+        x->rest_l[j] = sti_dd_value(sum[j]);
+}
+
+/* u = H'(v + step) + C r + w, and in the norm of `natural` what of it is still uncertain: a millionth of the
+ * correction.                                                                                       */
+static double exact_velocity(const sti_Reduction *reduction, const double *r, const double *v, Exact *x)
+{
+    const st_Problem *p = reduction->problem;
+    const double *c = p->C.x;
+    double uncertain = 0.0;
+    for (int contact = 0; contact < p->n_contacts; contact++)
+        for (int d = 0; d < p->contact[contact].dim; d++) {
+            const int j = p->contact[contact].first + d;
+            double moved = 0.0;
+            x->sum[j] = sti_dd(p->w[j]);
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++) {
+                const int i = p->H.i[e];
+                x->sum[j] = sti_dd_add_product(x->sum[j], p->H.x[e], v[i]);
+                x->sum[j] = sti_dd_add_product(x->sum[j], p->H.x[e], x->step_v[i]);
+                moved += fabs(p->H.x[e] * x->step_v[i]);
+            }
+            uncertain += reduction->rho[contact] * reduction->rho[contact] * moved * moved;
+        }
+    for (int k = 0; k < p->C.n_blocks; k++)
+        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                x->sum[i] = sti_dd_add_product(x->sum[i], *c++, r[j]);
+    for (int j = 0; j < p->n_r; j++)
+        x->u[j] = sti_dd_value(x->sum[j]);
+    return 1e-6 * sqrt(uncertain);
+}
+
+static void judge_again(sti_Reduction *reduction, const double *r, Exact *x)
+{
+    const sti_ReductionMemory *m = reduction->memory;
+    const st_Problem *p = reduction->problem;
+    sti_Judged *judged = reduction->judged;
+    double uncertain = 0.0;
+    if (m->local != NULL) {
+        const st_Sparse *W = &m->local->W;
+        for (int j = 0; j < p->n_r; j++)
+            x->sum[j] = sti_dd(m->local->b[j]);
+        for (int j = 0; j < p->n_r; j++)
+            for (int64_t e = W->p[j]; e < W->p[j + 1]; e++)
+                x->sum[W->i[e]] = sti_dd_add_product(x->sum[W->i[e]], W->x[e], r[j]);
+        for (int j = 0; j < p->n_r; j++)
+            x->u[j] = sti_dd_value(x->sum[j]);
+    } else {
+        exact_residuals(p, r, judged->v, judged->l, x);
+        sti_saddle_solve(m->saddle, STI_WHOLE, x->rest_v, x->rest_l, x->step_v, x->step_l);
+        uncertain = exact_velocity(reduction, r, judged->v, x);
+        for (int i = 0; i < p->n_v; i++)
+            judged->v[i] += x->step_v[i];
+        for (int j = 0; j < p->n_l; j++)
+            judged->l[j] += x->step_l[j];
+    }
+    const double joint = m->local == NULL ? sti_saddle_joint_residual(m->saddle, judged->v, judged->l) : 0.0;
+    const double scale = sti_residual_scale(reduction);
+    double push = 0.0, b = 0.0;
+    for (int j = 0; j < p->n_r; j++) {
+        push += r[j] * r[j];
+        b += reduction->b[j] * reduction->b[j];
+    }
+    push = 2.0 * DBL_EPSILON * sqrt(push); /* the laws' own rounding, of r - P(r - rho u^) */
+    sti_residual_at(reduction, r, x->u, &judged->residual);
+    judged->residual.rounding = (uncertain + push) / (scale > 0.0 ? scale : 1.0);
+    if (reduction->all_errors)
+        judged->residual.rounding = fmax(judged->residual.rounding, push / (b > 0.0 ? sqrt(b) : 1.0));
+    judged->residual.joint = p->n_l > 0 ? joint : 0.0;
+    memcpy(judged->u, x->u, (size_t)p->n_r * sizeof *judged->u);
+}
+
+st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double tolerance, st_Residual *residual,
+                               st_Error *err)
+{
+    const st_Problem *p = reduction->problem;
+    const sti_ReductionMemory *m = reduction->memory;
+    if (!(sti_residual_measure(reduction, residual) <= tolerance)) return ST_OK; /* nothing is claimed */
+    if (rounding_from_diagonal(reduction, r) <= allowed_share * tolerance) return ST_OK;
+    STI_TRY(sti_reduction_columns(reduction, err)); /* H, rho and b of a graph */
+    const int64_t n_v = p->n_v, n_r = p->n_r, n_l = p->n_l, most = n_v + n_r + n_l + 1;
+    Exact x = {.sum = sti_alloc(&m->allocator, most, sizeof *x.sum)};
+    double *numbers = sti_alloc(&m->allocator, 2 * most, sizeof *numbers);
+    st_Status status = ST_OK;
+    if (x.sum != NULL && numbers != NULL) {
+        x.rest_v = numbers;
+        x.step_v = x.rest_v + n_v;
+        x.rest_l = x.step_v + n_v;
+        x.step_l = x.rest_l + n_l;
+        x.u = x.step_l + n_l;
+        judge_again(reduction, r, &x);
+        *residual = reduction->judged->residual;
+    } else {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", p->n_r);
+    }
+    sti_free(&m->allocator, numbers, 2 * most, sizeof *numbers);
+    sti_free(&m->allocator, x.sum, most, sizeof *x.sum);
+    return status;
+}

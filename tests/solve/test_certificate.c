@@ -1,0 +1,445 @@
+/* What is reported as solved is solved in exact arithmetic, and what has no solution is not reported as solved.
+ *
+ * The error of every answer is recomputed with rational numbers (rational.h), on every kind of problem: local and
+ * global, with equality rows, in the plane and in space, rolling and spinning, coefficients to 5, masses that differ by
+ * 1e6, and impulses so large that q is lost in the rounding of W r.
+ */
+#include "rational.h"
+
+#include <string.h>
+
+enum { MOST_ROWS = 24, MOST_VELOCITIES = 24, MOST_ENTRIES = 1200 };
+
+/* A problem and the memory of its matrices, dense, by columns. */
+typedef struct Made {
+    st_FrictionProblem problem;
+    int64_t p[4][MOST_VELOCITIES + MOST_ROWS + 1];
+    int i[4][MOST_ENTRIES];
+    double x[4][MOST_ENTRIES];
+    double q[MOST_ROWS], f[MOST_VELOCITIES], b[MOST_VELOCITIES], mu[MOST_ROWS], roll[MOST_ROWS], spin[MOST_ROWS];
+    double known[MOST_ROWS]; /* a solution, up to rounding                                         */
+} Made;
+
+static st_Sparse put_matrix(Made *m, int k, int rows, int columns, const double *dense)
+{
+    int64_t entries = 0;
+    for (int j = 0; j < columns; j++) {
+        for (int i = 0; i < rows; i++)
+            if (dense[i * columns + j] != 0.0) {
+                assert_true(entries < MOST_ENTRIES);
+                m->i[k][entries] = i;
+                m->x[k][entries++] = dense[i * columns + j];
+            }
+        m->p[k][j + 1] = entries;
+    }
+    return (st_Sparse){rows, columns, m->p[k], m->i[k], m->x[k]};
+}
+
+/* A contact's r and u that satisfy the law: open, stuck or sliding. */
+static void draw_contact(Made *m, check_Random *random, int c, double *r, double *u)
+{
+    const int dim = m->problem.dim;
+    const double state = check_random(random, 0.0, 1.0), n = check_random(random, 0.5, 2.0);
+    m->mu[c] = check_random(random, 0.1, c % 3 == 0 ? 5.0 : 0.9);
+    m->roll[c] = check_random(random, 0.05, 0.3);
+    m->spin[c] = check_random(random, 0.05, 0.3);
+    r[0] = state < 0.3 ? 0.0 : n;
+    u[0] = state < 0.3 ? check_random(random, 0.1, 1.0) : 0.0;
+    for (int k = 1; k < dim; k++) {
+        const double mu = k < 3 ? m->mu[c] : dim >= 5 && k < 5 ? m->roll[c] : m->spin[c];
+        const bool alone = k == 1 || k == 3 || (k == 5);
+        if (state < 0.3) u[k] = check_random(random, -1.0, 1.0);
+        if (state >= 0.3 && state < 0.7) r[k] = 0.5 * mu * n * check_random(random, -1.0, 1.0);
+        if (state >= 0.7 && alone) { /* slides along the first direction of each part */
+            r[k] = mu * n;
+            u[k] = -check_random(random, 0.1, 1.0);
+        }
+    }
+}
+
+static void point_to_coefficients(Made *m)
+{
+    m->problem.mu = m->mu;
+    m->problem.mu_roll = m->problem.dim >= 5 ? m->roll : NULL;
+    m->problem.mu_spin = m->problem.dim == 4 || m->problem.dim == 6 ? m->spin : NULL;
+}
+
+/* Local, W = B B' of random B with rows scaled by up to `spread`. */
+static void make_local(Made *m, check_Random *random, int dim, int contacts, double spread)
+{
+    const int n = dim * contacts;
+    static double B[MOST_ROWS * MOST_ROWS], W[MOST_ROWS * MOST_ROWS];
+    double u[MOST_ROWS] = {0};
+    memset(m, 0, sizeof *m);
+    m->problem = (st_FrictionProblem){.form = ST_FORM_LOCAL, .dim = dim, .n_contacts = contacts, .q = m->q};
+    for (int c = 0; c < contacts; c++)
+        draw_contact(m, random, c, m->known + dim * c, u + dim * c);
+    point_to_coefficients(m);
+    for (int i = 0; i < n; i++) {
+        const double scale = pow(spread, check_random(random, -0.5, 0.5));
+        for (int k = 0; k < n; k++)
+            B[i * n + k] = scale * check_random(random, -1.0, 1.0);
+    }
+    for (int i = 0; i < n; i++) {
+        m->q[i] = u[i];
+        for (int j = 0; j < n; j++) {
+            W[i * n + j] = 0.0;
+            for (int k = 0; k < n; k++)
+                W[i * n + j] += B[i * n + k] * B[j * n + k];
+            m->q[i] -= W[i * n + j] * m->known[j];
+        }
+    }
+    m->problem.W = put_matrix(m, 0, n, n, W);
+}
+
+/* Global: `bodies` of three velocities each with masses up to `spread` apart, joints between neighbours. */
+static void make_global(Made *m, check_Random *random, int dim, int contacts, int bodies, int joints, double spread)
+{
+    const int n = dim * contacts, n_v = 3 * bodies;
+    static double M[MOST_VELOCITIES * MOST_VELOCITIES], H[MOST_VELOCITIES * MOST_ROWS],
+        G[MOST_VELOCITIES * MOST_VELOCITIES];
+    double u[MOST_ROWS] = {0}, v[MOST_VELOCITIES] = {0}, l[MOST_VELOCITIES] = {0}, w[MOST_ROWS];
+    memset(m, 0, sizeof *m);
+    memset(M, 0, sizeof M), memset(H, 0, sizeof H), memset(G, 0, sizeof G);
+    m->problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
+                                      .dim = dim,
+                                      .n_contacts = contacts,
+                                      .n_v = n_v,
+                                      .n_l = joints,
+                                      .f = m->f,
+                                      .w = m->q,
+                                      .b = m->b};
+    for (int c = 0; c < contacts; c++)
+        draw_contact(m, random, c, m->known + dim * c, u + dim * c);
+    point_to_coefficients(m);
+    for (int k = 0; k < bodies; k++) {
+        const double mass = pow(spread, check_random(random, -0.5, 0.5));
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                M[(3 * k + i) * n_v + 3 * k + j] = mass * (i == j ? 1.5 : 0.25);
+    }
+    for (int c = 0; c < contacts; c++) {
+        const int a = check_random_int(random, 0, bodies - 1), b = check_random_int(random, 0, bodies - 1);
+        for (int d = 0; d < dim; d++)
+            for (int k = 0; k < 3; k++) {
+                H[(3 * a + k) * n + dim * c + d] = check_random(random, -1.0, 1.0);
+                if (b != a) H[(3 * b + k) * n + dim * c + d] = check_random(random, -1.0, 1.0);
+            }
+    }
+    for (int j = 0; j < joints; j++)
+        for (int k = 0; k < 6; k++)
+            G[(3 * (j % (bodies - 1)) + k) * joints + j] = check_random(random, -1.0, 1.0);
+    for (int i = 0; i < n_v; i++)
+        v[i] = check_random(random, -1.0, 1.0);
+    for (int j = 0; j < joints; j++)
+        l[j] = check_random(random, -1.0, 1.0);
+    for (int i = 0; i < n_v; i++) {
+        for (int k = 0; k < n_v; k++)
+            m->f[i] += M[i * n_v + k] * v[k];
+        for (int k = 0; k < n; k++)
+            m->f[i] -= H[i * n + k] * m->known[k];
+        for (int k = 0; k < joints; k++)
+            m->f[i] -= G[i * joints + k] * l[k];
+    }
+    for (int j = 0; j < joints; j++)
+        for (int i = 0; i < n_v; i++)
+            m->b[j] -= G[i * joints + j] * v[i];
+    for (int k = 0; k < n; k++) {
+        w[k] = u[k];
+        for (int i = 0; i < n_v; i++)
+            w[k] -= H[i * n + k] * v[i];
+    }
+    memcpy(m->q, w, sizeof w);
+    m->problem.M = put_matrix(m, 0, n_v, n_v, M);
+    m->problem.H = put_matrix(m, 1, n_v, n, H);
+    if (joints > 0) m->problem.G = put_matrix(m, 2, n_v, joints, G);
+}
+
+/* Local with equality rows: V'r + R l + s = 0. */
+static void add_equality(Made *m, check_Random *random, int rows)
+{
+    const int n = m->problem.dim * m->problem.n_contacts;
+    static double V[MOST_ROWS * MOST_ROWS], R[MOST_ROWS * MOST_ROWS];
+    double l[MOST_ROWS] = {0};
+    for (int j = 0; j < rows; j++) {
+        l[j] = check_random(random, -1.0, 1.0);
+        for (int i = 0; i < n; i++)
+            V[i * rows + j] = check_random(random, -1.0, 1.0);
+        for (int i = 0; i < rows; i++)
+            R[i * rows + j] = (i == j ? -3.0 : 0.0) + check_random(random, -0.5, 0.5);
+    }
+    for (int j = 0; j < rows; j++) {
+        for (int i = 0; i < n; i++)
+            m->b[j] -= V[i * rows + j] * m->known[i];
+        for (int i = 0; i < rows; i++)
+            m->b[j] -= R[j * rows + i] * l[i];
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < rows; j++)
+            m->q[i] -= V[i * rows + j] * l[j];
+    m->problem.n_l = rows;
+    m->problem.V = put_matrix(m, 1, n, rows, V);
+    m->problem.R = put_matrix(m, 2, rows, rows, R);
+    m->problem.s = m->b;
+}
+
+/* The judge's figures agree with the rational ones up to the rounding that it states. */
+static void check_judge(const st_FrictionProblem *p, st_Friction *friction, const double *r)
+{
+    st_FrictionError judged;
+    st_Error err = {0};
+    check_ok(st_friction_error(friction, r, NULL, NULL, &judged, &err), err);
+    const RationalError exact = rational_error(p, r);
+    if (!exact.known) return;
+    check_below(fabs(judged.error - exact.error), judged.rounding + 1e-320);
+    check_below(fabs(judged.error_rho - exact.error_rho), judged.rounding + 1e-320);
+    assert_true(judged.certified >= exact.error && judged.certified >= exact.error_rho);
+}
+
+/* Every solver that takes the problem: what it calls solved is solved. */
+static int solve_all(const st_FrictionProblem *p, double tolerance)
+{
+    st_Friction *friction = NULL;
+    st_Error err = {0};
+    int claims = 0;
+    double r[MOST_ROWS], far[MOST_ROWS];
+    check_ok(st_friction_create(p, &friction, &err), err);
+    for (int k = 0; k < st_solver_count(); k++) {
+        if (!st_friction_accepts(friction, st_solver_name(k))) continue;
+        st_SolverDef def = st_solver_def();
+        st_Solver *solver = NULL;
+        st_SolveInfo info;
+        def.name = st_solver_name(k);
+        def.tolerance = tolerance;
+        def.max_iterations = 2000;
+        def.all_errors = true;
+        check_ok(st_solver_create(&def, &solver, &err), err);
+        st_Status status = st_friction_solve(friction, solver, &(st_Solution){.r = r}, &info, &err);
+        st_solver_destroy(solver);
+        if (status == ST_ERR_UNSUPPORTED) continue;
+        check_ok(status, err);
+        check_judge(p, friction, r);
+        for (int i = 0; i < p->dim * p->n_contacts; i++)
+            far[i] = ldexp(r[i] + 0.3, 10 * k); /* and far away from any solution */
+        check_judge(p, friction, far);
+        if (!info.converged) continue;
+        claims++;
+        const RationalError exact = rational_error(p, r);
+        assert_true(exact.known);
+        check_below(exact.error, tolerance);
+        check_below(exact.error_rho, tolerance);
+    }
+    st_friction_destroy(friction);
+    return claims;
+}
+
+static void test_local_claims(void **state)
+{
+    (void)state;
+    static Made m;
+    check_Random random = {7};
+    const int dims[] = {2, 3, 4, 5, 6};
+    int claims = 0;
+    for (int k = 0; k < 20; k++) {
+        make_local(&m, &random, dims[k % 5], 1 + k % 4, k % 4 == 3 ? 1e6 : 1.0);
+        claims += solve_all(&m.problem, k % 2 == 0 ? 1e-8 : 1e-12);
+    }
+    assert_true(claims >= 60); /* of about 140: the test does test something */
+}
+
+static void test_global_claims(void **state)
+{
+    (void)state;
+    static Made m;
+    check_Random random = {8};
+    int claims = 0;
+    for (int k = 0; k < 10; k++) {
+        make_global(&m, &random, 2 + k % 2, 1 + k % 3, 3, k % 3 == 0 ? 0 : 2, k % 4 == 3 ? 1e6 : 1.0);
+        claims += solve_all(&m.problem, k % 2 == 0 ? 1e-8 : 1e-12);
+    }
+    assert_true(claims >= 20);
+}
+
+static void test_equality_rows(void **state)
+{
+    (void)state;
+    static Made m;
+    check_Random random = {9};
+    int claims = 0;
+    for (int k = 0; k < 8; k++) {
+        make_local(&m, &random, 2 + k % 3, 1 + k % 3, 1.0);
+        add_equality(&m, &random, 1 + k % 2);
+        claims += solve_all(&m.problem, 1e-8);
+    }
+    assert_true(claims >= 16);
+}
+
+/* ------------------------------------------------------------------ problems without a solution */
+
+/* One contact in the plane: no stick, slip or open state fits (issue: answered with r = 9.1e17). */
+static void test_no_solution_in_the_plane(void **state)
+{
+    (void)state;
+    static Made m;
+    const double W[] = {1, 1, 1, 1};
+    m.problem = (st_FrictionProblem){.form = ST_FORM_LOCAL, .dim = 2, .n_contacts = 1, .q = m.q, .mu = m.mu};
+    m.q[0] = -1, m.q[1] = 2, m.mu[0] = 3;
+    m.problem.W = put_matrix(&m, 0, 2, 2, W);
+    assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+    assert_int_equal(solve_all(&m.problem, 1e-2), 0);
+}
+
+/* A ball between walls that close in on it: u_n = -1 at both of two opposite normals. Local and global. */
+static void test_ball_between_closing_walls(void **state)
+{
+    (void)state;
+    static Made m;
+    double H[3 * 6] = {0}, M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, W[36] = {0};
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < 3; d++)
+            H[d * 6 + 3 * side + d] = side == 0 ? 1.0 : -1.0;
+    for (int a = 0; a < 6; a++)
+        for (int b = 0; b < 6; b++)
+            for (int i = 0; i < 3; i++)
+                W[a * 6 + b] += H[i * 6 + a] * H[i * 6 + b] / 2.0;
+    for (double speed = 1.0; speed > 1e-9; speed *= 1e-4)
+        for (int k = 0; k < 2; k++) {
+            memset(&m, 0, sizeof m);
+            m.mu[0] = m.mu[1] = 0.5;
+            m.q[0] = m.q[3] = -speed;
+            m.problem = (st_FrictionProblem){.dim = 3, .n_contacts = 2, .mu = m.mu};
+            if (k == 0) {
+                m.problem.form = ST_FORM_LOCAL;
+                m.problem.q = m.q;
+                m.problem.W = put_matrix(&m, 0, 6, 6, W);
+            } else {
+                m.problem.form = ST_FORM_GLOBAL;
+                m.problem.n_v = 3;
+                m.problem.f = m.f;
+                m.problem.w = m.q;
+                m.problem.M = put_matrix(&m, 0, 3, 3, M);
+                m.problem.H = put_matrix(&m, 1, 3, 6, H);
+            }
+            assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+        }
+}
+
+/* Two joints that ask for different velocities of the same coordinate: nothing is solved, whatever the contact does. */
+static void test_contradictory_joints(void **state)
+{
+    (void)state;
+    static Made m;
+    const double M[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, H[6] = {0, 0, 1, 0, 0, 1}, G[6] = {1, 1, 0, 0, 0, 0};
+    memset(&m, 0, sizeof m);
+    m.mu[0] = 0.5;
+    m.b[1] = 1.0;
+    m.f[1] = -1.0;
+    m.problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
+                                     .dim = 2,
+                                     .n_contacts = 1,
+                                     .n_v = 3,
+                                     .n_l = 2,
+                                     .f = m.f,
+                                     .w = m.q,
+                                     .b = m.b,
+                                     .mu = m.mu};
+    m.problem.M = put_matrix(&m, 0, 3, 3, M);
+    m.problem.H = put_matrix(&m, 1, 3, 2, H);
+    m.problem.G = put_matrix(&m, 2, 3, 2, G);
+    for (double speed = 1.0; speed > 1e-14; speed *= 1e-5) { /* in any unit of velocity */
+        m.b[1] = speed;
+        m.f[1] = -speed;
+        assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+    }
+    m.b[0] = m.b[1]; /* they agree: one is redundant */
+    assert_true(solve_all(&m.problem, 1e-8) >= 4);
+
+    /* The same in a local problem: R = 0 and V = 0 leave s alone. */
+    static Made local;
+    const double W[4] = {1, 0, 0, 1}, none[4] = {0};
+    local.mu[0] = 0.5, local.q[0] = -1.0, local.b[0] = 1.0;
+    local.problem = (st_FrictionProblem){
+        .form = ST_FORM_LOCAL, .dim = 2, .n_contacts = 1, .n_l = 1, .q = local.q, .s = local.b, .mu = local.mu};
+    local.problem.W = put_matrix(&local, 0, 2, 2, W);
+    local.problem.V = put_matrix(&local, 1, 2, 1, none);
+    local.problem.R = put_matrix(&local, 2, 1, 1, none);
+    assert_int_equal(solve_all(&local.problem, 1e-8), 0);
+}
+
+/* ------------------------------------------------------------------ large coefficients */
+
+/* What stops the solver is what is reported: with mu from 0.1 to 100 `auto` ends within the tolerance it was given. */
+static void test_one_measure_for_every_mu(void **state)
+{
+    (void)state;
+    static Made m;
+    for (int k = 0; k < 60; k++) {
+        check_Random random = {(uint64_t)(100 + k)};
+        st_Friction *friction = NULL;
+        st_Solver *solver = NULL;
+        st_SolverDef def = st_solver_def();
+        st_SolveInfo info;
+        st_FrictionError judged;
+        st_Error err = {0};
+        double r[MOST_ROWS];
+        make_local(&m, &random, 2 + k % 2, 1 + k % 6, 1.0);
+        for (int c = 0; c < m.problem.n_contacts; c++)
+            m.mu[c] = 0.1 * pow(10.0, k % 31 / 10.0);
+        def.tolerance = 1e-8;
+        def.all_errors = true;
+        check_ok(st_friction_create(&m.problem, &friction, &err), err);
+        check_ok(st_solver_create(&def, &solver, &err), err);
+        check_ok(st_friction_solve(friction, solver, &(st_Solution){.r = r}, &info, &err), err);
+        check_ok(st_friction_error(friction, r, NULL, NULL, &judged, &err), err);
+        assert_int_equal(info.converged, judged.certified <= 1e-8);
+        st_solver_destroy(solver);
+        st_friction_destroy(friction);
+    }
+}
+
+/* ------------------------------------------------------------------ complementarity problems */
+
+static void test_complementarity_claims(void **state)
+{
+    (void)state;
+    enum { N = 7 };
+    int solved = 0;
+    for (int k = 0; k < 60; k++) {
+        check_Random random = {(uint64_t)(k + 1)};
+        static Made m;
+        double M[N * N], q[N], z[N];
+        bool is_free[N] = {false};
+        st_LcpInfo info;
+        st_LcpError judged;
+        st_Error err = {0};
+        for (int i = 0; i < N * N; i++) /* definite, any, and singular with tiny and huge entries */
+            M[i] = check_random(&random, -1.0, 1.0) * (k % 3 == 2 ? pow(10.0, check_random(&random, -6.0, 6.0)) : 1.0);
+        for (int i = 0; i < N; i++) {
+            q[i] = check_random(&random, -1.0, 1.0);
+            if (k % 3 == 0) M[i * N + i] += 4.0;
+            is_free[i] = k % 2 == 1 && i < 2;
+        }
+        const st_LcpProblem p = {.n = N, .M = put_matrix(&m, 0, N, N, M), .q = q, .free = is_free};
+        check_ok(st_lcp_solve(&p, 1e-8, z, &info, &err), err);
+        check_ok(st_lcp_error(&p, z, NULL, &judged, &err), err);
+        check_below(fabs(judged.error - rational_lcp_error(&p, z)), judged.rounding);
+        if (info.outcome == ST_LCP_SOLVED) check_below(rational_lcp_error(&p, z), 1e-8);
+        solved += info.outcome == ST_LCP_SOLVED;
+    }
+    assert_true(solved >= 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_local_claims),
+        cmocka_unit_test(test_global_claims),
+        cmocka_unit_test(test_equality_rows),
+        cmocka_unit_test(test_no_solution_in_the_plane),
+        cmocka_unit_test(test_ball_between_closing_walls),
+        cmocka_unit_test(test_contradictory_joints),
+        cmocka_unit_test(test_one_measure_for_every_mu),
+        cmocka_unit_test(test_complementarity_claims),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
