@@ -154,8 +154,9 @@ typedef struct st_SolverDef {
 typedef struct st_SolveInfo {
     const char *solver;   /* the one that answered                                     */
     const char *fallback; /* the one that gave up before it, or NULL                   */
-    bool converged;       /* residual.natural + rounding <= tolerance, as recomputed, and the joints are met;
-                           * error and error_rho as well where the def asks for all_errors */
+    bool converged;       /* residual.natural and rounding <= tolerance, as recomputed, and the joints are
+                           * met; with all_errors: the largest of natural, error and error_rho, plus
+                           * rounding, is                                              */
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
     double start;         /* natural residual of the r it began with; -1: nobody looked  */

@@ -310,10 +310,11 @@ static st_Status solve_reduced(st_Solver *solver, st_Solution *solution, st_Solv
                           .redundant_rows = solver->reduction->redundant_rows};
     sti_residual(solver->reduction, solver->r, NULL, NULL, NULL, &found.residual);
     STI_TRY(sti_residual_certify(solver->reduction, solver->r, solver->def.tolerance, &found.residual, err));
-    const double measure = sti_residual_measure(solver->reduction, &found.residual) + found.residual.rounding;
-    found.converged = measure <= solver->def.tolerance &&
-                      sti_joints_are_met(problem, solver->reduction->judged->v, found.residual.joint,
-                                         solver->def.tolerance, solver->def.all_errors);
+    const double measure = sti_residual_measure(solver->reduction, &found.residual), rounding = found.residual.rounding,
+                 most = solver->def.all_errors ? measure + rounding : fmax(measure, rounding);
+    found.converged =
+        most <= solver->def.tolerance && sti_joints_are_met(problem, solver->reduction->judged->v, found.residual.joint,
+                                                            solver->def.tolerance, solver->def.all_errors);
     return hand_over(solver, &found, solution, info, err);
 }
 
