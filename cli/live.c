@@ -4,6 +4,7 @@
  */
 #include "live.h"
 
+#include "interrupt.h"
 #include "progress.h"
 
 #include <math.h>
@@ -366,7 +367,7 @@ static bool step(Live *live)
     st_Error err = {0};
     st_StepInfo info = st_step_info();
     double began = wall_seconds();
-    if (st_system_step(live->system, live->def.h, &info, &err) != ST_OK) {
+    if (interrupt_step(live->system, live->def.h, &info, &err) != ST_OK) {
         snprintf(live->message, sizeof live->message, "%s", err.message);
         live->paused = true;
         return false;

@@ -4,6 +4,7 @@
  * then). From there on what was computed is kept, however the run ends.
  */
 #include "drawing.h"
+#include "interrupt.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ const Command run_command = {
     .details = "SCENE is a scene file, or the name of an example (stiction examples) where there is no such file. "
                "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written, what was "
                "computed is kept; 2 something is wrong with the command line, the scene or an output, nothing was "
-               "touched; 130, 143 interrupted (Ctrl-C, SIGTERM) after the current step, what was computed is kept.",
+               "touched; 129, 130, 143 interrupted (SIGHUP, Ctrl-C, SIGTERM) at once, what was computed is kept.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = run_main,
@@ -84,24 +84,6 @@ typedef struct Run {
     double next_line; /* --rate: the time of the next line of the table [s] */
     bool line_due;    /* the last state is not in the table yet             */
 } Run;
-
-/* Set by the signal handler only: the one thing in the program that is not passed by argument. */
-static volatile sig_atomic_t caught_signal;
-
-static void catch_signal(int number)
-{
-    caught_signal = number;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {0};
-    action.sa_handler = catch_signal;
-    action.sa_flags = (int)SA_RESETHAND; /* a second one ends the program at once */
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static void end_run(Run *run, Outcome outcome, const char *message)
 {
@@ -139,20 +121,22 @@ static void simulate(Run *run)
     st_StepInfo info;
     bool ok = tally_start(&run->tally, &run->loaded, &info, &err) && record(run, &info, false, &err);
     double h = 0;
-    while (ok && (h = next_step(st_system_time(system), def->h, def->end)) > 0 && caught_signal == 0) {
+    while (ok && (h = next_step(st_system_time(system), def->h, def->end)) > 0 && interrupt_caught() == 0) {
         st_StepInfo next = st_step_info();
-        ok = st_system_step(system, h, &next, &err) == ST_OK;
+        ok = interrupt_step(system, h, &next, &err) == ST_OK;
         if (!ok) break;
         info = next;
         tally_step(&run->tally, system, &info);
         ok = record(run, &info, false, &err);
         progress_step(&run->progress, run->tally.steps, &info);
     }
-    if (!ok) end_run(run, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
-    if (ok && h > 0) /* a signal ended the loop before the end did */
-        end_run(run, RUN_INTERRUPTED, caught_signal == SIGINT ? "interrupted" : "terminated");
+    const bool interrupted = interrupt_caught() != 0 && (ok ? h > 0 : err.status == ST_ERR_CANCELLED);
+    if (interrupted)
+        end_run(run, RUN_INTERRUPTED, interrupt_word());
+    else if (!ok)
+        end_run(run, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
     /* With --every and --rate, the last state is still due. */
-    if (run->line_due && !record(run, &info, true, &err) && ok) end_run(run, RUN_FAILED, err.message);
+    if (run->line_due && !record(run, &info, true, &err) && (ok || interrupted)) end_run(run, RUN_FAILED, err.message);
 }
 
 /* Which output is which, by its ending; what is no plain file is a table. */
@@ -246,6 +230,7 @@ static int prepare(Run *run, const char *word)
     if (!ok) return refuse_scene(&run->loaded, &err);
     status = check_outputs(run);
     if (status >= 0) return status;
+    interrupt_begin();
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
     if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
@@ -311,7 +296,7 @@ static int tell(const Run *run)
     case RUN_FINISHED:
         return STATUS_OK;
     case RUN_INTERRUPTED:
-        return complain(128 + (int)caught_signal, "%s at t = %g s, what was computed is kept", run->tally.message,
+        return complain(128 + interrupt_caught(), "%s at t = %g s, what was computed is kept", run->tally.message,
                         st_system_time(run->loaded.system));
     case RUN_DIVERGED:
     case RUN_FAILED:
@@ -330,7 +315,6 @@ static int run_main(int argc, char *const *argv)
     if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
     if (status < 0) status = prepare(&run, words[0]);
     if (status < 0) {
-        catch_signals();
         progress_start(&run.progress, o.quiet, run.log, st_system_time(run.loaded.system), run.loaded.def.end);
         double wall = wall_seconds(), cpu = cpu_seconds();
         simulate(&run);

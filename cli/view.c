@@ -1,9 +1,9 @@
 /* stiction view: the page, served from the program itself, for a recording or for a scene that runs meanwhile. */
+#include "interrupt.h"
 #include "live.h"
 #include "load.h"
 #include "outputs.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,14 +49,6 @@ typedef struct View {
     Live *live;
 } View;
 
-static volatile sig_atomic_t ended; /* set by the signal handler only */
-
-static void end(int number)
-{
-    (void)number;
-    ended = 1;
-}
-
 static void answer(Server *server, Client *client, const Request *request)
 {
     View *view = server->ctx;
@@ -91,17 +83,13 @@ static bool pack(View *view, const char *path, st_Error *err)
 
 static int serve(Server *server, View *view, const ViewOptions *o)
 {
-    struct sigaction action = {0};
     char address[64];
-    action.sa_handler = end;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    interrupt_begin();
     snprintf(address, sizeof address, "http://127.0.0.1:%d/", server->port);
     printf("%s   (Ctrl-C ends it)\n", address);
     fflush(stdout);
     if (!o->quiet) open_browser(address);
-    while (!ended) {
+    while (interrupt_caught() == 0) {
         bool busy = view->live != NULL && stream_count(server) > 0;
         server_poll(server, busy ? 4 : 500);
         if (busy) live_advance(view->live, server);

@@ -18,7 +18,7 @@ static double seconds_now(void)
 
 void away_begin(Away *away)
 {
-    *away = (Away){.looked = seconds_now()};
+    *away = (Away){.looked = seconds_now(), .owner = pthread_self()};
     away->thread = PyEval_SaveThread();
 }
 
@@ -40,6 +40,7 @@ void away_leave(Away *away)
 bool away_interrupted(void *ctx)
 {
     Away *away = ctx;
+    if (!pthread_equal(pthread_self(), away->owner)) return away->interrupted; /* one of a team: the first looks */
     double now = seconds_now();
     if (away->interrupted || now - away->looked < LOOK) return away->interrupted;
     away->looked = now;

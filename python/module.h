@@ -18,6 +18,7 @@
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000 /* 3.11: the first whose stable interface has buffers */
 #include <Python.h>
+#include <pthread.h>
 
 #include <stiction/io.h>
 
@@ -153,6 +154,7 @@ PyObject *lcp_from_file(const State *state, st_ProblemFile *file); /* takes the 
 /* A stretch of work without the interpreter's lock. */
 typedef struct Away {
     PyThreadState *thread;
+    pthread_t owner;  /* the thread whose state that is       */
     double looked;    /* when signals were last looked at [s] */
     bool interrupted; /* a signal's handler raised            */
 } Away;
@@ -161,7 +163,7 @@ void away_begin(Away *away);
 void away_end(Away *away);
 void away_return(Away *away); /* takes the lock for a while ...  */
 void away_leave(Away *away);  /* ... and gives it back           */
-/* Now and then takes the lock for a look at signals; true: stop. Of the type of st_SolverDef.cancel. */
+/* Now and then takes the lock for a look at signals; true: stop. For st_SolverDef.cancel and st_system_cancel_when. */
 bool away_interrupted(void *away);
 
 #endif

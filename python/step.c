@@ -77,12 +77,14 @@ static PyObject *walk(SystemObject *self, double h, double until, long long step
     walk.recorder = self->recorder;
     Py_XINCREF((PyObject *)walk.recorder); /* nobody can drop it meanwhile */
     away_begin(&away);
+    st_system_cancel_when(self->system, away_interrupted, &away);
     walk_on(&walk, &away);
+    st_system_cancel_when(self->system, NULL, NULL);
     away_end(&away);
     self->busy = false;
     Py_XDECREF((PyObject *)walk.recorder);
-    if (walk.status != ST_OK) return raise_error(state, walk.status, &walk.err);
     if (PyErr_Occurred()) return NULL; /* a signal, or the recorder */
+    if (walk.status != ST_OK) return raise_error(state, walk.status, &walk.err);
     if (walk.row.steps == 0 && !system_start_info(self, &walk.row.last)) return NULL;
     return row_new(state, ROW_STEP_INFO, &walk.row);
 }

@@ -184,6 +184,9 @@ ST_API void st_system_destroy(st_System *system);
 /* End the step under way, or the next one, within 0.1 s: it fails with ST_ERR_CANCELLED, and the state is as before the
  * step. May be called from any thread and from a signal handler. NULL is allowed.                */
 ST_API void st_system_cancel(st_System *system);
+/* A function that steps ask often, from one of their threads at a time: true cancels the step. NULL: none. It is not
+ * copied to clones.                                                                              */
+ST_API void st_system_cancel_when(st_System *system, bool (*ask)(void *ctx), void *ctx);
 /* Largest change of a coordinate and of a velocity made to the initial state to make it consistent; 0 if it was used as
  * given. Both may be NULL.                                                                       */
 ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);

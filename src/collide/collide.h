@@ -13,6 +13,7 @@
 #ifndef STI_COLLIDE_H
 #define STI_COLLIDE_H
 
+#include "base/work.h"
 #include "collide/shape.h"
 
 typedef struct sti_ContactPoint {
@@ -33,6 +34,7 @@ typedef struct sti_Points {
     int n_list; /* triangles at hand                                                               */
     int *list;
     int64_t list_capacity;
+    sti_Stop *stop; /* ends the search among triangles with ST_ERR_CANCELLED; NULL: nothing does   */
     st_Allocator allocator;
 } sti_Points;
 

@@ -28,6 +28,11 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     return count;
 }
 
+static st_Status cancelled(const sti_ContactTask *task)
+{
+    return sti_fail(task->err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
+}
+
 /* Pairs first .. end - 1. */
 static st_Status push_pairs(sti_ContactTask *task, int64_t first, int64_t end)
 {
@@ -36,8 +41,10 @@ static st_Status push_pairs(sti_ContactTask *task, int64_t first, int64_t end)
     for (int64_t k = first; k < end; k += CHUNK) {
         int n = end - k < CHUNK ? (int)(end - k) : CHUNK;
         n = list_near(task->world, pairs->pair + k, n, fmax(task->margin, 0), near);
-        for (int e = 0; e < n; e++)
+        for (int e = 0; e < n; e++) {
+            if (sti_stopped(task->world->stop)) return cancelled(task);
             STI_TRY(sti_contact_push_pair(task, &pairs->pair[k + near[e]]));
+        }
     }
     return ST_OK;
 }
@@ -49,6 +56,7 @@ static st_Status push_live(sti_ContactTask *task, int64_t first, int64_t end)
     int near;
     for (int64_t k = first; k < end; k++) {
         sti_Pair *pair = &c->pairs.pair[c->live[k]];
+        if (sti_stopped(task->world->stop)) return cancelled(task);
         if (list_near(task->world, pair, 1, fmax(task->margin, 0), &near) > 0)
             STI_TRY(sti_contact_push_pair(task, pair));
     }
@@ -171,6 +179,7 @@ static void push_own(Team *team, int thread, int n_threads)
     helper->sink.rows_later = task.sink->rows_later;
     task.sink = &helper->sink;
     task.points = &helper->points;
+    task.points->stop = task.world->stop;
     task.err = &helper->err;
     helper->status = push_range(&task, first, end);
 }
@@ -222,6 +231,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
                             .margin = margin,
                             .how = {.planar = -1, .keep_all = c->keep_all},
                             .plane = -1};
+    c->points.stop = world->stop;
     int64_t threads = count_pairs(world) / LEAST_PAIRS;
     if (threads > world->threads) threads = world->threads;
     if (threads <= 1) return push_range(&task, 0, count_pairs(world));

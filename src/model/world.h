@@ -188,8 +188,9 @@ typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
     st_Vec3 gravity;
-    int threads;  /* of a team over many pairs; the result does not depend on it                   */
-    int n_bodies; /* with the ground, which is body 0                                              */
+    int threads;    /* of a team over many pairs; the result does not depend on it                   */
+    sti_Stop *stop; /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
+    int n_bodies;   /* with the ground, which is body 0                                              */
     sti_Body *body;
     int n_joints, n_springs, n_angles;
     int n_joint_springs, n_bounded, n_limits, n_force_motors;

@@ -11,19 +11,30 @@ void st_system_cancel(st_System *system)
     if (system != NULL) sti_stop_set(system->stop, STI_CANCELLED);
 }
 
+void st_system_cancel_when(st_System *system, bool (*ask)(void *ctx), void *ctx)
+{
+    if (system == NULL) return;
+    system->stop->ask = ask;
+    system->stop->ctx = ctx;
+}
+
 void sti_cancel_begin(st_System *system)
 {
     system->work_done = 0;
     system->stepping = true;
+    if (system->world != NULL) system->world->stop = system->stop;
     if (system->def.step_seconds > 0) system->stop->deadline = sti_seconds_now() + system->def.step_seconds;
 }
 
 /* A request that comes too late for this step is for the next one. */
-void sti_cancel_end(st_System *system, st_Status status)
+void sti_cancel_end(st_System *system, st_Status status, st_Error *err)
 {
+    if (status == ST_ERR_CANCELLED)
+        (void)sti_go_on(system, err); /* in a step's words, not in those of a factorisation */
     system->stop->deadline = 0;
     system->stepping = false;
-    if (status == ST_ERR_CANCELLED) sti_stop_begin(system->stop, NULL, NULL);
+    if (system->world != NULL) system->world->stop = NULL;
+    if (status == ST_ERR_CANCELLED) sti_stop_set(system->stop, STI_GO_ON);
 }
 
 void sti_cancel_carry(const st_System *from, st_System *to)

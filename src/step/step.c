@@ -214,7 +214,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     const bool jump = system->fresh && sti_starts_with_jump(system);
     sti_cancel_begin(system);
     st_Status status = take(system, h, &local, err);
-    sti_cancel_end(system, status);
+    sti_cancel_end(system, status, err);
     if (status != ST_OK) {
         sti_restore(system);
         sti_forget_step(system);

@@ -50,7 +50,7 @@ void sti_describe_contact(const st_System *system, const sti_ContactEntry *conta
 
 /* cancel.c: a step begins, with a deadline if there is one, and ends. ST_ERR_CANCELLED once it is to stop. */
 void sti_cancel_begin(st_System *system);
-void sti_cancel_end(st_System *system, st_Status status);
+void sti_cancel_end(st_System *system, st_Status status, st_Error *err);
 st_Status sti_go_on(st_System *system, st_Error *err);
 /* A request that `from` has got is one for `to`. */
 void sti_cancel_carry(const st_System *from, st_System *to);

@@ -2,7 +2,9 @@
  * nothing was cancelled. Budgets of work repeat, and hold for any number of threads.
  */
 #include "check.h"
-#include "step/system.h"
+
+#include <stiction/stiction.h>
+#include <string.h>
 
 typedef struct World {
     st_Scene *scene;
@@ -96,7 +98,7 @@ static long long cancel_everywhere(Build *build, const char *preset, int steps, 
     const uint64_t before = st_system_hash(system);
     for (Yes yes = {.at = 1};; yes.at += stride) {
         yes.asked = 0;
-        system->stop->ask = yes_at, system->stop->ctx = &yes;
+        st_system_cancel_when(system, yes_at, &yes);
         const st_Status status = st_system_step(system, h, NULL, &err);
         if (status == ST_OK) break;
         assert_int_equal(status, ST_ERR_CANCELLED);
@@ -105,6 +107,7 @@ static long long cancel_everywhere(Build *build, const char *preset, int steps, 
         cancelled++;
     }
     assert_true(st_system_hash(system) == st_system_hash(plain));
+    st_system_cancel_when(system, NULL, NULL);
     st_system_destroy(system);
     st_system_destroy(plain);
     return cancelled;

@@ -288,6 +288,7 @@ st_Status sti_mesh_near(const sti_Mesh *mesh, const sti_Bounds *bounds, sti_Poin
 {
     Found found = {points, ST_OK, err};
     int first = points->n_list;
+    if (sti_stopped(points->stop)) return sti_fail(err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
     sti_tree_query(&mesh->tree, bounds, note, &found);
     if (points->n_list > first + 1)
         qsort(points->list + first, (size_t)(points->n_list - first), sizeof *points->list, by_number);
