@@ -79,7 +79,7 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     csv->path = sti_alloc(&allocator, csv->path_size, 1);
     csv->buffer = sti_alloc(&allocator, BUFFER_SIZE, 1);
     st_Status status = csv->path != NULL && csv->buffer != NULL
-                           ? sti_file_grow(path, &csv->file, err)
+                           ? sti_file_grow(path, "t,h,", &csv->file, err)
                            : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (status == ST_OK) {
         memcpy(csv->path, path, (size_t)csv->path_size);

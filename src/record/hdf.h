@@ -61,6 +61,9 @@ typedef struct sti_Quiet {
 sti_Quiet sti_quiet_begin(void);
 void sti_quiet_end(sti_Quiet quiet);
 
+/* recording.c: is there a recording, whole or cut off? */
+bool sti_is_recording(const char *path);
+
 /* The innermost reason HDF5 has for its last failure, in one line. */
 const char *sti_hdf_reason(char *out, size_t size);
 

@@ -15,10 +15,12 @@
 #include "base/utf8.h"
 #include "math/vec3.h"
 #include "record/head.h"
+#include "record/output_lock.h"
 #include "record/tables.h"
 #include "record/whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,6 +29,8 @@ struct st_Recorder {
     st_Allocator allocator;
     char *path, *making; /* where it belongs; its name until it has the start in it, then "" */
     int64_t path_size, making_size;
+    sti_OutputLock name; /* of the file at `path`, until this one is there                           */
+    int own;             /* a descriptor of this one, which is locked                                */
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
     int n_bodies, n_joints;
@@ -47,17 +51,25 @@ st_RecorderDef st_recorder_def(void)
     return (st_RecorderDef){.rate = 60, .flush = 1, .cookie = STI_COOKIE};
 }
 
+/* On the disk, so that a power cut does not take it: the rows before the counts that say they are there. */
+static st_Status sync_file(st_Recorder *recorder, st_Error *err)
+{
+    if (H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0) return sti_tables_fail(&recorder->tables, "flushing", err);
+    if (fdatasync(recorder->own) == 0 || errno == EINVAL || errno == EROFS) return ST_OK; /* some things have no disk */
+    recorder->tables.failed = true;
+    return sti_file_failed(recorder->path, err);
+}
+
 static st_Status flush(st_Recorder *recorder, st_Error *err)
 {
     int64_t counts[STI_N_COUNTS];
     STI_TRY(sti_tables_write(&recorder->tables, err));
-    if (H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0) return sti_tables_fail(&recorder->tables, "flushing", err);
+    STI_TRY(sync_file(recorder, err));
     for (int k = 0; k < STI_N_COUNTS; k++)
         counts[k] = sti_table_rows(&recorder->tables, (sti_Table)k);
-    if (H5Dwrite(recorder->committed, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, counts) < 0 ||
-        H5Fflush(recorder->file, H5F_SCOPE_LOCAL) < 0)
+    if (H5Dwrite(recorder->committed, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, counts) < 0)
         return sti_tables_fail(&recorder->tables, "flushing", err);
-    return ST_OK;
+    return sync_file(recorder, err);
 }
 
 /* All that is known so far, safely. */
@@ -119,6 +131,32 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     return commit(recorder, err);
 }
 
+/* A file of one's own beside `path`, and its lock. Nothing that stands there is touched. */
+static st_Status make_own(st_Recorder *recorder, st_Error *err)
+{
+    for (int k = 0; k < 100 && recorder->own < 0; k++) {
+        snprintf(recorder->making, (size_t)recorder->making_size, "%s.%ld.%d.part", recorder->path, (long)getpid(), k);
+        recorder->own = open(recorder->making, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (recorder->own < 0 && errno != EEXIST) break;
+    }
+    const int reason = errno;
+    if (recorder->own >= 0 && sti_output_lock_open(recorder->own)) return ST_OK;
+    if (recorder->own < 0) recorder->making[0] = '\0';
+    return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(reason));
+}
+
+/* The name is locked, and what has it now is empty or a recording: something else is not replaced. */
+static st_Status take_name(st_Recorder *recorder, st_Error *err)
+{
+    STI_TRY(sti_output_lock(recorder->path, &recorder->name, err));
+    if (!sti_output_is_empty(&recorder->name) && !sti_is_recording(recorder->path))
+        return sti_fail(err, ST_ERR_FILE,
+                        "%s: exists and is not a recording of stiction, or is a damaged one: choose another name, or "
+                        "remove it",
+                        recorder->path);
+    return make_own(recorder, err);
+}
+
 /* From now on it has its name: so that whatever stands there can be opened, and has the start of the run at least. */
 static st_Status appear(st_Recorder *recorder, st_Error *err)
 {
@@ -126,6 +164,8 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
     if (rename(recorder->making, recorder->path) != 0)
         return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(errno));
     recorder->making[0] = '\0';
+    sti_sync_folder(recorder->path);
+    sti_output_unlock(&recorder->name, recorder->path, true);
     return ST_OK;
 }
 
@@ -151,7 +191,9 @@ static bool release(st_Recorder *recorder)
     if (recorder->summary > 0) H5Dclose(recorder->summary);
     if (recorder->summary_type > 0) H5Tclose(recorder->summary_type);
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
-    if (recorder->file > 0 && recorder->making[0] != '\0') unlink(recorder->making);
+    if (recorder->own >= 0 && recorder->making[0] != '\0') unlink(recorder->making);
+    if (recorder->own >= 0) close(recorder->own);
+    if (recorder->path != NULL) sti_output_unlock(&recorder->name, recorder->path, false);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);
@@ -184,6 +226,7 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
     st_Recorder *recorder = sti_alloc(&allocator, 1, sizeof *recorder);
     if (recorder == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     recorder->allocator = allocator;
+    recorder->own = recorder->name.fd = -1;
     recorder->tables = (sti_Tables){.allocator = allocator, .chunker.allocator = allocator};
     recorder->n_bodies = st_scene_body_count(scene);
     recorder->n_joints = st_scene_joint_count(scene);
@@ -194,7 +237,7 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
     recorder->began = recorder->added = sti_seconds_now();
     recorder->path_size = (int64_t)strlen(path) + 1;
     recorder->path = sti_alloc(&allocator, recorder->path_size, 1);
-    recorder->making_size = recorder->path_size + (int64_t)strlen(".new");
+    recorder->making_size = recorder->path_size + 48 /* process and number */;
     recorder->making = sti_alloc(&allocator, recorder->making_size, 1);
     recorder->joint = sti_alloc(&allocator, recorder->n_joints + 1, sizeof *recorder->joint);
     st_Status status = ST_OK;
@@ -203,9 +246,9 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
     } else {
         memcpy(recorder->path, path, (size_t)recorder->path_size);
         recorder->tables.path = recorder->path;
-        snprintf(recorder->making, (size_t)recorder->making_size, "%s.new", path);
         sti_Quiet quiet = sti_quiet_begin();
-        status = make_file(recorder, def, scene, choices, err);
+        status = take_name(recorder, err);
+        if (status == ST_OK) status = make_file(recorder, def, scene, choices, err);
         if (status != ST_OK) release(recorder);
         sti_quiet_end(quiet);
         if (status == ST_OK) *out = recorder;

@@ -316,6 +316,14 @@ static st_Status open_all(st_Recording *recording, st_Error *err)
     return read_times(recording, err);
 }
 
+bool sti_is_recording(const char *path)
+{
+    st_Recording *recording = NULL;
+    const st_Status status = st_recording_open(path, &recording, NULL);
+    st_recording_close(recording);
+    return status == ST_OK;
+}
+
 void st_recording_close(st_Recording *recording)
 {
     if (recording == NULL) return;

@@ -12,6 +12,7 @@
 
 #include "record/whole_file.h"
 
+#include "record/output_lock.h"
 #include "record/text.h"
 
 #include <errno.h>
@@ -58,11 +59,32 @@ static FILE *open_beside(const char *path, mode_t mode)
     return file;
 }
 
-/* The file that `path` leads to: links are followed, so that they stay. malloc'd. */
+/* Links that lead nowhere are followed one by one: what realpath() does not do. */
+enum { MOST_LINKS = 40, PATH_ROOM = 4096 };
+
+/* `path` becomes what its link says, relative to the link's folder. False: it is no link, or too long. */
+static bool follow_link(char path[PATH_ROOM])
+{
+    char to[PATH_ROOM], next[2 * PATH_ROOM];
+    const ssize_t n = readlink(path, to, sizeof to - 1);
+    if (n <= 0) return false;
+    to[n] = '\0';
+    const char *slash = strrchr(path, '/');
+    const int folder = to[0] == '/' || slash == NULL ? 0 : (int)(slash - path) + 1;
+    if (snprintf(next, sizeof next, "%.*s%s", folder, path, to) >= PATH_ROOM) return false;
+    memcpy(path, next, PATH_ROOM);
+    return true;
+}
+
+/* The file that `path` leads to, also where it is not there yet: links are followed, so that they stay. malloc'd. */
 static char *end_of_links(const char *path)
 {
-    char *real = realpath(path, NULL);
-    return real != NULL ? real : strdup(path);
+    char *real = realpath(path, NULL), at[PATH_ROOM];
+    if (real != NULL || strlen(path) >= sizeof at) return real != NULL ? real : strdup(path);
+    snprintf(at, sizeof at, "%s", path);
+    for (int k = 0; k < MOST_LINKS && follow_link(at); k++)
+        ;
+    return strdup(at);
 }
 
 st_Status sti_file_place(const char *path, char **out, st_Error *err)
@@ -98,11 +120,32 @@ st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
     return ST_OK;
 }
 
-st_Status sti_file_grow(const char *path, FILE **out, st_Error *err)
+st_Status sti_file_grow(const char *path, const char *begin, FILE **out, st_Error *err)
 {
-    *out = fopen(path, "w");
-    if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
-    return ST_OK;
+    struct stat old;
+    sti_OutputLock lock = {.fd = -1};
+    char text[16] = "";
+    const size_t n = strlen(begin);
+    *out = NULL;
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) {
+        *out = fopen(path, "w");
+    } else {
+        char *target = end_of_links(path);
+        if (target == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
+        const st_Status status = sti_output_lock(target, &lock, err);
+        free(target);
+        STI_TRY(status);
+        if (!sti_output_is_empty(&lock) && (pread(lock.fd, text, n, 0) != (ssize_t)n || memcmp(text, begin, n) != 0)) {
+            close(lock.fd);
+            return sti_fail(err, ST_ERR_FILE,
+                            "%s: exists and is not a table of stiction: choose another name, or remove it", path);
+        }
+        *out = ftruncate(lock.fd, 0) == 0 ? fdopen(lock.fd, "w") : NULL; /* the lock goes with it */
+    }
+    if (*out != NULL) return ST_OK;
+    const int reason = errno;
+    if (lock.fd >= 0) close(lock.fd);
+    return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(reason));
 }
 
 st_Status sti_file_failed(const char *path, st_Error *err)
@@ -119,6 +162,22 @@ static bool give_name(int fd, const char *name)
     if (info.st_nlink > 0) return true;
     snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* On the disk before it has its name: a power cut leaves the old file or the new one. Pipes have no disk. */
+static bool is_safe(int fd)
+{
+    return fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
+
+void sti_sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    const int fd = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) (void)!fsync(fd);
+    if (fd >= 0) close(fd);
+    free(folder);
 }
 
 /* Everything is with the system: give it its place. One that was written straight has no part. */
@@ -141,7 +200,8 @@ static bool finish(FILE *file, const char *path, bool good)
 {
     int reason = errno;
     char *target = end_of_links(path), *part = target != NULL ? name_beside(target) : NULL;
-    bool ok = good && part != NULL && fflush(file) == 0 && appear(fileno(file), target, part);
+    bool ok = good && part != NULL && fflush(file) == 0 && is_safe(fileno(file)) && appear(fileno(file), target, part);
+    if (ok) sti_sync_folder(target);
     if (good && !ok) reason = errno;
     if (!ok && part != NULL) (void)unlink(part);
     free(part);

@@ -303,7 +303,7 @@ static void pipes_and_links_stay(void **state)
     assert_non_null(strstr(err.message, "not a plain file"));
     in_folder(f, "far.h5", path);
     in_folder(f, "link.h5", link);
-    write_bytes(path, "old", 3);
+    write_bytes(path, "", 0);
     assert_int_equal(symlink("far.h5", link), 0);
     record(f, link, 60, NULL);
     assert_int_equal(lstat(link, &info), 0);
@@ -490,16 +490,19 @@ static void what_was_there_stays(void **state)
     st_Error err = {0};
     st_Recorder *recorder = NULL;
     const st_RecorderDef def = recorder_def(f, 0);
-    char path[PATH_SIZE], part[PATH_SIZE], text[8] = "";
-    write_bytes(in_folder(f, "file.h5", path), "old", 3);
-    check_ok(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), err);
-    check_ok(st_recorder_close(recorder, f->system, "failed", "", &err), err);
+    char path[PATH_SIZE], text[8] = "";
+    write_bytes(in_folder(f, "file.h5", path), "old", 3); /* no recording: it is not replaced */
+    assert_int_equal(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), ST_ERR_FILE);
+    assert_non_null(strstr(err.message, "not a recording"));
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     assert_int_equal(fread(text, 1, sizeof text, file), 3);
     fclose(file);
     assert_string_equal(text, "old");
-    assert_int_equal(access(in_folder(f, "file.h5.new", part), F_OK), -1);
+    in_folder(f, "new.h5", path); /* a run that never began leaves nothing */
+    check_ok(st_recorder_open(path, &def, f->scene, &f->def, f->system, &recorder, &err), err);
+    check_ok(st_recorder_close(recorder, f->system, "failed", "", &err), err);
+    assert_int_equal(access(path, F_OK), -1);
 }
 
 /* A message too long is cut between two characters, and one that is no text is made one: the page has it. */
