@@ -97,7 +97,7 @@ static void answer(Server *server, Client *client, const Request *request)
 {
     Render *render = server->ctx;
     if (!request->post && strcmp(request->path, "/") == 0) {
-        answer_page(client);
+        answer_page(server, client);
     } else if (!request->post && strcmp(request->path, "/run") == 0) {
         answer_with(client, "200 OK", "application/octet-stream", render->run, render->size);
     } else if (request->post && strcmp(request->path, "/frame") == 0) {
@@ -272,6 +272,7 @@ static int render_main(int argc, char *const *argv)
     if (status < 0 && server != NULL) {
         server->ctx = &render;
         server->answer = answer;
+        server->most_body = 64u << 20; /* a frame */
         status = server_open(server, 0) ? collect(&render, server, browser) : STATUS_FAILED;
         server_close(server);
     }

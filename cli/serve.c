@@ -11,6 +11,7 @@
 #include <math.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,10 +19,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_HEAD  16384
-#define MOST_BODY  (64u << 20) /* a rendered frame            */
-#define MOST_QUEUE (8u << 20)  /* waiting events of a stream  */
-#define IDLE       30.0        /* [s]                         */
+/* Memory of a connection: a head, a body (server->most_body), the head of an answer, and one event beyond MOST_QUEUE.
+ * Answers are not copied. Of a connection's requests the next is not read before the last is answered and sent.  */
+#define MOST_HEAD    16384
+#define MOST_QUEUE   (256u << 10) /* waiting events of a stream: beyond it they are left out */
+#define MOST_STREAMS 8
+#define IDLE         30.0 /* between requests [s]                          */
+#define ARRIVE       10.0 /* from a request's first byte to its last [s]   */
+#define STALLED      20.0 /* a client that takes none of its answer [s]    */
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
@@ -69,6 +74,7 @@ static void drop(Client *client)
     if (client->fd >= 0) close(client->fd);
     free(client->in);
     free(client->out);
+    free(client->owned);
     *client = (Client){.fd = -1};
 }
 
@@ -117,12 +123,31 @@ static void queue_head(Client *client, const char *status, const char *type, con
     queue(client, head, (size_t)n);
 }
 
+/* `body` is sent from where it stands; `owned`, or NULL, is freed when it is. */
+static void answer_from(Client *client, const char *status, const char *type, const char *more, const void *body,
+                        size_t length, char *owned)
+{
+    char lines[1024];
+    snprintf(lines, sizeof lines, "Content-Length: %zu\r\n%s", length, more);
+    queue_head(client, status, type, lines);
+    free(client->owned);
+    client->rest = body;
+    client->rest_length = length;
+    client->rest_sent = 0;
+    client->owned = owned;
+}
+
 void answer_with(Client *client, const char *status, const char *type, const void *body, size_t length)
 {
-    char more[80];
-    snprintf(more, sizeof more, "Content-Length: %zu\r\n", length);
-    queue_head(client, status, type, more);
-    queue(client, body, length);
+    answer_from(client, status, type, "", body, length, NULL);
+}
+
+void answer_owned(Client *client, const char *type, char *body)
+{
+    if (body == NULL)
+        answer_text(client, "500 Out of Memory", "out of memory\n");
+    else
+        answer_from(client, "200 OK", type, "", body, strlen(body), body);
 }
 
 void answer_text(Client *client, const char *status, const char *text)
@@ -130,20 +155,24 @@ void answer_text(Client *client, const char *status, const char *text)
     answer_with(client, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-void answer_page(Client *client)
+/* The cookie is how the page's own requests carry the key. Cookies do not know ports: its name does. */
+void answer_page(const Server *server, Client *client)
 {
-    char more[400];
-    snprintf(
-        more, sizeof more,
-        "Content-Length: %zu\r\nContent-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src "
-        "'unsafe-inline'; img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'\r\n",
-        viewer_page_size);
-    queue_head(client, "200 OK", "text/html; charset=utf-8", more);
-    queue(client, viewer_page, viewer_page_size);
+    char more[512];
+    snprintf(more, sizeof more,
+             "Set-Cookie: stiction%d=%s; Path=/; HttpOnly; SameSite=Strict\r\n"
+             "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+             "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'\r\n",
+             server->port, server->key);
+    answer_from(client, "200 OK", "text/html; charset=utf-8", more, viewer_page, viewer_page_size, NULL);
 }
 
-void start_stream(Client *client)
+void start_stream(const Server *server, Client *client)
 {
+    if (stream_count(server) >= MOST_STREAMS) {
+        answer_text(client, "503 Too Many", "too many look at it already\n");
+        return;
+    }
     queue_head(client, "200 OK", "text/event-stream", "");
     client->streaming = true;
 }
@@ -169,15 +198,37 @@ int stream_count(const Server *server)
 
 /* ---- requests ----------------------------------------------------------------------------------- */
 
-/* The value of a header in the head (which ends in a zero byte), in out; false: it is not there. */
-static bool header(const char *head, const char *name, char *out, size_t size)
+/* The value of a header in the head (which ends in a zero byte), in out; returns how often it is there. */
+static int header(const char *head, const char *name, char *out, size_t size)
 {
     size_t length = strlen(name);
+    int n = 0;
     for (const char *line = strstr(head, "\r\n"); line != NULL; line = strstr(line + 2, "\r\n")) {
         if (strncasecmp(line + 2, name, length) != 0 || line[2 + length] != ':') continue;
         const char *value = line + 3 + length + strspn(line + 3 + length, " \t");
-        snprintf(out, size, "%.*s", (int)strcspn(value, "\r\n"), value);
-        return true;
+        if (n++ == 0) snprintf(out, size, "%.*s", (int)strcspn(value, "\r\n"), value);
+    }
+    return n;
+}
+
+/* Equal, whatever is found out by the time it takes. */
+static bool same_key(const char *key, const char *text, size_t length)
+{
+    unsigned char differ = length == SERVE_KEY_SIZE - 1 ? 0 : 1;
+    for (size_t k = 0; k < SERVE_KEY_SIZE - 1 && k < length; k++)
+        differ |= (unsigned char)(key[k] ^ text[k]);
+    return differ == 0;
+}
+
+/* The key, in the cookie that the page was given. */
+static bool has_cookie(const Server *server, const char *head)
+{
+    char value[1024], name[32];
+    if (header(head, "Cookie", value, sizeof value) != 1) return false;
+    const int n = snprintf(name, sizeof name, "stiction%d=", server->port);
+    for (const char *at = value; at != NULL && *at != '\0'; at = strchr(at, ';')) {
+        at += strspn(at, "; ");
+        if (strncmp(at, name, (size_t)n) == 0) return same_key(server->key, at + n, strcspn(at + n, "; "));
     }
     return false;
 }
@@ -196,16 +247,20 @@ static bool is_here(const Server *server, const char *text, const char *prefix)
     return false;
 }
 
-/* NULL: it may pass; else why not. */
-static const char *refuse(const Server *server, const char *head, bool post)
+/* NULL: it may pass; else why not. The page is for whoever has the address with the key; all else for the page; what
+ * changes something also needs a header that no other page can send.                              */
+static const char *refuse(const Server *server, const char *head, const Request *request)
 {
-    char value[256];
-    if (!header(head, "Host", value, sizeof value) || !is_here(server, value, "")) return "not this host\n";
-    if (header(head, "Origin", value, sizeof value) && !is_here(server, value, "http://"))
-        return "not from another page\n";
-    if (post && (!header(head, "X-Stiction", value, sizeof value) || strcmp(value, server->key) != 0))
-        return "the key is missing\n";
-    return NULL;
+    char value[256], key[SERVE_KEY_SIZE + 1];
+    if (header(head, "Host", value, sizeof value) != 1 || !is_here(server, value, "")) return "not this host\n";
+    const int origins = header(head, "Origin", value, sizeof value);
+    if (origins > 1 || (origins == 1 && !is_here(server, value, "http://"))) return "not from another page\n";
+    const bool sent = header(head, "X-Stiction", value, sizeof value) == 1;
+    const bool by_header = sent && same_key(server->key, value, strlen(value));
+    const bool by_address = form_value(request->query, strlen(request->query), "key", key, sizeof key) &&
+                            same_key(server->key, key, strlen(key));
+    if (request->post ? by_header : by_header || by_address || has_cookie(server, head)) return NULL;
+    return "the key is missing: open the address that stiction printed\n";
 }
 
 static bool read_line(const char *head, Request *request)
@@ -223,71 +278,126 @@ static bool read_line(const char *head, Request *request)
     return true;
 }
 
-/* The request at the start of what was read; bytes it takes, 0: more must come. */
-static size_t take_request(Server *server, Client *client)
+static void refuse_with(Client *client, const char *status, const char *why)
 {
-    Request request = {0};
-    char value[32];
-    const char *end = NULL;
-    for (size_t k = 0; k + 4 <= client->in_length && end == NULL; k++)
-        if (memcmp(client->in + k, "\r\n\r\n", 4) == 0) end = client->in + k;
-    size_t head = end != NULL ? (size_t)(end - client->in) + 4 : client->in_length;
-    if (end == NULL && client->in_length <= MOST_HEAD) return 0;
-    client->in[head - 2] = '\0'; /* the last header keeps its \r\n before it */
-    bool sound = end != NULL && head <= MOST_HEAD && memchr(client->in, '\0', head - 2) == NULL &&
-                 read_line(client->in, &request);
-    double length = 0;
-    if (sound && header(client->in, "Content-Length", value, sizeof value)) length = strtod(value, NULL);
-    if (sound && header(client->in, "Transfer-Encoding", value, sizeof value)) sound = false;
-    if (!sound || !(length >= 0) || length > MOST_BODY) {
-        answer_text(client, "400 Bad Request", "this is not a request of the page\n");
-        client->closing = true;
-        return client->in_length;
-    }
-    if (client->in_length < head + (size_t)length) {
-        client->in[head - 2] = '\r';
-        return 0;
-    }
-    const char *why = refuse(server, client->in, request.post);
-    request.body = client->in + head;
-    request.length = (size_t)length;
-    if (why != NULL) {
-        answer_text(client, "403 Forbidden", why);
-        client->closing = true;
-    } else {
-        server->answer(server, client, &request);
-    }
-    return head + (size_t)length;
+    answer_text(client, status, why);
+    client->closing = true;
+    client->in_length = 0;
 }
 
+/* "123", and nothing else. False: it is not a number, or beyond `most`. */
+static bool read_length(const char *text, size_t most, size_t *out)
+{
+    size_t n = 0;
+    if (text[0] == '\0') return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9') return false;
+        n = 10 * n + (size_t)(*text - '0');
+        if (n > most) return false;
+    }
+    *out = n;
+    return true;
+}
+
+/* Where the head at the start of what was read ends, 0: not yet. */
+static size_t head_length(const Client *client)
+{
+    for (size_t k = 0; k + 4 <= client->in_length; k++)
+        if (memcmp(client->in + k, "\r\n\r\n", 4) == 0) return k + 4;
+    return 0;
+}
+
+/* The head of a request is there: may it pass? Then client->request is it, and its body may come. */
+static void take_head(const Server *server, Client *client, size_t head)
+{
+    Request *request = &client->request;
+    char value[64];
+    *request = (Request){0};
+    client->in[head - 2] = '\0'; /* the last header keeps its \r\n before it */
+    bool sound = memchr(client->in, '\0', head - 2) == NULL && read_line(client->in, request);
+    const int lengths = sound ? header(client->in, "Content-Length", value, sizeof value) : 0;
+    if (lengths > 1 || (lengths == 1 && !read_length(value, SIZE_MAX / 2, &request->length))) sound = false;
+    if (sound && header(client->in, "Transfer-Encoding", value, sizeof value) > 0) sound = false;
+    if (!sound) {
+        refuse_with(client, "400 Bad Request", "this is not a request of the page\n");
+        return;
+    }
+    const char *why = refuse(server, client->in, request);
+    if (why != NULL)
+        refuse_with(client, "403 Forbidden", why);
+    else if (request->length > (request->post ? server->most_body : 0))
+        refuse_with(client, "413 Too Large", "too much\n");
+    else
+        client->head = head;
+}
+
+static bool is_sending(const Client *client)
+{
+    return client->out_length > client->out_sent || client->rest_length > client->rest_sent;
+}
+
+/* Requests among what was read, one after the other, each after the answer to the last is sent. */
+static void take_requests(Server *server, Client *client)
+{
+    while (client->fd >= 0 && client->in_length > 0 && !client->closing && !client->streaming && !is_sending(client)) {
+        if (client->head == 0) {
+            const size_t head = head_length(client);
+            if (head == 0 && client->in_length < MOST_HEAD) return;
+            if (head == 0 || head > MOST_HEAD)
+                refuse_with(client, "400 Bad Request", "this is not a request of the page\n");
+            else
+                take_head(server, client, head);
+            if (client->head == 0) return;
+        }
+        const size_t all = client->head + client->request.length;
+        if (client->in_length < all) return;
+        client->request.body = client->in + client->head;
+        server->answer(server, client, &client->request);
+        memmove(client->in, client->in + all, client->in_length - all);
+        client->in_length -= all;
+        client->head = 0;
+        client->began = client->since;
+    }
+}
+
+/* Room for the head, or for all of the request once its head may pass; what comes after waits in the socket. */
 static void read_from(Server *server, Client *client)
 {
-    if (!reserve(&client->in, &client->in_room, client->in_length + 65536)) {
+    char nothing[512];
+    const size_t most = client->head > 0 ? client->head + client->request.length : MOST_HEAD;
+    const bool wanted = !client->streaming && client->in_length < most;
+    if (wanted &&
+        !reserve(&client->in, &client->in_room, most < client->in_length + 4096 ? most : client->in_length + 4096)) {
         drop(client);
         return;
     }
-    ssize_t n = recv(client->fd, client->in + client->in_length, 65536 - 1, 0);
+    const size_t room = client->in_room < most ? client->in_room : most;
+    const ssize_t n = wanted ? recv(client->fd, client->in + client->in_length, room - client->in_length, 0)
+                             : recv(client->fd, nothing, sizeof nothing, 0);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         drop(client);
         return;
     }
-    if (n < 0) return;
+    if (n < 0 || !wanted) return;
     client->since = wall_seconds();
+    if (client->in_length == 0) client->began = client->since;
     client->in_length += (size_t)n;
-    for (size_t used; client->in_length > 0 && !client->closing && (used = take_request(server, client)) > 0;) {
-        memmove(client->in, client->in + used, client->in_length - used);
-        client->in_length -= used;
-    }
+    take_requests(server, client);
 }
 
+/* What is waiting, in order: the queue, then the answer's body. */
 static void write_to(Client *client)
 {
-    ssize_t n = send(client->fd, client->out + client->out_sent, client->out_length - client->out_sent, MSG_NOSIGNAL);
+    const bool queued = client->out_length > client->out_sent;
+    const char *from = queued ? client->out + client->out_sent : client->rest + client->rest_sent;
+    const size_t left = queued ? client->out_length - client->out_sent : client->rest_length - client->rest_sent;
+    ssize_t n = send(client->fd, from, left, MSG_NOSIGNAL);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
         drop(client);
         return;
     }
-    if (n > 0) client->out_sent += (size_t)n;
+    if (n > 0) client->since = wall_seconds();
+    if (n > 0) *(queued ? &client->out_sent : &client->rest_sent) += (size_t)n;
     /* What is sent is let go once it is the larger part: a viewer that never catches up costs no more than the queue.
      */
     if (client->out_sent > client->out_length - client->out_sent) {
@@ -295,10 +405,33 @@ static void write_to(Client *client)
         client->out_length -= client->out_sent;
         client->out_sent = 0;
     }
-    if (client->out_sent == client->out_length) {
-        client->out_sent = client->out_length = 0;
-        if (client->closing) drop(client);
+    if (is_sending(client)) return;
+    client->rest_length = client->rest_sent = 0;
+    free(client->owned);
+    client->owned = NULL;
+    if (client->closing) drop(client);
+}
+
+/* Too slow, or gone? */
+static bool is_late(const Client *client, double now)
+{
+    if (is_sending(client)) return now - client->since > STALLED;
+    if (client->streaming) return false;
+    return client->in_length > 0 ? now - client->began > ARRIVE : now - client->since > IDLE;
+}
+
+/* A place for a new client: a free one, or that of the one which has said nothing for longest. -1: all are at work. */
+static int find_place(Server *server)
+{
+    int quiet = -1;
+    for (int k = 0; k < SERVE_MOST_CLIENTS; k++) {
+        const Client *client = &server->client[k];
+        if (client->fd < 0) return k;
+        if (client->streaming || is_sending(client)) continue;
+        if (quiet < 0 || client->began < server->client[quiet].began) quiet = k;
     }
+    if (quiet >= 0) drop(&server->client[quiet]);
+    return quiet;
 }
 
 static void take_client(Server *server)
@@ -307,31 +440,33 @@ static void take_client(Server *server)
     if (fd < 0) return;
     fcntl(fd, F_SETFL, O_NONBLOCK);
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    for (int k = 0; k < SERVE_MOST_CLIENTS; k++)
-        if (server->client[k].fd < 0) {
-            server->client[k] = (Client){.fd = fd, .since = wall_seconds()};
-            return;
-        }
-    close(fd); /* too many */
+    const int place = find_place(server);
+    const double now = wall_seconds();
+    if (place >= 0)
+        server->client[place] = (Client){.fd = fd, .since = now, .began = now};
+    else
+        close(fd); /* too many */
 }
 
 void server_poll(Server *server, int milliseconds)
 {
     struct pollfd polled[SERVE_MOST_CLIENTS + 1];
     polled[SERVE_MOST_CLIENTS] = (struct pollfd){.fd = server->fd, .events = POLLIN};
-    for (int k = 0; k < SERVE_MOST_CLIENTS; k++) {
+    for (int k = 0; k < SERVE_MOST_CLIENTS; k++) { /* who is being sent something is not listened to */
         const Client *c = &server->client[k];
-        polled[k] =
-            (struct pollfd){.fd = c->fd, .events = (short)(c->out_length > c->out_sent ? POLLIN | POLLOUT : POLLIN)};
+        polled[k] = (struct pollfd){.fd = c->fd, .events = is_sending(c) ? POLLOUT : POLLIN};
     }
     if (poll(polled, SERVE_MOST_CLIENTS + 1, milliseconds) < 0) return;
-    double now = wall_seconds();
+    const double now = wall_seconds();
     for (int k = 0; k < SERVE_MOST_CLIENTS; k++) {
         Client *client = &server->client[k];
-        if (client->fd >= 0 && (polled[k].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read_from(server, client);
-        if (client->fd >= 0 && client->out_length > client->out_sent) write_to(client);
-        if (client->fd >= 0 && !client->streaming && client->out_length == 0 && now - client->since > IDLE)
-            drop(client);
+        const bool sending = is_sending(client);
+        if (client->fd >= 0 && !sending && (polled[k].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
+            read_from(server, client);
+        if (client->fd >= 0 && sending && (polled[k].revents & (POLLHUP | POLLERR)) != 0) drop(client);
+        if (client->fd >= 0 && is_sending(client)) write_to(client);
+        if (client->fd >= 0 && !is_sending(client)) take_requests(server, client); /* the next one of several */
+        if (client->fd >= 0 && is_late(client, now)) drop(client);
     }
     if ((polled[SERVE_MOST_CLIENTS].revents & POLLIN) != 0) take_client(server);
 }

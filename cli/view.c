@@ -36,7 +36,7 @@ const Command view_command = {
     .details =
         "A scene (.json, .urdf, .xml, or an example's name) is stepped while you look: pause it, change h, gravity "
         "and friction, drag bodies. The page comes from the program itself, at an address of this machine that no "
-        "other can reach; Ctrl-C "
+        "other can reach, nor another user without the key in it; Ctrl-C "
         "ends it. Over ssh, forward the port: ssh -L PORT:127.0.0.1:PORT.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
@@ -54,15 +54,13 @@ static void answer(Server *server, Client *client, const Request *request)
     View *view = server->ctx;
     const char *path = request->path;
     if (!request->post && strcmp(path, "/") == 0) {
-        answer_page(client);
+        answer_page(server, client);
     } else if (!request->post && strcmp(path, "/run") == 0 && view->live != NULL) {
-        char *text = live_describe(view->live);
-        answer_with(client, "200 OK", "application/json", text != NULL ? text : "{}", text != NULL ? strlen(text) : 2);
-        free(text);
+        answer_owned(client, "application/json", live_describe(view->live));
     } else if (!request->post && strcmp(path, "/run") == 0) {
         answer_with(client, "200 OK", "application/octet-stream", view->run, view->size);
     } else if (!request->post && strcmp(path, "/events") == 0 && view->live != NULL) {
-        start_stream(client);
+        start_stream(server, client);
         live_control(view->live, "", 0); /* someone new looks: tell them */
     } else if (request->post && strcmp(path, "/control") == 0 && view->live != NULL) {
         live_control(view->live, request->body, request->length);
@@ -83,9 +81,9 @@ static bool pack(View *view, const char *path, st_Error *err)
 
 static int serve(Server *server, View *view, const ViewOptions *o)
 {
-    char address[64];
+    char address[64 + SERVE_KEY_SIZE];
     interrupt_begin();
-    snprintf(address, sizeof address, "http://127.0.0.1:%d/", server->port);
+    snprintf(address, sizeof address, "http://127.0.0.1:%d/?key=%s", server->port, server->key);
     printf("%s   (Ctrl-C ends it)\n", address);
     fflush(stdout);
     if (!o->quiet) open_browser(address);
@@ -120,6 +118,7 @@ static int view_main(int argc, char *const *argv)
     if (status < 0 && server != NULL) {
         server->ctx = &view;
         server->answer = answer;
+        server->most_body = 4096;
         status = server_open(server, o.port) ? -1 : STATUS_FAILED;
         if (status < 0 && o.live) view.live = live_create(&loaded, server->key, &err);
         if (status < 0 && o.live && view.live == NULL) status = complain(STATUS_INPUT, "%s", err.message);

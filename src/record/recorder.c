@@ -148,7 +148,7 @@ static st_Status make_own(st_Recorder *recorder, st_Error *err)
 /* The name is locked, and what has it now is empty or a recording: something else is not replaced. */
 static st_Status take_name(st_Recorder *recorder, st_Error *err)
 {
-    STI_TRY(sti_output_lock(recorder->path, &recorder->name, err));
+    STI_TRY(sti_output_lock(recorder->path, false, &recorder->name, err));
     if (!sti_output_is_empty(&recorder->name) && !sti_is_recording(recorder->path))
         return sti_fail(err, ST_ERR_FILE,
                         "%s: exists and is not a recording of stiction, or is a damaged one: choose another name, or "
@@ -165,7 +165,7 @@ static st_Status appear(st_Recorder *recorder, st_Error *err)
         return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", recorder->path, strerror(errno));
     recorder->making[0] = '\0';
     sti_sync_folder(recorder->path);
-    sti_output_unlock(&recorder->name, recorder->path, true);
+    sti_output_unlock(&recorder->name, recorder->path);
     return ST_OK;
 }
 
@@ -193,7 +193,7 @@ static bool release(st_Recorder *recorder)
     if (recorder->file > 0 && H5Fclose(recorder->file) < 0) ok = false;
     if (recorder->own >= 0 && recorder->making[0] != '\0') unlink(recorder->making);
     if (recorder->own >= 0) close(recorder->own);
-    if (recorder->path != NULL) sti_output_unlock(&recorder->name, recorder->path, false);
+    if (recorder->path != NULL) sti_output_unlock(&recorder->name, recorder->path);
     STI_RELEASE(&allocator, recorder->state, recorder->state_capacity);
     sti_free(&allocator, recorder->joint, recorder->n_joints + 1, sizeof *recorder->joint);
     sti_free(&allocator, recorder->path, recorder->path_size, 1);

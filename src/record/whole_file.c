@@ -132,7 +132,7 @@ st_Status sti_file_grow(const char *path, const char *begin, FILE **out, st_Erro
     } else {
         char *target = end_of_links(path);
         if (target == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
-        const st_Status status = sti_output_lock(target, &lock, err);
+        const st_Status status = sti_output_lock(target, true, &lock, err);
         free(target);
         STI_TRY(status);
         if (!sti_output_is_empty(&lock) && (pread(lock.fd, text, n, 0) != (ssize_t)n || memcmp(text, begin, n) != 0)) {

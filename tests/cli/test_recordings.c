@@ -438,7 +438,8 @@ static void ask(Program *p, int port, const char *request)
     close(fd);
 }
 
-static int served_port(Program *p)
+/* The port, and the key, of the address that was printed. */
+static int served_port(Program *p, char key[64])
 {
     char *at = NULL;
     for (int wait = 0; wait < PATIENCE_MS && at == NULL; wait += 2) {
@@ -448,6 +449,12 @@ static int served_port(Program *p)
         at = strstr(p->out, "http://127.0.0.1:");
     }
     assert_non_null(at);
+    for (int wait = 0; wait < PATIENCE_MS && strchr(at, '\n') == NULL; wait += 2) {
+        usleep(2000);
+        read_file(in_folder(p, ".out"), p->out);
+        p->n_paths--;
+    }
+    assert_int_equal(sscanf(strstr(at, "?key="), "?key=%32[0-9a-f]", key), 1);
     return atoi(at + strlen("http://127.0.0.1:"));
 }
 
@@ -455,30 +462,34 @@ static void the_server_is_for_one_page(void **state)
 {
     Program *p = *state;
     const char *scene = in_folder(p, "balls.json"), *out = in_folder(p, "run.h5");
-    char request[512], port_text[16];
+    char request[512], port_text[16], key[64] = "", cookie[128];
     write_balls(p, scene);
     RUN(p, "run", scene, "-o", out, "-q", "--rate", "10");
     const char *const arguments[] = {"view", out, "--no-browser", NULL};
     pid_t child = start(p, arguments, out_file(p));
-    int port = served_port(p);
+    int port = served_port(p, key);
 
     const struct {
         const char *path, *host, *more, *expected;
     } cases[] = {
-        {"GET /", "127.0.0.1", "", "HTTP/1.1 200"},
-        {"GET /", "localhost", "", "HTTP/1.1 200"},
-        {"GET /run", "127.0.0.1", "", "STRUN001"},
+        {"GET /", "127.0.0.1", cookie, "HTTP/1.1 200"},
+        {"GET /", "localhost", cookie, "HTTP/1.1 200"},
+        {"GET /run", "127.0.0.1", cookie, "STRUN001"},
+        {"GET /", "127.0.0.1", "", "HTTP/1.1 403"}, /* another user of the machine */
+        {"GET /run", "127.0.0.1", "", "HTTP/1.1 403"},
+        {"GET /?key=00000000000000000000000000000000", "127.0.0.1", "", "HTTP/1.1 403"},
         {"GET /", "example.com", "", "HTTP/1.1 403"}, /* a name that was turned to this address */
         {"GET /run", "127.0.0.1", "Origin: http://example.com\r\n", "HTTP/1.1 403"},
         {"GET /run", "127.0.0.1", "Origin: null\r\n", "HTTP/1.1 403"},
-        {"GET /etc/passwd", "127.0.0.1", "", "HTTP/1.1 404"},
-        {"GET /../../etc/passwd", "127.0.0.1", "", "HTTP/1.1 404"},
-        {"GET /events", "127.0.0.1", "", "HTTP/1.1 404"}, /* nothing is live here */
+        {"GET /etc/passwd", "127.0.0.1", cookie, "HTTP/1.1 404"},
+        {"GET /../../etc/passwd", "127.0.0.1", cookie, "HTTP/1.1 404"},
+        {"GET /events", "127.0.0.1", cookie, "HTTP/1.1 404"}, /* nothing is live here */
         {"POST /control", "127.0.0.1", "Content-Length: 0\r\n", "HTTP/1.1 403"},
         {"DELETE /run", "127.0.0.1", "", "HTTP/1.1 400"},
-        {"GET /", "127.0.0.1", "Content-Length: 99999999999999\r\n", "HTTP/1.1 400"},
+        {"GET /", "127.0.0.1", "Content-Length: 99999999999999999999\r\n", "HTTP/1.1 400"},
         {"GET /", "127.0.0.1", "Transfer-Encoding: chunked\r\n", "HTTP/1.1 400"},
     };
+    snprintf(cookie, sizeof cookie, "Cookie: stiction%d=%s\r\n", port, key);
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         snprintf(request, sizeof request, "%s HTTP/1.1\r\nHost: %s:%d\r\n%sConnection: close\r\n\r\n", cases[k].path,
                  cases[k].host, port, cases[k].more);
@@ -514,12 +525,12 @@ static void live_runs_take_wishes(void **state)
     write_balls(p, scene);
     const char *const arguments[] = {"view", "--live", scene, "--no-browser", NULL};
     pid_t child = start(p, arguments, out_file(p));
-    int port = served_port(p);
-    snprintf(request, sizeof request, "GET /run HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    int port = served_port(p, key);
+    snprintf(request, sizeof request, "GET /run?key=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", key, port);
     ask(p, port, request);
     check_contains(p->out, "\"live\":true");
-    assert_int_equal(sscanf(strstr(p->out, "\"key\":\""), "\"key\":\"%32[0-9a-f]", key), 1);
-    snprintf(request, sizeof request, "GET /events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    check_contains(p->out, key);
+    snprintf(request, sizeof request, "GET /events?key=%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", key, port);
     ask(p, port, request);
     check_contains(p->out, "text/event-stream");
     static const char *const wishes[] = {"do=pause",
