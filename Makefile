@@ -15,7 +15,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 # cmake starts a make of its own, which must not take itself for a part of this one.
 unexport MAKEFLAGS MFLAGS
 .NOTPARALLEL:
-.PHONY: all demo test test-full test-threads plain-tests sanitized-tests install format lint docs bench bench-quick bench-build clean help setup setup-tests
+.PHONY: all demo test test-full test-threads plain-tests sanitized-tests install deb format lint docs bench bench-quick bench-build clean help setup setup-tests
 
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
@@ -45,6 +45,11 @@ sanitized-tests: plain-tests $(SANITIZED)/.configured-tests
 
 install: all ## headers, libraries, program, Python module, pkg-config, CMake package: PREFIX=/usr/local DESTDIR=
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+deb: ## Debian packages of library, headers, program, Python module, documentation: build/deb/
+	@scripts/setup.sh build
+	@scripts/setup.sh deb
+	@scripts/deb.sh
 
 format: ## clang-format every C file in place
 	@scripts/setup.sh lint

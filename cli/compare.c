@@ -319,7 +319,7 @@ static int draw(const Compare *c)
     static const char *const labels[3] = {"x [m]", "y [m]", "z [m]"};
     st_PlotCurve curves[3][MOST_RUNS];
     st_PlotPanel panels[3];
-    char title[200];
+    char title[800];
     int n_panels = 0;
     st_Error err = {0};
     for (int axis = 0; axis < 3; axis++) {
@@ -332,7 +332,19 @@ static int draw(const Compare *c)
         panels[n_panels++] = (st_PlotPanel){labels[axis], n, curves[axis]};
     }
     if (n_panels == 0) panels[n_panels++] = (st_PlotPanel){"nothing moves", 0, curves[0]};
-    snprintf(title, sizeof title, "%.90s: %.90s", c->name, c->body_name[c->body]);
+    snprintf(title, sizeof title, "%.90s: %.90s under %d presets", c->name, c->body_name[c->body], c->n_runs);
+    const char *separator = "\ncannot run it: ";
+    for (int k = 0; k < c->n_runs; k++) {
+        if (c->run[k].refused[0] == '\0') continue;
+        add_text(title, sizeof title, "%s%s", separator, c->run[k].preset);
+        separator = ", ";
+    }
+    separator = strchr(title, '\n') != NULL ? "; ended early: " : "\nended early: ";
+    for (int k = 0; k < c->n_runs; k++) {
+        if (c->run[k].refused[0] != '\0' || c->run[k].tally.outcome == RUN_FINISHED) continue;
+        add_text(title, sizeof title, "%s%s at %.3g s", separator, c->run[k].preset, c->run[k].time);
+        separator = ", ";
+    }
     Drawing drawing;
     const char *svg = drawing_begin(&drawing, c->o.plot);
     const bool drawn = svg != NULL && st_plot_lines(svg, title, "t [s]", panels, n_panels, &err) == ST_OK;

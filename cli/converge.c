@@ -307,7 +307,7 @@ static int write_csv(const Converge *c)
 static int draw(const Converge *c)
 {
     double h[FINEST + 1], position[FINEST + 1], velocity[FINEST + 1], joint[FINEST + 1];
-    char title[200];
+    char title[300];
     st_Error err = {0};
     for (int k = 0; k < c->n_rows; k++) {
         h[k] = c->row[k].h;
@@ -316,7 +316,10 @@ static int draw(const Converge *c)
     const st_PlotCurve curves[] = {{"positions [m, rad]", c->n_rows, h, position},
                                    {"velocities [m/s, rad/s]", c->n_rows, h, velocity},
                                    {"joints [m, rad]", c->n_rows, h, joint}};
-    snprintf(title, sizeof title, "%.100s: error at t = %g s", c->loaded.name, c->loaded.def.end);
+    st_SettingValue integrator = {0};
+    st_setting_get(&c->loaded.def, "integrator", &integrator, NULL);
+    snprintf(title, sizeof title, "%.90s: error at t = %g s\n%.40s (%.20s), against h = 2^-%ld", c->loaded.name,
+             c->loaded.def.end, c->loaded.def.preset, integrator.word, c->o.reference);
     int shown = st_scene_joint_count(c->loaded.scene) > 0 ? 3 : 2;
     Drawing drawing;
     const char *svg = drawing_begin(&drawing, c->o.plot);

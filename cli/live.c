@@ -30,6 +30,7 @@ struct Live {
     st_SystemDef def; /* with gravity and h as they are now */
     double g, friction, speed;
     Drag drag;
+    bool held; /* at its start, until a page says that it has drawn it */
     bool paused, dirty, told;
     int steps_due;
     double ahead; /* simulated time that real time asks for [s] */
@@ -132,6 +133,7 @@ Live *live_create(Loaded *loaded, const char *key, st_Error *err)
     live->def = loaded->def;
     live->g = sqrt(pow(live->def.gravity.x, 2) + pow(live->def.gravity.y, 2) + pow(live->def.gravity.z, 2));
     live->friction = live->speed = live->real = 1;
+    live->held = true;
     live->clock = wall_seconds();
     if (restart(live, err)) return live;
     free(live);
@@ -213,18 +215,19 @@ static void put_poses(Live *live)
 static void put_contacts(Live *live)
 {
     int n = st_system_contact_count(live->system), kept = 0;
-    float *values = malloc((8 * (size_t)n + 1) * sizeof *values);
+    float *values = malloc((11 * (size_t)n + 1) * sizeof *values);
     put(live, "\"contacts\":\"");
     for (int i = 0; i < n && values != NULL; i++) {
         st_ContactReport c;
         if (st_system_contact(live->system, i, &c) != ST_OK || c.joint.index1 > 0) continue;
         if (c.force.x == 0 && c.force.y == 0 && c.force.z == 0) continue;
-        const double x[8] = {c.a.index1, c.b.index1, c.point.x, c.point.y, c.point.z, c.force.x, c.force.y, c.force.z};
-        for (int k = 0; k < 8; k++)
-            values[8 * kept + k] = (float)x[k];
+        const double x[11] = {c.a.index1, c.b.index1, c.point.x,  c.point.y,  c.point.z, c.force.x,
+                              c.force.y,  c.force.z,  c.normal.x, c.normal.y, c.normal.z};
+        for (int k = 0; k < 11; k++)
+            values[11 * kept + k] = (float)x[k];
         kept++;
     }
-    if (values != NULL) put_floats(live, values, 8 * (size_t)kept);
+    if (values != NULL) put_floats(live, values, 11 * (size_t)kept);
     put(live, "\",");
     put_number_of(live, "contacts_n", kept);
     free(values);
@@ -325,6 +328,8 @@ static void control_run(Live *live, const char *word)
     st_Error err = {0};
     if (strcmp(word, "pause") == 0) live->paused = true;
     if (strcmp(word, "run") == 0) live->paused = false;
+    if (live->held) live->clock = wall_seconds();
+    live->held = false; /* "ready", or a wish: somebody is there */
     if (strcmp(word, "step") == 0) live->paused = true, live->steps_due++;
     if (strcmp(word, "reset") == 0 && !restart(live, &err))
         snprintf(live->message, sizeof live->message, "%s", err.message);
@@ -384,7 +389,7 @@ void live_advance(Live *live, Server *server)
     double now = wall_seconds(), passed = now - live->clock;
     live->clock = now;
     if (live->dirty) rebuild(live);
-    if (!live->paused) live->ahead = fmin(live->ahead + live->speed * passed, BEHIND);
+    if (!live->paused && !live->held) live->ahead = fmin(live->ahead + live->speed * passed, BEHIND);
     while (live->steps_due > 0 && step(live))
         live->steps_due--;
     live->steps_due = 0;

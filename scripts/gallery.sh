@@ -50,7 +50,7 @@ for scene in $(find examples -name '*.json' -o -name '*.urdf' -o -name '*.xml' |
     # A run that is meant to diverge has a picture, too.
     "$program" run "$scene" -q -o "$folder/run.h5" 2>/dev/null || true
     # shellcheck disable=SC2046 # words
-    "$program" render "$folder/run.h5" -o "docs/gallery/$name.jpg" --size 480x300 --theme light $(view "$name") ||
+    "$program" render "$folder/run.h5" -o "docs/gallery/$name.jpg" --size 960x600 --theme light $(view "$name") ||
         echo "gallery: no picture of $name" >&2
     rm -f "$folder/run.h5"
 done
@@ -61,15 +61,15 @@ import json
 import os
 import sys
 
-THEMES = [
-    ("Toys", ["toys"], "What each is known for is a test: `tests/scene/test_toys.c`, `tests/scene/test_held.c`."),
-    ("Piles, walls, terrain", ["world"], "Many shapes, many contacts."),
-    ("Mechanisms", ["mechanisms"], "Joints, motors, limits, gears, springs; benchmarks of the multibody community among them ([joints.md](joints.md))."),
-    ("Robots", ["robots"], "URDF and MJCF files, run as they are or taken into a scene ([robots.md](robots.md))."),
-    ("Known answers, second order", ["accuracy", "potra-2006"], "For `stiction converge`: errors and orders ([methods.md](methods.md))."),
-    ("Stiff springs and dampers", ["anitescu-potra-2002"], "The experiments of Anitescu & Potra (2002), sections 3.2 and 3.3."),
-    ("Contact laws", ["negrut-2017", "song-2004", "preclik-2011"], "Convex cones, patches of compliant elements, regularised contact and its limit."),
-]
+TEXTS = {  # of the themes of `stiction examples`
+    "Toys": "What each is known for is a test: `tests/scene/test_toys.c`, `tests/scene/test_held.c`.",
+    "Piles, walls, terrain": "Many shapes, many contacts.",
+    "Mechanisms": "Joints, motors, limits, gears, springs; benchmarks of the multibody community among them ([joints.md](joints.md)).",
+    "Robots": "URDF and MJCF files, run as they are or taken into a scene ([robots.md](robots.md)).",
+    "Known answers, second order": "For `stiction converge`: errors and orders ([methods.md](methods.md)).",
+    "Stiff springs and dampers": "The experiments of Anitescu & Potra (2002), sections 3.2 and 3.3.",
+    "Contact laws": "Convex cones, patches of compliant elements, regularised contact and its limit.",
+}
 
 
 def anchor(title):
@@ -79,9 +79,8 @@ def anchor(title):
 scenes = {}
 with open(sys.argv[1], encoding="utf-8") as file:
     for example in json.load(file)["examples"]:
-        scenes.setdefault(os.path.basename(os.path.dirname(example["file"])), []).append(example)
-known = [folder for _, folders, _ in THEMES for folder in folders]
-THEMES.append(("Others", sorted(set(scenes) - set(known)), ""))
+        scenes.setdefault(example["theme"], []).append(example)
+order = [*TEXTS, *sorted(set(scenes) - set(TEXTS))]
 
 print("""# Gallery
 
@@ -89,16 +88,14 @@ Every example scene, as `stiction view` shows it. Run one with `stiction run NAM
 `stiction view NAME.h5`; push it about with `stiction view NAME`; make a film of it with `stiction render NAME.h5 -o
 NAME.mp4`. Orange arrows are contact forces. This page and its pictures are made by `scripts/gallery.sh`.
 """)
-shown = [(title, folders, text) for title, folders, text in THEMES if any(f in scenes for f in folders)]
-for title, folders, _ in shown:
-    names = [example["name"] for f in folders for example in scenes.get(f, [])]
-    print(f"- [{title}](#{anchor(title)}): {', '.join(names)}")
-for title, folders, text in shown:
-    print(f"\n## {title}\n\n{text}\n\n| | |\n|---|---|")
-    for example in (e for f in folders for e in scenes.get(f, [])):
+for title in order:
+    print(f"- [{title}](#{anchor(title)}): {', '.join(example['name'] for example in scenes[title])}")
+for title in order:
+    print(f"\n## {title}\n\n{TEXTS.get(title, '')}\n\n| | |\n|---|---|")
+    for example in scenes[title]:
         name = example["name"]
         about = example["description"].replace("|", "\\|").replace("Look for: ", "<br>**Look for** ")
-        picture = f"![{name}](gallery/{name}.jpg)" if os.path.exists(f"docs/gallery/{name}.jpg") else ""
+        picture = f'<img src="gallery/{name}.jpg" alt="{name}" width="480">' if os.path.exists(f"docs/gallery/{name}.jpg") else ""
         print(f"| {picture} | **{name}**<br>{about} |")
 PYTHON
 mv "$folder/gallery.md" docs/gallery.md

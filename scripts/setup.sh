@@ -34,6 +34,10 @@ bench|libsimbody-dev|likewise: Simbody|header simbody/Simbody.h SimTKsimbody
 bench|libdart-dev|likewise: DART|header dart/config.hpp dart
 bench|libdart-external-ikfast-dev|what the headers of DART ask for|header dart/external/ikfast/ikfast.h dart
 bench|libdart-external-convhull-3d-dev|likewise|header dart/external/convhull_3d/convhull_3d.h dart
+deb|debhelper|builds Debian packages|command dh
+deb|dpkg-dev|likewise|command dpkg-buildpackage
+deb|dh-python|likewise, of the Python module|command dh_python3
+deb|lintian|checks them|command lintian
 lint|clang-format|checks the layout of the code|command clang-format
 lint|clang-tidy|looks for mistakes|command clang-tidy
 lint|cppcheck|looks for mistakes|command cppcheck

@@ -396,6 +396,10 @@ ST_API st_Status st_scene_joint(const st_Scene *scene, st_JointId id, st_JointDe
 ST_API st_Status st_scene_spring(const st_Scene *scene, st_SpringId id, st_SpringDef *out);
 /* The def of a force. */
 ST_API st_Status st_scene_force(const st_Scene *scene, st_ForceId id, st_ForceDef *out);
+/* Number of material pairs. */
+ST_API int st_scene_material_pair_count(const st_Scene *scene);
+/* The def of material pair `index`, 0 .. count - 1. */
+ST_API st_Status st_scene_material_pair(const st_Scene *scene, int index, st_MaterialPairDef *out);
 /* The def of a material. */
 ST_API st_Status st_scene_material(const st_Scene *scene, st_MaterialId id, st_MaterialDef *out);
 

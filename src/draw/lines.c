@@ -54,9 +54,9 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
 }
 
 /* In as many lines as it needs; returns the height of those after the first. file NULL: only that. */
-static double draw_legend(FILE *file, const st_PlotPanel *panel)
+static double draw_legend(FILE *file, const st_PlotPanel *panel, double first)
 {
-    double x = LEFT, y = 44;
+    double x = LEFT, y = first;
     for (int c = 0; c < panel->n_curves; c++) {
         const char *name = panel->curves[c].name != NULL ? panel->curves[c].name : "";
         double width = 34 + 6.2 * (double)strlen(name);
@@ -79,13 +79,10 @@ st_Status st_plot_lines(const char *path, const char *title, const char *x_label
     for (int p = 0; p < n_panels; p++)
         STI_TRY(sti_check_curves(panels[p].curves, panels[p].n_curves, err));
     STI_TRY(sti_file_open(path, &file, err));
-    double top = TOP + draw_legend(NULL, &panels[0]), height = top + n_panels * (PANEL_H + GAP);
-    sti_svg(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-            "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
-            WIDTH, height, WIDTH, height, STI_PAPER);
-    sti_svg_text(file, 20, 26, 15, STI_START, STI_INK, title != NULL ? title : "");
-    draw_legend(file, &panels[0]);
+    const double first = title != NULL && strchr(title, '\n') != NULL ? 62 : 44; /* of the legend */
+    double top = TOP + draw_legend(NULL, &panels[0], first), height = top + n_panels * (PANEL_H + GAP);
+    sti_svg_begin(file, WIDTH, height, STI_PAPER, title);
+    draw_legend(file, &panels[0], first);
     for (int p = 0; p < n_panels; p++) {
         sti_Window window = {.box = {LEFT, top + 20 + p * (PANEL_H + GAP), WIDTH - LEFT - RIGHT, PANEL_H}};
         range(&panels[p], true, &window.x0, &window.x1);

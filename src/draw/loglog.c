@@ -6,10 +6,10 @@
 #include <stiction/io.h>
 
 #define WIDTH  620
-#define HEIGHT 460
+#define HEIGHT 480
 
 /* What is so far below the largest value is rounding: it is left out as zeros are, or the rest would have no room. */
-#define NOTHING 1e-17
+#define NOTHING 1e-12
 
 static double largest(const st_PlotCurve *curves, int n)
 {
@@ -60,7 +60,7 @@ static void draw_axes(FILE *file, const sti_Window *w, const char *x_label, cons
     sti_svg_line(file, box->x, box->y, box->x, box->y + box->h, STI_SOFT, 1);
     sti_svg_line(file, box->x, box->y + box->h, box->x + box->w, box->y + box->h, STI_SOFT, 1);
     sti_svg_text(file, box->x + box->w, box->y + box->h + 34, 12, STI_END, STI_INK, x_label);
-    sti_svg_text(file, box->x - 50, box->y - 9, 12, STI_START, STI_INK, y_label);
+    sti_svg_text(file, box->x - 50, box->y - 10, 12, STI_START, STI_INK, y_label);
 }
 
 /* Dashed lines of slope 1 and 2 from the last point of the first curve that has one and ends above rounding. */
@@ -81,8 +81,9 @@ static void draw_slopes(FILE *file, const sti_Window *w, const st_PlotCurve *cur
                 sti_window_x(w, x), sti_window_y(w, y), sti_window_x(w, x + reach), sti_window_y(w, y + order * reach),
                 STI_SOFT);
         snprintf(text, sizeof text, "order %d", order);
-        sti_svg_text(file, sti_window_x(w, x + reach) - 4, sti_window_y(w, y + order * reach) + 20, 11, STI_END,
-                     STI_SOFT, text);
+        /* beside the middle of the line, below it: the ends meet the curves and the frame */
+        sti_svg_text(file, sti_window_x(w, x + 0.62 * reach) + 8, sti_window_y(w, y + 0.62 * order * reach) + 14, 11,
+                     STI_START, STI_SOFT, text);
     }
 }
 
@@ -96,10 +97,22 @@ static void draw_curve(FILE *file, const sti_Window *w, const st_PlotCurve *curv
         sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, y, sti_colour(number));
         x_before = x, y_before = y;
     }
-    double top = w->box.y + 16 + 16 * number;
-    sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", w->box.x + 14, top - 4,
-            sti_colour(number));
-    sti_svg_text(file, w->box.x + 24, top, 12, STI_START, STI_INK, curve->name != NULL ? curve->name : "");
+}
+
+/* On a line of its own above the chart: nothing is under it. A curve that is nothing but rounding is said to be so. */
+static void draw_legend(FILE *file, const sti_Window *w, const st_PlotCurve *curves, int n, double least)
+{
+    double x = w->box.x + 14;
+    for (int c = 0; c < n; c++) {
+        char text[160];
+        bool seen = false;
+        for (int k = 0; k < curves[c].n; k++)
+            seen = seen || (isfinite(curves[c].y[k]) && curves[c].y[k] > least);
+        snprintf(text, sizeof text, "%.120s%s", curves[c].name != NULL ? curves[c].name : "", seen ? "" : ": rounding");
+        sti_svg(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3.2\" fill=\"%s\"/>\n", x, w->box.y - 14, sti_colour(c));
+        sti_svg_text(file, x + 9, w->box.y - 10, 12, STI_START, STI_INK, text);
+        x += 26 + 6.6 * (double)strlen(text);
+    }
 }
 
 st_Status st_plot_loglog(const char *path, const char *title, const char *x_label, const char *y_label,
@@ -109,20 +122,17 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
     if (path == NULL || curves == NULL || n_curves < 1)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_loglog: a path and at least one curve must be given");
     STI_TRY(sti_check_curves(curves, n_curves, err));
-    sti_Window window = {.box = {70, 60, WIDTH - 100, HEIGHT - 120}};
+    sti_Window window = {.box = {70, 96, WIDTH - 100, HEIGHT - 156}};
     const double most = largest(curves, n_curves), least = NOTHING * most;
     decades(curves, n_curves, true, 0, &window.x0, &window.x1);
     decades(curves, n_curves, false, least, &window.y0, &window.y1);
     STI_TRY(sti_file_open(path, &file, err));
-    sti_svg(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT, STI_PAPER);
-    sti_svg_text(file, 20, 28, 15, STI_START, STI_INK, title != NULL ? title : "");
+    sti_svg_begin(file, WIDTH, HEIGHT, STI_PAPER, title);
     draw_axes(file, &window, x_label != NULL ? x_label : "", y_label != NULL ? y_label : "");
     draw_slopes(file, &window, curves, n_curves, most);
     for (int c = 0; c < n_curves; c++)
         draw_curve(file, &window, &curves[c], least, c);
+    draw_legend(file, &window, curves, n_curves, least);
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }

@@ -251,8 +251,8 @@ sti_Window sti_strobe_window(const sti_Strobe *strobe, double x, double y, doubl
     double height = fmax(LEAST_HEIGHT, h * scale_px);
     w = width / scale_px;
     h = height / scale_px;
-    return (sti_Window){
-        {x, y, width, height}, middle_x - 0.5 * w, middle_x + 0.5 * w, middle_y - 0.5 * h, middle_y + 0.5 * h};
+    return (sti_Window){{x, y, width, height}, middle_x - 0.5 * w, middle_x + 0.5 * w,
+                        middle_y - 0.5 * h,    middle_y + 0.5 * h, false};
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------- */

@@ -81,10 +81,9 @@ st_Status st_profile_write(const char *path, const char *title, int n_solvers, c
             const double r = ratio(n_solvers, n_problems, seconds, s, k);
             if (r < HUGE_VAL) most = fmax(most, r);
         }
-    const sti_Window w = {{64, 48, 560, 340}, 0.0, fmin(ceil(log10(most)), DECADES_MOST), 0.0, 1.0};
-    sti_svg(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"780\" height=\"450\" viewBox=\"0 0 780 450\" "
-                  "font-family=\"sans-serif\">\n<rect width=\"780\" height=\"450\" fill=\"" STI_PAPER "\"/>\n");
-    sti_svg_text(file, w.box.x, 30, 15, STI_START, STI_INK, title != NULL ? title : "share solved");
+    const sti_Window w = {
+        .box = {64, 48, 560, 340}, .x0 = 0.0, .x1 = fmin(ceil(log10(most)), DECADES_MOST), .y0 = 0.0, .y1 = 1.0};
+    sti_svg_begin(file, 780, 450, STI_PAPER, title != NULL ? title : "share solved");
     draw_axes(file, &w);
     for (int s = 0; s < n_solvers; s++) {
         for (int k = 0; k < n_problems; k++)

@@ -253,7 +253,9 @@ static void open_page(FILE *file, double height)
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" ",
             WIDTH, height, WIDTH, height);
-    fputs("font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n", file);
+    fputs("role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
+          "<title>A run: its motion, coordinates and energies</title>\n",
+          file);
     sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", STI_PAPER);
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #define MOST_CURVES 16
+#define TITLE       34.0  /* [px] above the charts */
+#define CHART       260.0 /* [px] of a chart       */
 
 typedef struct Plot {
     st_Recording *recording;
@@ -56,6 +58,19 @@ static int count_charts(const Plot *plot)
     return n;
 }
 
+/* Errors go over powers of ten: on an even axis only the worst step would be seen. */
+static bool in_powers(const Plot *plot, int n)
+{
+    static const char *const errors[] = {"residual", "penetration", "joint_error"};
+    for (int c = 0; c < n; c++) {
+        bool error = false;
+        for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++)
+            error = error || (!of_frames(plot->chart[c]) && strcmp(plot->chart[c]->name, errors[k]) == 0);
+        if (!error) return false;
+    }
+    return true;
+}
+
 static void draw_chart(Plot *plot, FILE *file, int first, int row)
 {
     const char *names[MOST_CURVES], *colours[MOST_CURVES];
@@ -69,18 +84,21 @@ static void draw_chart(Plot *plot, FILE *file, int first, int row)
         plot->chart[n++] = &plot->curve[c];
     }
     int64_t samples = of_frames(head) ? plot->info->n_frames : plot->info->n_steps;
-    snprintf(title, sizeof title, head->unit[0] != '\0' ? "[%s]" : "%.0s", head->unit);
+    /* one curve is named at its axis, several in the legend */
+    snprintf(title, sizeof title, head->unit[0] != '\0' ? "%.40s [%s]" : "%.40s%.0s", n == 1 ? head->name : "",
+             head->unit);
     sti_Curves curves = {.title = title,
                          .n = n,
-                         .name = names,
+                         .name = n > 1 ? names : NULL,
                          .colour = colours,
                          .dashed = -1,
+                         .log = in_powers(plot, n),
                          .samples = samples < INT32_MAX ? (int)samples : INT32_MAX,
                          .ctx = plot,
                          .time = chart_time,
                          .over = plot->over[0] != '\0' ? plot->over : NULL,
                          .value = chart_value};
-    sti_svg_chart(file, (sti_Rect){64, 34 + 260.0 * row, 640, 190}, &curves);
+    sti_svg_chart(file, (sti_Rect){64, TITLE + 34 + CHART * row, 640, 190}, &curves);
 }
 
 static st_Status draw(Plot *plot, const char *path, st_Error *err)
@@ -88,10 +106,9 @@ static st_Status draw(Plot *plot, const char *path, st_Error *err)
     FILE *file = NULL;
     int charts = count_charts(plot), row = 0;
     STI_TRY(sti_file_open(path, &file, err));
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"730\" height=\"%d\" viewBox=\"0 0 730 %d\" "
-            "font-family=\"system-ui, sans-serif\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-            260 * charts + 6, 260 * charts + 6);
+    char title[160];
+    snprintf(title, sizeof title, "%.150s", plot->info->name[0] != '\0' ? plot->info->name : "run");
+    sti_svg_begin(file, 730, TITLE + CHART * charts + 6, "#ffffff", title);
     for (int c = 0; c < plot->n; c++) {
         bool first = true;
         for (int k = 0; k < c; k++)

@@ -41,6 +41,25 @@ void sti_svg(FILE *file, const char *format, ...)
     fputs(text, file);
 }
 
+void sti_svg_begin(FILE *file, double width, double height, const char *paper, const char *title)
+{
+    sti_svg(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "role=\"img\" font-family=\"sans-serif\">\n",
+            width, height, width, height);
+    if (title != NULL) {
+        fputs("<title>", file);
+        sti_write_xml(file, title);
+        fputs("</title>\n", file);
+    }
+    sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", paper);
+    char first[256];
+    const size_t n = title != NULL ? strcspn(title, "\n") : 0;
+    snprintf(first, sizeof first, "%.*s", (int)n, title != NULL ? title : "");
+    if (n > 0) sti_svg_text(file, 20, 26, 15, STI_START, STI_INK, first);
+    if (n > 0 && title[n] == '\n') sti_svg_text(file, 20, 43, 11, STI_START, STI_SOFT, title + n + 1);
+}
+
 void sti_svg_text(FILE *file, double x, double y, double size, sti_Anchor anchor, const char *colour, const char *text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
@@ -115,6 +134,16 @@ static void y_ticks(FILE *file, const sti_Window *window)
     char text[STI_NUMBER_SIZE];
     const sti_Rect *box = &window->box;
     int most = (int)fmax(2, box->h / 32);
+    if (window->log_y) {
+        const int step = (int)fmax(1, ceil((window->y1 - window->y0) / most));
+        for (int p = (int)ceil(window->y0 - 1e-9); p <= window->y1 + 1e-9; p += step) {
+            const double y = sti_window_y(window, p);
+            sti_svg_line(file, box->x, y, box->x + box->w, y, STI_GRID, 1);
+            snprintf(text, sizeof text, "1e%d", p);
+            sti_svg_text(file, box->x - 7, y + 4, 11, STI_END, STI_SOFT, text);
+        }
+        return;
+    }
     double step = tick_step(window->y0, window->y1, most), first = ceil(window->y0 / step - 1e-9);
     for (int k = 0; k <= most; k++) {
         double value = (first + k) * step, y = sti_window_y(window, value);
@@ -140,17 +169,27 @@ void sti_svg_axes(FILE *file, const sti_Window *window, const char *x_label, con
 
 /* ---- charts ----------------------------------------------------------------------------------- */
 
+/* What is drawn of a value: itself, or its power of ten. */
+static double chart_value(const sti_Curves *curves, int curve, int sample)
+{
+    const double value = curves->value(curves->ctx, curve, sample);
+    return !curves->log ? value : value > 0 ? log10(value) : NAN;
+}
+
 static sti_Window chart_window(sti_Rect panel, const sti_Curves *curves)
 {
-    sti_Window window = {.box = panel, .x0 = 0, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY};
+    sti_Window window = {.box = panel, .x0 = 0, .x1 = 1, .y0 = INFINITY, .y1 = -INFINITY, .log_y = curves->log};
     for (int c = 0; c < curves->n; c++)
         for (int i = 0; i < curves->samples; i++) {
-            double value = curves->value(curves->ctx, c, i);
+            double value = chart_value(curves, c, i);
             if (!isfinite(value)) continue;
             window.y0 = fmin(window.y0, value);
             window.y1 = fmax(window.y1, value);
         }
-    sti_round_range(&window.y0, &window.y1);
+    if (curves->log && window.y0 <= window.y1)
+        window.y0 = floor(window.y0), window.y1 = fmax(ceil(window.y1), window.y0 + 1);
+    else
+        sti_round_range(&window.y0, &window.y1);
     bool found = false;
     for (int i = 0; i < curves->samples; i++) {
         double x = curves->time(curves->ctx, i);
@@ -171,7 +210,7 @@ static void draw_curve(FILE *file, const sti_Window *window, const sti_Curves *c
     sti_svg(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.4\" stroke-linejoin=\"round\"%s points=\"",
             curves->colour[curve], curve == curves->dashed ? " stroke-dasharray=\"6 4\"" : "");
     for (int i = 0; i < curves->samples; i++) {
-        double value = curves->value(curves->ctx, curve, i);
+        double value = chart_value(curves, curve, i);
         const double at = curves->time(curves->ctx, i); /* or what is drawn over */
         if (!isfinite(value) || !isfinite(at)) continue;
         double x = sti_window_x(window, at), y = sti_window_y(window, value);

@@ -12,10 +12,11 @@ typedef struct sti_Rect {
 typedef struct sti_Window {
     sti_Rect box;
     double x0, x1, y0, y1;
+    bool log_y; /* y0, y1 and values are powers of ten */
 } sti_Window;
 
 #define STI_INK   "#2b2f36" /* text and joints   */
-#define STI_SOFT  "#8a9099" /* axes, small text  */
+#define STI_SOFT  "#5f6772" /* axes, small text; 5.5 times as dark as the paper is bright */
 #define STI_GRID  "#e9ebee"
 #define STI_PAPER "#fcfcfa"
 
@@ -27,6 +28,10 @@ double sti_window_y(const sti_Window *window, double y);
 
 /* printf of markup. Formats hold no comma: a decimal comma of the locale becomes a point. */
 void sti_svg(FILE *file, const char *format, ...) STI_PRINTF(2, 3);
+
+/* The opening of a picture of this size on `paper`, with its title as its text alternative: title is a heading, a
+ * second line in it is smaller. NULL: no title.                                 */
+void sti_svg_begin(FILE *file, double width, double height, const char *paper, const char *title);
 
 typedef enum sti_Anchor { STI_START, STI_MIDDLE, STI_END } sti_Anchor;
 void sti_svg_text(FILE *file, double x, double y, double size, sti_Anchor anchor, const char *colour, const char *text);
@@ -49,6 +54,7 @@ typedef struct sti_Curves {
     const char *const *colour; /* n                                                    */
     int dashed;                /* curve drawn with dashes, over the others; -1: none         */
     int samples;               /* points a curve                                       */
+    bool log;                  /* powers of ten; values <= 0 are gaps                  */
     const void *ctx;
     double (*time)(const void *ctx, int sample); /* or what else the curves are drawn over             */
     const char *over;                            /* its title; NULL: "t [s]"                           */

@@ -89,6 +89,18 @@ st_MaterialPairDef sti_pair_of(const st_Scene *scene, const st_ShapeDef *a, cons
     return pair;
 }
 
+int st_scene_material_pair_count(const st_Scene *scene)
+{
+    return scene->n_material_pairs;
+}
+
+st_Status st_scene_material_pair(const st_Scene *scene, int index, st_MaterialPairDef *out)
+{
+    if (scene == NULL || out == NULL || index < 0 || index >= scene->n_material_pairs) return ST_ERR_ARGUMENT;
+    *out = scene->material_pair[index];
+    return ST_OK;
+}
+
 int st_scene_material_count(const st_Scene *scene)
 {
     return scene->n_materials;

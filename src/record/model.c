@@ -9,6 +9,7 @@
 #include "record/tessellate.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <stiction/io.h>
 
@@ -90,6 +91,7 @@ static json_t *shapes(const st_Scene *scene)
         if (st_scene_shape(scene, (st_ShapeId){i}, &shape, &body) != ST_OK) continue;
         json_t *out = json_pack("{si ss so so sf}", "body", body.index1, "type", st_shape_type_name(shape.type), "p",
                                 vector(shape.pose.p), "q", quaternion(shape.pose.q), "mu", shape.mu);
+        if (shape.material.index1 > 0) out = sti_with(out, "material", json_integer(shape.material.index1));
         if (shape.radius > 0) out = sti_with(out, "radius", json_real(shape.radius));
         if (shape.length > 0) out = sti_with(out, "length", json_real(shape.length));
         if (shape.half.x > 0) out = sti_with(out, "half", vector(shape.half));
@@ -130,10 +132,23 @@ static json_t *springs(const st_Scene *scene)
     return list;
 }
 
+/* [material, material, friction] of the pairs that have a friction of their own. */
+static json_t *pairs(const st_Scene *scene)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < st_scene_material_pair_count(scene); i++) {
+        st_MaterialPairDef pair;
+        if (st_scene_material_pair(scene, i, &pair) == ST_OK && !isnan(pair.mu))
+            list = sti_append_to(list, json_pack("[iif]", pair.a.index1, pair.b.index1, pair.mu));
+    }
+    return list;
+}
+
 char *st_scene_model(const st_Scene *scene, const st_SystemDef *def)
 {
-    json_t *root = json_pack("{so so so so so}", "gravity", vector(def->gravity), "bodies", bodies(scene), "shapes",
-                             shapes(scene), "joints", joints(scene), "springs", springs(scene));
+    json_t *root =
+        json_pack("{so so so so so so}", "gravity", vector(def->gravity), "bodies", bodies(scene), "shapes",
+                  shapes(scene), "joints", joints(scene), "springs", springs(scene), "friction", pairs(scene));
     char *text = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(root);
     return text;

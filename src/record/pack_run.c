@@ -1,9 +1,9 @@
 /* record/pack_run.c -- choosing what of a recording the page gets, and rounding it.
  *
- * Positions are rounded to 2^-20 of the size of what moves, orientations to 2^-15, contact points and forces to
- * 2^-16 of the size and of the largest force in their frame: finer than a screen can show. A recording with
- * more poses or contacts than the limit is thinned: every n-th frame, contacts of every n-th of those. Of
- * steps that are left out the worst residual, gap and count is kept.
+ * Positions are rounded to 2^-20 of the size of what moves, orientations to 2^-15, contact points, normals and forces
+ * to 2^-16 of the size and of the largest force in their frame: finer than a screen can show. A recording with more
+ * poses or contacts than the limit is thinned: every n-th frame, contacts of every n-th of those. Of steps that are
+ * left out the worst residual, gap and count is kept.
  */
 #include "record/pack.h"
 
@@ -168,9 +168,9 @@ typedef struct Contacts {
     int32_t *first, *pair;
     double *scale;
     uint16_t *point;
-    int16_t *force;
+    int16_t *force, *normal;
     st_RecordedContact *row;
-    int64_t pair_capacity, point_capacity, force_capacity, row_capacity, n;
+    int64_t pair_capacity, point_capacity, force_capacity, normal_capacity, row_capacity, n;
     double lo[3], size; /* of the box of all points */
 } Contacts;
 
@@ -218,6 +218,7 @@ static st_Status add_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err)
     STI_TRY(STI_GROW(&p->allocator, c->pair, c->pair_capacity, 2 * (c->n + n), err));
     STI_TRY(STI_GROW(&p->allocator, c->point, c->point_capacity, 3 * (c->n + n), err));
     STI_TRY(STI_GROW(&p->allocator, c->force, c->force_capacity, 3 * (c->n + n), err));
+    STI_TRY(STI_GROW(&p->allocator, c->normal, c->normal_capacity, 3 * (c->n + n), err));
     for (int i = 0; i < n; i++)
         for (int x = 0; x < 3; x++)
             largest = fmax(largest, fabs(c->row[i].impulse[x]));
@@ -230,6 +231,7 @@ static st_Status add_contacts(Packer *p, int64_t k, Contacts *c, st_Error *err)
         for (int x = 0; x < 3; x++) {
             c->point[3 * c->n + x] = round_point(row->point[x], c->lo[x], c->size);
             c->force[3 * c->n + x] = (int16_t)lround(row->impulse[x] / largest * 32767);
+            c->normal[3 * c->n + x] = (int16_t)lround(fmin(1, fmax(-1, row->normal[x])) * 32767);
         }
         c->n++;
     }
@@ -255,11 +257,13 @@ static st_Status pack_contacts(Packer *p, st_Error *err)
     if (status == ST_OK) status = sti_pack_doubles(&p->pack, "contact_scale", c.scale, p->n_kept, err);
     if (status == ST_OK) status = sti_pack_shorts(&p->pack, "contact_point", "u16", c.point, 3 * c.n, err);
     if (status == ST_OK) status = sti_pack_shorts(&p->pack, "contact_force", "i16", c.force, 3 * c.n, err);
+    if (status == ST_OK) status = sti_pack_shorts(&p->pack, "contact_normal", "i16", c.normal, 3 * c.n, err);
     sti_free(&p->allocator, c.first, p->n_kept + 1, sizeof *c.first);
     sti_free(&p->allocator, c.scale, p->n_kept + 1, sizeof *c.scale);
     STI_RELEASE(&p->allocator, c.pair, c.pair_capacity);
     STI_RELEASE(&p->allocator, c.point, c.point_capacity);
     STI_RELEASE(&p->allocator, c.force, c.force_capacity);
+    STI_RELEASE(&p->allocator, c.normal, c.normal_capacity);
     STI_RELEASE(&p->allocator, c.row, c.row_capacity);
     return status;
 }

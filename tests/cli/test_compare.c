@@ -32,6 +32,8 @@ static void presets_side_by_side(void **state)
     read_file(plot, drawn);
     assert_non_null(strstr(drawn, "<polyline"));
     assert_non_null(strstr(drawn, "negrut-2017"));
+    assert_non_null(strstr(drawn, "<title>bowling"));
+    assert_non_null(strstr(drawn, "cannot run it: song-2004"));
     free(drawn);
 }
 

@@ -267,6 +267,10 @@ static void files_are_made_of_it(void **state)
     read_file(text, p->out);
     check_contains(p->out, "<svg");
     check_contains(p->out, "b1.x");
+    check_contains(p->out, "<title>");
+    RUN(p, "plot", out, "-y", "residual", "-o", text); /* an error: over powers of ten */
+    read_file(text, p->out);
+    check_contains(p->out, ">1e-");
     RUN(p, "plot", out, "-y", "nonsense", "-o", text);
     check_status(p, 2);
     check_contains(p->err, "nonsense");

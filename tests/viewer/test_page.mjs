@@ -185,6 +185,111 @@ const tests = {
     await page.evaluate(() => stiction.select(0));
   },
 
+  // The crate slides on the floor: friction is all it can be, the geometric mean of 0.4 and 0.5 of what presses it down.
+  async "a picked contact shows its friction cone and how near it is to sliding"({ page }) {
+    const got = await page.evaluate(async () => {
+      const { picture, run } = stiction, c = (stiction.setTime(0.1), run.contactsAt(0.1)), box = stiction.canvas.getBoundingClientRect();
+      picture.resetView();
+      let k = c.begin;
+      while (k < c.end && !(c.pair[2 * k] === 0 && c.pair[2 * k + 1] === 31)) k++;
+      const p = picture.camera.position.clone().fromArray(c.point, 3 * k).project(picture.camera), x = box.left + ((p.x + 1) / 2) * box.width, y = box.top + ((1 - p.y) / 2) * box.height;
+      stiction.clickAt(x, y);
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const info = { ...picture.contactInfo }, words = document.querySelector(".contact").textContent, bar = document.querySelector(".scalebar").textContent, cone = picture.cone.visible;
+      stiction.setTime(run.last); // at rest among the balls: it sticks
+      const rest = picture.contactInfo.share;
+      picture.setContact(null);
+      return { info, words, bar, cone, rest, shown: picture.cone.visible };
+    });
+    assert.ok(got.cone && !got.shown);
+    assert.ok(Math.abs(got.info.mu - Math.sqrt(0.4 * 0.5)) < 1e-9, JSON.stringify(got.info));
+    assert.ok(got.info.normal > 0 && Math.abs(got.info.tangent / (got.info.mu * got.info.normal) - 1) < 0.01, JSON.stringify(got.info));
+    assert.match(got.words, /slides/);
+    assert.ok(got.rest < 0.99, `at rest it uses ${got.rest}`);
+    assert.match(got.bar, /^[\d.e+-]+ N/);
+  },
+
+  async "plots zoom, hide curves, show values under the pointer, and are saved as tables"({ page }) {
+    const plot = page.locator('[data-plot="energy"]'), over = await plot.locator(".u-over").boundingBox(), shown = () => page.evaluate(() => stiction.plots.cards.find((c) => c.spec.key === "energy").plot.scales.x);
+    await page.mouse.move(over.x + 0.25 * over.width, over.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(over.x + 0.5 * over.width, over.y + 40, { steps: 4 });
+    await page.mouse.up();
+    let x = await shown();
+    assert.ok(Math.abs(x.min - 0.3) < 0.02 && Math.abs(x.max - 0.6) < 0.02, JSON.stringify(x));
+    await page.mouse.dblclick(over.x + 0.5 * over.width, over.y + 40);
+    x = await shown();
+    assert.ok(x.min === 0 && Math.abs(x.max - 1.2) < 1e-6);
+    await page.mouse.move(over.x + 1, over.y + 40); // at the start only the crate moves: 64 kg at 1 m/s
+    assert.match(await plot.locator(".legend").textContent(), /^kinetic 32potential/);
+    await plot.getByRole("button", { name: /potential/ }).click();
+    assert.equal(await page.evaluate(() => stiction.plots.cards.find((c) => c.spec.key === "energy").plot.series[2].show), false);
+    await plot.getByRole("button", { name: /potential/ }).click();
+    await plot.getByRole("button", { name: "log" }).click();
+    assert.equal(await page.evaluate(() => stiction.plots.cards.find((c) => c.spec.key === "energy").plot.scales.y.distr), 3);
+    await plot.getByRole("button", { name: "log" }).click();
+    const [table, last] = await page.evaluate(() => { const { spec } = stiction.plots.cards.find((c) => c.spec.key === "energy"), n = spec.time.length - 1; return [stiction.plots.table(spec).trim().split("\n"), [spec.time[n], ...spec.curves.map((c) => c.values[n])]]; });
+    assert.equal(table[0], "time [s],kinetic [J],potential [J],total [J]");
+    assert.deepEqual(table.at(-1).split(",").map(Number), last);
+    // more points than pixels: no curve leaves what the envelope says of its column
+    const held = await page.evaluate(() => {
+      const at = Object.assign(document.createElement("div"), { id: "many" }), n = 20000, values = Float64Array.from({ length: n }, (_, k) => Math.sin(k) * k);
+      at.style.width = "400px", document.body.append(at);
+      const plots = new stiction.plots.constructor(at, () => {});
+      plots.show([{ key: "many", title: "many", time: Float64Array.from(values, (_, k) => k), curves: [{ label: "many", values }] }]);
+      const [, mean, least, top] = plots.cards[0].plot.data, all = [Math.min(...values), Math.max(...values)];
+      at.remove();
+      return { columns: mean.length, inside: mean.every((m, k) => least[k] <= m && m <= top[k]), ends: Math.min(...least) === all[0] && Math.max(...top) === all[1] };
+    });
+    assert.ok(held.columns < 400 && held.inside && held.ends, JSON.stringify(held));
+  },
+
+  // W3C's formula of contrast, for every text that is seen.
+  async "text has a contrast of at least 4.5, and everything has a name"({ page }) {
+    await page.addStyleTag({ content: "* { transition: none !important; }" }); // colours as they end
+    for (const dark of [true, false]) {
+      const poor = await page.evaluate((dark) => {
+        stiction.setTheme(dark);
+        const channel = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4), numbers = (text) => text.match(/[\d.]+/g).map(Number), scale = (text) => (text.startsWith("color(") ? 1 : 255);
+        const colour = (text) => { const [r, g, b, a = 1] = numbers(text.replace("color(srgb", "(")).map(Number); return [r / scale(text), g / scale(text), b / scale(text), a]; };
+        const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b), out = [];
+        for (const e of document.querySelectorAll("#app *")) {
+          if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility() || e.closest("option, svg, .tag, .corner")) continue;
+          let behind = e, back = [0, 0, 0, 0];
+          while (behind && back[3] < 0.9) (back = colour(getComputedStyle(behind).backgroundColor)), (behind = behind.parentElement);
+          const [a, b] = [light(colour(getComputedStyle(e).color)), light(back)].sort((x, y) => y - x);
+          if ((a + 0.05) / (b + 0.05) < 4.5) out.push(`${e.textContent.slice(0, 20)}: ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+        }
+        return out;
+      }, dark);
+      assert.deepEqual(poor, [], dark ? "dark" : "light");
+    }
+    await page.evaluate(() => stiction.setTheme(true));
+    const nameless = await page.evaluate(() => [...document.querySelectorAll("button, select, input, [role=tab], [role=tabpanel], [role=img], [role=group]")].filter((e) => !(e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.textContent.trim() || e.title)).map((e) => e.outerHTML.slice(0, 80)));
+    assert.deepEqual(nameless, []);
+  },
+
+  async "a link opens the same moment and view; views, loop and quality go both ways"({ page }) {
+    const got = await page.evaluate(() => {
+      const { picture } = stiction;
+      stiction.setTime(0.7), picture.lookAlong("x");
+      const along = picture.camera.position.clone().sub(picture.controls.target).normalize().toArray(), link = stiction.link, view = picture.view;
+      stiction.setTime(0), picture.resetView(), history.replaceState(null, "", link);
+      const opened = stiction.openLink(), same = picture.view.every((x, k) => Math.abs(x - view[k]) < 1e-4) && Math.abs(stiction.time - 0.7) < 1e-6;
+      history.replaceState(null, "", location.href.split("#")[0]);
+      const before = [picture.level, picture.sun.castShadow];
+      stiction.setQuality(0), stiction.setQuality(2);
+      const low = [picture.level, picture.sun.castShadow, stiction.qualityButton.hidden];
+      stiction.setQuality(0);
+      const full = [picture.level, picture.sun.castShadow, stiction.qualityButton.hidden];
+      stiction.setQuality(before[0]), picture.resetView();
+      return { along, opened, same, low, full };
+    });
+    assert.ok(got.along[0] > 0.999, got.along.join(" "));
+    assert.ok(got.opened && got.same);
+    assert.deepEqual([got.low, got.full], [[2, false, false], [0, true, true]]);
+  },
+
   async "follows a body"({ page }) {
     const shift = await page.evaluate(() => { stiction.setTime(0); stiction.select(31); stiction.setFollow(true); const a = stiction.picture.controls.target.x; stiction.setTime(0.5); const b = stiction.picture.controls.target.x; stiction.select(0); return [b - a, stiction.run.bodySeries(31).x[stiction.run.frameAt(0.5)] - stiction.run.bodySeries(31).x[0]]; });
     assert.ok(Math.abs(shift[0] - shift[1]) < 0.02 && Math.abs(shift[0]) > 0.05, shift.join(" "));
@@ -392,6 +497,7 @@ await t.close();
   try {
     const address = await new Promise((done) => server.stdout.on("data", (d) => done(String(d).split(" ")[0])));
     const live = await open(browser, address);
+    assert.ok(await live.page.evaluate(() => stiction.run.series.time[0] === 0), "held at its start until it is drawn");
     await live.page.waitForFunction(() => stiction.run.now > 0.2);
     const looks = () => live.page.evaluate(() => stiction.picture.camera.position.toArray()), first = await looks();
     await live.page.evaluate(() => stiction.picture.resetView());

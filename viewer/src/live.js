@@ -35,7 +35,13 @@ export class Live {
       (this.message = el("p.notice", { hidden: true })), (this.info = el("p.hint")));
   }
 
+  // The run is held at its start until the first picture of it is drawn.
+  ready() {
+    this.send({ do: "ready" });
+  }
+
   send(wish) {
+    if (wish.friction != null) this.run.friction = wish.friction;
     return fetch("control", { method: "POST", headers: { "Content-Type": "text/plain", "X-Stiction": this.run.header.key }, body: Object.entries(wish).map(([k, x]) => `${k}=${x}`).join("&") }).catch(() => {});
   }
 
@@ -60,9 +66,10 @@ export class Live {
     app.time = run.now;
     app.picture.setTime(run.now);
     app.fillBody();
+    if (performance.now() - (this.fitted ?? 0) > 400) (this.fitted = performance.now()), app.picture.refit();
     this.clock.textContent = `${run.now.toFixed(3)} s`;
     this.pace.textContent = `${state.real.toFixed(2)}× real time`;
-    this.info.textContent = `${state.contacts_n} contacts · ${state.iterations} iteration${state.iterations === 1 ? "" : "s"} · ${(1e3 * state.cost).toPrecision(2)} ms a step`;
+    this.info.textContent = `${state.contacts_n} contact${state.contacts_n === 1 ? "" : "s"} · ${state.iterations} iteration${state.iterations === 1 ? "" : "s"} · ${(1e3 * state.cost).toPrecision(2)} ms per step`;
     if (performance.now() - this.plotted > 500 && run.series.time.length > 2) {
       this.plotted = performance.now();
       app.plots.now = run.now;

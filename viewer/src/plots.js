@@ -1,5 +1,6 @@
 // plots.js -- curves over time with one cursor for all of them and the picture.
 import uPlot from "uplot";
+import { download, el } from "./dom.js";
 
 const COLOURS = { dark: ["#6ea8fe", "#ffb454", "#5fd3a6", "#f38bc1", "#c3a6ff", "#e6e06b"], light: ["#2f6fd0", "#c77700", "#16825d", "#b63a7f", "#6b4bc4", "#8a7a00"] };
 
@@ -19,13 +20,39 @@ function alone(values) {
   return out.length ? out : null;
 }
 
+// More points than pixels: the mean of each column, and the least and the most of it around.
+function columns(time, curves, from, to, most) {
+  let a = 0, b = time.length;
+  while (a < b && time[a] < from) a++;
+  while (b > a && time[b - 1] > to) b--;
+  a = Math.max(0, a - 1), b = Math.min(time.length, b + 1);
+  if (b - a <= 2 * most) return null;
+  const out = [new Float64Array(most)];
+  for (const values of curves) {
+    const mean = new Array(most).fill(null), least = new Array(most).fill(null), top = new Array(most).fill(null);
+    for (let k = 0; k < most; k++) {
+      const first = a + Math.floor(((b - a) * k) / most), last = a + Math.floor(((b - a) * (k + 1)) / most);
+      let sum = 0, n = 0, lo = Infinity, hi = -Infinity;
+      for (let i = first; i < last; i++) if (values[i] != null) (sum += values[i]), n++, (lo = Math.min(lo, values[i])), (hi = Math.max(hi, values[i]));
+      if (n) (mean[k] = sum / n), (least[k] = lo), (top[k] = hi);
+      out[0][k] = time[(first + last) >> 1];
+    }
+    out.push(mean, least, top);
+  }
+  return out;
+}
+
 export class Plots {
-  constructor(root, onScrub) {
+  constructor(root, onScrub, name = "run") {
     this.root = root;
     this.onScrub = onScrub;
+    this.name = name;
     this.cards = [];
     this.now = 0;
     this.dark = true;
+    this.range = null; // of time, where it is zoomed
+    this.hidden = new Set(); // "key/label"
+    this.logs = new Map(); // key -> switched by hand
     new ResizeObserver(() => this.resize()).observe(root);
   }
 
@@ -41,50 +68,111 @@ export class Plots {
   }
 
   card(spec) {
-    const box = document.createElement("section");
-    box.className = "plot";
-    box.dataset.plot = spec.key;
-    const head = document.createElement("h3");
-    head.textContent = spec.title + (spec.unit ? ` [${spec.unit}]` : "");
-    const legend = document.createElement("div");
-    legend.className = "legend";
-    const values = spec.curves.map((c, k) => {
-      const item = document.createElement("span"), value = document.createElement("b");
+    const log = this.logs.get(spec.key) ?? spec.log ?? false, card = { spec, hovered: null };
+    const switchLog = () => { this.logs.set(spec.key, !log); this.show(this.cards.map((c) => c.spec)); };
+    const tools = el("div.plotbar", {},
+      el("button", { type: "button", title: "Logarithmic axis", "aria-pressed": log, onclick: switchLog }, "log"),
+      el("button", { type: "button", title: "Save the curves as a table", onclick: () => download(new Blob([this.table(spec)], { type: "text/csv" }), `${this.name}-${spec.key}.csv`) }, "CSV"),
+      el("button", { type: "button", title: "Save the plot as a picture", onclick: () => this.picture(card) }, "PNG"));
+    const legend = el("div.legend");
+    card.values = spec.curves.map((c, k) => {
+      const value = el("b"), id = `${spec.key}/${c.label}`;
+      const item = el("button", { type: "button", title: "Show or hide this curve", "aria-pressed": !this.hidden.has(id), onclick: () => this.hide(card, k, id, item) }, c.label, " ", value);
       item.style.setProperty("--ink", this.colours()[k % 6]);
-      item.append(c.label, " ", value);
       legend.append(item);
       return value;
     });
-    const holder = document.createElement("div");
-    box.append(head, legend, holder);
-    this.root.append(box);
-    const axis = getComputedStyle(document.body).getPropertyValue("--soft").trim(), grid = getComputedStyle(document.body).getPropertyValue("--grid").trim();
-    const floor = (y) => (spec.log ? Array.from(y, (x) => (x > 0 ? Math.max(x, 1e-18) : null)) : y);
-    const font = "11px ui-sans-serif, system-ui, sans-serif";
-    const plot = new uPlot({
-      width: Math.max(200, this.root.clientWidth - 26),
-      height: 132,
+    const holder = el("div", { role: "img", "aria-label": `${spec.title}${spec.unit ? ` in ${spec.unit}` : ""} over time: ${spec.curves.map((c) => c.label).join(", ")}` });
+    this.root.append(el("section.plot", { "data-plot": spec.key, "aria-label": spec.title }, tools, el("h3", {}, spec.title + (spec.unit ? ` [${spec.unit}]` : "")), legend, holder));
+    const look = getComputedStyle(document.body), axis = look.getPropertyValue("--soft").trim(), grid = look.getPropertyValue("--grid").trim();
+    const font = "11px ui-sans-serif, system-ui, sans-serif", ink = (k) => this.colours()[k % 6], width = Math.max(200, this.root.clientWidth - 26);
+    card.curves = spec.curves.map((c) => (log ? Array.from(c.values, (x) => (x > 0 ? Math.max(x, 1e-18) : null)) : c.values));
+    card.many = spec.time.length > 2 * width;
+    const each = card.many ? 3 : 1; // a curve with its least and most
+    const line = (c, k) => ({ label: c.label, show: !this.hidden.has(`${spec.key}/${c.label}`), stroke: ink(k), width: 1.5, points: { show: false, filter: (u, i) => alone(u.data[i]), size: 3, width: 0, fill: ink(k) }, dash: c.dash });
+    const edge = (c, k) => ({ ...line(c, k), stroke: "transparent", width: 0, points: { show: false } });
+    card.plot = new uPlot({
+      width, height: 138,
       legend: { show: false },
-      cursor: { sync: { key: "time" }, drag: { x: false, y: false }, points: { size: 5 }, y: false },
-      scales: { x: { time: false }, y: spec.log ? { distr: 3 } : { range: (u, lo, hi) => { const m = hi > lo ? 0.06 * (hi - lo) : Math.abs(hi) * 0.1 || 1; return [lo - m, hi + m]; } } },
+      cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false, dist: 5 }, points: { size: 5, show: !card.many }, y: false },
+      scales: { x: { time: false, range: () => this.range ?? [spec.time[0], spec.time[spec.time.length - 1]] }, y: log ? { distr: 3 } : { range: (u, lo, hi) => { const m = hi > lo ? 0.06 * (hi - lo) : Math.abs(hi) * 0.1 || 1; return [lo - m, hi + m]; } } },
       axes: [
-        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 26, font, gap: 6 },
-        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 50, font, gap: 3, values: (u, ticks) => ticks.map((x) => (spec.log ? `1e${Math.round(Math.log10(x))}` : short(x))), ...(spec.log ? { splits: decades, filter: (u, ticks) => ticks } : { space: 26 }) },
+        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 26, font, gap: 6, values: (u, ticks) => ticks.map((x, k) => (k === ticks.length - 1 ? `${short(x)} s` : short(x))) },
+        { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 50, font, gap: 3, values: (u, ticks) => ticks.map((x) => (log ? `1e${Math.round(Math.log10(x))}` : short(x))), ...(log ? { splits: decades, filter: (u, ticks) => ticks } : { space: 26 }) },
       ],
-      series: [{}, ...spec.curves.map((c, k) => ({ label: c.label, stroke: this.colours()[k % 6], width: 1.5, points: { show: false, filter: (u, i) => alone(u.data[i]), size: 3, width: 0, fill: this.colours()[k % 6] }, dash: c.dash }))],
-      hooks: { draw: [(u) => this.drawNow(u)] },
-    }, [spec.time, ...spec.curves.map((c) => floor(c.values))], holder);
-    this.scrubWith(plot);
-    return { spec, plot, values, holder };
+      series: [{}, ...spec.curves.flatMap((c, k) => (card.many ? [line(c, k), edge(c, k), edge(c, k)] : [line(c, k)]))],
+      bands: card.many ? spec.curves.map((c, k) => ({ series: [each * k + 3, each * k + 2], fill: `${ink(k)}44` })) : [],
+      hooks: { draw: [(u) => this.drawNow(u)], setCursor: [(u) => this.hover(card, u)], setSelect: [(u) => this.zoom(u)] },
+    }, this.data(card, width), holder);
+    this.scrubWith(card.plot);
+    return card;
   }
 
-  // Press and drag: the time of the picture.
+  // What is drawn: all points, or where there are more than pixels, what they come to in each column.
+  data(card, width) {
+    const { spec } = card, [from, to] = this.range ?? [spec.time[0], spec.time[spec.time.length - 1]];
+    if (!card.many) return [spec.time, ...card.curves];
+    return columns(spec.time, card.curves, from, to, Math.max(50, Math.floor(width / 2))) ?? [spec.time, ...card.curves.flatMap((c) => [c, c, c])];
+  }
+
+  hide(card, k, id, item) {
+    const on = this.hidden.has(id), each = card.many ? 3 : 1;
+    on ? this.hidden.delete(id) : this.hidden.add(id);
+    item.setAttribute("aria-pressed", on);
+    for (let i = 0; i < each; i++) card.plot.setSeries(each * k + 1 + i, { show: on });
+  }
+
+  // The values under the pointer, in place of those of the picture's time.
+  hover(card, u) {
+    card.hovered = u.cursor.left >= 0 ? u.posToVal(u.cursor.left, "x") : null;
+    this.fill(card);
+  }
+
+  fill(card) {
+    const t = card.hovered ?? this.now, { time, curves } = card.spec;
+    let lo = 0, hi = time.length - 1;
+    while (lo < hi) { const mid = (lo + hi + 1) >> 1; time[mid] <= t + 1e-12 ? (lo = mid) : (hi = mid - 1); }
+    if (card.hovered != null && lo < time.length - 1 && time[lo + 1] - t < t - time[lo]) lo++;
+    card.values.forEach((b, k) => (b.textContent = short(curves[k].values[lo])));
+  }
+
+  // Dragged over a stretch of time: all plots show that stretch.
+  zoom(u) {
+    const { left, width } = u.select;
+    if (width < 5) return;
+    this.setRange([u.posToVal(left, "x"), u.posToVal(left + width, "x")]);
+  }
+
+  setRange(range) {
+    this.range = range;
+    for (const card of this.cards) card.plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false), card.plot.setData(this.data(card, card.plot.width));
+  }
+
+  // A click is a time of the picture; two are all of the run again.
   scrubWith(plot) {
-    let down = false;
-    const to = (e) => this.onScrub(plot.posToVal(e.clientX - plot.over.getBoundingClientRect().left, "x"));
-    plot.over.addEventListener("pointerdown", (e) => { down = true; plot.over.setPointerCapture(e.pointerId); to(e); });
-    plot.over.addEventListener("pointermove", (e) => down && to(e));
-    plot.over.addEventListener("pointerup", () => (down = false));
+    let down = null;
+    const at = (e) => e.clientX - plot.over.getBoundingClientRect().left;
+    plot.over.addEventListener("pointerdown", (e) => (down = at(e)));
+    plot.over.addEventListener("pointerup", (e) => { if (down != null && Math.abs(at(e) - down) < 5) this.onScrub(plot.posToVal(at(e), "x")); down = null; });
+    plot.over.addEventListener("dblclick", () => this.setRange(null));
+  }
+
+  table(spec) {
+    const rows = [["time [s]", ...spec.curves.map((c) => `${c.label}${spec.unit ? ` [${spec.unit}]` : ""}`)].map((x) => (/[",]/.test(x) ? `"${x.replaceAll('"', '""')}"` : x)).join(",")];
+    for (let k = 0; k < spec.time.length; k++) rows.push([spec.time[k], ...spec.curves.map((c) => c.values[k] ?? "")].join(","));
+    return rows.join("\n") + "\n";
+  }
+
+  picture(card) {
+    const from = card.plot.ctx.canvas, out = document.createElement("canvas"), ctx = out.getContext("2d"), ratio = from.width / card.plot.width, look = getComputedStyle(document.body);
+    out.width = from.width, out.height = from.height + 24 * ratio;
+    ctx.fillStyle = look.getPropertyValue("--panel"), ctx.fillRect(0, 0, out.width, out.height), ctx.drawImage(from, 0, 24 * ratio);
+    ctx.font = `600 ${12 * ratio}px sans-serif`, ctx.textBaseline = "middle";
+    let x = 8 * ratio;
+    const put = (text, colour) => { ctx.fillStyle = colour, ctx.fillText(text, x, 13 * ratio), (x += ctx.measureText(text).width + 10 * ratio); };
+    put(card.spec.title + (card.spec.unit ? ` [${card.spec.unit}]` : ""), look.getPropertyValue("--ink"));
+    card.spec.curves.forEach((c, k) => put(c.label, this.colours()[k % 6]));
+    out.toBlob((blob) => download(blob, `${this.name}-${card.spec.key}.png`));
   }
 
   drawNow(u) {
@@ -100,17 +188,15 @@ export class Plots {
 
   setTime(t) {
     this.now = t;
-    for (const { spec, plot, values } of this.cards) {
-      let lo = 0, hi = spec.time.length - 1;
-      while (lo < hi) { const mid = (lo + hi + 1) >> 1; spec.time[mid] <= t + 1e-12 ? (lo = mid) : (hi = mid - 1); }
-      values.forEach((b, k) => (b.textContent = short(spec.curves[k].values[lo])));
-      plot.redraw(false, false);
+    for (const card of this.cards) {
+      this.fill(card);
+      card.plot.redraw(false, false);
     }
   }
 
   resize() {
     const width = this.root.clientWidth - 26;
-    for (const { plot } of this.cards) if (width > 60 && plot.width !== width) plot.setSize({ width, height: 132 });
+    for (const { plot } of this.cards) if (width > 60 && plot.width !== width) plot.setSize({ width, height: 138 });
   }
 }
 

@@ -82,6 +82,7 @@ export class Run {
     const first = (this.contactFirst = block.contact_first);
     this.pair = block.contact_pair;
     const point = (this.point = new Float32Array(3 * n)), force = (this.force = new Float32Array(3 * n));
+    if (block.contact_normal) this.normal = Float32Array.from(block.contact_normal, (x) => x * TURN);
     for (let f = 0; f < this.time.length; f++)
       for (let k = 3 * first[f]; k < 3 * first[f + 1]; k++) {
         point[k] = origin[k % 3] + (size * block.contact_point[k]) / 65535;
@@ -124,7 +125,7 @@ export class Run {
   contactsAt(t) {
     const stride = this.header.kept.contact_stride, k = this.frameAt(t);
     const f = k - (k % stride);
-    return { begin: this.contactFirst[f] ?? 0, end: this.contactFirst[f + 1] ?? 0, pair: this.pair, point: this.point, force: this.force };
+    return { begin: this.contactFirst[f] ?? 0, end: this.contactFirst[f + 1] ?? 0, pair: this.pair, point: this.point, force: this.force, normal: this.normal };
   }
 
   // A body's coordinates and speed over the frames; 1-based.
@@ -140,6 +141,18 @@ export class Run {
       speed[k] = dt > 0 ? Math.hypot(x[b] - x[a], y[b] - y[a], z[b] - z[a]) / dt : 0;
     }
     return { time: this.time, x, y, z, speed };
+  }
+
+  // Velocity and angular velocity of a body at t, from the frames around it, world axes.
+  motion(body, t) {
+    const k = this.frameAt(t), a = Math.max(0, k - 1), b = Math.min(this.nFrames - 1, k + 1), dt = this.time[b] - this.time[a], n = this.nBodies, i = body - 1;
+    const at = (f) => this.positions.subarray(3 * (n * f + i), 3 * (n * f + i) + 3), turn = (f) => this.turns.subarray(4 * (n * f + i), 4 * (n * f + i) + 4);
+    if (!(dt > 0)) return { velocity: [0, 0, 0], spin: [0, 0, 0] };
+    const [x, y, z, w] = turn(a), [p, q, r, s] = turn(b); // d = turn(b) * conj(turn(a))
+    let d = [-s * x + p * w - q * z + r * y, -s * y + p * z + q * w - r * x, -s * z - p * y + q * x + r * w, s * w + p * x + q * y + r * z];
+    if (d[3] < 0) d = d.map((c) => -c);
+    const size = Math.hypot(d[0], d[1], d[2]), rate = size > 1e-12 ? (2 * Math.atan2(size, d[3])) / size / dt : 0;
+    return { velocity: [0, 1, 2].map((c) => (at(b)[c] - at(a)[c]) / dt), spin: d.slice(0, 3).map((c) => c * rate) };
   }
 
   // The size of the force in a joint over the frames; 0-based.
@@ -187,6 +200,7 @@ export class LiveRun {
     this.model = header.model;
     this.nBodies = header.model.bodies.length;
     this.live = true;
+    this.friction = 1; // what the friction of the scene is multiplied by
     this.now = 0;
     this.position = new Float32Array(3 * this.nBodies);
     this.turn = new Float32Array(4 * this.nBodies);
@@ -211,12 +225,11 @@ export class LiveRun {
       this.position.set(f.subarray(7 * k, 7 * k + 3), 3 * k);
       this.turn.set([f[7 * k + 4], f[7 * k + 5], f[7 * k + 6], f[7 * k + 3]], 4 * k);
     }
-    const c = new Float32Array(bytesOfBase64(state.contacts).buffer), m = c.length / 8;
-    const contacts = { begin: 0, end: m, pair: new Int32Array(2 * m), point: new Float32Array(3 * m), force: new Float32Array(3 * m) };
+    const c = new Float32Array(bytesOfBase64(state.contacts).buffer), m = c.length / 11;
+    const contacts = { begin: 0, end: m, pair: new Int32Array(2 * m), point: new Float32Array(3 * m), force: new Float32Array(3 * m), normal: new Float32Array(3 * m) };
     for (let k = 0; k < m; k++) {
-      contacts.pair.set(c.subarray(8 * k, 8 * k + 2), 2 * k);
-      contacts.point.set(c.subarray(8 * k + 2, 8 * k + 5), 3 * k);
-      contacts.force.set(c.subarray(8 * k + 5, 8 * k + 8), 3 * k);
+      contacts.pair.set(c.subarray(11 * k, 11 * k + 2), 2 * k);
+      ["point", "force", "normal"].forEach((what, i) => contacts[what].set(c.subarray(11 * k + 2 + 3 * i, 11 * k + 5 + 3 * i), 3 * k));
     }
     this.contacts = contacts;
     this.reaction = new Float32Array(bytesOfBase64(state.joints).buffer);

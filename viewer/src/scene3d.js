@@ -4,7 +4,7 @@ import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
 const MANY = 2000; // bodies: more are drawn without what costs per pixel
 const CROWD = 700; // bodies: more start without their contacts and forces
-const PALETTE = ["#4f7fd9", "#e69f00", "#2a9d78", "#cc5f9a", "#56b4e9", "#d9622b", "#8f7ad6", "#b5a429"];
+const PALETTE = ["#3f7fe8", "#f2a31b", "#23ab83", "#e0559c", "#46b6ee", "#ec6a3c", "#9274ec", "#b9b02c"];
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
 const quat = (a) => new THREE.Quaternion(a[1], a[2], a[3], a[0]); // w first in files
@@ -13,11 +13,17 @@ export function bodyColour(body, count) {
   if (body === 0) return new THREE.Color("#9aa3ad");
   if (count <= PALETTE.length) return new THREE.Color(PALETTE[(body - 1) % PALETTE.length]);
   const k = (body * 0.61803398875) % 1; // many bodies: neighbours differ, all go together
-  return new THREE.Color().setHSL(0.53 + 0.14 * Math.sin(6.2832 * k), 0.42 + 0.2 * k, 0.5 + 0.14 * Math.cos(21 * k));
+  return new THREE.Color().setHSL(0.54 + 0.16 * Math.sin(6.2832 * k), 0.58 + 0.3 * k, 0.53 + 0.11 * Math.cos(21 * k));
+}
+
+// From 0 to 1: dark blue, green, yellow; the root makes small values visible.
+function heat(x, colour) {
+  const s = Math.sqrt(x);
+  return colour.setRGB(0.27 - 0.25 * Math.sin(3.1 * s) + 0.73 * s * s, 0.06 + 0.85 * s, 0.35 + 0.22 * Math.sin(3.4 * s) - 0.27 * s * s);
 }
 
 // Surfaces that show how a body turns: octants and sectors on round shapes, edges on boxes.
-function surface(pattern, many) {
+function surface(pattern, many, step = 1) {
   const material = many ? new THREE.MeshLambertMaterial() : new THREE.MeshStandardMaterial({ roughness: 0.55, metalness: 0.05 });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
@@ -27,13 +33,14 @@ function surface(pattern, many) {
       octants: "float o = vLocal.x * vLocal.y * vLocal.z; diffuseColor.rgb *= mix(0.72, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
       sectors: "float o = vLocal.x * vLocal.y; diffuseColor.rgb *= mix(0.78, 1.0, smoothstep(-fwidth(o), fwidth(o), o));",
       edges: "vec2 e = min(vFace, 1.0 - vFace) / fwidth(vFace); diffuseColor.rgb *= mix(0.55, 1.0, smoothstep(0.3, 1.6, min(e.x, e.y)));",
+      contours: "float h = vLocal.z / contour, f = fwidth(h), g = abs(fract(h - 0.5) - 0.5) / f; diffuseColor.rgb *= 1.0 - 0.4 * (1.0 - smoothstep(0.4, 1.4, g)) * (1.0 - smoothstep(0.2, 0.6, f));",
       plain: "",
     }[pattern];
     shader.fragmentShader = shader.fragmentShader
-      .replace("#include <common>", "#include <common>\nvarying vec3 vLocal; varying vec2 vFace;")
+      .replace("#include <common>", `#include <common>\nvarying vec3 vLocal; varying vec2 vFace; const float contour = ${step.toExponential(6)};`)
       .replace("#include <color_fragment>", `#include <color_fragment>\n${ink}`);
   };
-  material.customProgramCacheKey = () => pattern;
+  material.customProgramCacheKey = () => pattern + step;
   return material;
 }
 
@@ -56,7 +63,7 @@ function floorMaterial(step, reach) {
           return (1.0 - smoothstep(w - 0.5, w + 0.5, min(g.x, g.y))) * (1.0 - smoothstep(0.2, 0.6, max(f.x, f.y)));
         }`)
       .replace("#include <color_fragment>", `#include <color_fragment>
-        float ink = max(0.35 * gridLine(gridStep, 0.6), 0.65 * gridLine(10.0 * gridStep, 0.9));
+        float ink = max(0.25 * gridLine(gridStep, 0.6), 0.65 * gridLine(10.0 * gridStep, 0.9));
         diffuseColor.rgb = mix(diffuseColor.rgb, lineColour, ink);
         diffuseColor.a *= 1.0 - smoothstep(0.25, 1.0, length(vGround) / reach);`);
   };
@@ -129,11 +136,14 @@ function helix() {
   return new THREE.TubeGeometry(new THREE.CatmullRomCurve3(points), 320, 0.012, 5);
 }
 
-// Arrows as instances: a shaft and a head each.
+// Arrows as instances, a shaft and a head each; what of them is behind something is faint.
+const LONGEST = 0.6; // of the scene's radius
 class Arrows {
   constructor(picture, colour) {
     this.picture = picture;
-    this.material = new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.92, depthTest: picture.n > 150 });
+    this.colour = new THREE.Color(colour);
+    this.material = new THREE.MeshBasicMaterial();
+    this.behind = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.2, depthFunc: THREE.GreaterDepth, depthWrite: false });
     this.room = 0;
   }
 
@@ -141,29 +151,38 @@ class Arrows {
     if (count <= this.room) return;
     for (const mesh of this.meshes ?? []) this.picture.scene.remove(mesh), mesh.dispose();
     this.room = Math.max(count, 2 * this.room);
-    const few = this.picture.n > 150 /* corners */, shaft = new THREE.CylinderGeometry(1, 1, 1, few ? 3 : 8, 1, few).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, few ? 3 : 12, 1, few).translate(0, 0.5, 0);
+    const few = this.picture.n > 150 /* corners */, shaft = new THREE.CylinderGeometry(1, 1, 1, few ? 3 : 10, 1, few).translate(0, 0.5, 0), head = new THREE.ConeGeometry(1, 1, few ? 3 : 16, 1, few).translate(0, 0.5, 0);
     this.meshes = [shaft, head].map((g) => this.picture.instances(g, this.material, this.room));
-    this.meshes.forEach((m) => (m.renderOrder = 10));
+    const tint = new THREE.InstancedBufferAttribute(new Float32Array(3 * this.room), 3);
+    for (const front of [...this.meshes]) {
+      front.instanceColor = tint;
+      if (few) continue; // of hundreds the hidden ones would be a fog
+      const back = this.picture.instances(front.geometry, this.behind, this.room);
+      back.instanceMatrix = front.instanceMatrix, back.instanceColor = tint, back.renderOrder = 10;
+      this.meshes.push(back);
+    }
   }
 
   turn = new THREE.Quaternion();
   size = new THREE.Vector3();
   matrix = new THREE.Matrix4();
 
-  // Both vectors are used up.
-  place(k, at, force) {
-    const p = this.picture, thick = 0.45 * p.dot, length = Math.min(0.6 * p.radius, force.length() * p.perNewton * p.forceScale), tip = Math.min(0.45 * length, 5 * thick);
+  // Both vectors are used up. `dim`: not of the selected body.
+  place(k, at, force, dim) {
+    const p = this.picture, thick = (dim ? 0.25 : 0.45) * p.dot, wanted = force.length() * p.perNewton * p.forceScale, length = Math.min(LONGEST * p.radius, wanted), tip = Math.min(0.45 * length, 5 * thick);
+    if (wanted > length) p.cut = true;
     force.normalize();
     this.turn.setFromUnitVectors(UP, force);
     this.matrix.compose(at, this.turn, this.size.set(thick, Math.max(1e-9, length - tip), thick)).toArray(this.meshes[0].instanceMatrix.array, 16 * k);
     at.addScaledVector(force, length - tip);
     this.matrix.compose(at, this.turn, this.size.set(0.42 * tip, tip, 0.42 * tip)).toArray(this.meshes[1].instanceMatrix.array, 16 * k);
+    (dim ? p.pale : this.colour).toArray(this.meshes[0].instanceColor.array, 3 * k);
   }
 
   show(count) {
     for (const mesh of this.meshes ?? []) {
       mesh.count = count;
-      if (count > 0) mesh.instanceMatrix.needsUpdate = true;
+      if (count > 0) (mesh.instanceMatrix.needsUpdate = true), (mesh.instanceColor.needsUpdate = true);
     }
   }
 }
@@ -192,7 +211,7 @@ export class Picture {
     this.time = run.first;
     this.many = this.n > MANY;
     const crowded = this.n > CROWD; // a thousand arrows hide what they stand for, and take ten times as long as the bodies
-    this.show = { contacts: !crowded, forces: !crowded, reactions: false, trails: false, joints: true, wireframe: false };
+    this.show = { contacts: !crowded, forces: !crowded, both: false, reactions: false, trails: false, joints: true, wireframe: false };
     this.colouring = "body";
     this.forceScale = 1;
     this.selected = 0;
@@ -216,6 +235,7 @@ export class Picture {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => this.onChange());
+    this.controls.addEventListener("start", () => (this.ownView = true)); // from now on the view is the user's
     this.resetView();
     this.setTheme(true);
   }
@@ -339,10 +359,56 @@ export class Picture {
     this.camera.far = distance + 60 * this.radius;
     this.camera.updateProjectionMatrix();
     if (this.controls) {
+      this.controls.minDistance = 0.02 * this.radius, this.controls.maxDistance = 25 * this.radius;
       this.controls.target.copy(target);
       this.controls.update();
     }
+    this.ownView = false;
     this.onChange();
+  }
+
+  // From where the camera looks, as numbers, and back.
+  get view() {
+    return [...this.camera.position.toArray(), ...this.controls.target.toArray()].map((x) => +x.toPrecision(6));
+  }
+  set view(numbers) {
+    this.camera.position.fromArray(numbers), this.controls.target.fromArray(numbers, 3);
+    this.controls.update();
+    this.ownView = true;
+    this.onChange();
+  }
+
+  // Along an axis of the world: "x", "y", "z", with a minus from the other side.
+  lookAlong(axis) {
+    const look = new THREE.Vector3().setComponent("xyz".indexOf(axis.at(-1)), axis[0] === "-" ? -1 : 1);
+    if (Math.abs(look.dot(this.up)) > 0.99) look.addScaledVector(Math.abs(this.up.y) < 0.9 ? new THREE.Vector3(0, -1, 0) : new THREE.Vector3(0, 0, 1), 0.001);
+    this.resetView(look);
+  }
+
+  // Turn the camera about what it looks at [rad], and come nearer by a factor.
+  orbit(sideways, upwards, nearer = 1) {
+    const offset = this.camera.position.clone().sub(this.controls.target).divideScalar(nearer), right = new THREE.Vector3().crossVectors(this.up, offset).normalize();
+    const steep = offset.angleTo(this.up);
+    offset.applyAxisAngle(right, -Math.min(steep - 0.05, Math.max(upwards, steep - Math.PI + 0.05))).applyAxisAngle(this.up, sideways);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+    this.ownView = true;
+    this.onChange();
+  }
+
+  // A live run whose bodies leave the picture is looked at from further back, as long as nobody has turned the view.
+  refit() {
+    if (this.ownView || this.follow) return;
+    let out = 0, moving = 0;
+    for (let body = 1; body <= this.n; body++) {
+      if (this.model.bodies[body - 1].fixed) continue;
+      const p = this.bodyPosition(body).project(this.camera);
+      moving++, (out += Math.abs(p.x) > 1 || Math.abs(p.y) > 1 || p.z > 1);
+    }
+    if (out === 0 || out < 0.2 * moving) return;
+    const look = this.camera.position.clone().sub(this.controls.target);
+    this.measure();
+    this.resetView(look);
   }
 
   inset = [0, 0]; // pixels at the top and at the bottom that controls cover
@@ -371,20 +437,23 @@ export class Picture {
     return Math.max(distance, 1e-6);
   }
 
+  // A key light from the side, a little sky from above, a weak light from the other side that keeps shadows readable.
   placeLights() {
-    this.sky = new THREE.HemisphereLight("#ffffff", "#8d8d88", 1.5);
+    this.sky = new THREE.HemisphereLight("#f4f8ff", "#b3a796", 1.0);
     this.sky.position.copy(this.up);
-    const sun = (this.sun = new THREE.DirectionalLight("#fff6e8", 2.2));
-    const side = new THREE.Vector3(0.45, -0.6, 0.35).addScaledVector(this.up, 1.3).normalize();
-    sun.position.copy(this.centre).addScaledVector(side, 4 * this.radius);
-    sun.target.position.copy(this.centre);
+    const sun = (this.sun = new THREE.DirectionalLight("#fff3e0", 2.6)), fill = (this.fill = new THREE.DirectionalLight("#dfe9ff", 0.55));
+    const along = new THREE.Vector3(0.75, -0.75, 0.2), across = new THREE.Vector3(-1, -0.5, 0.3);
+    sun.position.copy(this.centre).addScaledVector(along.addScaledVector(this.up, 1.15).normalize(), 4 * this.radius);
+    fill.position.copy(this.centre).addScaledVector(across.addScaledVector(this.up, 0.4).normalize(), 4 * this.radius);
+    sun.target.position.copy(this.centre), fill.target.position.copy(this.centre);
     sun.castShadow = this.renderer.shadowMap.enabled;
     const r = 1.6 * this.radius, c = sun.shadow.camera;
     c.left = c.bottom = -r, c.right = c.top = r, c.near = 0.1 * this.radius, c.far = 9 * this.radius;
     sun.shadow.mapSize.set(2048, 2048);
+    sun.shadow.radius = 3.5;
     sun.shadow.normalBias = 0.0015 * this.radius;
     sun.shadow.bias = -0.0004;
-    this.scene.add(this.sky, sun, sun.target);
+    this.scene.add(this.sky, sun, sun.target, fill, fill.target);
   }
 
   // ---- shapes
@@ -392,9 +461,13 @@ export class Picture {
   // Geometry, its size and its pattern; shapes of one key are instances of one mesh.
   part(s) {
     const many = this.model.shapes.length;
-    const fine = many > 4000 ? [6, 4] : many > 600 ? [12, 9] : [40, 28];
+    const fine = many > 4000 ? [8, 6] : many > 600 ? [18, 12] : [48, 32];
     const ball = () => new THREE.SphereGeometry(1, ...fine);
     if (s.type === "sphere" && many > MANY) return { key: "disc", size: [s.radius, s.radius, s.radius], pattern: "disc" };
+    if (s.type === "height-field") {
+      const box = this.outline(s), high = Math.max(1e-9, box.max.z - box.min.z);
+      return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh, true), size: [1, 1, 1], pattern: "contours", step: 10 ** Math.floor(Math.log10(high / 2)) };
+    }
     if (s.mesh) return { key: JSON.stringify(s.mesh), make: () => this.meshGeometry(s.mesh), size: [1, 1, 1], pattern: "plain" };
     if (s.type === "sphere") return { key: "sphere", make: ball, size: [s.radius, s.radius, s.radius], pattern: "octants" };
     if (s.type === "ellipsoid") return { key: "sphere", make: ball, size: s.half, pattern: "octants" };
@@ -406,16 +479,16 @@ export class Picture {
       const r = 1.6 * this.thin;
       return { key: `bar${s.length}`, make: () => new THREE.CapsuleGeometry(r, s.length, 6, 16).rotateZ(-Math.PI / 2), size: [1, 1, 1], pattern: "plain" };
     }
-    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill((this.only.has(s.body) ? 2.5 : 0.8) * this.thin), pattern: "plain" };
+    if (s.type === "point") return { key: "point", make: () => new THREE.SphereGeometry(1, ...(many > 600 ? [8, 6] : [20, 14])), size: Array(3).fill((this.only.has(s.body) ? 1.5 : 0.8) * this.thin), pattern: "plain", front: true };
     return null;
   }
 
-  meshGeometry(mesh) {
+  meshGeometry(mesh, smooth) {
     let g = new THREE.BufferGeometry();
     g.setAttribute("position", new THREE.BufferAttribute(new Float32Array(mesh.points), 3));
     g.setAttribute("uv", new THREE.BufferAttribute(new Float32Array((2 * mesh.points.length) / 3), 2));
     g.setIndex(mesh.triangles);
-    g = g.toNonIndexed();
+    if (!smooth) g = g.toNonIndexed();
     g.computeVertexNormals();
     return g;
   }
@@ -433,10 +506,12 @@ export class Picture {
       if (!groups.has(key)) groups.set(key, { part, glass, items: [] });
       groups.get(key).items.push({ body: s.body, local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
     }
+    this.addStage();
     this.groups = [];
     for (const { part, glass, items } of groups.values()) {
-      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600), items.length);
-      if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.22, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
+      const mesh = part.pattern === "disc" ? new Discs(items.length) : new THREE.InstancedMesh(part.make(), surface(part.pattern, this.model.shapes.length > 600, part.step), items.length);
+      if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.16, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
+      if (part.front) Object.assign(mesh.material, { polygonOffset: true, polygonOffsetFactor: -4, polygonOffsetUnits: -400 }); // a point on a wall is not half in it
       mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
       mesh.castShadow = this.renderer.shadowMap.enabled && !glass;
       mesh.receiveShadow = this.renderer.shadowMap.enabled;
@@ -495,6 +570,17 @@ export class Picture {
     return top > this.centre.dot(this.up);
   }
 
+  // A scene without a floor stands over a grid that only takes shadows: it is no part of the scene.
+  addStage() {
+    const wide = this.box.getSize(new THREE.Vector3()).projectOnPlane(this.up).length();
+    const carried = this.model.shapes.some((s) => s.type === "plane" || (s.body === 0 && s.type !== "point" && this.outline(s).getSize(new THREE.Vector3()).length() > 0.5 * wide));
+    if (carried || this.many || Math.hypot(...this.model.gravity) === 0) return;
+    const low = Math.min(this.box.min.dot(this.up), this.box.max.dot(this.up)), q = new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 0, 1), this.up);
+    const p = this.centre.clone().addScaledVector(this.up, low - 0.12 * this.radius - this.centre.dot(this.up));
+    this.addFloor({ body: 0, p: p.toArray(), q: [q.w, q.x, q.y, q.z] });
+    this.floors[this.floors.length - 1].material.opacity = 0.55;
+  }
+
   addFloor(s) {
     const reach = 14 * this.radius, step = 10 ** Math.round(Math.log10(this.radius / 6));
     const floor = new THREE.Mesh(new THREE.PlaneGeometry(2 * reach, 2 * reach), floorMaterial(step, reach));
@@ -533,7 +619,9 @@ export class Picture {
   }
 
   addContacts() {
-    this.arrows = new Arrows(this, "#e4572e");
+    this.arrows = new Arrows(this, "#ef5a2a");
+    this.pale = new THREE.Color("#9a948e"); // arrows of others than the selected body
+    this.addCone();
     this.dotMaterial = new THREE.MeshBasicMaterial({ color: "#ffffff", transparent: true, opacity: 0.92, depthTest: this.n > 150 });
     this.dotRoom = 0;
     this.dot = Math.min(0.06 * this.bodySize, 0.012 * this.radius);
@@ -568,7 +656,7 @@ export class Picture {
     this.strings = this.model.joints.filter((j) => j.type === "distance" || j.type === "free");
     this.stringMesh = this.instances(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), new THREE.MeshStandardMaterial({ color: "#b9b3a4", roughness: 0.8 }), this.strings.length);
     this.stringMesh.count = this.strings.length;
-    this.reactions = new Arrows(this, "#1fa39a");
+    this.reactions = new Arrows(this, "#12a594");
     this.reactions.grow(this.model.joints.length);
   }
 
@@ -672,26 +760,130 @@ export class Picture {
   }
 
   // What a run knows is what the first of two does to the second. Drawn is what is done to the selected body, or else to
-  // the one of the two that can move.
-  side(a, b) {
+  // the one of the two that can move; where both can, to the one that is carried.
+  side(a, b, force, k) {
     const still = (body) => body === 0 || this.model.bodies[body - 1].fixed;
     if (this.selected > 0 && (a === this.selected || b === this.selected)) return b === this.selected ? 1 : -1;
-    return still(b) && !still(a) ? -1 : 1;
+    if (still(a) !== still(b)) return still(b) ? -1 : 1;
+    return force[k] * this.up.x + force[k + 1] * this.up.y + force[k + 2] * this.up.z < 0 ? -1 : 1;
+  }
+
+  // Does the selection leave this pair in the background?
+  dims(a, b) {
+    return this.selected > 0 && a !== this.selected && b !== this.selected;
   }
 
   placeContacts() {
-    const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces, dot = this.dot;
+    const c = this.run.contactsAt(this.time), on = this.show.contacts || this.show.forces, dot = this.dot, both = this.show.both;
     const n = on ? c.end - c.begin : 0;
-    this.growContacts(n);
+    this.cut = false;
+    this.growContacts(both ? 2 * n : n);
     for (let k = 0; k < n; k++) {
-      const i = 3 * (c.begin + k);
-      if (this.show.forces) this.arrows.place(k, this.p0.fromArray(c.point, i), this.d0.fromArray(c.force, i).multiplyScalar(this.side(c.pair[2 * (c.begin + k)], c.pair[2 * (c.begin + k) + 1])));
+      const i = 3 * (c.begin + k), a = c.pair[2 * (c.begin + k)], b = c.pair[2 * (c.begin + k) + 1];
+      for (let way = 0; this.show.forces && way < (both ? 2 : 1); way++)
+        this.arrows.place(both ? 2 * k + way : k, this.p0.fromArray(c.point, i), this.d0.fromArray(c.force, i).multiplyScalar(this.side(a, b, c.force, i) * (1 - 2 * way)), this.dims(a, b));
       if (this.show.contacts) this.m0.makeScale(dot, dot, dot).setPosition(c.point[i], c.point[i + 1], c.point[i + 2]).toArray(this.dots.instanceMatrix.array, 16 * k);
     }
-    this.arrows.show(this.show.forces ? n : 0);
+    this.arrows.show(this.show.forces ? (both ? 2 * n : n) : 0);
     this.dots.count = this.show.contacts ? n : 0;
     if (this.dots.count > 0) this.dots.instanceMatrix.needsUpdate = true;
     this.nContacts = n;
+    this.placeCone(c);
+  }
+
+  // ---- one contact: its friction cone, the force in it, and how near to sliding it is
+
+  addCone() {
+    const cone = new THREE.ConeGeometry(1, 1, 48, 1, true).rotateX(Math.PI).translate(0, 0.5, 0); // apex at the origin, open along y
+    this.coneMaterial = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.28, side: THREE.DoubleSide, depthWrite: false });
+    this.cone = new THREE.Mesh(cone, this.coneMaterial);
+    const ring = Array.from({ length: 65 }, (_, k) => new THREE.Vector3(Math.cos((2 * Math.PI * k) / 64), 1, Math.sin((2 * Math.PI * k) / 64)));
+    this.coneRim = new THREE.Line(new THREE.BufferGeometry().setFromPoints(ring), new THREE.LineBasicMaterial());
+    this.cone.add(this.coneRim);
+    this.coneArrow = new Arrows(this, "#111111");
+    this.coneArrow.grow(1);
+    for (const m of this.coneArrow.meshes) m.renderOrder = 14;
+    this.coneArrow.material.depthTest = false;
+    this.cone.renderOrder = 13;
+    this.cone.visible = false;
+    this.scene.add(this.cone);
+    this.contact = null; // picked: { a, b, point }
+  }
+
+  // The contact nearest to a point of the screen, within reach of a finger; null: none.
+  pickContact(clientX, clientY) {
+    if (!this.show.contacts && !this.show.forces) return null;
+    const box = this.canvas.getBoundingClientRect(), c = this.run.contactsAt(this.time), p = new THREE.Vector3();
+    let best = 12 ** 2, found = null;
+    for (let k = c.begin; k < c.end; k++) {
+      p.fromArray(c.point, 3 * k).project(this.camera);
+      const d = (box.left + ((p.x + 1) / 2) * box.width - clientX) ** 2 + (box.top + ((1 - p.y) / 2) * box.height - clientY) ** 2;
+      if (d < best && p.z < 1) (best = d), (found = { a: c.pair[2 * k], b: c.pair[2 * k + 1], point: new THREE.Vector3().fromArray(c.point, 3 * k) });
+    }
+    return found;
+  }
+
+  setContact(contact) {
+    this.contact = contact;
+    this.update();
+  }
+
+  // Friction of the two shapes that touch: of each body the one nearest to the point.
+  friction(a, b, point) {
+    const nearest = (body) => {
+      let best = Infinity, found = null;
+      const to = this.bodyMatrix(body, new THREE.Matrix4()).clone().invert();
+      for (const s of this.model.shapes) {
+        if (s.body !== body || s.mu == null) continue;
+        const local = point.clone().applyMatrix4(to).sub(v(s.p)).applyQuaternion(quat(s.q).invert());
+        const d = s.type === "plane" ? Math.abs(local.z) : this.outline(s).distanceToPoint(local);
+        if (d < best) (best = d), (found = s);
+      }
+      return found;
+    };
+    const x = nearest(a), y = nearest(b);
+    if (!x || !y) return null;
+    const pair = this.model.friction?.find(([i, j]) => (i === x.material && j === y.material) || (i === y.material && j === x.material));
+    return pair ? pair[2] : Math.sqrt(x.mu * y.mu);
+  }
+
+  placeCone(c) {
+    const picked = this.contact;
+    this.cone.visible = false;
+    this.coneArrow.show(0);
+    this.contactInfo = null;
+    if (!picked || !c.normal) return;
+    let best = Infinity, at = -1; // the same one, a moment later: the nearest of the same two
+    for (let k = c.begin; k < c.end; k++) {
+      const same = c.pair[2 * k] === picked.a && c.pair[2 * k + 1] === picked.b, d = same ? this.p0.fromArray(c.point, 3 * k).distanceToSquared(picked.point) : Infinity;
+      if (d < best) (best = d), (at = k);
+    }
+    const info = (this.contactInfo = { a: picked.a, b: picked.b, open: at < 0 });
+    if (at < 0) return;
+    picked.point.fromArray(c.point, 3 * at);
+    const sign = this.side(picked.a, picked.b, c.force, 3 * at), force = new THREE.Vector3().fromArray(c.force, 3 * at).multiplyScalar(sign), normal = new THREE.Vector3().fromArray(c.normal, 3 * at).multiplyScalar(sign);
+    const scale = this.run.live ? this.run.friction ?? 1 : 1, mu = this.friction(picked.a, picked.b, picked.point);
+    info.normal = force.dot(normal), info.tangent = force.clone().addScaledVector(normal, -info.normal).length(), info.mu = mu == null ? null : mu * scale;
+    info.share = info.mu > 0 && info.normal > 0 ? info.tangent / (info.mu * info.normal) : null;
+    if (!(info.mu > 0)) return;
+    const tall = Math.max(2.2 * this.dot, Math.min(LONGEST * this.radius, 1.25 * info.normal * this.perNewton * this.forceScale));
+    this.cone.position.copy(picked.point);
+    this.cone.quaternion.setFromUnitVectors(UP, normal);
+    this.cone.scale.set(info.mu * tall, tall, info.mu * tall);
+    this.cone.visible = true;
+    const s = Math.min(1, info.share ?? 0);
+    this.coneMaterial.color.setHSL(0.38 * (1 - s ** 2), 0.85, 0.5), this.coneRim.material.color.copy(this.coneMaterial.color);
+    this.coneArrow.colour.copy(this.dotMaterial.color);
+    this.coneArrow.place(0, picked.point.clone(), force, false);
+    this.coneArrow.show(1);
+  }
+
+  // A round number of newtons and its length on the screen, at the distance of what is looked at.
+  scaleBar() {
+    if (!(this.show.forces || this.show.reactions) || !(this.perNewton > 0)) return null;
+    const pixels = this.canvas.clientHeight / (2 * Math.tan((this.camera.fov * Math.PI) / 360) * this.camera.position.distanceTo(this.controls.target)), perNewton = this.perNewton * this.forceScale * pixels;
+    const raw = 90 / perNewton, ten = 10 ** Math.floor(Math.log10(raw)), newtons = ten * (raw / ten >= 5 ? 5 : raw / ten >= 2 ? 2 : 1);
+    return { newtons, pixels: newtons * perNewton, cut: this.cut ? (LONGEST * this.radius) / (this.perNewton * this.forceScale) : 0 };
   }
 
   placeJoints() {
@@ -717,7 +909,7 @@ export class Picture {
     const force = this.show.reactions ? this.run.reactionsAt(this.time) : null, n = force ? this.model.joints.length : 0;
     for (let k = 0; k < n; k++) {
       const j = this.model.joints[k];
-      this.reactions.place(k, v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), this.d0.fromArray(force, 3 * k).multiplyScalar(this.side(j.a, j.b)));
+      this.reactions.place(k, v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), this.d0.fromArray(force, 3 * k).multiplyScalar(this.side(j.a, j.b, force, 3 * k)), this.dims(j.a, j.b));
     }
     this.reactions.show(n);
   }
@@ -754,10 +946,14 @@ export class Picture {
     let top = 0;
     for (const x of value) top = Math.max(top, x);
     this.peak = Math.max(this.peak ?? 0, top);
-    return (b) => {
-      const s = b > 0 && this.peak > 0 ? Math.sqrt(value[b] / this.peak) : 0; // viridis-like: dark blue, green, yellow
-      return colour.setRGB(0.27 - 0.25 * Math.sin(3.1 * s) + 0.73 * s * s, 0.06 + 0.85 * s, 0.35 + 0.22 * Math.sin(3.4 * s) - 0.27 * s * s);
-    };
+    return (b) => heat(b > 0 && this.peak > 0 ? value[b] / this.peak : 0, colour);
+  }
+
+  // What the colours mean; null: bodies have their own.
+  colourScale() {
+    if (this.colouring === "body" || !(this.peak > 0)) return null;
+    const stops = [0, 0.06, 0.15, 0.3, 0.5, 0.75, 1].map((x) => `${heat(x, new THREE.Color()).getStyle()} ${100 * x}%`);
+    return { top: this.peak, unit: this.colouring === "speed" ? "m/s" : "N", stops };
   }
 
   speeds() {
@@ -789,11 +985,13 @@ export class Picture {
   setTheme(dark) {
     this.accent = new THREE.Color(dark ? "#ffe14a" : "#e5007e");
     for (const floor of this.floors) {
-      floor.material.color.set(dark ? "#2b3138" : "#e6e8e6");
-      floor.material.userData.line.value.set(dark ? "#59636f" : "#a9b0b3");
+      floor.material.color.set(dark ? "#3a424c" : "#f0f1ef");
+      floor.material.userData.line.value.set(dark ? "#6b7886" : "#a3abb0");
     }
     this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b");
-    this.sky.intensity = dark ? 1.25 : 1.7;
+    this.pale.set(dark ? "#6b6f76" : "#b3aea6");
+    this.sky.intensity = dark ? 0.9 : 1.35;
+    this.sun.intensity = dark ? 2.3 : 2.5;
     for (const mesh of this.groups) if (mesh instanceof Discs) this.lightDiscs(mesh.material.uniforms);
     this.paint();
     this.onChange();
@@ -883,18 +1081,21 @@ export class Picture {
     this.onChange();
   }
 
-  // Without a graphics card frames take long: first shadows go, then every other pixel.
-  lowerQuality() {
-    if (this.level === 2) return;
-    this.level = (this.level ?? 0) + 1;
-    if (this.level === 1 && this.sun.castShadow) {
-      this.sun.castShadow = this.renderer.shadowMap.enabled = false;
-      for (const mesh of [...this.groups, ...this.floors]) mesh.receiveShadow = false, (mesh.material.needsUpdate = true);
-    } else {
-      this.level = 2;
-      this.renderer.setPixelRatio(0.5 * this.renderer.getPixelRatio());
+  // Without a graphics card frames take long: first shadows go, then every other pixel. Level 0 has everything.
+  level = 0;
+  setQuality(level) {
+    const most = 2, to = Math.min(most, Math.max(0, level)), full = Math.min(globalThis.devicePixelRatio || 1, 2);
+    if (to === this.level) return false;
+    const shadows = to === 0 && !this.many;
+    this.level = to;
+    if (this.sun.castShadow !== shadows) {
+      this.sun.castShadow = this.renderer.shadowMap.enabled = shadows;
+      for (const mesh of [...this.groups, ...this.floors]) (mesh.receiveShadow = shadows), (mesh.material.needsUpdate = true);
     }
+    const ratio = to === 2 ? 0.5 * full : full;
+    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
     this.onChange();
+    return true;
   }
 
   render() {
