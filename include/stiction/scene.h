@@ -61,6 +61,7 @@ typedef struct st_BodyDef {
     st_Mat3 inertia;  /* about the centre of mass, body axes [kg m^2]; 0: from the shapes */
     uint32_t locks;   /* ST_LOCK_X | ...                                                */
     bool fixed;       /* does not move, as if it were part of the ground                */
+    double gravity;   /* how much of gravity it feels: 1; 0: none, -1: it rises         */
     const char *name;
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;
@@ -170,9 +171,35 @@ typedef enum st_JointType {
     ST_JOINT_POINT_ON_LINE, /* the point of b stays on the line through a's along the axis */
     ST_JOINT_SCREW,         /* as cylindrical, `pitch` a turn                             */
     ST_JOINT_GEAR,          /* coordinate of joint_a = ratio * coordinate of joint_b      */
-    ST_JOINT_FREE           /* nothing held: a rope, an actuator; see `coordinate`        */
+    ST_JOINT_FREE,          /* nothing held: a rope, an actuator; see `coordinate`        */
+    ST_JOINT_TENDON         /* nothing held: the length of a path, or a sum of coordinates, see `path` */
 } st_JointType;
-#define ST_N_JOINT_TYPES 12
+#define ST_N_JOINT_TYPES 13
+
+/* A tendon's path: either joints alone, whose coordinates times a coefficient are added; or points of bodies, in
+ * straight lines. Between two points there may be one sphere or cylinder that it is wrapped around where it is in the
+ * way, or always, where `side` says on which side it passes. A pulley begins another branch; lengths after it are
+ * divided by its divisor.                                                                       */
+typedef enum st_TendonKind {
+    ST_TENDON_POINT = 0,
+    ST_TENDON_SPHERE,
+    ST_TENDON_CYLINDER,
+    ST_TENDON_PULLEY,
+    ST_TENDON_JOINT
+} st_TendonKind;
+#define ST_N_TENDON_KINDS 5
+
+typedef struct st_TendonPoint {
+    st_TendonKind kind;
+    st_BodyId body;     /* point, sphere, cylinder                                            */
+    st_Vec3 point;      /* in the body: the point, or the middle of the shape [m]             */
+    st_Vec3 axis;       /* cylinder: in the body, any length                                  */
+    double radius;      /* sphere, cylinder [m]                                               */
+    bool has_side;      /* sphere, cylinder                                                   */
+    st_Vec3 side;       /* a point in the body, outside the shape, where the tendon passes    */
+    st_JointId joint;   /* joint: one with a coordinate, added before                         */
+    double coefficient; /* joint: [1, or m/rad]; pulley: the divisor, > 0                     */
+} st_TendonPoint;
 
 /* The coordinate of a joint. Limits, motors, friction, springs and gears act on it. It is 0 at the start, except for
  * distance, swing, and joints of type `free`, whose two points need not coincide. If a joint leaves two coordinates
@@ -184,14 +211,15 @@ typedef enum st_Coordinate {
     ST_COORDINATE_DISTANCE,     /* between point and point_b [m]: `free` only           */
     ST_COORDINATE_ANGLE_B,      /* universal: of b about axis_b, counting whole turns [rad] */
     ST_COORDINATE_SWING,        /* ball: between axis, fixed in a, and axis_b, fixed in b, 0 to pi [rad] */
-    ST_COORDINATE_TWIST         /* ball: of b about its axis_b, swing apart, counting whole turns [rad] */
+    ST_COORDINATE_TWIST,        /* ball: of b about its axis_b, swing apart, counting whole turns [rad] */
+    ST_COORDINATE_LENGTH        /* tendon: of its path [m]; a sum of coordinates is 0 at the start      */
 } st_Coordinate;
-#define ST_N_COORDINATES 7
+#define ST_N_COORDINATES 8
 
 /* wanted(t) = offset + target * profile(t). */
 typedef enum st_MotorType {
     ST_MOTOR_NONE = 0,
-    ST_MOTOR_SPEED,    /* the wanted speed, with at most max_force                      */
+    ST_MOTOR_SPEED,    /* the wanted speed, with at most max_force; by a damper, where `damping` > 0 */
     ST_MOTOR_POSITION, /* the wanted position by a spring and damper, at most max_force */
     ST_MOTOR_MOTION,   /* the wanted position exactly, whatever force it takes          */
     ST_MOTOR_FORCE     /* the wanted force or torque itself, at most max_force          */
@@ -204,8 +232,9 @@ typedef struct st_MotorDef {
     double offset; /* the same                                                      */
     st_Profile profile;
     double max_force; /* [N or N m]; infinite by default                               */
+    double mid_force; /* forces are from mid_force - max_force to mid_force + max_force [N or N m]; 0 */
     double stiffness; /* position [N/m or N m/rad], > 0                                */
-    double damping;   /* position [N s/m or N m s/rad]                                  */
+    double damping;   /* position, speed [N s/m or N m s/rad]                          */
 } st_MotorDef;
 
 /* A joint between bodies a and b. Points and axes are given in the world, with the bodies at the poses of their defs.
@@ -220,6 +249,8 @@ typedef struct st_JointDef {
     double pitch;                    /* screw: displacement per turn [m], not 0                */
     st_JointId joint_a, joint_b;     /* gear: joints with a coordinate, added before        */
     double ratio;                    /* gear, not 0                                            */
+    int n_path;                      /* tendon; 64 at most                                     */
+    const st_TendonPoint *path;      /* tendon; copied                                         */
     st_Coordinate coordinate;        /* the one that everything below acts on                  */
     double lower, upper;             /* limits [m or rad]; infinite: none. Swing: upper only, a cone */
     double other_lower, other_upper; /* of the other coordinate: likewise                 */
@@ -227,6 +258,7 @@ typedef struct st_JointDef {
     double friction;                 /* largest force of dry friction [N or N m]               */
     double stiffness, damping;       /* spring and damper [N/m, N s/m or per rad]             */
     double rest;                     /* of the spring [m or rad]; NaN: as it is at the start   */
+    double slack;                    /* tendon: the spring has no force from rest to rest + slack [m] */
     double armature;                 /* inertia that turns or slides with it: a rotor's [kg m^2 or kg] */
     st_MotorDef motor;
     bool collide; /* the shapes of the two bodies collide with each other; shapes of the ground always do */
@@ -436,6 +468,8 @@ ST_API const char *st_spring_type_name(st_SpringType type);
 ST_API const char *st_profile_type_name(st_ProfileType type);
 /* "angle", "displacement", ... */
 ST_API const char *st_coordinate_name(st_Coordinate coordinate);
+/* "point", "sphere", "cylinder", "pulley", "joint" */
+ST_API const char *st_tendon_kind_name(st_TendonKind kind);
 /* "speed", "position", "motion", "force" */
 ST_API const char *st_motor_type_name(st_MotorType type);
 

@@ -122,7 +122,7 @@ static int joint_ends(const sti_Strobe *strobe, const st_JointDef *joint, Point 
 {
     const bool rod = joint->type == ST_JOINT_DISTANCE;
     const st_BodyId first = rod || joint->a.index1 > 0 ? joint->a : joint->b;
-    if (joint->type == ST_JOINT_GEAR) return 0; /* has no place of its own */
+    if (joint->type == ST_JOINT_GEAR || joint->type == ST_JOINT_TENDON) return 0; /* has no place of its own */
     end[0] = seen(strobe->view, carried(strobe, last_row(strobe), first, joint->point));
     if (rod) end[1] = seen(strobe->view, carried(strobe, last_row(strobe), joint->b, joint->point_b));
     return rod ? 2 : 1;
@@ -142,7 +142,7 @@ static bool find_stick(const sti_Strobe *strobe, const double *row, int i, int *
     if (i < n) {
         st_JointDef joint;
         if (st_scene_joint(strobe->scene, (st_JointId){i / 2 + 1}, &joint) != ST_OK) return false;
-        if (joint.type == ST_JOINT_GEAR) return false;
+        if (joint.type == ST_JOINT_GEAR || joint.type == ST_JOINT_TENDON) return false;
         const bool two = joint.type == ST_JOINT_DISTANCE || joint.type == ST_JOINT_FREE;
         of = i % 2 == 0 ? joint.a : joint.b;
         to = i % 2 == 1 && two ? joint.point_b : joint.point;

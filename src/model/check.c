@@ -2,6 +2,7 @@
 #include "model/check.h"
 
 #include "model/joint.h"
+#include "model/tendon.h"
 #include "model/time_factor.h"
 
 /* The same for a prescribed motion's start [m or rad], and for the right angle of a universal joint. */
@@ -170,10 +171,9 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
     STI_TRY(check_number(s, "motor: offset", motor->offset));
     STI_TRY(check_profile(s, &motor->profile));
     if (motor->max_force != INFINITY) STI_TRY(check_positive(s, "motor: max_force", motor->max_force));
-    if (motor->type == ST_MOTOR_POSITION) {
-        STI_TRY(check_positive(s, "motor: stiffness", motor->stiffness));
-        return check_not_negative(s, "motor: damping", motor->damping);
-    }
+    STI_TRY(check_number(s, "motor: mid_force", motor->mid_force));
+    if (motor->type == ST_MOTOR_POSITION) STI_TRY(check_positive(s, "motor: stiffness", motor->stiffness));
+    STI_TRY(check_not_negative(s, "motor: damping", motor->damping));
     if (motor->type != ST_MOTOR_MOTION) return ST_OK;
     if (isfinite(motor->max_force))
         return BAD(s, "max_force of its motion is %g, but a motion takes whatever it needs: use a position motor",
@@ -188,7 +188,7 @@ static st_Status check_motor(Subject s, st_MotorDef *motor, double start)
 }
 
 /* Limits, friction, spring and motor: all need something to act on. */
-static st_Status check_drives(Subject s, st_JointDef *def)
+static st_Status check_drives(Subject s, st_JointDef *def, double start)
 {
     STI_TRY(check_restitution(s, def->restitution));
     if (!isnan(def->rest)) STI_TRY(check_number(s, "rest", def->rest));
@@ -200,7 +200,6 @@ static st_Status check_drives(Subject s, st_JointDef *def)
                    : def->friction != 0               ? "friction"
                    : def->armature != 0               ? "armature"
                                                       : "spring");
-    double start = 0;
     if (def->coordinate == ST_COORDINATE_DISTANCE) start = norm(sub(def->point_b, def->point));
     if (def->type == ST_JOINT_FREE && def->coordinate == ST_COORDINATE_DISPLACEMENT)
         start = dot(def->axis, sub(def->point_b, def->point));
@@ -214,6 +213,7 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     STI_TRY(check_not_negative(s, "friction", def->friction));
     STI_TRY(check_not_negative(s, "stiffness", def->stiffness));
     STI_TRY(check_not_negative(s, "damping", def->damping));
+    STI_TRY(check_not_negative(s, "slack", def->slack));
     if (def->armature != 0 && !sti_between(def->armature, STI_LEAST_INERTIA, STI_MOST_INERTIA))
         return BAD(s, "armature is %g, must be 0, or from %g to %g", def->armature, STI_LEAST_INERTIA,
                    STI_MOST_INERTIA);
@@ -221,11 +221,15 @@ static st_Status check_drives(Subject s, st_JointDef *def)
     return check_motor(s, &def->motor, start);
 }
 
-st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
+st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path)
 {
+    double start = 0;
     if (st_joint_type_name(def->type) == NULL) return BAD(s, "type is %d, not a joint", (int)def->type);
     if (def->type == ST_JOINT_GEAR) {
         STI_TRY(check_gear(scene, s, def));
+    } else if (def->type == ST_JOINT_TENDON) {
+        STI_TRY(sti_tendon_check(scene, s, def, path, &start));
+        def->collide = true; /* nothing is joined */
     } else {
         STI_TRY(check_ends(scene, s, def->a, def->b));
         STI_TRY(check_place(s, "point", def->point));
@@ -240,7 +244,7 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def)
     if (def->coordinate == ST_COORDINATE_DISTANCE && norm(sub(def->point_b, def->point)) == 0)
         return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction", def->point.x,
                    def->point.y, def->point.z);
-    return check_drives(s, def);
+    return check_drives(s, def, start);
 }
 
 /* ---- springs and forces ----------------------------------------------------------------------- */

@@ -106,7 +106,8 @@ static inline st_Status check_body_id(const st_Scene *scene, Subject s, const ch
 st_Status sti_check_body(Subject s, st_BodyDef *def);
 /* And what a shape of a new kind weighs. */
 st_Status sti_check_shape(const st_Scene *scene, Subject s, st_ShapeDef *def, sti_CachedMass *mass);
-st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def);
+/* path: room for STI_TENDON_PARTS, filled where it is a tendon. */
+st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st_TendonPoint *path);
 st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def);
 st_Status sti_check_force(const st_Scene *scene, Subject s, const st_ForceDef *def);
 

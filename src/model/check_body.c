@@ -58,6 +58,7 @@ st_Status sti_check_body(Subject s, st_BodyDef *def)
     STI_TRY(check_vector(s, "velocity", def->velocity));
     STI_TRY(check_vector(s, "angular_velocity", def->spin));
     STI_TRY(check_not_negative(s, "mass", def->mass));
+    STI_TRY(check_number(s, "gravity", def->gravity));
     if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
     if (mat3_is_zero(&def->inertia)) return ST_OK;
     if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);

@@ -6,7 +6,7 @@
 
 st_BodyDef st_body_def(void)
 {
-    return (st_BodyDef){.pose = pose_identity(), .cookie = STI_COOKIE};
+    return (st_BodyDef){.pose = pose_identity(), .gravity = 1, .cookie = STI_COOKIE};
 }
 
 static st_ShapeDef shape_def(st_ShapeType type)
@@ -168,8 +168,9 @@ const char *st_shape_type_name(st_ShapeType type)
 
 const char *st_joint_type_name(st_JointType type)
 {
-    static const char *const words[] = {"fixed",     "ball",   "revolute",      "prismatic", "distance", "cylindrical",
-                                        "universal", "planar", "point-on-line", "screw",     "gear",     "free"};
+    static const char *const words[] = {"fixed",       "ball",      "revolute", "prismatic",     "distance",
+                                        "cylindrical", "universal", "planar",   "point-on-line", "screw",
+                                        "gear",        "free",      "tendon"};
     return word(words, ST_N_JOINT_TYPES, (int)type);
 }
 
@@ -187,8 +188,15 @@ const char *st_profile_type_name(st_ProfileType type)
 
 const char *st_coordinate_name(st_Coordinate coordinate)
 {
-    static const char *const words[] = {"default", "angle", "displacement", "distance", "angle_b", "swing", "twist"};
+    static const char *const words[] = {"default", "angle", "displacement", "distance",
+                                        "angle_b", "swing", "twist",        "length"};
     return word(words, ST_N_COORDINATES, (int)coordinate);
+}
+
+const char *st_tendon_kind_name(st_TendonKind kind)
+{
+    static const char *const words[] = {"point", "sphere", "cylinder", "pulley", "joint"};
+    return word(words, ST_N_TENDON_KINDS, (int)kind);
 }
 
 const char *st_motor_type_name(st_MotorType type)

@@ -2,9 +2,10 @@
  *
  *     limits    x - lower >= 0, upper - x >= 0: contacts of dim 1, held and located as such
  *     friction  |force| <= friction, opposing dx/dt: a bounded row with target 0
- *     motor     wanted(t) = offset + target profile(t), |force| <= max_force:
+ *     motor     wanted(t) = offset + target profile(t), |force - mid_force| <= max_force:
  *                   speed      a bounded row with that target
  *                   position   a bounded row -(k (x - wanted) + d (dx/dt - d wanted/dt))
+ *                   speed with damping   likewise, without a spring
  *                   motion     a joint row, in joint.c, as is a speed without a force limit
  *                   force      no row: a generalised force
  *     spring    -(k (x - rest) + d dx/dt): a soft row
@@ -63,8 +64,7 @@ static st_Status check_drive(const sti_World *world, int index, int which, st_Er
     sti_Rows rows;
     double largest = 0;
     if (joint->coordinate[which] == ST_COORDINATE_SWING) return ST_OK;
-    STI_TRY(sti_joint_gauge(world, index, which, world->q0, &x, err));
-    sti_rows_measure(world, world->q0, joint->a, joint->b, &x, &rows);
+    STI_TRY(sti_coordinate_row(world, index, which, world->q0, &x, &rows, err));
     for (int i = 0; i < rows.count; i++)
         largest = fmax(largest, fabs(rows.gradient[i]));
     if (largest >= 1e-9) return ST_OK;
@@ -93,14 +93,18 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
         sti_Measure x;
         sti_Rows rows;
         if (joint->spring_row < 0) continue;
-        STI_TRY(sti_joint_gauge(world, k, 0, q, &x, err));
-        sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
-        st_SoftRow row = {.value = x.value - def->rest,
-                          .stiffness = def->stiffness,
+        STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
+        const double beyond = x.value - def->rest;
+        const bool slack = beyond > 0 && beyond < def->slack;
+        st_SoftRow row = {.value = slack        ? 0
+                                   : beyond > 0 ? beyond - def->slack
+                                                : beyond,
+                          .stiffness = slack ? 0 : def->stiffness,
                           .damping = def->damping,
                           .count = rows.count,
                           .index = rows.index,
                           .gradient = rows.gradient};
+        if (slack && row.damping == 0) row.damping = 1e-12 * def->stiffness; /* a row must have something */
         STI_TRY(st_push_soft(sink, &row, err));
     }
     return ST_OK;
@@ -122,26 +126,22 @@ static double closing_speed(const sti_World *world, const sti_Rows *rows)
     return fastest;
 }
 
+/* rows: of the gap. */
 static st_Status push_limit(const sti_World *world, int index, int which, const double *q, bool upper, double margin,
-                            const sti_Measure *x, st_Sink *sink, st_Error *err)
+                            const sti_Measure *x, const sti_Rows *rows, st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
-    double gap = upper ? joint->upper[which] - x->value : x->value - joint->lower[which];
-    sti_Rows rows;
-    if (isinf(gap)) return ST_OK;
-    sti_rows_measure(world, q, joint->a, joint->b, x, &rows);
-    for (int k = 0; upper && k < rows.count; k++)
-        rows.gradient[k] = -rows.gradient[k];
-    const double closing = closing_speed(world, &rows);
+    const double gap = upper ? joint->upper[which] - x->value : x->value - joint->lower[which];
+    const double closing = closing_speed(world, rows);
     if (!(gap < margin + world->collider.ahead.h * closing)) return ST_OK;
     bool shifts = dot(x->on_b.linear, x->on_b.linear) > 0; /* a displacement or a distance, not an angle */
     st_ContactRow row = {.id = STI_LIMIT_ID + 4 * (uint64_t)index + 2 * (uint64_t)which + (upper ? 1 : 0),
                          .gap = gap,
                          .restitution = world->scene->joint[index].restitution,
                          .dim = 1,
-                         .count = rows.count,
-                         .index = rows.index,
-                         .gradient = rows.gradient,
+                         .count = rows->count,
+                         .index = rows->index,
+                         .gradient = rows->gradient,
                          .a = joint->a,
                          .b = joint->b,
                          .point = sti_joint_point(world, index, q),
@@ -157,10 +157,15 @@ st_Status sti_limits_push(const sti_World *world, const double *q, double margin
         int index = k / 2, which = k % 2;
         const sti_Joint *joint = &world->joint[index];
         sti_Measure x;
+        sti_Rows rows;
         if (!has_limit(joint, which) || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
-        STI_TRY(sti_joint_gauge(world, index, which, q, &x, err));
-        if (isfinite(joint->lower[which])) STI_TRY(push_limit(world, index, which, q, false, margin, &x, sink, err));
-        if (isfinite(joint->upper[which])) STI_TRY(push_limit(world, index, which, q, true, margin, &x, sink, err));
+        STI_TRY(sti_coordinate_row(world, index, which, q, &x, &rows, err));
+        if (isfinite(joint->lower[which]))
+            STI_TRY(push_limit(world, index, which, q, false, margin, &x, &rows, sink, err));
+        for (int i = 0; i < rows.count; i++)
+            rows.gradient[i] = -rows.gradient[i];
+        if (isfinite(joint->upper[which]))
+            STI_TRY(push_limit(world, index, which, q, true, margin, &x, &rows, sink, err));
     }
     return ST_OK;
 }
@@ -185,7 +190,8 @@ double sti_motor_force(const sti_World *world, int joint, double t)
 {
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
     if (motor->type != ST_MOTOR_FORCE) return 0.0;
-    return fmax(-motor->max_force, fmin(motor->max_force, sti_motor_wanted(world, joint, t, NULL)));
+    return fmax(motor->mid_force - motor->max_force,
+                fmin(motor->mid_force + motor->max_force, sti_motor_wanted(world, joint, t, NULL)));
 }
 
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err)
@@ -196,8 +202,7 @@ st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q
         sti_Measure x;
         sti_Rows rows;
         if (force == 0 || sti_sleeps(world, joint->a) || sti_sleeps(world, joint->b)) continue;
-        STI_TRY(sti_joint_gauge(world, j, 0, q, &x, err));
-        sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
+        STI_TRY(sti_coordinate_row(world, j, 0, q, &x, &rows, err));
         for (int i = 0; i < rows.count; i++)
             k[rows.index[i]] += force * rows.gradient[i];
     }
@@ -208,12 +213,14 @@ static st_BoundedRow motor_row(const sti_World *world, int joint, double x, doub
 {
     const st_MotorDef *motor = &world->scene->joint[joint].motor;
     double rate, value = sti_motor_wanted(world, joint, t, &rate);
-    st_BoundedRow row = {.lo = -motor->max_force, .hi = motor->max_force, .target = value};
+    st_BoundedRow row = {.lo = motor->mid_force - motor->max_force,
+                         .hi = motor->mid_force + motor->max_force,
+                         .target = value,
+                         .damping = motor->damping};
     if (motor->type == ST_MOTOR_POSITION) {
         row.value = x - value;
         row.target = rate;
         row.stiffness = motor->stiffness;
-        row.damping = motor->damping;
     }
     return row;
 }
@@ -242,8 +249,7 @@ st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st
             sink->bounded_rows.n_rows++;
             continue;
         }
-        STI_TRY(sti_joint_gauge(world, k, 0, q, &x, err));
-        sti_rows_measure(world, q, joint->a, joint->b, &x, &rows);
+        STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
         if (joint->friction_row >= 0) STI_TRY(push_bounded(friction_row(def), joint->friction_row, &rows, sink, err));
         if (joint->motor_row >= 0)
             STI_TRY(push_bounded(motor_row(world, k, x.value, t), joint->motor_row, &rows, sink, err));

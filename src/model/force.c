@@ -36,7 +36,7 @@ static void weigh_range(void *ctx, int64_t first, int64_t end)
         const sti_Body *body = &world->body[sti_awake_body(world, e)];
         for (int d = 0; d < body->n_dofs; d++)
             weight->k[body->v_first + d] = 0;
-        add_wrench(body, scale(body->mass, world->gravity), vec3(0, 0, 0), weight->k);
+        add_wrench(body, scale(body->weight, world->gravity), vec3(0, 0, 0), weight->k);
     }
 }
 

@@ -33,6 +33,7 @@ typedef struct Recipe {
 #define ANGLE_B      (1u << ST_COORDINATE_ANGLE_B)
 #define SWING        (1u << ST_COORDINATE_SWING)
 #define TWIST        (1u << ST_COORDINATE_TWIST)
+#define LENGTH       (1u << ST_COORDINATE_LENGTH)
 #define NO_TILT      .n_align = 2, .align = {{0, 2}, {1, 2}}         /* the z axes stay parallel     */
 #define NO_ROTATION  .n_align = 3, .align = {{0, 1}, {1, 2}, {2, 0}} /* all axes do                  */
 #define ON_AXIS      .n_slide = 2, .slide = {0, 1}
@@ -63,6 +64,7 @@ static const Recipe recipes[ST_N_JOINT_TYPES] = {
     [ST_JOINT_FREE] = {.axis = true,
                        .coordinates = DISTANCE | DISPLACEMENT | ANGLE,
                        .coordinate = ST_COORDINATE_DISTANCE},
+    [ST_JOINT_TENDON] = {.coordinates = LENGTH, .coordinate = ST_COORDINATE_LENGTH},
 };
 
 unsigned sti_joint_coordinates(st_JointType type)
@@ -101,7 +103,8 @@ static void set_frame(st_Quat orientation, st_Vec3 z, st_Vec3 frame[3])
 /* A motor that needs no bounds is a joint row: a motion, or a speed whatever the force. */
 static bool is_held(const st_MotorDef *motor)
 {
-    return motor->type == ST_MOTOR_MOTION || (motor->type == ST_MOTOR_SPEED && isinf(motor->max_force));
+    const bool limited = isfinite(motor->max_force) || motor->damping > 0;
+    return motor->type == ST_MOTOR_MOTION || (motor->type == ST_MOTOR_SPEED && !limited);
 }
 
 static int count_rows(const Recipe *recipe)
@@ -291,6 +294,7 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
 {
     switch (coordinate) {
     case ST_COORDINATE_DEFAULT:
+    case ST_COORDINATE_LENGTH: /* of many bodies: tendon.c */
         break;
     case ST_COORDINATE_ANGLE:
     case ST_COORDINATE_TWIST:
@@ -385,7 +389,7 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
     Place p;
     Row row[STI_JOINT_ROWS];
     place(world, index, q, &p);
-    if (p.joint->n_rows == 0 || recipes[p.joint->type].gear) return ST_OK;
+    if (p.joint->n_rows == 0 || recipes[p.joint->type].gear || p.joint->type == ST_JOINT_TENDON) return ST_OK;
     STI_TRY(rows_of(&p, t, row, err));
     for (int k = 0; k < p.joint->n_rows; k++)
         out[k] = measure_of(&p, &row[k]);
@@ -425,16 +429,13 @@ static st_Status gear_row(const sti_World *world, const sti_Joint *gear, const d
                           st_Error *err)
 {
     sti_Measure x[2];
-    sti_Rows part[2];
+    rows->count = 0;
     for (int k = 0; k < 2; k++) {
-        const sti_Joint *joint = &world->joint[gear->geared[k]];
-        STI_TRY(sti_joint_gauge(world, gear->geared[k], 0, q, &x[k], err));
-        sti_rows_measure(world, q, joint->a, joint->b, &x[k], &part[k]);
+        sti_Rows part;
+        STI_TRY(sti_coordinate_row(world, gear->geared[k], 0, q, &x[k], &part, err));
+        sti_rows_add(rows, k == 0 ? 1.0 : -gear->ratio, &part);
     }
     *value = x[0].value - gear->ratio * x[1].value;
-    rows->count = 0;
-    sti_rows_add(rows, 1.0, &part[0]);
-    sti_rows_add(rows, -gear->ratio, &part[1]);
     return ST_OK;
 }
 
@@ -482,6 +483,24 @@ static st_Status push_gear(const sti_World *world, const sti_Joint *gear, const 
     return st_push_joint(sink, &row, err);
 }
 
+/* A tendon that is held: its length, or its speed. */
+static st_Status push_tendon(const sti_World *world, int index, double t, const double *q, st_Sink *sink, st_Error *err)
+{
+    const sti_Joint *joint = &world->joint[index];
+    double rate, wanted = sti_motor_wanted(world, index, t, &rate);
+    sti_Measure x;
+    sti_Rows rows;
+    if (!joint->held) return ST_OK;
+    STI_TRY(sti_coordinate_row(world, index, 0, q, &x, &rows, err));
+    st_JointRow row = {.value = joint->at_speed ? 0 : x.value - wanted,
+                       .rate = joint->at_speed ? -wanted : -rate,
+                       .count = rows.count,
+                       .index = rows.index,
+                       .gradient = rows.gradient,
+                       .velocity = joint->at_speed};
+    return st_push_joint(sink, &row, err);
+}
+
 /* Rows of a joint that sleeps are what they were; a motor's may change with time. */
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
@@ -491,6 +510,8 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
         const sti_Joint *joint = &world->joint[index];
         if (recipes[joint->type].gear)
             STI_TRY(push_gear(world, joint, q, sink, err));
+        else if (joint->type == ST_JOINT_TENDON)
+            STI_TRY(push_tendon(world, index, t, q, sink, err));
         else if (known && !joint->held && sti_both_stay(world, joint->a, joint->b))
             sink->joint_rows.n_rows += joint->n_rows;
         else

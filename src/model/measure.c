@@ -120,7 +120,8 @@ bool sti_angles_idle(const sti_World *world)
     bool busy = world->n_limits + world->n_joint_springs + world->n_bounded + world->n_force_motors > 0;
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
-        busy = busy || joint->held || joint->type == ST_JOINT_SCREW || joint->type == ST_JOINT_GEAR;
+        busy = busy || joint->held || joint->type == ST_JOINT_SCREW || joint->type == ST_JOINT_GEAR ||
+               joint->type == ST_JOINT_TENDON;
     }
     for (int k = 0; k < world->n_springs; k++)
         busy = busy || world->spring[k].angle >= 0;

@@ -66,11 +66,8 @@ void sti_rotors_compile(sti_World *world)
 /* a, on the velocities of the joint's bodies. */
 static st_Status rate_row(const sti_World *world, int index, const double *q, sti_Rows *rows, st_Error *err)
 {
-    const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
-    STI_TRY(sti_joint_gauge(world, index, 0, q, &x, err));
-    sti_rows_measure(world, q, joint->a, joint->b, &x, rows);
-    return ST_OK;
+    return sti_coordinate_row(world, index, 0, q, &x, rows, err);
 }
 
 /* Those of a joint that sleeps are what they were. */

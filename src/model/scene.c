@@ -1,5 +1,6 @@
 /* model/scene.c -- the description of a world: what is added, kept and read back. */
 #include "model/check.h"
+#include "model/tendon.h"
 #include "model/time_factor.h"
 
 #include <stdio.h>
@@ -43,8 +44,11 @@ void st_scene_destroy(st_Scene *scene)
     st_Allocator a = scene->allocator;
     for (int k = 0; k < scene->n_forces; k++)
         sti_profile_free(&a, &scene->force[k].profile);
-    for (int k = 0; k < scene->n_joints; k++)
+    for (int k = 0; k < scene->n_joints; k++) {
         sti_profile_free(&a, &scene->joint[k].motor.profile);
+        if (scene->joint[k].n_path > 0)
+            sti_free(&a, (void *)(uintptr_t)scene->joint[k].path, scene->joint[k].n_path, sizeof(st_TendonPoint));
+    }
     sti_shape_cache_free(&a, &scene->shape_cache);
     for (int kind = 0; kind < STI_N_KINDS; kind++)
         sti_names_free(&a, &scene->names[kind]);
@@ -188,9 +192,21 @@ st_Status st_scene_add_joint(st_Scene *scene, const st_JointDef *def, st_JointId
     STI_NEED(scene, err);
     STI_CHECK_DEF(def, "st_joint_def", err);
     st_JointDef joint = *def;
-    STI_TRY(sti_check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint));
+    st_TendonPoint path[STI_TENDON_PARTS], *kept = NULL;
+    if (def->type != ST_JOINT_TENDON) joint.n_path = 0, joint.path = NULL;
+    STI_TRY(sti_check_joint(scene, subject_of(STI_JOINT, def->name, err), &joint, path));
     STI_TRY(STI_GROW(&scene->allocator, scene->joint, scene->joint_capacity, scene->n_joints + 1, err));
-    STI_TRY(add_name_and_table(scene, STI_JOINT, def->name, &joint.name, &joint.motor.profile, err));
+    if (joint.n_path > 0) {
+        kept = sti_alloc(&scene->allocator, joint.n_path, sizeof *kept);
+        if (kept == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a tendon of %d parts", joint.n_path);
+        memcpy(kept, path, (size_t)joint.n_path * sizeof *kept);
+    }
+    joint.path = kept;
+    st_Status status = add_name_and_table(scene, STI_JOINT, def->name, &joint.name, &joint.motor.profile, err);
+    if (status != ST_OK) {
+        if (kept != NULL) sti_free(&scene->allocator, kept, joint.n_path, sizeof *kept);
+        return status;
+    }
     scene->joint[scene->n_joints++] = joint;
     if (out != NULL) out->index1 = scene->n_joints;
     return ST_OK;

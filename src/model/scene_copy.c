@@ -3,7 +3,7 @@
  * What refers to something that is taken out goes with it. The others are added anew in the order they had, so that
  * every check and every settled number is that of a scene that never had what is gone.
  */
-#include "model/scene.h"
+#include "model/world.h"
 
 /* Where the objects of each kind are in the copy, by their index; -1: taken out. */
 typedef struct Map {
@@ -58,6 +58,12 @@ static st_Status copy_connections(const st_Scene *scene, const Map *map, st_Scen
         if (mapped(map, STI_JOINT, k) < 0) continue;
         joint.a = mapped_body(map, joint.a), joint.b = mapped_body(map, joint.b);
         joint.joint_a = mapped_joint(map, joint.joint_a), joint.joint_b = mapped_joint(map, joint.joint_b);
+        st_TendonPoint path[STI_TENDON_PARTS];
+        for (int i = 0; i < joint.n_path; i++) {
+            path[i] = joint.path[i];
+            path[i].body = mapped_body(map, path[i].body), path[i].joint = mapped_joint(map, path[i].joint);
+        }
+        joint.path = path;
         STI_TRY(st_scene_add_joint(copy, &joint, NULL, err));
     }
     for (int k = 0; k < scene->n_springs; k++) {
@@ -129,7 +135,7 @@ static st_Status make_map(const st_Scene *scene, Map *map, st_Error *err)
     return ST_OK;
 }
 
-/* With a body goes what is fixed to it, with a joint the gears on it, which were added behind it. */
+/* With a body goes what is fixed to it, with a joint the gears and tendons on it, which were added behind it. */
 static void take_along(const st_Scene *scene, Map *map)
 {
     const int *body = map->to[STI_BODY];
@@ -141,6 +147,11 @@ static void take_along(const st_Scene *scene, Map *map)
         const bool gear = def->type == ST_JOINT_GEAR;
         if (body[def->a.index1] < 0 || body[def->b.index1] < 0) joint[k] = -1;
         if (gear && (joint[def->joint_a.index1 - 1] < 0 || joint[def->joint_b.index1 - 1] < 0)) joint[k] = -1;
+        for (int i = 0; i < def->n_path; i++) {
+            const st_TendonPoint *part = &def->path[i];
+            if (body[part->body.index1] < 0) joint[k] = -1;
+            if (part->kind == ST_TENDON_JOINT && joint[part->joint.index1 - 1] < 0) joint[k] = -1;
+        }
     }
     for (int k = 0; k < scene->n_springs; k++)
         if (body[scene->spring[k].a.index1] < 0 || body[scene->spring[k].b.index1] < 0) map->to[STI_SPRING][k] = -1;

@@ -48,6 +48,7 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     }
     st_Mat3 inertia;
     STI_TRY(sti_body_mass(world->scene, index, &body->mass, &inertia, err));
+    body->weight = def->gravity * body->mass;
     const double *J = inertia.m;
     const double own[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
     memcpy(body->inertia, own, sizeof own);
@@ -465,7 +466,7 @@ double sti_world_kinetic(const sti_World *world, const double *v)
 
 double sti_body_potential(const sti_World *world, const double *q, int body)
 {
-    return -world->body[body].mass * dot(world->gravity, sti_pose(q, body).p);
+    return -world->body[body].weight * dot(world->gravity, sti_pose(q, body).p);
 }
 
 static double potential_of_range(void *ctx, int64_t first, int64_t end)

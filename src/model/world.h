@@ -29,6 +29,7 @@ typedef struct sti_Body {
     unsigned char dof[6]; /* its free ones among vx vy vz wx wy wz, increasing                    */
     bool round;           /* inertia is a multiple of 1                                           */
     double mass;          /* [kg]                                                                 */
+    double weight;        /* what gravity pulls at [kg]: the mass times the def's `gravity`       */
     double inertia[6];    /* body axes: xx yy zz xy xz yz [kg m^2]                                */
 } sti_Body;
 
@@ -290,6 +291,10 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err);
 st_Vec3 sti_joint_point(const sti_World *world, int index, const double *q); /* of b, in the world */
+/* The same and its row, of a tendon, too, of which x has the value alone; tendon.c. */
+struct sti_Rows;
+st_Status sti_coordinate_row(const sti_World *world, int index, int which, const double *q, sti_Measure *x,
+                             struct sti_Rows *rows, st_Error *err);
 /* drive.c: limits, friction, motors and springs in the coordinates of joints. */
 void sti_drives_compile(sti_World *world);
 st_Status sti_drives_check(const sti_World *world, st_Error *err); /* when the initial state is there */
@@ -299,7 +304,7 @@ st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sin
 /* What the motor of a joint wants at t: the controller's word, or the scene's; *rate (may be NULL): how fast it
  * changes. */
 double sti_motor_wanted(const sti_World *world, int joint, double t, double *rate);
-/* Of a motor of type force, within its max_force; of any other 0. */
+/* Of a motor of type force, within its limits; of any other 0. */
 double sti_motor_force(const sti_World *world, int joint, double t);
 st_Status sti_motor_forces_add(const sti_World *world, double t, const double *q, double *k, st_Error *err);
 void sti_spring_compile(sti_World *world, int index);
@@ -418,11 +423,13 @@ static inline st_Pose sti_pose(const double *q, int body)
     return (st_Pose){{p[0], p[1], p[2]}, {p[3], p[4], p[5], p[6]}};
 }
 
-/* Rows on the velocities of two bodies: the free ones of a, then of b; a gear's: of four. */
+/* Rows on the velocities of two bodies: the free ones of a, then of b; a gear's: of four; a tendon's: of as many as it
+ * has parts, and a rotor's velocity behind them.                                                  */
+#define STI_TENDON_PARTS 64
 typedef struct sti_Rows {
     int count;
-    int index[24];
-    double gradient[6 * 12]; /* row k at gradient + k * count                                      */
+    int index[12 * STI_TENDON_PARTS + 1];
+    double gradient[12 * STI_TENDON_PARTS + 1]; /* row k at gradient + k * count                   */
 } sti_Rows;
 
 /* linear . v + angular . w of a body, the latter in its own axes, on its free velocities; returns where to go on. */

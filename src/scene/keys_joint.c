@@ -15,11 +15,12 @@
 #define SCREW       BIT(ST_JOINT_SCREW)
 #define GEAR        BIT(ST_JOINT_GEAR)
 #define FREE        BIT(ST_JOINT_FREE)
+#define TENDON      BIT(ST_JOINT_TENDON)
 /* What has a place, a common point that matters, an axis, a coordinate. */
-#define BETWEEN (STI_ANY & ~GEAR)
+#define BETWEEN (STI_ANY & ~(GEAR | TENDON))
 #define AT      (BALL | REVOLUTE | CYLINDRICAL | UNIVERSAL | LINE | SCREW)
 #define AXIS    (REVOLUTE | PRISMATIC | CYLINDRICAL | UNIVERSAL | PLANAR | LINE | SCREW)
-#define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE | UNIVERSAL | BALL)
+#define DRIVEN  (REVOLUTE | PRISMATIC | CYLINDRICAL | PLANAR | LINE | SCREW | FREE | UNIVERSAL | BALL | TENDON)
 #define TWO     (CYLINDRICAL | SCREW | UNIVERSAL | BALL) /* coordinates */
 
 static const char *coordinate_word(int variant)
@@ -31,7 +32,9 @@ static const sti_Kind coordinate_words = {.variant_name = coordinate_word};
 
 static const sti_Key joint_keys[] = {
     {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, FIELD(Joint, type), "",
-     "what it allows; a gear couples two other joints, `free` holds nothing (a rope, an actuator)", NULL, NULL},
+     "what it allows; a gear couples two other joints; `free` holds nothing (a rope, an actuator), nor does `tendon`, "
+     "whose coordinate is the length of a path",
+     NULL, NULL},
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, FIELD(Joint, name), "", "unique among joints",
      "joint1, joint2, ...", NULL},
     {"a", STI_VALUE_BODY, BETWEEN, 0, STI_FINITE, FIELD(Joint, a), "", "the one body", "the ground", NULL},
@@ -64,7 +67,9 @@ static const sti_Key joint_keys[] = {
     {"joint_b", STI_VALUE_JOINT, GEAR, GEAR, STI_FINITE, FIELD(Joint, joint_b), "", "another one", NULL, NULL},
     {"ratio", STI_VALUE_NUMBER, GEAR, GEAR, STI_FINITE, FIELD(Joint, ratio), "rad or m, per rad or m",
      "coordinate of joint_a = ratio times that of joint_b, both from the start", NULL, NULL},
-    {"coordinate", STI_VALUE_CHOICE, DRIVEN, 0, STI_FINITE, FIELD(Joint, coordinate), "",
+    {"path", STI_VALUE_LIST, TENDON, TENDON, STI_FINITE, 0, "", "what it passes, in order, 64 at most; see Tendons",
+     NULL, &sti_tendon_kind},
+    {"coordinate", STI_VALUE_CHOICE, DRIVEN & ~TENDON, 0, STI_FINITE, FIELD(Joint, coordinate), "",
      "what limits, friction, spring, motor and gears act on: the angle of b against a about the axis (with whole "
      "turns), the displacement of b's point along it, the distance between the points (`free`); `universal`: the angle "
      "about axis, or angle_b about axis_b; `ball`: the swing of axis_b from axis, limits only, or the twist about it",
@@ -89,11 +94,13 @@ static const sti_Key joint_keys[] = {
      "of a damper in the joint", NULL, NULL},
     {"rest", STI_VALUE_NUMBER, DRIVEN, 0, STI_FINITE, FIELD(Joint, rest), "rad or m", "where the spring has no force",
      "as it is at the start", NULL},
+    {"slack", STI_VALUE_NUMBER, TENDON, 0, STI_NOT_NEGATIVE, FIELD(Joint, slack), "m",
+     "the spring has no force from rest to rest + slack", NULL, NULL},
     {"armature", STI_VALUE_NUMBER, DRIVEN, 0, STI_NOT_NEGATIVE, FIELD(Joint, armature), "kg m^2 or kg",
      "inertia that moves with the coordinate alone: of a motor's rotor, times the square of its gears", NULL, NULL},
     {"motor", STI_VALUE_MOTOR, DRIVEN, 0, STI_FINITE, FIELD(Joint, motor), "", "what drives it", "none",
      &sti_motor_kind},
-    {"collide", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, FIELD(Joint, collide), "",
+    {"collide", STI_VALUE_BOOLEAN, STI_ANY & ~TENDON, 0, STI_FINITE, FIELD(Joint, collide), "",
      "do shapes of the two bodies touch? Those of the ground always do", NULL, NULL},
 };
 
@@ -115,6 +122,52 @@ const sti_Kind sti_joint_kind = {
     COUNT(joint_keys),
     joint_word,
     joint_defaults,
+};
+
+/* ---- tendons ---------------------------------------------------------------------------------- */
+
+#define PART(of) offsetof(st_TendonPoint, of)
+#define POINT    BIT(ST_TENDON_POINT)
+#define SPHERE   BIT(ST_TENDON_SPHERE)
+#define CYLINDER BIT(ST_TENDON_CYLINDER)
+#define PULLEY   BIT(ST_TENDON_PULLEY)
+#define JOINT    BIT(ST_TENDON_JOINT)
+
+static const sti_Key tendon_keys[] = {
+    {"type", STI_VALUE_VARIANT, STI_ANY, STI_ANY, STI_FINITE, PART(kind), "",
+     "a point it passes through; a sphere or cylinder between two points that it wraps around; a pulley, which begins "
+     "another branch; or a joint, whose coordinate is added: all joints, or none",
+     NULL, NULL},
+    {"body", STI_VALUE_BODY, POINT | SPHERE | CYLINDER, 0, STI_FINITE, PART(body), "", "what it is fixed to",
+     "the ground", NULL},
+    {"point", STI_VALUE_VECTOR, POINT | SPHERE | CYLINDER, 0, STI_FINITE, PART(point), "m",
+     "in the body; of a sphere or cylinder: its middle", NULL, NULL},
+    {"axis", STI_VALUE_DIRECTION, CYLINDER, CYLINDER, STI_FINITE, PART(axis), "", "in the body, any length", NULL,
+     NULL},
+    {"radius", STI_VALUE_NUMBER, SPHERE | CYLINDER, SPHERE | CYLINDER, STI_POSITIVE, PART(radius), "m", "", NULL, NULL},
+    {"side", STI_VALUE_SIDE, SPHERE | CYLINDER, 0, STI_FINITE, PART(side), "m",
+     "a point in the body, outside the shape: the tendon passes on that side",
+     "the shorter way, where it is in the way", NULL},
+    {"joint", STI_VALUE_JOINT, JOINT, JOINT, STI_FINITE, PART(joint), "", "one with a coordinate, listed before", NULL,
+     NULL},
+    {"coefficient", STI_VALUE_NUMBER, JOINT, 0, STI_FINITE, PART(coefficient), "m/rad or 1",
+     "times the joint's coordinate", NULL, NULL},
+    {"divisor", STI_VALUE_NUMBER, PULLEY, 0, STI_POSITIVE, PART(coefficient), "",
+     "lengths from here on are divided by it", NULL, NULL},
+};
+
+static const char *tendon_word(int variant)
+{
+    return st_tendon_kind_name((st_TendonKind)variant);
+}
+
+static void tendon_defaults(int variant, sti_Def *def)
+{
+    def->tendon = (st_TendonPoint){.kind = (st_TendonKind)variant, .coefficient = 1};
+}
+
+const sti_Kind sti_tendon_kind = {
+    "part", "Tendons", "Members of a tendon's `path`.", tendon_keys, COUNT(tendon_keys), tendon_word, tendon_defaults,
 };
 
 /* ---- motors ----------------------------------------------------------------------------------- */
@@ -140,9 +193,13 @@ static const sti_Key motor_keys[] = {
     {"offset", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(offset), "rad/s, m/s, rad, m, N m or N", "", NULL, NULL},
     {"max_force", STI_VALUE_NUMBER, LIMITED, 0, STI_POSITIVE, MOTOR(max_force), "N m or N",
      "largest torque or force, either way", "no limit", NULL},
+    {"mid_force", STI_VALUE_NUMBER, LIMITED, 0, STI_FINITE, MOTOR(mid_force), "N m or N",
+     "forces are from mid_force - max_force to mid_force + max_force", NULL, NULL},
     {"stiffness", STI_VALUE_NUMBER, POSITION, POSITION, STI_POSITIVE, MOTOR(stiffness), "N m/rad or N/m", "", NULL,
      NULL},
     {"damping", STI_VALUE_NUMBER, POSITION, 0, STI_NOT_NEGATIVE, MOTOR(damping), "N m s/rad or N s/m", "", NULL, NULL},
+    {"damping", STI_VALUE_NUMBER, BIT(ST_MOTOR_SPEED), 0, STI_NOT_NEGATIVE, MOTOR(damping), "N m s/rad or N s/m",
+     "the force is damping times what is missing of the speed", "whatever force it takes", NULL},
     {"profile", STI_VALUE_CHOICE, MOVES, 0, STI_FINITE, MOTOR(profile.type), "",
      "in time: 1, cos(frequency t + phase), a table, or t itself", NULL, &profile_words},
     {"frequency", STI_VALUE_NUMBER, MOVES, 0, STI_FINITE, MOTOR(profile.frequency), "rad/s",

@@ -54,6 +54,7 @@
     ROW(SCALE,      read_scale,         scale_schema,      "a number > 0, or three that are not 0") /* the object's */ \
     ROW(HEIGHTS,    sti_heights_read,   heights_schema,    "at least two rows of at least two numbers") /* st_ShapeDef */ \
     ROW(BITS,       sti_bits_read,      bits_schema,       "a list of whole numbers from 0 to 31") /* uint32_t */      \
+    ROW(SIDE,       read_side,          vector_schema,     "three numbers [x, y, z]") /* of an st_TendonPoint */       \
     ROW(FLAG,       read_flag,          boolean_schema,    "true or false") /* build.c acts on it */                   \
     ROW(PAIRS,      read_list,          pairs_schema,      "a list of pairs of bodies [\"a\", \"b\"]") /* build.c acts */ \
     ROW(POSITIONS,  read_positions,     positions_schema,  "an object of numbers {\"joint\": number, ...}") /* checked */ \
@@ -103,6 +104,7 @@ typedef union sti_Def {
     st_SpringDef spring;
     st_ForceDef force;
     st_MotorDef motor;
+    st_TendonPoint tendon;
     st_MaterialDef material;
     st_MaterialPairDef material_pair;
     sti_RobotDef robot;
@@ -118,8 +120,8 @@ typedef struct sti_Kind {
     void (*defaults)(int variant, sti_Def *def); /* from the st_*_def() functions; may be NULL     */
 } sti_Kind;
 
-extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_motor_kind, sti_spring_kind,
-    sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind;
+extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_kind, sti_tendon_kind, sti_motor_kind,
+    sti_spring_kind, sti_force_kind, sti_material_kind, sti_material_pair_kind, sti_robot_kind;
 
 int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
 const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */

@@ -379,6 +379,13 @@ static st_Status check_profile(const sti_Object *motor)
 }
 
 /* An object inside an object: its table, if it has one, becomes that of the outer. */
+/* A vector, and that there is one. */
+static st_Status read_side(const sti_Value *v, void *field)
+{
+    v->object->def.tendon.has_side = true;
+    return read_vector(v, field);
+}
+
 static st_Status read_motor(const sti_Value *v, void *field)
 {
     sti_Object *object = v->object;

@@ -271,7 +271,8 @@ st_Status sti_joint_impulse(const st_System *system, const sti_StageEnds *ends, 
     }
     STI_TRY(sti_joint_measures(world, index, step->t, step->q, row, NULL));
     STI_TRY(sti_joint_gauge(world, index, 0, step->q, &x, NULL));
-    for (int k = 0; k < joint->n_rows; k++)
+    const bool tendon = joint->type == ST_JOINT_TENDON; /* acts at no single point: its shares alone */
+    for (int k = 0; !tendon && k < joint->n_rows; k++)
         add_measure(out, lever, l[k], &row[k]);
     const double motor = bounded_impulse(step, joint->motor_row) + step->eta * motor_force(system, index);
     out->friction = bounded_impulse(step, joint->friction_row);

@@ -267,10 +267,12 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
         return ST_ERR_ARGUMENT;
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
+    sti_Rows rows;
     *out = (st_JointReport){.error = joint_error(system, joint)};
-    STI_TRY(sti_joint_gauge(world, index, 0, system->q, &x, NULL));
+    STI_TRY(sti_coordinate_row(world, index, 0, system->q, &x, &rows, NULL));
     out->coordinate = x.value;
-    out->speed = measure_speed(system, joint->a, joint->b, &x);
+    for (int k = 0; k < rows.count; k++)
+        out->speed += rows.gradient[k] * system->v[rows.index[k]];
     STI_TRY(sti_joint_gauge(world, index, 1, system->q, &x, NULL));
     out->other = x.value;
     out->other_speed = measure_speed(system, joint->a, joint->b, &x);
@@ -367,7 +369,7 @@ static void load_of_body(const st_System *system, int index, const double *const
         out->impulse = add(out->impulse, linear);
         out->angular_impulse = add(out->angular_impulse, angular);
     }
-    st_Vec3 weight = scale(rate > 0 ? body->mass : 0, world->gravity);
+    st_Vec3 weight = scale(rate > 0 ? body->weight : 0, world->gravity);
     for (int d = 0; d < 3; d++) {
         bool free = false;
         for (int k = 0; k < body->n_dofs; k++)

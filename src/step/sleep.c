@@ -16,6 +16,7 @@
  * Who sleeps is part of the state: flags, times at rest and forces are saved (save.c).
  */
 #include "step/sleep.h"
+#include "model/tendon.h"
 
 #include "linalg/joint_graph.h"
 #include "model/time_factor.h"
@@ -357,6 +358,26 @@ static void connect(st_System *system, int a, int b)
     if (body[a].n_dofs > 0 && body[b].n_dofs > 0) sti_join(system->sleep.above, a, b);
 }
 
+/* The bodies of a tendon, one after the other. */
+typedef struct Tie {
+    st_System *system;
+    int last; /* that moves; the ground: none so far */
+} Tie;
+
+static void connect_to_last(void *ctx, int body)
+{
+    Tie *tie = ctx;
+    if (tie->system->world->body[body].n_dofs == 0) return;
+    connect(tie->system, tie->last, body);
+    tie->last = body;
+}
+
+static void reset_leader(void *ctx, int body)
+{
+    const st_System *system = ctx;
+    system->sleep.above[body] = body;
+}
+
 /* Who hangs together with whom, at the state. */
 static void connect_bodies(st_System *system)
 {
@@ -373,6 +394,7 @@ static void connect_bodies(st_System *system)
         above[world->joint[k].a] = world->joint[k].a;
         above[world->joint[k].b] = world->joint[k].b;
         above[world->joint[k].rotor] = world->joint[k].rotor;
+        if (world->joint[k].type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, reset_leader, system);
     }
     for (int k = 0; k < world->n_springs; k++) {
         above[world->spring[k].a] = world->spring[k].a;
@@ -389,6 +411,8 @@ static void connect_bodies(st_System *system)
             connect(system, joint->a, world->joint[joint->geared[e]].a);
             connect(system, joint->b, world->joint[joint->geared[e]].b);
         }
+        Tie tie = {system, 0};
+        if (joint->type == ST_JOINT_TENDON) sti_tendon_bodies(world, k, connect_to_last, &tie);
     }
     for (int k = 0; k < world->n_springs; k++)
         connect(system, world->spring[k].a, world->spring[k].b);
