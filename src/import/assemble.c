@@ -166,6 +166,12 @@ void sti_join_masses(sti_RobotLink *into, const sti_RobotLink *from)
     into->centre = common;
 }
 
+/* The root of a body that is welded to the world does not move. */
+static bool stands(const sti_RobotLink *body)
+{
+    return body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED;
+}
+
 /* Which links share a body. Welded links join their parent; where merging is not wanted, only those without mass. */
 static void merge(sti_Robot *robot)
 {
@@ -174,9 +180,18 @@ static void merge(sti_Robot *robot)
         link->has_mass = link->mass > 0; /* its own */
         bool welded = !link->joint.floating && link->joint.type == ST_JOINT_FIXED;
         bool joins = welded && (link->parent < 0 || robot->def.merge || !(link->mass > 0));
+        if (joins && link->parent >= 0 && link->mass > 0) {
+            const sti_RobotLink *into = &robot->links[robot->links[link->parent].body];
+            const bool held = stands(into);
+            if (into->mass > 0 && into->gravity != link->gravity && !held) joins = false;
+        }
         link->body = k;
         if (joins && link->parent >= 0) link->body = robot->links[link->parent].body;
-        if (joins && link->body >= 0 && link->body != k) sti_join_masses(&robot->links[link->body], link);
+        if (joins && link->body >= 0 && link->body != k) {
+            sti_RobotLink *into = &robot->links[link->body];
+            if (!(into->mass > 0)) into->gravity = link->gravity;
+            sti_join_masses(into, link);
+        }
     }
 }
 
@@ -213,12 +228,6 @@ static st_Status share_masses(sti_Robot *robot)
     return sti_remark(robot,
                       "%d joint%s not the last of %s body: a body of %g of its mass, taken from it, stands between", n,
                       n > 1 ? "s are" : " is", n > 1 ? "their" : "its", SHARE);
-}
-
-/* The root of a body that is welded to the world does not move. */
-static bool stands(const sti_RobotLink *body)
-{
-    return body->parent < 0 && !body->joint.floating && body->joint.type == ST_JOINT_FIXED;
 }
 
 /* A frame without mass and shapes gives its body no name where another link can: base_footprint is base_link. */
@@ -385,6 +394,7 @@ static st_Status write_body(sti_Robot *robot, int k)
     json_t *body = sti_with(json_object(), "name", prefixed(robot, link->body_name, ""));
     body = put_pose(body, pose.p, pose.q);
     if (fixed) body = sti_with(body, "fixed", json_true());
+    if (link->gravity != 1 && !fixed) body = sti_with(body, "gravity", json_real(link->gravity));
     if (link->mass > 0) {
         body = sti_with(body, "mass", json_real(link->mass));
         body = sti_with(body, "inertia", inertia_json(&link->inertia));
@@ -404,40 +414,46 @@ static json_t *body_name(const sti_Robot *robot, int link)
     return prefixed(robot, robot->links[body].body_name, "");
 }
 
-/* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. */
+/* Springs and dampers of a ball act on all three rotations: a bushing beside the joint. Those of a free body: on all
+ * six directions, between it and the ground. */
 static st_Status write_bushing(sti_Robot *robot, const sti_RobotLink *link)
 {
     const sti_RobotJoint *j = &link->joint;
     json_t *json = json_pack("{s:s}", "type", "bushing");
-    json = sti_with(json, "name", prefixed(robot, j->name, ".bushing"));
+    json = sti_with(json, "name", prefixed(robot, j->name != NULL ? j->name : link->name, ".bushing"));
     json = sti_with(json, "a", body_name(robot, link->parent));
     json = sti_with(json, "b", body_name(robot, (int)(link - robot->links)));
     json = sti_with(json, "point", sti_json_vector(pose_point(link->pose, j->point)));
+    if (j->floating) {
+        json = sti_with(json, "stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
+        json = sti_with(json, "damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
+    }
     json = sti_with(json, "angular_stiffness", sti_json_vector(vec3(j->stiffness, j->stiffness, j->stiffness)));
     json = sti_with(json, "angular_damping", sti_json_vector(vec3(j->damping, j->damping, j->damping)));
     return add_member(robot, "springs", json, j->at);
 }
 
-/* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set. */
-static json_t *motor_json(const sti_Robot *robot, const sti_RobotJoint *joint)
+/* What drives it: the robot's own `motor`, else what the file says, else a force of 0 that a controller can set.
+ * start: where the coordinate is 0. */
+static json_t *motor_json(const json_t *wanted, const json_t *said, double start, double effort, double effort_mid)
 {
-    const json_t *wanted = json_object_get(robot->entry, "motor");
     json_t *motor = NULL;
     if (wanted != NULL) {
         motor = json_deep_copy(wanted);
-    } else if (joint->motor != NULL) {
-        motor = json_deep_copy(joint->motor);
+    } else if (said != NULL) {
+        motor = json_deep_copy(said);
         const char *type = json_string_value(json_object_get(motor, "type"));
         double target = json_number_value(json_object_get(motor, "target"));
-        if (type != NULL && strcmp(type, "position") == 0)
-            motor = sti_with(motor, "target", json_real(target - joint->start));
+        if (type != NULL && strcmp(type, "position") == 0) motor = sti_with(motor, "target", json_real(target - start));
     } else {
         motor = json_pack("{s:s, s:f}", "type", "force", "target", 0.0);
     }
     const char *type = json_string_value(json_object_get(motor, "type"));
     bool limited = type != NULL && strcmp(type, "motion") != 0 && strcmp(type, "none") != 0;
-    if (limited && isfinite(joint->effort) && json_object_get(motor, "max_force") == NULL)
-        motor = sti_with(motor, "max_force", json_real(joint->effort));
+    if (limited && isfinite(effort) && json_object_get(motor, "max_force") == NULL) {
+        motor = sti_with(motor, "max_force", json_real(effort));
+        if (effort_mid != 0) motor = sti_with(motor, "mid_force", json_real(effort_mid));
+    }
     return motor;
 }
 
@@ -470,9 +486,112 @@ static st_Status write_joint(sti_Robot *robot, const sti_RobotLink *link)
     json = add_number(json, "armature", j->armature, 0);
     json = add_number(json, "stiffness", ball ? 0 : j->stiffness, 0);
     if (j->stiffness != 0 && !ball) json = sti_with(json, "rest", json_real(j->rest - j->start));
-    if (j->driven && j->mimics == NULL) json = sti_with(json, "motor", motor_json(robot, j));
+    if (j->driven && !j->damper_only && j->mimics == NULL)
+        json =
+            sti_with(json, "motor",
+                     motor_json(json_object_get(robot->entry, "motor"), j->motor, j->start, j->effort, j->effort_mid));
     if (j->collide) json = sti_with(json, "collide", json_true());
     return add_member(robot, "joints", json, j->at);
+}
+
+/* A point of a link in the frame of its body; of the ground: in the world. */
+static st_Vec3 in_body(const sti_Robot *robot, int link, st_Vec3 point)
+{
+    const st_Vec3 world = pose_point(robot->links[link].pose, point);
+    const int body = robot->links[link].body;
+    if (body < 0) return world;
+    const sti_RobotLink *own = &robot->links[body];
+    return rotate_back(own->pose.q, sub(world, pose_point(own->pose, own->centre)));
+}
+
+static st_Vec3 turned_to_body(const sti_Robot *robot, int link, st_Vec3 axis)
+{
+    const int body = robot->links[link].body;
+    const st_Vec3 world = rotate(robot->links[link].pose.q, axis);
+    return body < 0 ? world : rotate_back(robot->links[body].pose.q, world);
+}
+
+static json_t *part_json(const sti_Robot *robot, const sti_RobotPart *part)
+{
+    json_t *json = json_pack("{s:s}", "type", st_tendon_kind_name(part->kind));
+    if (part->kind == ST_TENDON_JOINT) {
+        json = sti_with(json, "joint", prefixed(robot, part->joint, ""));
+        return sti_with(json, "coefficient", json_real(part->coefficient));
+    }
+    if (part->kind == ST_TENDON_PULLEY) return sti_with(json, "divisor", json_real(part->coefficient));
+    json = sti_with(json, "body", body_name(robot, part->link));
+    json = sti_with(json, "point", sti_json_vector(in_body(robot, part->link, part->point)));
+    if (part->kind == ST_TENDON_CYLINDER)
+        json = sti_with(json, "axis", sti_json_vector(turned_to_body(robot, part->link, part->axis)));
+    if (part->kind != ST_TENDON_POINT) json = sti_with(json, "radius", json_real(part->radius));
+    if (part->has_side) json = sti_with(json, "side", sti_json_vector(in_body(robot, part->link, part->side)));
+    return json;
+}
+
+/* Between two points: a free joint. */
+static json_t *free_json(const sti_Robot *robot, const sti_RobotTendon *t)
+{
+    const sti_RobotLink *a = &robot->links[t->parts[0].link], *b = &robot->links[t->parts[1].link];
+    json_t *json = json_pack("{s:s}", "type", "free");
+    json = sti_with(json, "a", body_name(robot, t->parts[0].link));
+    json = sti_with(json, "b", body_name(robot, t->parts[1].link));
+    json = sti_with(json, "point", sti_json_vector(pose_point(a->pose, t->parts[0].point)));
+    json = sti_with(json, "point_b", sti_json_vector(pose_point(b->pose, t->parts[1].point)));
+    json = sti_with(json, "axis", direction(rotate(a->pose.q, t->parts[0].axis)));
+    return sti_with(json, "coordinate", json_string(st_coordinate_name(t->coordinate)));
+}
+
+static st_Status write_tendon(sti_Robot *robot, const sti_RobotTendon *t)
+{
+    const bool sum = t->n_parts > 0 && t->parts[0].kind == ST_TENDON_JOINT;
+    const bool limited = isfinite(t->lower) || isfinite(t->upper);
+    double zero = 0; /* a sum counts from the start, in a scene */
+    int moving = 0;
+    if (!limited && t->stiffness == 0 && t->damping == 0 && t->friction == 0 && t->armature == 0 && !t->driven) {
+        sti_skip(robot, "<tendon> that only measures");
+        return ST_OK;
+    }
+    for (int k = 0; k < t->n_parts; k++)
+        moving += t->parts[k].kind == ST_TENDON_JOINT || robot->links[t->parts[k].link].body >= 0;
+    if (moving == 0) {
+        sti_skip(robot, "<tendon> of the ground alone");
+        return ST_OK;
+    }
+    json_t *path = json_array(), *json = NULL;
+    for (int k = 0; k < t->n_parts; k++) {
+        const sti_RobotPart *part = &t->parts[k];
+        if (sum) zero += part->coefficient * robot->links[sti_robot_find_joint(robot, part->joint)].joint.start;
+        path = sti_append_to(path, part_json(robot, part));
+    }
+    if (t->coordinate != ST_COORDINATE_DEFAULT) {
+        json_decref(path);
+        json = free_json(robot, t);
+    } else {
+        json = sti_with(json_pack("{s:s}", "type", "tendon"), "path", path);
+    }
+    const bool taken = sti_robot_find_joint(robot, t->name) >= 0;
+    json = sti_with(json, "name", prefixed(robot, t->name, taken ? ".tendon" : ""));
+    json = add_number(json, "lower", t->lower - zero, -INFINITY);
+    json = add_number(json, "upper", t->upper - zero, INFINITY);
+    json = add_number(json, "stiffness", t->stiffness, 0);
+    json = add_number(json, "damping", t->damping, 0);
+    json = add_number(json, "friction", t->friction, 0);
+    json = add_number(json, "armature", t->armature, 0);
+    if (t->stiffness != 0 && isfinite(t->rest)) json = sti_with(json, "rest", json_real(t->rest - zero));
+    if (t->stiffness != 0 && t->slack > 0) json = sti_with(json, "slack", json_real(t->slack));
+    if (t->driven) json = sti_with(json, "motor", motor_json(NULL, t->motor, zero, t->effort, t->effort_mid));
+    return add_member(robot, "joints", json, t->at);
+}
+
+static st_Status write_wrench(sti_Robot *robot, const sti_RobotWrench *w)
+{
+    if (robot->links[w->link].body < 0) return ST_OK;
+    json_t *json = sti_with(json_object(), "name", prefixed(robot, w->name, ""));
+    json = sti_with(json, "body", body_name(robot, w->link));
+    json = sti_with(json, "point", sti_json_vector(in_body(robot, w->link, w->point)));
+    json = sti_with(json, "force", sti_json_vector(turned_to_body(robot, w->link, w->force)));
+    json = sti_with(json, "torque", sti_json_vector(turned_to_body(robot, w->link, w->torque)));
+    return add_member(robot, "forces", sti_with(json, "axes", json_string("body")), w->at);
 }
 
 static st_Status write_gear(sti_Robot *robot, const sti_RobotJoint *joint)
@@ -554,10 +673,15 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));
         if (kept) STI_TRY(write_joint(robot, link));
         bool sprung = link->joint.stiffness != 0 || link->joint.damping != 0;
-        if (kept && link->joint.type == ST_JOINT_BALL && sprung) STI_TRY(write_bushing(robot, link));
+        if (((kept && link->joint.type == ST_JOINT_BALL) || link->joint.floating) && sprung)
+            STI_TRY(write_bushing(robot, link));
     }
     for (int k = 0; k < robot->n_links; k++)
         if (robot->links[k].joint.mimics != NULL) STI_TRY(write_gear(robot, &robot->links[k].joint));
+    for (int k = 0; k < robot->n_tendons; k++)
+        STI_TRY(write_tendon(robot, &robot->tendons[k]));
+    for (int k = 0; k < robot->n_wrenches; k++)
+        STI_TRY(write_wrench(robot, &robot->wrenches[k]));
     for (int k = 0; k < robot->n_ties; k++)
         STI_TRY(write_tie(robot, &robot->ties[k]));
     for (int k = 0; k < robot->n_apart; k++)

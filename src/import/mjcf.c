@@ -40,9 +40,9 @@ static st_Status read_eulerseq(sti_Mjcf *m, const sti_Element *at)
 static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
 {
     static const char read[] = "angle eulerseq autolimits inertiafromgeom meshdir assetdir coordinate boundmass "
-                               "boundinertia settotalmass inertiagrouprange";
-    static const char passed[] = "texturedir discardvisual fusestatic usethread fitaabb balanceinertia strippath "
-                                 "convexhull exactmeshinertia alignfree saveinertial";
+                               "boundinertia settotalmass inertiagrouprange balanceinertia fitaabb exactmeshinertia";
+    static const char passed[] = "texturedir discardvisual fusestatic usethread strippath convexhull alignfree "
+                                 "saveinertial conflict";
     const char *angle = sti_attribute(at, "angle"), *from = sti_attribute(at, "inertiafromgeom");
     const char *coordinate = sti_attribute(at, "coordinate");
     double mass = 0, inertia = 0, total = -1, groups[2] = {0, 5};
@@ -61,47 +61,58 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
     STI_TRY(sti_numbers(m->robot->err, at, "boundinertia", 1, false, &inertia));
     STI_TRY(sti_numbers(m->robot->err, at, "settotalmass", 1, false, &total));
     STI_TRY(sti_numbers(m->robot->err, at, "inertiagrouprange", 2, false, groups));
-    if (mass > 0) STI_TRY(sti_mjcf_unknown(m, at, "boundmass"));
-    if (inertia > 0) STI_TRY(sti_mjcf_unknown(m, at, "boundinertia"));
+    STI_TRY(sti_mjcf_flag(m, at, "balanceinertia", &m->balance));
+    STI_TRY(sti_mjcf_flag(m, at, "fitaabb", &m->fit_box));
+    STI_TRY(sti_mjcf_flag(m, at, "exactmeshinertia", &m->exact_meshes));
+    m->least_mass = fmax(m->least_mass, mass);
+    m->least_inertia = fmax(m->least_inertia, inertia);
     if (total > 0) m->total_mass = total;
-    if (groups[0] > 0 || groups[1] < 5) STI_TRY(sti_mjcf_unknown(m, at, "inertiagrouprange"));
+    if (sti_attribute(at, "inertiagrouprange") != NULL)
+        m->first_group = (int)fmax(groups[0], -1e9), m->last_group = (int)fmin(groups[1], 1e9);
     STI_TRY(read_eulerseq(m, at));
     return read_meshdir(m, at);
 }
 
-/* What a flag switches off changes the motion, but for gravity, which we can switch off, too. */
-static st_Status read_flags(sti_Mjcf *m, const sti_Element *option, double gravity[3])
+/* What flags switch off; the others are about MuJoCo's numerics. */
+static void read_flags(sti_Mjcf *m, const sti_Element *option, double gravity[3])
 {
     const sti_Element *flag = sti_child(option, "flag");
     for (int k = 0; flag != NULL && k < flag->n_attributes; k++) {
         const char *name = flag->attributes[2 * k], *value = flag->attributes[2 * k + 1];
         if (strcmp(value, "disable") != 0) continue;
-        if (strcmp(name, "gravity") == 0)
-            gravity[0] = gravity[1] = gravity[2] = 0;
-        else if (sti_mjcf_word("constraint equality frictionloss limit contact passive actuation filterparent", name))
-            STI_TRY(sti_mjcf_unknown(m, flag, name));
+        const bool all = strcmp(name, "constraint") == 0, passive = strcmp(name, "passive") == 0;
+        if (strcmp(name, "gravity") == 0) gravity[0] = gravity[1] = gravity[2] = 0;
+        m->no_contact = m->no_contact || all || strcmp(name, "contact") == 0;
+        m->no_limits = m->no_limits || all || strcmp(name, "limit") == 0;
+        m->no_equality = m->no_equality || all || strcmp(name, "equality") == 0;
+        m->no_friction = m->no_friction || all || strcmp(name, "frictionloss") == 0;
+        m->no_springs = m->no_springs || passive || strcmp(name, "spring") == 0;
+        m->no_dampers = m->no_dampers || passive || strcmp(name, "damper") == 0;
+        m->no_actuation = m->no_actuation || strcmp(name, "actuation") == 0;
+        m->parents_touch = m->parents_touch || strcmp(name, "filterparent") == 0;
     }
-    return ST_OK;
 }
 
 static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, double gravity[3])
 {
-    static const char read[] = "timestep gravity density viscosity";
+    static const char read[] = "timestep gravity density viscosity wind";
     static const char passed[] =
         "integrator cone jacobian solver iterations tolerance noslip_iterations noslip_tolerance mpr_iterations "
-        "mpr_tolerance impratio collision apirate wind ls_iterations ls_tolerance ccd_iterations ccd_tolerance "
+        "mpr_tolerance impratio collision apirate realtime actuatorgroupdisable sleep_tolerance ls_iterations "
+        "ls_tolerance ccd_iterations ccd_tolerance "
         "sdf_iterations "
         "sdf_initpoints o_margin o_solref o_solimp o_friction magnetic";
-    double density = 0, viscosity = 0;
     STI_TRY(sti_mjcf_check(m, at, read, passed));
     STI_TRY(sti_numbers(m->robot->err, at, "timestep", 1, false, h));
     STI_TRY(sti_numbers(m->robot->err, at, "gravity", 3, false, gravity));
-    STI_TRY(sti_numbers(m->robot->err, at, "density", 1, false, &density));
-    STI_TRY(sti_numbers(m->robot->err, at, "viscosity", 1, false, &viscosity));
+    STI_TRY(sti_numbers(m->robot->err, at, "density", 1, false, &m->density));
+    STI_TRY(sti_numbers(m->robot->err, at, "viscosity", 1, false, &m->viscosity));
+    STI_TRY(sti_numbers(m->robot->err, at, "wind", 3, false, m->wind));
     if (!(*h > 0)) return sti_element_fail(m->robot->err, at, "timestep is %g, must be > 0", *h);
-    if (density != 0) STI_TRY(sti_mjcf_unknown(m, at, "density"));
-    if (viscosity != 0) STI_TRY(sti_mjcf_unknown(m, at, "viscosity"));
-    return read_flags(m, at, gravity);
+    if (m->density != 0) STI_TRY(sti_mjcf_unknown(m, at, "density"));
+    if (m->viscosity != 0) STI_TRY(sti_mjcf_unknown(m, at, "viscosity"));
+    read_flags(m, at, gravity);
+    return ST_OK;
 }
 
 /* A file of its own brings step and gravity; one that a scene takes in follows the scene's. */
@@ -146,17 +157,58 @@ static st_Status read_inertial(sti_Mjcf *m, sti_RobotLink *link, const sti_Eleme
     return ST_OK;
 }
 
-/* Geoms and mass of a body; its joints and children come elsewhere. */
+/* A site or geom that something may name. */
+st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose pose, double radius)
+{
+    const char *name = sti_attribute(at, "name");
+    if (name == NULL) return ST_OK;
+    sti_MjcfPlace *place = sti_xml_keep(m->robot->files, sizeof *place);
+    if (place == NULL) return sti_robot_memory(m->robot);
+    *place = (sti_MjcfPlace){name, at, link, pose, radius, m->places};
+    m->places = place;
+    return ST_OK;
+}
+
+st_Status sti_mjcf_find_place(const sti_Mjcf *m, const sti_Element *at, const char *attribute, const char *kind,
+                              const sti_MjcfPlace **out)
+{
+    const char *name = sti_attribute(at, attribute);
+    if (name == NULL)
+        return sti_element_fail(m->robot->err, at, "%s is missing, must be the name of a %s", attribute, kind);
+    for (*out = m->places; *out != NULL; *out = (*out)->next)
+        if (sti_element_is((*out)->at, kind) && strcmp((*out)->name, name) == 0) return ST_OK;
+    return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", there is no %s of that name", attribute, name, kind);
+}
+
+static st_Status read_site(sti_Mjcf *m, int link, const sti_Element *at)
+{
+    const sti_Element *ends = sti_mjcf_holder(m, at, "fromto");
+    double v[6];
+    st_Pose pose;
+    STI_TRY(sti_mjcf_pose(m, at, &pose));
+    if (ends != NULL) {
+        STI_TRY(sti_numbers(m->robot->err, ends, "fromto", 6, true, v));
+        const st_Vec3 a = vec3_load(v), b = vec3_load(v + 3), d = sub(a, b);
+        const st_Quat turn = norm(d) > 0 ? quat_between(vec3(0, 0, 1), scale(1 / norm(d), d)) : pose_identity().q;
+        st_Pose frame;
+        STI_TRY(sti_mjcf_frame(m, at, &frame));
+        pose = pose_product(frame, (st_Pose){scale(0.5, add(a, b)), turn});
+    }
+    return sti_mjcf_place(m, at, link, pose, 0);
+}
+
+/* Geoms, sites and mass of a body; its joints and children come elsewhere. A body that never moves needs no mass. */
 static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
 {
     const sti_Element *inertial = sti_child(body, "inertial");
     bool from_geoms = m->from_geoms || (!m->not_from_geoms && inertial == NULL);
-    for (const sti_Element *at = body->first; at != NULL; at = at->next) {
-        sti_RobotLink *link = &m->robot->links[k];
+    for (const sti_Element *at = sti_mjcf_member(body, NULL); at != NULL; at = sti_mjcf_member(body, at)) {
         if (sti_element_is(at, "geom"))
-            STI_TRY(sti_mjcf_geom(m, link, at, from_geoms && !link->world));
-        else if (sti_mjcf_word("site camera light", at->name))
-            sti_skip(m->robot, at->name[0] == 's' ? "<site>" : at->name[0] == 'c' ? "<camera>" : "<light>");
+            STI_TRY(sti_mjcf_geom(m, k, at, from_geoms && m->robot->links[k].moves));
+        else if (sti_element_is(at, "site"))
+            STI_TRY(read_site(m, k, at));
+        else if (sti_mjcf_word("camera light", at->name))
+            sti_skip(m->robot, at->name[0] == 'c' ? "<camera>" : "<light>");
         else if (!sti_mjcf_word("body joint freejoint inertial", at->name))
             STI_TRY(sti_mjcf_unknown(m, at, NULL));
     }
@@ -175,8 +227,10 @@ static st_Status add_link(sti_Mjcf *m, const sti_Element *at, const char *name, 
     sti_RobotLink *link = sti_robot_link(robot, name, at, parent);
     if (link == NULL) return sti_robot_memory(robot);
     *k = robot->n_links - 1;
+    link->moves = joint != NULL || (parent >= 0 && robot->links[parent].moves);
     if (joint == NULL) return ST_OK;
     link->joint = *joint;
+    link->joint.collide = m->parents_touch;
     if (joint->name == NULL && !joint->floating) {
         snprintf(text, sizeof text, "%.150s.joint", name);
         link->joint.name = sti_xml_keep_text(robot->files, text);
@@ -218,7 +272,7 @@ static st_Status add_chain(sti_Mjcf *m, const sti_Element *at, const char *name,
     robot->links[first].pose = *pose; /* the others stand in it where it stands */
     for (int k = first; k < *out; k++)
         robot->links[k].carries = *out;
-    if (n < 2 || parent == 0) return ST_OK;
+    if (n < 2 || parent == 0 || m->parents_touch) return ST_OK;
     STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
     robot->apart[robot->n_apart++] = (sti_RobotPair){at, parent, *out};
     return ST_OK;
@@ -232,9 +286,8 @@ static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *o
     double lifted = 0;
     st_Pose pose;
     snprintf(read, sizeof read, "%sname childclass mocap gravcomp", sti_mjcf_pose_words);
-    STI_TRY(sti_mjcf_check(m, at, read, "user"));
+    STI_TRY(sti_mjcf_check(m, at, read, "user sleep"));
     STI_TRY(sti_numbers(robot->err, at, "gravcomp", 1, false, &lifted));
-    if (lifted != 0) STI_TRY(sti_mjcf_unknown(m, at, "gravcomp"));
     if (name != NULL && (name[0] == '\0' || sti_robot_find(robot, name) >= 0))
         return sti_element_fail(robot->err, at, "its name is empty, or used twice");
     snprintf(made, sizeof made, "body%d", robot->n_links);
@@ -244,13 +297,15 @@ static st_Status add_body(sti_Mjcf *m, const sti_Element *at, int parent, int *o
     if (m->global) pose = pose_identity();
     STI_TRY(add_chain(m, at, name, parent, &pose, out));
     if (mocap != NULL && strcmp(mocap, "true") == 0) STI_TRY(check_mocap(m, at, *out));
+    for (int k = *out; k >= 0 && (k == *out || robot->links[k].carries == *out); k--)
+        robot->links[k].gravity = m->no_springs && m->no_dampers ? 1 : 1 - lifted;
     return read_content(m, *out, at);
 }
 
 /* Bodies below `at`, which is link `parent`; XML_DEPTH bounds how deep. */
 static st_Status read_bodies(sti_Mjcf *m, const sti_Element *at, int parent)
 {
-    for (const sti_Element *body = at->first; body != NULL; body = body->next) {
+    for (const sti_Element *body = sti_mjcf_member(at, NULL); body != NULL; body = sti_mjcf_member(at, body)) {
         int k;
         if (!sti_element_is(body, "body")) continue;
         STI_TRY(add_body(m, body, parent, &k));
@@ -325,12 +380,12 @@ static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
 
 static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_Element *at)
 {
-    const char *active = sti_attribute(at, "active");
+    const char *active = sti_mjcf_text(m, at, "active");
     if (sti_element_is(section, "tendon")) return sti_mjcf_tendon(m, at);
     if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) return read_exclude(m, at);
     if (sti_element_is(section, "actuator")) return sti_mjcf_actuator(m, at);
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
-    if (active != NULL && strcmp(active, "false") == 0) return ST_OK;
+    if ((active != NULL && strcmp(active, "false") == 0) || m->no_equality) return ST_OK;
     if (sti_element_is(at, "connect") || sti_element_is(at, "weld")) return read_tie(m, at);
     if (sti_element_is(at, "joint")) return read_coupling(m, at);
     return sti_mjcf_unknown(m, at, NULL);
@@ -365,7 +420,8 @@ static st_Status check_sections(const sti_Mjcf *m)
     for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
         if (sti_mjcf_word("compiler option default asset worldbody contact equality actuator tendon", at->name))
             continue;
-        if (sti_mjcf_word("size visual statistic sensor keyframe custom", at->name)) {
+        if (sti_mjcf_word("size visual statistic sensor keyframe custom", at->name) ||
+            (sti_element_is(at, "extension") && at->first == NULL)) {
             char what[40];
             snprintf(what, sizeof what, "<%.30s>", at->name);
             const char *kept = sti_xml_keep_text(m->robot->files, what);
@@ -406,8 +462,14 @@ static void scale_masses(const sti_Mjcf *m)
 
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
 {
-    sti_Mjcf m = {
-        .robot = robot, .root = root, .angle = STI_PI / 180, .eulerseq = "xyz", .autolimits = true, .meshdir = ""};
+    sti_Mjcf m = {.robot = robot,
+                  .root = root,
+                  .angle = STI_PI / 180,
+                  .eulerseq = "xyz",
+                  .autolimits = true,
+                  .meshdir = "",
+                  .first_group = -1000000000,
+                  .last_group = 1000000000};
     int left = 100;
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index}, fixed = {&place, "fixed", 0};
     if (json_object_get(robot->entry, "fixed") != NULL)
@@ -426,9 +488,15 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
         STI_TRY(read_content(&m, 0, at));
         STI_TRY(read_bodies(&m, at, 0));
     }
+    STI_TRY(sti_mjcf_bound_masses(&m));
+    scale_masses(&m);
+    STI_TRY(sti_mjcf_springdampers(&m));
+    STI_TRY(sti_mjcf_armatures(&m));
     for (const sti_Element *section = root->first; section != NULL; section = section->next)
         for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            if (sti_mjcf_word("contact equality actuator tendon", section->name)) STI_TRY(read_member(&m, section, at));
-    scale_masses(&m);
+            if (sti_mjcf_word("contact equality tendon", section->name)) STI_TRY(read_member(&m, section, at));
+    for (const sti_Element *section = root->first; section != NULL; section = section->next)
+        for (const sti_Element *at = section->first; at != NULL; at = at->next)
+            if (sti_element_is(section, "actuator")) STI_TRY(read_member(&m, section, at));
     return ST_OK;
 }

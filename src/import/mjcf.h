@@ -5,6 +5,16 @@
 
 #include "import/robot.h"
 
+/* A site or a geom that others speak of by name: tendons, loops, actuators, pairs. */
+typedef struct sti_MjcfPlace {
+    const char *name;
+    const sti_Element *at; /* <site> or <geom>                                                          */
+    int link;
+    st_Pose pose;  /* in the link                                                               */
+    double radius; /* of a sphere or cylinder that a tendon wraps around                        */
+    struct sti_MjcfPlace *next;
+} sti_MjcfPlace;
+
 typedef struct sti_Mjcf {
     sti_Robot *robot;
     const sti_Element *root;
@@ -15,6 +25,15 @@ typedef struct sti_Mjcf {
     const char *meshdir;             /* "", or a folder with its slash                                 */
     bool global;                     /* all of the file is in the frame of the world                   */
     double total_mass;               /* that masses are scaled to; 0: as they are                      */
+    double least_mass, least_inertia; /* of bodies that move: boundmass, boundinertia                  */
+    bool balance;                     /* inertias that no body has become balls: balanceinertia         */
+    bool fit_box;                     /* shapes are fitted to the bounding box of a mesh: fitaabb       */
+    bool exact_meshes;                /* exactmeshinertia of old files                                  */
+    int first_group, last_group;      /* of geoms that have mass: inertiagrouprange                     */
+    /* <flag>: what is switched off */
+    bool no_contact, no_limits, no_equality, no_friction, no_springs, no_dampers, no_actuation, parents_touch;
+    sti_MjcfPlace *places; /* sites and named geoms                                          */
+    double density, viscosity, wind[3];
 } sti_Mjcf;
 
 /* ---- attributes: mjcf_attributes.c ------------------------------------------------------------------ */
@@ -27,7 +46,12 @@ st_Status sti_mjcf_numbers(const sti_Mjcf *m, const sti_Element *element, const 
 st_Status sti_mjcf_number(const sti_Mjcf *m, const sti_Element *element, const char *name, double *out);
 /* "true" and "false", and perhaps "auto", which leaves them as they are. */
 st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const char *name, bool *out);
-/* Where an element stands: pos, and one of quat, axisangle, xyaxes, zaxis, euler. */
+/* The members of a body in the order of the file, those inside <frame>s with them. at NULL: the first; NULL: the end.
+ */
+const sti_Element *sti_mjcf_member(const sti_Element *body, const sti_Element *at);
+/* The frames around an element, up to its body. */
+st_Status sti_mjcf_frame(const sti_Mjcf *m, const sti_Element *element, st_Pose *out);
+/* Where an element stands, frames included: pos, and one of quat, axisangle, xyaxes, zaxis, euler. */
 st_Status sti_mjcf_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose *out);
 
 /* An attribute, or an element, that would change the motion and is not understood: an error, unless the robot's
@@ -37,9 +61,11 @@ bool sti_mjcf_ignores(const sti_Mjcf *m, const char *name); /* the robot is said
 /* Every attribute of an element is one that we read, or one that does not matter. Words apart by spaces. */
 st_Status sti_mjcf_check(const sti_Mjcf *m, const sti_Element *element, const char *read, const char *passed);
 bool sti_mjcf_word(const char *words, const char *word); /* is it one of them? */
+/* From three columns, orthogonal but for the last digits. */
+st_Quat sti_quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z);
 
 extern const char sti_mjcf_pose_words[], sti_mjcf_joint_words[], sti_mjcf_joint_passed[], sti_mjcf_geom_words[],
-    sti_mjcf_geom_passed[], sti_mjcf_actuator_words[], sti_mjcf_actuator_passed[];
+    sti_mjcf_geom_passed[], sti_mjcf_actuator_words[], sti_mjcf_actuator_passed[], sti_mjcf_actuators[];
 /* Every class that an element asks for is there. */
 st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element);
 /* The elements of <default>s. */
@@ -51,9 +77,28 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
 #define STI_MJCF_JOINTS 6
 st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, sti_RobotJoint joints[STI_MJCF_JOINTS],
                           int *n);
-st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *geom, bool mass_wanted);
+st_Status sti_mjcf_geom(sti_Mjcf *m, int link, const sti_Element *geom, bool mass_wanted);
+/* Sites and geoms by their names, mjcf.c. kind: "site" or "geom". */
+st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose pose, double radius);
+st_Status sti_mjcf_find_place(const sti_Mjcf *m, const sti_Element *at, const char *attribute, const char *kind,
+                              const sti_MjcfPlace **out);
+
+/* ---- inertia: mjcf_inertia.c ------------------------------------------------------------------------ */
+
+/* boundmass, boundinertia, balanceinertia. */
+st_Status sti_mjcf_bound_masses(sti_Mjcf *m);
+/* springdamper of joints: stiffness and damping for a time constant and a damping ratio. */
+st_Status sti_mjcf_springdampers(sti_Mjcf *m);
+/* Armature of free joints is mass without weight, of ball joints inertia. */
+st_Status sti_mjcf_armatures(sti_Mjcf *m);
+/* Diagonal of the mass matrix of the joints as drawn, armature included: of the joint of a link. */
+st_Status sti_mjcf_joint_inertia(const sti_Mjcf *m, int link, double *out);
 /* mjcf_actuator.c; a hinge or slide by the name that an attribute has. */
 st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out);
+/* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. mjcf_geom.c */
+const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const char *name);
+/* The shape of a height field, mjcf_hfield.c. */
+st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out);
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);
 st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at);
 /* What a geom is to others, mjcf_contact.c. */

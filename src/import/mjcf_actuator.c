@@ -1,18 +1,26 @@
-/* import/mjcf_actuator.c -- what pulls at the joints of an MJCF file: actuators, and tendons that only measure.
+/* import/mjcf_actuator.c -- the actuators of an MJCF file.
  *
- * Every actuator that we know is one: with the control u, the length gear x and its speed it gives the joint
+ * With the control u, the length l = gear x of what it pulls at and its speed, an actuator gives the coordinate x
  *
- *     gear (gain u + bias0 + bias1 gear x + bias2 gear dx/dt)
+ *     gear ((g0 + g1 l + g2 dl/dt) u + b0 + b1 l + b2 dl/dt)
  *
- *     motor     gain 1                               velocity   gain kv, bias2 -kv
- *     position  gain kp, bias1 -kp, bias2 -kv        general    as it says
+ *     motor     g0 = 1                         velocity   g0 = kv, b2 = -kv
+ *     position  g0 = kp, b1 = -kp, b2 = -kv    damper     g2 = -kv
+ *     cylinder  g0 = area, b as it says        general    as it says; intvelocity: position, of the integral of u
  *
- * With the control 0 of MuJoCo's start that is a position motor where there is a stiffness, -gear^2 bias1, else damping
- * of the joint and a motor of the force gear bias0.
+ * The control is the one of MuJoCo's start: 0, moved inside ctrlrange. With a constant u that is a spring, a damper and
+ * a force: a position motor where there is a stiffness, else a speed motor with damping, or the joint's own damping
+ * where the force has no limits, and a motor of constant force. A joint has one motor; further actuators, and those of
+ * tendons, have a tendon of their own. An actuator on a site is an applied force in the axes of its body.
+ *
+ * dyntype: an activation that follows the control with a time constant, or integrates it, begins at 0. Where the
+ * control of the start is 0, too, it stays 0 until a controller says otherwise, and that acts at once here.
  */
 #include "import/mjcf.h"
+#include "math/quat.h"
 #include "scene/document.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const char *attribute, sti_RobotJoint **out)
@@ -28,112 +36,359 @@ st_Status sti_mjcf_find_joint(const sti_Mjcf *m, const sti_Element *at, const ch
     return sti_element_fail(m->robot->err, at, "%s is \"%.60s\", must be a hinge or a slide", attribute, name);
 }
 
-/* A range of force, the same either way, times the gear. */
-static st_Status read_force_range(const sti_Mjcf *m, const sti_Element *at, double gear, double *effort)
+/* ---- what it says ------------------------------------------------------------------------------------ */
+
+typedef struct Actuator {
+    const sti_Element *at;
+    const char *name;
+    double gear[6];
+    double gain[3], bias[3];
+    double control;       /* at the start                                                        */
+    double low, high;     /* of the force, before the gear; infinite: none                       */
+    double time_constant; /* of the activation; 0: none                                          */
+    bool integrates;      /* the activation is the integral of the control                       */
+    double damping_ratio; /* dampratio, of position servos; 0: none                              */
+} Actuator;
+
+/* A range that limits where it is given, unless its flag says otherwise. *low and *high stay where it does not. */
+static st_Status read_limits(const sti_Mjcf *m, const sti_Element *at, const char *name, const char *flag, double *low,
+                             double *high)
 {
-    double range[2] = {0, 0}, control[2] = {0, 0};
-    const sti_Element *holder = sti_mjcf_holder(m, at, "forcerange");
-    bool limited = holder != NULL, bounded = sti_mjcf_holder(m, at, "ctrlrange") != NULL;
-    STI_TRY(sti_mjcf_numbers(m, at, "forcerange", 2, range));
-    STI_TRY(sti_mjcf_numbers(m, at, "ctrlrange", 2, control));
-    STI_TRY(sti_mjcf_flag(m, at, "forcelimited", &limited));
-    STI_TRY(sti_mjcf_flag(m, at, "ctrllimited", &bounded));
-    if (limited && (range[0] != -range[1] || !(range[1] > 0)))
-        return sti_mjcf_unknown(m, holder != NULL ? holder : at, "forcerange");
-    double most = limited ? range[1] : INFINITY;
-    if (sti_element_is(at, "motor") && bounded) most = fmin(most, fmax(fabs(control[0]), fabs(control[1])));
-    if (most > 0) *effort = fmin(*effort, fabs(gear) * most);
+    double range[2] = {0, 0};
+    const sti_Element *holder = sti_mjcf_holder(m, at, name);
+    bool limited = holder != NULL;
+    STI_TRY(sti_mjcf_numbers(m, at, name, 2, range));
+    STI_TRY(sti_mjcf_flag(m, at, flag, &limited));
+    if (!limited) return ST_OK;
+    if (!(range[0] <= range[1]))
+        return sti_element_fail(m->robot->err, holder != NULL ? holder : at,
+                                "%s is %g %g, the first must be at most the second", name, range[0], range[1]);
+    *low = fmax(*low, range[0]);
+    *high = fmin(*high, range[1]);
     return ST_OK;
 }
 
-/* One word of what a <general> may be. */
-static st_Status need_word(const sti_Mjcf *m, const sti_Element *at, const char *name, const char *words, bool *last)
+static st_Status read_word(const sti_Mjcf *m, const sti_Element *at, const char *name, const char *words,
+                           const char **out)
 {
     const char *word = sti_mjcf_text(m, at, name);
-    *last = word != NULL && strcmp(word, "affine") == 0;
-    if (word == NULL || sti_mjcf_word(words, word)) return ST_OK;
+    if (word == NULL) return ST_OK;
+    *out = word;
+    if (sti_mjcf_word(words, word)) return ST_OK;
+    if (sti_mjcf_word("muscle user", word)) return sti_mjcf_unknown(m, at, word);
     return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is \"%.40s\", must be one of: %s", name,
                             word, words);
 }
 
-static st_Status read_bias(const sti_Mjcf *m, const sti_Element *at, double bias[3])
+static st_Status read_parameters(const sti_Mjcf *m, const sti_Element *at, const char *name, double out[10])
 {
-    bool position = sti_element_is(at, "position"), velocity = sti_element_is(at, "velocity"), affine = false;
-    double kp = 1, kv = velocity ? 1 : 0;
+    const sti_Element *holder = sti_mjcf_holder(m, at, name);
     int n = 0;
-    STI_TRY(sti_mjcf_number(m, at, "kp", &kp));
-    STI_TRY(sti_mjcf_number(m, at, "kv", &kv));
-    if (kp < 0 || kv < 0) return sti_element_fail(m->robot->err, at, "kp and kv must be >= 0");
-    if (position) bias[1] = -kp;
-    if (position || velocity) bias[2] = -kv;
-    if (!sti_element_is(at, "general")) return ST_OK;
-    STI_TRY(need_word(m, at, "dyntype", "none", &affine));
-    STI_TRY(need_word(m, at, "gaintype", "fixed", &affine));
-    STI_TRY(need_word(m, at, "biastype", "none affine", &affine));
-    const sti_Element *holder = sti_mjcf_holder(m, at, "biasprm");
-    double prm[10] = {0};
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "biasprm", 1, 10, &n, prm));
-    for (int k = 0; k < 3 && affine; k++)
-        bias[k] = prm[k];
-    if (bias[1] <= 0 && bias[2] <= 0) return ST_OK;
-    return sti_element_fail(m->robot->err, holder, "biasprm is %g %g %g, the second and third must be <= 0", bias[0],
-                            bias[1], bias[2]);
+    return holder != NULL ? sti_some_numbers(m->robot->err, holder, name, 1, 10, &n, out) : ST_OK;
 }
 
-/* What a joint is given by an actuator with this bias. */
-static st_Status drive(const sti_Mjcf *m, const sti_Element *at, double gear, const double bias[3],
-                       sti_RobotJoint *joint)
+static st_Status read_general(const sti_Mjcf *m, Actuator *a)
 {
-    const double stiffness = -bias[1] * gear * gear, damping = -bias[2] * gear * gear;
-    bool holds = stiffness > 0, damps = !holds && damping > 0;
-    if (damps && sti_mjcf_holder(m, at, "forcerange") != NULL) STI_TRY(sti_mjcf_unknown(m, at, "forcerange"));
-    if (damps) joint->damping += damping;
-    if (!damps && (joint->motor != NULL || (joint->driven && holds && isfinite(joint->effort))))
-        return sti_element_fail(m->robot->err, at, "joint \"%.60s\" has an actuator already", joint->name);
-    joint->driven = true;
-    if (damps && bias[0] == 0) return ST_OK;
-    STI_TRY(read_force_range(m, at, gear, &joint->effort));
-    if (holds)
-        joint->motor = json_pack("{s:s, s:f, s:f, s:f}", "type", "position", "target", gear * bias[0] / stiffness,
-                                 "stiffness", stiffness, "damping", damping);
-    else if (bias[0] != 0)
-        joint->motor = json_pack("{s:s, s:f}", "type", "force", "target", gear * bias[0]);
-    else
-        return ST_OK; /* a force of 0, for a controller to set */
-    return joint->motor != NULL ? ST_OK : sti_robot_memory(m->robot);
+    const char *dynamics = "none", *gain = "fixed", *bias = "none";
+    double dyn[10] = {1}, g[10] = {1}, b[10] = {0};
+    STI_TRY(read_word(m, a->at, "dyntype", "none integrator filter filterexact", &dynamics));
+    STI_TRY(read_word(m, a->at, "gaintype", "fixed affine", &gain));
+    STI_TRY(read_word(m, a->at, "biastype", "none affine", &bias));
+    STI_TRY(read_parameters(m, a->at, "dynprm", dyn));
+    STI_TRY(read_parameters(m, a->at, "gainprm", g));
+    STI_TRY(read_parameters(m, a->at, "biasprm", b));
+    for (int k = 0; k < 3; k++) {
+        a->gain[k] = k == 0 || gain[0] == 'a' ? g[k] : 0;
+        a->bias[k] = bias[0] == 'a' ? b[k] : 0;
+    }
+    a->integrates = dynamics[0] == 'i';
+    if (dynamics[0] == 'f') a->time_constant = dyn[0];
+    return ST_OK;
+}
+
+/* Gains, for the shortcuts and for <general>. */
+static st_Status read_gains(const sti_Mjcf *m, Actuator *a)
+{
+    const sti_Element *at = a->at;
+    const bool position = sti_element_is(at, "position"), velocity = sti_element_is(at, "velocity");
+    const bool integral = sti_element_is(at, "intvelocity"), damper = sti_element_is(at, "damper");
+    double kp = 1, kv = velocity || damper ? 1 : 0, area = 1, diameter = 0;
+    if (sti_element_is(at, "general")) return read_general(m, a);
+    STI_TRY(sti_mjcf_number(m, at, "kp", &kp));
+    STI_TRY(sti_mjcf_number(m, at, "kv", &kv));
+    STI_TRY(sti_mjcf_number(m, at, "dampratio", &a->damping_ratio));
+    if (kp < 0 || kv < 0 || a->damping_ratio < 0)
+        return sti_element_fail(m->robot->err, at, "kp, kv and dampratio must be >= 0");
+    if (position || integral) {
+        STI_TRY(sti_mjcf_number(m, at, "timeconst", &a->time_constant));
+        a->gain[0] = kp, a->bias[1] = -kp, a->bias[2] = -kv;
+        a->integrates = integral;
+    } else if (velocity) {
+        a->gain[0] = kv, a->bias[2] = -kv;
+    } else if (damper) {
+        a->gain[2] = -kv;
+    } else if (sti_element_is(at, "cylinder")) {
+        double bias[10] = {0};
+        a->time_constant = 1;
+        STI_TRY(sti_mjcf_number(m, at, "timeconst", &a->time_constant));
+        STI_TRY(sti_mjcf_number(m, at, "area", &area));
+        STI_TRY(sti_mjcf_number(m, at, "diameter", &diameter));
+        STI_TRY(read_parameters(m, at, "bias", bias));
+        a->gain[0] = diameter > 0 ? STI_PI * diameter * diameter / 4 : area;
+        memcpy(a->bias, bias, sizeof a->bias);
+    } else {
+        a->gain[0] = 1;
+    }
+    if (!position && !integral) a->damping_ratio = 0;
+    return ST_OK;
+}
+
+/* inheritrange: ctrlrange as a part of the joint's, or tendon's, own range. */
+static st_Status read_control(const sti_Mjcf *m, Actuator *a, double lower, double upper)
+{
+    double part = 0, low = -INFINITY, high = INFINITY;
+    STI_TRY(sti_mjcf_number(m, a->at, "inheritrange", &part));
+    STI_TRY(read_limits(m, a->at, a->integrates ? "actrange" : "ctrlrange",
+                        a->integrates ? "actlimited" : "ctrllimited", &low, &high));
+    if (part > 0 && sti_mjcf_word("position intvelocity", a->at->name) && isfinite(lower) && isfinite(upper)) {
+        low = (lower + upper) / 2 - part * (upper - lower) / 2;
+        high = (lower + upper) / 2 + part * (upper - lower) / 2;
+    }
+    a->control = fmin(fmax(0, low), high);
+    return read_limits(m, a->at, "forcerange", "forcelimited", &a->low, &a->high);
+}
+
+/* ---- what it does ------------------------------------------------------------------------------------ */
+
+/* Spring, damper, constant force and limits on a coordinate. */
+typedef struct Drive {
+    double stiffness, damping, force, mid, most;
+} Drive;
+
+static st_Status drive_of(const sti_Mjcf *m, const Actuator *a, Drive *out)
+{
+    const double g = a->gear[0], u = a->control, *gain = a->gain, *bias = a->bias;
+    *out = (Drive){.stiffness = -g * g * (bias[1] + gain[1] * u),
+                   .damping = -g * g * (bias[2] + gain[2] * u),
+                   .force = g * (bias[0] + gain[0] * u),
+                   .most = INFINITY};
+    if (isfinite(a->low) && isfinite(a->high)) {
+        out->mid = g * (a->low + a->high) / 2;
+        out->most = fabs(g) * (a->high - a->low) / 2;
+    }
+    if (a->high == a->low) *out = (Drive){.force = g * a->low, .most = INFINITY};
+    if (out->stiffness >= 0 && out->damping >= 0) return ST_OK;
+    return sti_element_fail(m->robot->err, a->at, "its stiffness is %g and its damping %g, both must be >= 0",
+                            out->stiffness, out->damping);
+}
+
+/* What a motor of a scene is, for it; NULL: a force of 0 that a controller can set. */
+static json_t *motor_of(const Drive *d)
+{
+    if (d->stiffness > 0)
+        return json_pack("{s:s, s:f, s:f, s:f}", "type", "position", "target", d->force / d->stiffness, "stiffness",
+                         d->stiffness, "damping", d->damping);
+    if (d->damping > 0)
+        return json_pack("{s:s, s:f, s:f}", "type", "speed", "target", d->force / d->damping, "damping", d->damping);
+    return d->force != 0 ? json_pack("{s:s, s:f}", "type", "force", "target", d->force) : NULL;
+}
+
+static st_Status give_motor(const sti_Mjcf *m, const Drive *d, json_t **motor, double *effort, double *mid)
+{
+    *motor = motor_of(d);
+    if (*motor == NULL && (d->stiffness > 0 || d->damping > 0 || d->force != 0)) return sti_robot_memory(m->robot);
+    /* the narrower of two ranges: its own, and that of the joint */
+    const double low = fmax(*mid - *effort, d->mid - d->most), high = fmin(*mid + *effort, d->mid + d->most);
+    if (isfinite(low) && isfinite(high) && low < high) *effort = (high - low) / 2, *mid = (high + low) / 2;
+    return ST_OK;
+}
+
+/* The second actuator of a joint pulls at a tendon of that joint alone. */
+static st_Status on_joint(sti_Mjcf *m, const Actuator *a, sti_RobotJoint *joint, const Drive *d)
+{
+    const bool motor = sti_element_is(a->at, "motor");
+    Drive limited = *d;
+    bool damps = false;
+    if (d->stiffness == 0 && d->damping > 0 && isinf(d->most)) { /* without limits it is the joint's own damping */
+        joint->damping += d->damping;
+        limited.damping = 0;
+        damps = d->force == 0;
+    }
+    double low = -INFINITY, high = INFINITY;
+    if (motor) STI_TRY(read_limits(m, a->at, "ctrlrange", "ctrllimited", &low, &high)); /* so much it can push */
+    if (isfinite(low) && isfinite(high) && low < high && high - low < 1e12) {
+        const double g = a->gear[0], first = fmin(g * low, g * high), last = fmax(g * low, g * high);
+        const double from = fmax(first, limited.mid - limited.most), to = fmin(last, limited.mid + limited.most);
+        if (from < to) limited.mid = (from + to) / 2, limited.most = (to - from) / 2;
+    }
+    if (!joint->driven) {
+        joint->driven = true;
+        joint->damper_only = damps;
+        if (damps) return ST_OK;
+        return give_motor(m, &limited, &joint->motor, &joint->effort, &joint->effort_mid);
+    }
+    if (damps) return ST_OK;
+    if (joint->damper_only) {
+        joint->damper_only = false;
+        return give_motor(m, &limited, &joint->motor, &joint->effort, &joint->effort_mid);
+    }
+    sti_RobotTendon *tendon;
+    STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 1, &tendon));
+    tendon->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = 1};
+    tendon->driven = true;
+    return give_motor(m, &limited, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+}
+
+static st_Status on_tendon(sti_Mjcf *m, const Actuator *a, sti_RobotTendon *tendon, const Drive *d)
+{
+    if (tendon->driven) { /* another one along the same path */
+        const sti_RobotTendon first = *tendon;
+        STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, first.n_parts, &tendon));
+        memcpy(tendon->parts, first.parts, (size_t)first.n_parts * sizeof *first.parts);
+    }
+    tendon->driven = true;
+    return give_motor(m, d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+}
+
+/* A wrench in the axes of a site, or of the world and the body for a free joint. */
+static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose)
+{
+    const double force = a->bias[0] + a->gain[0] * a->control;
+    sti_Robot *robot = m->robot;
+    STI_TRY(STI_GROW(&robot->allocator, robot->wrenches, robot->wrenches_size, robot->n_wrenches + 1, robot->err));
+    robot->wrenches[robot->n_wrenches++] =
+        (sti_RobotWrench){.name = a->name,
+                          .at = a->at,
+                          .link = link,
+                          .point = pose.p,
+                          .force = rotate(pose.q, scale(force, vec3_load(a->gear))),
+                          .torque = rotate(pose.q, scale(force, vec3_load(a->gear + 3)))};
+    if (force == 0)
+        return sti_remark(robot, "actuator \"%.60s\" is a force of 0 on body \"%.60s\", for a controller to set",
+                          a->name, robot->links[link].name);
+    return ST_OK;
+}
+
+/* Between two sites: along or about one axis of the reference. */
+static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *site, const sti_MjcfPlace *reference)
+{
+    int axis = -1, n = 0;
+    for (int k = 0; k < 6; k++)
+        if (a->gear[k] != 0) axis = k, n++;
+    if (n != 1) return sti_mjcf_unknown(m, a->at, "refsite");
+    sti_RobotTendon *tendon;
+    Drive d;
+    STI_TRY(sti_robot_tendon(m->robot, a->name, a->at, 2, &tendon));
+    tendon->parts[0] = (sti_RobotPart){.link = reference->link, .point = reference->pose.p};
+    tendon->parts[1] = (sti_RobotPart){.link = site->link, .point = site->pose.p};
+    tendon->parts[0].axis = rotate(reference->pose.q, vec3_axis(axis % 3));
+    tendon->coordinate = axis < 3 ? ST_COORDINATE_DISPLACEMENT : ST_COORDINATE_ANGLE;
+    tendon->driven = true;
+    a->gear[0] = a->gear[axis];
+    STI_TRY(drive_of(m, a, &d));
+    return give_motor(m, &d, &tendon->motor, &tendon->effort, &tendon->effort_mid);
+}
+
+static st_Status on_site(sti_Mjcf *m, Actuator *a)
+{
+    const sti_MjcfPlace *site, *reference;
+    STI_TRY(sti_mjcf_find_place(m, a->at, "site", "site", &site));
+    STI_TRY(read_control(m, a, -INFINITY, INFINITY));
+    if (sti_attribute(a->at, "refsite") == NULL) return on_body(m, a, site->link, site->pose);
+    STI_TRY(sti_mjcf_find_place(m, a->at, "refsite", "site", &reference));
+    return between_sites(m, a, site, reference);
+}
+
+static st_Status read_dynamics(const sti_Mjcf *m, Actuator *a)
+{
+    if (!(a->time_constant > 0) && !a->integrates) return ST_OK;
+    if (a->integrates)
+        return sti_remark(m->robot,
+                          "actuator \"%.60s\" integrates its control: a controller says the "
+                          "integral here",
+                          a->name);
+    return sti_remark(m->robot, "actuator \"%.60s\" follows its control with a time constant of %g s: here at once",
+                      a->name, a->time_constant);
+}
+
+/* dampratio, of what the joints that it pulls at weigh as drawn. */
+static st_Status add_damping_ratio(const sti_Mjcf *m, Actuator *a, double mass)
+{
+    (void)m;
+    if (!(a->damping_ratio > 0)) return ST_OK;
+    a->bias[2] = -2 * a->damping_ratio * sqrt(-a->bias[1] * mass / (a->gear[0] * a->gear[0]));
+    return ST_OK;
+}
+
+static st_Status actuate_joint(sti_Mjcf *m, Actuator *a, const char *attribute)
+{
+    const char *name = sti_attribute(a->at, attribute);
+    const int k = sti_robot_find_joint(m->robot, name);
+    sti_RobotJoint *joint = NULL;
+    Drive d;
+    double mass = 0;
+    if (k >= 0 && m->robot->links[k].joint.floating) {
+        STI_TRY(read_control(m, a, -INFINITY, INFINITY));
+        return on_body(m, a, k, pose_identity());
+    }
+    STI_TRY(sti_mjcf_find_joint(m, a->at, attribute, &joint));
+    if (a->gear[0] == 0) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
+    if (a->damping_ratio > 0) STI_TRY(sti_mjcf_joint_inertia(m, k, &mass));
+    STI_TRY(add_damping_ratio(m, a, mass));
+    STI_TRY(read_control(m, a, joint->lower, joint->upper));
+    STI_TRY(drive_of(m, a, &d));
+    return on_joint(m, a, joint, &d);
+}
+
+static st_Status actuate_tendon(sti_Mjcf *m, Actuator *a)
+{
+    const char *name = sti_attribute(a->at, "tendon");
+    const int k = sti_robot_find_tendon(m->robot, name);
+    Drive d;
+    double mass = 0;
+    if (k < 0)
+        return sti_element_fail(m->robot->err, a->at, "tendon is \"%.60s\", there is no tendon of that name", name);
+    if (a->gear[0] == 0) return sti_element_fail(m->robot->err, a->at, "gear must not be 0");
+    for (int i = 0; i < m->robot->tendons[k].n_parts && a->damping_ratio > 0; i++) {
+        const sti_RobotPart *part = &m->robot->tendons[k].parts[i];
+        double one;
+        if (part->kind != ST_TENDON_JOINT) return sti_mjcf_unknown(m, a->at, "dampratio");
+        STI_TRY(sti_mjcf_joint_inertia(m, sti_robot_find_joint(m->robot, part->joint), &one));
+        mass += one / (part->coefficient * part->coefficient);
+    }
+    STI_TRY(add_damping_ratio(m, a, mass));
+    STI_TRY(read_control(m, a, m->robot->tendons[k].lower, m->robot->tendons[k].upper));
+    STI_TRY(drive_of(m, a, &d));
+    return on_tendon(m, a, &m->robot->tendons[k], &d);
 }
 
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at)
 {
-    static const char *const others[] = {"tendon", "site", "body", "cranksite", "slidersite", "jointinparent"};
-    sti_RobotJoint *joint = NULL;
-    double gear[6] = {1}, bias[3] = {0};
+    Actuator a = {.at = at, .name = sti_attribute(at, "name"), .gear = {1}, .low = -INFINITY, .high = INFINITY};
+    const char *on_what = NULL;
     int n = 0;
-    if (!sti_mjcf_word("motor position velocity general", at->name)) return sti_mjcf_unknown(m, at, NULL);
-    for (int k = 0; k < 6; k++) /* what it pulls at in place of a joint */
-        if (sti_attribute(at, others[k]) != NULL) return sti_mjcf_unknown(m, at, others[k]);
+    if (!sti_mjcf_word(sti_mjcf_actuators, at->name)) return sti_mjcf_unknown(m, at, NULL);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-    STI_TRY(sti_mjcf_find_joint(m, at, "joint", &joint));
-    const sti_Element *holder = sti_mjcf_holder(m, at, "gear");
-    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "gear", 1, 6, &n, gear));
-    if (gear[0] == 0) return sti_element_fail(m->robot->err, at, "gear must not be 0");
-    STI_TRY(read_bias(m, at, bias));
-    return drive(m, at, gear[0], bias, joint);
-}
-
-/* A tendon that nothing pulls at and that does not pull itself only measures. */
-st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at)
-{
-    static const char *const pulls[] = {"stiffness", "damping", "frictionloss", "armature"};
-    bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
-    for (int k = 0; k < 4; k++) {
-        const sti_Element *holder = sti_mjcf_holder(m, at, pulls[k]);
-        double value = 0;
-        if (holder != NULL) STI_TRY(sti_numbers(m->robot->err, holder, pulls[k], 1, true, &value));
-        if (value != 0) return sti_mjcf_unknown(m, at, NULL);
+    if (sti_element_is(at, "adhesion")) {
+        sti_skip(m->robot, "<adhesion>, whose control is 0 at the start");
+        return ST_OK;
     }
-    STI_TRY(sti_mjcf_flag(m, at, "limited", &limited));
-    if (limited) return sti_mjcf_unknown(m, at, NULL);
-    sti_skip(m->robot, "<tendon> that pulls at nothing");
-    return ST_OK;
+    if (m->no_actuation) {
+        sti_skip(m->robot, "actuators, which a <flag> switches off");
+        return ST_OK;
+    }
+    static const char *const targets[] = {"joint", "jointinparent", "tendon", "site", "cranksite", "body"};
+    for (int k = 0; k < 6; k++)
+        if (sti_attribute(at, targets[k]) != NULL) on_what = targets[k];
+    if (on_what == NULL)
+        return sti_element_fail(m->robot->err, at, "joint is missing, must be the name of a joint, tendon or site");
+    if (sti_mjcf_word("cranksite body", on_what)) return sti_mjcf_unknown(m, at, on_what);
+    if (a.name == NULL) a.name = sti_attribute(at, on_what);
+    const sti_Element *holder = sti_mjcf_holder(m, at, "gear");
+    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "gear", 1, 6, &n, a.gear));
+    STI_TRY(read_gains(m, &a));
+    STI_TRY(read_dynamics(m, &a));
+    if (on_what[0] == 's') return on_site(m, &a);
+    if (on_what[0] == 't') return actuate_tendon(m, &a);
+    return actuate_joint(m, &a, on_what);
 }

@@ -14,14 +14,19 @@
 const char sti_mjcf_pose_words[] = POSE;
 const char sti_mjcf_joint_words[] =
     "name class type pos axis range limited stiffness damping springref ref frictionloss "
-    "armature actuatorfrcrange actuatorfrclimited";
-const char sti_mjcf_joint_passed[] = "group user solreflimit solimplimit solreffriction solimpfriction margin";
+    "armature actuatorfrcrange actuatorfrclimited springdamper";
+const char sti_mjcf_joint_passed[] =
+    "group user solreflimit solimplimit solreffriction solimpfriction margin actuatorgravcomp";
 const char sti_mjcf_geom_words[] =
-    POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh";
-const char sti_mjcf_geom_passed[] = "group rgba material solref solimp solmix margin gap user fitscale";
-const char sti_mjcf_actuator_words[] = "name class joint gear ctrlrange ctrllimited forcerange forcelimited kp kv "
-                                       "dyntype gaintype biastype gainprm biasprm";
-const char sti_mjcf_actuator_passed[] = "group user inheritrange";
+    POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh hfield group "
+         "fitscale shellinertia fluidshape fluidcoef";
+const char sti_mjcf_geom_passed[] = "rgba material solref solimp solmix margin gap user";
+const char sti_mjcf_actuator_words[] =
+    "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength gear ctrlrange "
+    "ctrllimited forcerange forcelimited actrange actlimited kp kv dampratio timeconst inheritrange dyntype gaintype "
+    "biastype dynprm gainprm biasprm area diameter bias gain";
+const char sti_mjcf_actuator_passed[] = "group user lengthrange actdim actearly nsample interp delay";
+const char sti_mjcf_actuators[] = "general motor position velocity intvelocity damper cylinder adhesion";
 
 bool sti_mjcf_word(const char *words, const char *word)
 {
@@ -70,18 +75,25 @@ static const char *class_of(const sti_Element *element)
     return own;
 }
 
-/* The element of that kind in a class that says the attribute. Actuators share what <general> says, tendons <tendon>.
- */
+/* The element of that kind in a class that says the attribute. A class has one set of defaults for all actuators, by
+ * whichever name it says them, but gains are those of the same kind of actuator. Tendons have <tendon>, the members of
+ * <equality> have <equality>.                                                                                  */
 static const sti_Element *in_class(const sti_Element *class, const sti_Element *like, const char *name)
 {
-    bool actuator = sti_mjcf_word("motor position velocity general", like->name);
+    bool actuator = sti_mjcf_word(sti_mjcf_actuators, like->name);
+    bool gains = sti_mjcf_word("kp kv dampratio timeconst dyntype gaintype biastype dynprm gainprm biasprm", name);
     bool tendon = sti_mjcf_word("fixed spatial", like->name);
+    bool tie = like->up != NULL && sti_element_is(like->up, "equality");
+    const sti_Element *other = NULL;
     for (const sti_Element *child = class->first; child != NULL; child = child->next) {
-        bool same = sti_element_is(child, like->name) || (actuator && sti_element_is(child, "general")) ||
-                    (tendon && sti_element_is(child, "tendon"));
-        if (same && sti_attribute(child, name) != NULL) return child;
+        if (sti_attribute(child, name) == NULL) continue;
+        if (!tie && sti_element_is(child, like->name)) return child;
+        bool shared =
+            actuator && (gains ? sti_element_is(child, "general") : sti_mjcf_word(sti_mjcf_actuators, child->name));
+        if (shared || (tendon && sti_element_is(child, "tendon")) || (tie && sti_element_is(child, "equality")))
+            other = child;
     }
-    return NULL;
+    return other;
 }
 
 const sti_Element *sti_mjcf_holder(const sti_Mjcf *m, const sti_Element *element, const char *name)
@@ -126,8 +138,7 @@ st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const cha
 
 /* ---- frames -------------------------------------------------------------------------------------- */
 
-/* From three columns, not yet orthogonal to the last digit. */
-static st_Quat quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z)
+st_Quat sti_quat_of_columns(st_Vec3 x, st_Vec3 y, st_Vec3 z)
 {
     st_Quat turn = quat_between(vec3(1, 0, 0), x); /* x is there; then about x, until y is */
     st_Vec3 there = rotate(turn, vec3(0, 1, 0));
@@ -145,7 +156,7 @@ static st_Status read_xyaxes(const sti_Mjcf *m, const sti_Element *element, cons
     if (!(length > 0) || !(other > 1e-12 * norm(vec3_load(v + 3))))
         return sti_element_fail(m->robot->err, element, "xyaxes must be two vectors that are not parallel");
     y = scale(1 / other, y);
-    *out = quat_of_columns(x, y, cross(x, y));
+    *out = sti_quat_of_columns(x, y, cross(x, y));
     return ST_OK;
 }
 
@@ -161,7 +172,44 @@ static st_Quat euler(const sti_Mjcf *m, const double angles[3])
     return q;
 }
 
+const sti_Element *sti_mjcf_member(const sti_Element *body, const sti_Element *at)
+{
+    const sti_Element *around = at == NULL ? body : at->up, *next = at == NULL ? body->first : at->next;
+    for (;;) {
+        while (next == NULL) {
+            if (around == body) return NULL;
+            next = around->next;
+            around = around->up;
+        }
+        if (!sti_element_is(next, "frame")) return next;
+        around = next;
+        next = next->first;
+    }
+}
+
+static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose *out);
+
+st_Status sti_mjcf_frame(const sti_Mjcf *m, const sti_Element *element, st_Pose *out)
+{
+    *out = pose_identity();
+    for (const sti_Element *frame = element->up; frame != NULL && sti_element_is(frame, "frame"); frame = frame->up) {
+        st_Pose pose;
+        STI_TRY(own_pose(m, frame, &pose));
+        *out = pose_product(pose, *out);
+    }
+    return ST_OK;
+}
+
 st_Status sti_mjcf_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose *out)
+{
+    st_Pose frame;
+    STI_TRY(sti_mjcf_frame(m, element, &frame));
+    STI_TRY(own_pose(m, element, out));
+    *out = pose_product(frame, *out);
+    return ST_OK;
+}
+
+static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose *out)
 {
     static const struct {
         const char *name;
@@ -250,11 +298,9 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_joint_words, sti_mjcf_joint_passed));
         else if (sti_element_is(child, "geom"))
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_geom_words, sti_mjcf_geom_passed));
-        else if (sti_mjcf_word("motor position velocity general", child->name))
+        else if (sti_mjcf_word(sti_mjcf_actuators, child->name))
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
-        else if (!sti_mjcf_word(
-                     "mesh material site camera light pair equality tendon cylinder muscle adhesion intvelocity damper",
-                     child->name))
+        else if (!sti_mjcf_word("mesh material site camera light pair equality tendon muscle", child->name))
             STI_TRY(sti_mjcf_unknown(m, child, NULL));
     }
     return ST_OK;

@@ -120,7 +120,7 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
     if (type < 0 || affinity < 0 || type >= 4294967296.0 || affinity >= 4294967296.0)
         return sti_element_fail(m->robot->err, at, "contype and conaffinity must be from 0 to 4294967295");
     const Filter filter = {at, (uint32_t)type, (uint32_t)affinity};
-    if (filter.contype == 0 && filter.conaffinity == 0) return ST_OK;
+    if ((filter.contype == 0 && filter.conaffinity == 0) || m->no_contact) return ST_OK;
 
     Surface surface;
     sti_Geoms *geoms = geoms_of(m->robot->reader);

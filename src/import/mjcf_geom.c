@@ -1,7 +1,8 @@
 /* import/mjcf_geom.c -- the geoms of an MJCF body: shapes, and the masses they have. What they touch: mjcf_contact.c.
  */
+#include "import/mesh_mass.h"
 #include "import/mjcf.h"
-#include "math/quat.h"
+#include "math/principal.h"
 #include "scene/document.h"
 #include "scene/geometry.h"
 
@@ -45,7 +46,10 @@ static st_Status read_fromto(const sti_Mjcf *m, Geom *geom)
                                 geom->type);
     if (!(length > 0)) return sti_element_fail(m->robot->err, holder, "fromto has both ends at the same point");
     bool round = geom->type[0] == 'c';
-    geom->pose = (st_Pose){scale(0.5, add(a, b)), quat_between(vec3(0, 0, 1), scale(1 / length, d))};
+    st_Pose frame;
+    STI_TRY(sti_mjcf_frame(m, geom->at, &frame));
+    geom->pose =
+        pose_product(frame, (st_Pose){scale(0.5, add(a, b)), quat_between(vec3(0, 0, 1), scale(1 / length, d))});
     if (!round && geom->n_size == 1) geom->size[1] = geom->size[0];
     if (geom->n_size == 0) return need_sizes(m, geom, 1);
     geom->size[round ? 1 : 2] = length / 2;
@@ -53,32 +57,195 @@ static st_Status read_fromto(const sti_Mjcf *m, Geom *geom)
     return ST_OK;
 }
 
-static st_Status mesh_json(sti_Mjcf *m, const Geom *geom, json_t **out)
+/* ---- meshes -------------------------------------------------------------------------------------- */
+
+/* An asset of a kind by its name, or by that of its file without folder and ending; NULL: none. */
+const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const char *name)
 {
-    const sti_Element *holder = sti_mjcf_holder(m, geom->at, "mesh");
-    const char *name = holder != NULL ? sti_attribute(holder, "mesh") : NULL;
-    char path[1024];
-    if (name == NULL) return sti_element_fail(m->robot->err, geom->at, "is a mesh without one, mesh is missing");
     for (const sti_Element *asset = m->root->first; asset != NULL; asset = asset->next)
-        for (const sti_Element *mesh = asset->first; mesh != NULL; mesh = mesh->next) {
-            const char *own = sti_attribute(mesh, "name"), *file = sti_attribute(mesh, "file");
-            if (!sti_element_is(asset, "asset") || !sti_element_is(mesh, "mesh") || file == NULL) continue;
-            const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file;
-            size_t stem = strcspn(base, ".");
-            bool same = own != NULL ? strcmp(own, name) == 0 : strlen(name) == stem && strncmp(base, name, stem) == 0;
-            if (!same) continue;
-            double scales[3] = {1, 1, 1};
-            STI_TRY(sti_mjcf_check(m, mesh, "name class file scale", "smoothnormal maxhullvert material"));
-            STI_TRY(sti_mjcf_numbers(m, mesh, "scale", 3, scales));
-            if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : m->meshdir, file) >= (int)sizeof path)
-                return sti_element_fail(m->robot->err, mesh, "the path of its file is too long");
-            return sti_robot_mesh(m->robot, mesh, path, scales, out);
+        for (const sti_Element *at = asset->first; at != NULL; at = at->next) {
+            if (!sti_element_is(asset, "asset") || !sti_element_is(at, kind)) continue;
+            const char *own = sti_attribute(at, "name"), *file = sti_attribute(at, "file");
+            if (own != NULL && strcmp(own, name) == 0) return at;
+            if (own != NULL || file == NULL) continue;
+            const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file, *dot = strrchr(base, '.');
+            const size_t stem = dot != NULL ? (size_t)(dot - base) : strlen(base);
+            if (strlen(name) == stem && strncmp(base, name, stem) == 0) return at;
         }
-    return sti_element_fail(m->robot->err, holder, "mesh is \"%.60s\", there is no asset of that name", name);
+    return NULL;
+}
+
+/* A mesh of the file: its shape, without a place, and where that stands in the geom. */
+typedef struct Mesh {
+    const sti_Element *at;
+    json_t *json; /* owned                                                                  */
+    st_Pose pose; /* of the points of the file in the geom: refpos, refquat                 */
+    sti_MeshMass how;
+} Mesh;
+
+/* vertex="x y z ...", face="i j k ...": numbers of any count. */
+static st_Status inline_json(const sti_Mjcf *m, const sti_Element *at, const double scales[3], json_t **out)
+{
+    const char *text = sti_attribute(at, "vertex"), *faces = sti_attribute(at, "face");
+    json_t *points = json_array(), *triangles = json_array();
+    double x[3];
+    int n = 0;
+    while (sti_next_number(&text, &x[n]))
+        if (++n == 3) {
+            points =
+                sti_append_to(points, json_pack("[f, f, f]", scales[0] * x[0], scales[1] * x[1], scales[2] * x[2]));
+            n = 0;
+        }
+    bool fine = n == 0 && *text == '\0' && json_array_size(points) >= 4;
+    while (faces != NULL && fine && sti_next_number(&faces, &x[n]))
+        if (++n == 3) {
+            triangles = sti_append_to(triangles, json_pack("[i, i, i]", (int)x[0], (int)x[1], (int)x[2]));
+            n = 0;
+        }
+    fine = fine && n == 0 && (faces == NULL || *faces == '\0');
+    const bool mesh = m->robot->def.meshes == STI_MESH_MESH && json_array_size(triangles) > 0;
+    *out = sti_with(json_pack("{s:s}", "type", mesh ? "mesh" : "hull"), "points", points);
+    if (mesh)
+        *out = sti_with(*out, "triangles", triangles);
+    else
+        json_decref(triangles);
+    if (!fine) {
+        json_decref(*out);
+        *out = NULL;
+        return sti_element_fail(m->robot->err, at,
+                                "vertex and face must be numbers, three for each, four points at least");
+    }
+    return *out != NULL ? ST_OK : sti_robot_memory(m->robot);
+}
+
+static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
+{
+    static const char *const words[] = {"legacy", "exact", "convex", "shell"};
+    const sti_Element *holder = sti_mjcf_holder(m, geom, "mesh");
+    const char *name = holder != NULL ? sti_attribute(holder, "mesh") : NULL;
+    double scales[3] = {1, 1, 1}, p[3] = {0}, q[4] = {1, 0, 0, 0};
+    char path[1024];
+    *out = (Mesh){.pose = pose_identity(), .how = m->exact_meshes ? STI_MESH_EXACT : STI_MESH_LEGACY};
+    if (name == NULL) return sti_element_fail(m->robot->err, geom, "is a mesh without one, mesh is missing");
+    const sti_Element *mesh = out->at = sti_mjcf_asset(m, "mesh", name);
+    if (mesh == NULL)
+        return sti_element_fail(m->robot->err, holder, "mesh is \"%.60s\", there is no asset of that name", name);
+    STI_TRY(sti_mjcf_check(m, mesh, "name class file vertex face scale refpos refquat inertia content_type",
+                           "smoothnormal maxhullvert material normal texcoord octree_maxdepth"));
+    STI_TRY(sti_mjcf_numbers(m, mesh, "scale", 3, scales));
+    STI_TRY(sti_mjcf_numbers(m, mesh, "refpos", 3, p));
+    STI_TRY(sti_mjcf_numbers(m, mesh, "refquat", 4, q));
+    const char *how = sti_mjcf_text(m, mesh, "inertia");
+    for (int k = 0; how != NULL && k < 4; k++)
+        if (strcmp(how, words[k]) == 0) out->how = (sti_MeshMass)k;
+    if (how != NULL && !sti_mjcf_word("legacy exact convex shell", how))
+        return sti_element_fail(m->robot->err, mesh, "inertia is \"%.20s\", must be convex, exact, legacy or shell",
+                                how);
+    const bool even = scales[0] == scales[1] && scales[1] == scales[2], turned = q[1] != 0 || q[2] != 0 || q[3] != 0;
+    if (turned && !even) return sti_mjcf_unknown(m, mesh, "refquat"); /* is scaled after it is turned */
+    if (!(quat_norm((st_Quat){q[0], q[1], q[2], q[3]}) > 0))
+        return sti_element_fail(m->robot->err, mesh, "refquat is 0, must have a direction");
+    const st_Quat back = quat_conjugate(quat_unit((st_Quat){q[0], q[1], q[2], q[3]}));
+    const st_Vec3 shift = vec3(-scales[0] * p[0], -scales[1] * p[1], -scales[2] * p[2]);
+    out->pose = (st_Pose){rotate(back, shift), back};
+    const char *file = sti_attribute(mesh, "file");
+    if (file == NULL && sti_attribute(mesh, "vertex") == NULL)
+        return sti_element_fail(m->robot->err, mesh, "has neither file nor vertex, must have one of them");
+    if (file == NULL) return inline_json(m, mesh, scales, &out->json);
+    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : m->meshdir, file) >= (int)sizeof path)
+        return sti_element_fail(m->robot->err, mesh, "the path of its file is too long");
+    return sti_robot_mesh(m->robot, mesh, path, scales, &out->json);
+}
+
+/* Its points and triangles, in memory, scaled; free it. */
+static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, st_Error *why)
+{
+    sti_Reader reader = {.label = m->robot->reader->label, .text = "", .xml = true, .err = why};
+    json_t *solid = json_deep_copy(mesh->json);
+    if (json_object_get(solid, "file") != NULL) solid = sti_with(solid, "type", json_string("mesh"));
+    sti_Object object = {.reader = &reader, .kind = &sti_shape_kind, .json = solid};
+    st_Status status = solid != NULL ? sti_object_read(&object, "") : ST_ERR_MEMORY;
+    if (status == ST_OK) status = sti_geometry_finish(&object);
+    *out = object.model;
+    object.model = (sti_Model){0};
+    sti_object_free(&object);
+    json_decref(solid);
+    if (status != ST_OK) sti_model_free(out);
+    return status;
+}
+
+/* Volume, centre and inertia; where its triangles close none, those of the surface, with a remark. */
+static st_Status measure_mesh(const sti_Mjcf *m, const sti_Element *geom, const Mesh *mesh, bool shell, sti_Solid *out)
+{
+    sti_Model model = {0};
+    st_Error why = {0};
+    st_Status status = load_mesh(m, mesh, &model, &why);
+    if (status == ST_OK) status = sti_mesh_mass(&model, shell ? STI_MESH_SHELL : mesh->how, out, &why);
+    if (status == ST_ERR_ARGUMENT && mesh->how != STI_MESH_EXACT) {
+        const char *name = sti_attribute(mesh->at, "name") != NULL ? "name" : "file";
+        status = sti_mesh_mass(&model, STI_MESH_SHELL, out, &why);
+        if (status == ST_OK)
+            STI_TRY(sti_remark(m->robot, "mesh \"%.80s\" has no volume: its mass is that of its surface",
+                               sti_attribute(mesh->at, name)));
+    }
+    sti_model_free(&model);
+    if (status == ST_OK) return ST_OK;
+    return sti_element_fail(m->robot->err, geom, "its mass cannot be found, give the body an <inertial>: %.160s",
+                            why.message);
+}
+
+/* A shape of another type around a mesh: as large as the box of the same inertia, or as its bounding box in its
+ * principal axes, of which z is the longest.                                                             */
+static st_Status fit_to_mesh(sti_Mjcf *m, Geom *geom)
+{
+    Mesh mesh;
+    sti_Solid solid;
+    sti_Model model = {0};
+    double value[3], half[3], stretch = 1;
+    st_Vec3 axes[3], low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    STI_TRY(find_mesh(m, geom->at, &mesh));
+    st_Status status = measure_mesh(m, geom->at, &mesh, false, &solid);
+    st_Error why = {0};
+    if (status == ST_OK && m->fit_box && load_mesh(m, &mesh, &model, &why) != ST_OK)
+        status = sti_element_fail(m->robot->err, geom->at, "%.200s", why.message);
+    json_decref(mesh.json);
+    if (status != ST_OK) return status;
+    m->robot->n_meshes--;
+    STI_TRY(sti_mjcf_number(m, geom->at, "fitscale", &stretch));
+    mat3_principal(&solid.inertia, value, axes);
+    const st_Mat3 R = {
+        {axes[0].x, axes[1].x, axes[2].x, axes[0].y, axes[1].y, axes[2].y, axes[0].z, axes[1].z, axes[2].z}};
+    for (int k = 0; k < 3; k++) /* I_x = V (hy^2 + hz^2)/3 and so on */
+        half[k] = sqrt(fmax(0, 1.5 * (value[(k + 1) % 3] + value[(k + 2) % 3] - value[k]) / solid.volume));
+    st_Pose box = {solid.centre, sti_quat_of_columns(axes[0], axes[1], axes[2])};
+    for (int k = 0; k < model.n_points; k++) {
+        const st_Vec3 p = mat3_mul_back(&R, sub(model.points[k], solid.centre));
+        low = vec3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
+        high = vec3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
+    }
+    sti_model_free(&model);
+    if (m->fit_box) {
+        vec3_store(half, scale(0.5, sub(high, low)));
+        box.p = add(box.p, mat3_mul(&R, scale(0.5, add(low, high))));
+    }
+    for (int k = 0; k < 3; k++)
+        half[k] *= stretch;
+    const double across = m->fit_box ? fmax(half[0], half[1]) : (half[0] + half[1]) / 2;
+    const double all = m->fit_box ? fmax(across, half[2]) : (half[0] + half[1] + half[2]) / 3;
+    memcpy(geom->size, half, sizeof half);
+    geom->n_size = 3;
+    if (strcmp(geom->type, "sphere") == 0) geom->size[0] = all;
+    if (strcmp(geom->type, "capsule") == 0 || strcmp(geom->type, "cylinder") == 0) {
+        const bool capsule = geom->type[1] == 'a';
+        geom->size[0] = across;
+        geom->size[1] = fmax(1e-6 * across, half[2] - (capsule ? (m->fit_box ? across : across / 2) : 0));
+    }
+    geom->pose = pose_product(geom->pose, pose_product(mesh.pose, box));
+    return ST_OK;
 }
 
 /* The shape of a scene, without its place. Sizes of MJCF are halves. */
-static st_Status form_json(sti_Mjcf *m, const Geom *geom, json_t **out)
+static st_Status form_json(const sti_Mjcf *m, const Geom *geom, json_t **out)
 {
     const double *s = geom->size;
     if (strcmp(geom->type, "plane") == 0) {
@@ -92,12 +259,14 @@ static st_Status form_json(sti_Mjcf *m, const Geom *geom, json_t **out)
     } else if (strcmp(geom->type, "box") == 0 || strcmp(geom->type, "ellipsoid") == 0) {
         STI_TRY(need_sizes(m, geom, 3));
         *out = json_pack("{s:s, s:[f, f, f]}", "type", geom->type, "size", 2 * s[0], 2 * s[1], 2 * s[2]);
-    } else if (strcmp(geom->type, "mesh") == 0) {
-        return mesh_json(m, geom, out);
+    } else if (strcmp(geom->type, "hfield") == 0) {
+        return sti_mjcf_hfield(m, geom->at, out);
     } else {
-        return sti_element_fail(m->robot->err, geom->at,
-                                "type is \"%.40s\", must be plane, sphere, capsule, ellipsoid, cylinder, box or mesh",
-                                geom->type);
+        return sti_element_fail(
+            m->robot->err, geom->at,
+            "type is \"%.40s\", must be plane, hfield, sphere, capsule, ellipsoid, cylinder, box or "
+            "mesh",
+            geom->type);
     }
     return *out != NULL ? ST_OK : sti_robot_memory(m->robot);
 }
@@ -126,23 +295,63 @@ static st_Status measure(const sti_Robot *robot, const json_t *json, st_Error *w
     return status;
 }
 
-static st_Status add_mass(sti_Mjcf *m, sti_RobotLink *link, const Geom *geom, const json_t *json)
+/* A thin shell of density 1 per area, about its middle. */
+static bool shell_of(const Geom *geom, sti_RobotLink *out)
 {
-    double mass = NAN, density = 1000;
+    const double *s = geom->size, r = s[0], h = s[1];
+    double I[3] = {0};
+    if (strcmp(geom->type, "sphere") == 0) {
+        out->mass = 4 * STI_PI * r * r;
+        I[0] = I[1] = I[2] = 2 * out->mass * r * r / 3;
+    } else if (strcmp(geom->type, "box") == 0) {
+        for (int k = 0; k < 3; k++) { /* the two faces across axis k */
+            const double a = s[k], b = s[(k + 1) % 3], c = s[(k + 2) % 3], m = 8 * b * c;
+            out->mass += m;
+            I[k] += m * (b * b + c * c) / 3;
+            I[(k + 1) % 3] += m * (c * c / 3 + a * a);
+            I[(k + 2) % 3] += m * (b * b / 3 + a * a);
+        }
+    } else if (strcmp(geom->type, "cylinder") == 0 || strcmp(geom->type, "capsule") == 0) {
+        const double side = 4 * STI_PI * r * h, ends = (geom->type[1] == 'a' ? 4 : 2) * STI_PI * r * r;
+        const bool round = geom->type[1] == 'a';
+        out->mass = side + ends;
+        I[2] = side * r * r + ends * r * r * (round ? 2.0 / 3 : 0.5);
+        I[0] = side * (r * r / 2 + h * h / 3);
+        I[0] += round ? ends * (5 * r * r / 12 + (h + r / 2) * (h + r / 2)) : ends * (r * r / 4 + h * h);
+        I[1] = I[0];
+    } else {
+        return false;
+    }
+    out->inertia = (st_Mat3){{I[0], 0, 0, 0, I[1], 0, 0, 0, I[2]}};
+    return true;
+}
+
+/* mesh: NULL for other shapes. */
+static st_Status add_mass(const sti_Mjcf *m, sti_RobotLink *link, const Geom *geom, const json_t *json,
+                          const Mesh *mesh)
+{
+    double mass = NAN, density = 1000, group = 0;
+    bool shell = false;
     sti_RobotLink part = {.pose = geom->pose}, whole = {.pose = pose_identity()};
     STI_TRY(sti_mjcf_number(m, geom->at, "mass", &mass));
     STI_TRY(sti_mjcf_number(m, geom->at, "density", &density));
+    STI_TRY(sti_mjcf_number(m, geom->at, "group", &group));
+    STI_TRY(sti_mjcf_flag(m, geom->at, "shellinertia", &shell));
     if (mass < 0 || !(density >= 0)) return sti_element_fail(m->robot->err, geom->at, "mass and density must be >= 0");
-    if (mass == 0 || (isnan(mass) && density == 0) || strcmp(geom->type, "plane") == 0) return ST_OK;
+    if (mass == 0 || (isnan(mass) && density == 0) || sti_mjcf_word("plane hfield", geom->type)) return ST_OK;
+    if (group < m->first_group || group > m->last_group) return ST_OK;
     st_Error why = {0};
-    json_t *solid = json_deep_copy(json); /* the mass of a mesh is its own, whatever it touches as */
-    if (strcmp(geom->type, "mesh") == 0) solid = sti_with(solid, "type", json_string("mesh"));
-    st_Status status = solid != NULL ? measure(m->robot, solid, &why, &part) : sti_robot_memory(m->robot);
-    json_decref(solid);
-    if (solid == NULL) return status;
-    if (status != ST_OK)
+    if (mesh != NULL) {
+        sti_Solid solid;
+        STI_TRY(measure_mesh(m, geom->at, mesh, shell, &solid));
+        part.mass = solid.volume, part.centre = solid.centre, part.inertia = solid.inertia;
+        part.pose = pose_product(geom->pose, mesh->pose);
+    } else if (shell) {
+        if (!shell_of(geom, &part)) return sti_mjcf_unknown(m, geom->at, "shellinertia");
+    } else if (measure(m->robot, json, &why, &part) != ST_OK) {
         return sti_element_fail(m->robot->err, geom->at,
                                 "its mass cannot be found, give the body an <inertial>: %.160s", why.message);
+    }
     double factor = isnan(mass) ? density : mass / part.mass;
     part.mass *= factor;
     for (int k = 0; k < 9; k++)
@@ -155,31 +364,43 @@ static st_Status add_mass(sti_Mjcf *m, sti_RobotLink *link, const Geom *geom, co
 
 /* ---- the whole ------------------------------------------------------------------------------------ */
 
-st_Status sti_mjcf_geom(sti_Mjcf *m, sti_RobotLink *link, const sti_Element *at, bool mass_wanted)
+st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wanted)
 {
+    sti_RobotLink *link = &m->robot->links[k];
     Geom geom = {.at = at, .type = sti_mjcf_text(m, at, "type")};
     const sti_Element *size = sti_mjcf_holder(m, at, "size");
-    json_t *json = NULL;
+    Mesh mesh = {0};
     sti_Contacting contacting;
+    double group = 0;
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_geom_words, sti_mjcf_geom_passed));
+    if (sti_child(at, "plugin") != NULL) return sti_mjcf_unknown(m, sti_child(at, "plugin"), NULL);
     if (geom.type == NULL) geom.type = sti_mjcf_holder(m, at, "mesh") != NULL ? "mesh" : "sphere";
     STI_TRY(sti_mjcf_pose(m, at, &geom.pose));
+    STI_TRY(sti_mjcf_number(m, at, "group", &group));
     if (size != NULL) STI_TRY(sti_some_numbers(m->robot->err, size, "size", 1, 3, &geom.n_size, geom.size));
     STI_TRY(read_fromto(m, &geom));
+    STI_TRY(sti_mjcf_place(m, at, k, geom.pose, geom.n_size > 0 ? geom.size[0] : 0));
     STI_TRY(sti_mjcf_contact(m, at, &contacting));
-    bool touches = contacting.filter >= 0;
+    bool touches = contacting.filter >= 0, is_mesh = strcmp(geom.type, "mesh") == 0;
     if (!touches && !mass_wanted) { /* to be looked at */
         sti_skip(m->robot, "<geom> that touches nothing");
         return ST_OK;
     }
-    if (strcmp(geom.type, "plane") == 0 && !link->world)
-        return sti_element_fail(m->robot->err, at, "is a plane, its body must be the worldbody");
-    STI_TRY(form_json(m, &geom, &json));
-    st_Status status = mass_wanted ? add_mass(m, link, &geom, json) : ST_OK;
+    if (strcmp(geom.type, "plane") == 0 && link->moves)
+        return sti_element_fail(m->robot->err, at, "is a plane, its body must not move");
+    if (is_mesh)
+        STI_TRY(find_mesh(m, at, &mesh));
+    else if (sti_mjcf_holder(m, at, "mesh") != NULL &&
+             sti_mjcf_word("sphere capsule ellipsoid cylinder box", geom.type))
+        STI_TRY(fit_to_mesh(m, &geom));
+    json_t *json = mesh.json;
+    if (!is_mesh) STI_TRY(form_json(m, &geom, &json));
+    st_Status status = mass_wanted ? add_mass(m, link, &geom, json, is_mesh ? &mesh : NULL) : ST_OK;
     if (status != ST_OK || !touches) {
         json_decref(json);
         return status;
     }
+    if (is_mesh) geom.pose = pose_product(geom.pose, mesh.pose);
     STI_TRY(sti_robot_shape(m->robot, link, at, geom.pose, json));
     link->shapes[link->n_shapes - 1].contacting = contacting;
     link->shapes[link->n_shapes - 1].name = sti_attribute(at, "name");

@@ -23,7 +23,7 @@ static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double uni
     bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
     STI_TRY(sti_mjcf_flag(m, at, "limited", &limited));
     STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
-    if (!limited) return ST_OK;
+    if (!limited || m->no_limits) return ST_OK;
     if (!(range[0] < range[1]))
         return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second", range[0],
                                 range[1]);
@@ -39,8 +39,11 @@ static st_Status read_effort(const sti_Mjcf *m, const sti_Element *at, sti_Robot
     STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, range));
     STI_TRY(sti_mjcf_flag(m, at, "actuatorfrclimited", &limited));
     if (!limited) return ST_OK;
-    if (range[0] != -range[1] || !(range[1] > 0)) return sti_mjcf_unknown(m, at, "actuatorfrcrange");
-    joint->effort = range[1];
+    if (!(range[0] < range[1]))
+        return sti_element_fail(m->robot->err, at, "actuatorfrcrange is %g %g, the first must be below the second",
+                                range[0], range[1]);
+    joint->effort = (range[1] - range[0]) / 2;
+    joint->effort_mid = (range[0] + range[1]) / 2;
     return ST_OK;
 }
 
@@ -51,18 +54,25 @@ static st_Status not_negative(const sti_Mjcf *m, const sti_Element *at, const ch
     return sti_element_fail(m->robot->err, sti_mjcf_holder(m, at, name), "%s is %g, must be >= 0", name, *out);
 }
 
-/* Of a free joint only what resists would matter, and a scene has no such thing for a body without a joint: refused
- * where it is not 0, whoever says it. MuJoCo itself passes over pos, axis and limits of it. */
-static st_Status check_free(const sti_Mjcf *m, const sti_Element *at)
+/* Of a free joint what resists matters: dampers are a bushing to the ground, an armature is mass that has no weight.
+ * MuJoCo itself passes over pos, axis and limits of it. */
+static st_Status read_free(const sti_Mjcf *m, const sti_Element *at, sti_RobotJoint *joint)
 {
-    static const char *const resisting[] = {"stiffness", "damping", "frictionloss", "armature"};
-    STI_TRY(sti_mjcf_check(m, at, "name class type pos axis limited stiffness damping frictionloss armature",
-                           "group align user margin range ref springref solreflimit solimplimit"));
-    for (int k = 0; k < 4; k++) {
-        double value = 0;
-        STI_TRY(not_negative(m, at, resisting[k], &value));
-        if (value != 0) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, resisting[k]), resisting[k]));
-    }
+    double friction = 0;
+    STI_TRY(sti_mjcf_check(m, at,
+                           "name class type pos axis limited stiffness damping frictionloss armature "
+                           "actuatorfrclimited actuatorfrcrange",
+                           "group align user margin range ref springref solreflimit solimplimit solreffriction "
+                           "solimpfriction actuatorgravcomp"));
+    if (sti_element_is(at, "freejoint")) return ST_OK; /* which has no defaults */
+    STI_TRY(not_negative(m, at, "stiffness", &joint->stiffness));
+    STI_TRY(not_negative(m, at, "damping", &joint->damping));
+    STI_TRY(not_negative(m, at, "frictionloss", &friction));
+    STI_TRY(not_negative(m, at, "armature", &joint->armature));
+    if (m->no_springs) joint->stiffness = 0;
+    if (m->no_dampers) joint->damping = 0;
+    if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
+    if (friction != 0) sti_skip(m->robot, "frictionloss of free joints");
     return ST_OK;
 }
 
@@ -80,12 +90,14 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     joint->name = sti_attribute(at, "name");
     joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;
     joint->floating = type[0] == 'f';
-    if (joint->floating) return check_free(m, at);
+    if (joint->floating) return read_free(m, at, joint);
     STI_TRY(sti_mjcf_check(m, at, sti_mjcf_joint_words, sti_mjcf_joint_passed));
     STI_TRY(sti_mjcf_numbers(m, at, "pos", 3, point));
     STI_TRY(sti_mjcf_numbers(m, at, "axis", 3, axis));
-    joint->point = vec3_load(point);
-    joint->axis = vec3_load(axis);
+    st_Pose frame;
+    STI_TRY(sti_mjcf_frame(m, at, &frame));
+    joint->point = pose_point(frame, vec3_load(point));
+    joint->axis = rotate(frame.q, vec3_load(axis));
     if (!(norm(joint->axis) > 0)) return sti_element_fail(m->robot->err, at, "axis is 0 0 0, must have a direction");
     STI_TRY(read_range(m, at, unit, joint));
     STI_TRY(read_effort(m, at, joint));
@@ -93,18 +105,23 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     STI_TRY(not_negative(m, at, "damping", &joint->damping));
     STI_TRY(not_negative(m, at, "frictionloss", &joint->friction));
     STI_TRY(not_negative(m, at, "armature", &joint->armature));
+    if (m->no_springs) joint->stiffness = 0;
+    if (m->no_dampers) joint->damping = 0;
+    if (m->no_friction) joint->friction = 0;
+    double springdamper[2] = {0, 0};
+    STI_TRY(sti_mjcf_numbers(m, at, "springdamper", 2, springdamper));
+    if (springdamper[0] > 0 && springdamper[1] > 0)
+        joint->time_constant = springdamper[0], joint->damping_ratio = springdamper[1];
     STI_TRY(sti_mjcf_number(m, at, "ref", &zero));
     STI_TRY(sti_mjcf_number(m, at, "springref", &rest));
     joint->zero = unit * zero;
     joint->rest = unit * rest;
     bool ball = joint->type == ST_JOINT_BALL;
     if (ball && isfinite(joint->upper)) STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "range"), "range"));
-    if (ball && joint->friction != 0)
-        STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "frictionloss"), "frictionloss"));
-    if (joint->armature != 0 && (ball || sti_mjcf_ignores(m, "armature"))) {
-        STI_TRY(sti_mjcf_unknown(m, sti_mjcf_holder(m, at, "armature"), "armature"));
-        joint->armature = 0;
-    }
+    if (ball && joint->friction != 0) sti_skip(m->robot, "frictionloss of ball joints");
+    if (sti_mjcf_ignores(m, "armature")) joint->armature = 0;
+    if (ball && joint->armature != 0)
+        STI_TRY(sti_remark(m->robot, "armature of ball joints turns with the body, not against its parent"));
     if (ball && joint->damping != 0)
         STI_TRY(sti_remark(m->robot,
                            "damping of ball joints acts on the rate of the rotation vector, as bushings have it, "
@@ -127,7 +144,8 @@ static bool across(st_Vec3 a, st_Vec3 b)
 
 static bool only_limits(const sti_RobotJoint *j)
 {
-    return j->stiffness == 0 && j->damping == 0 && j->friction == 0 && j->armature == 0 && isinf(j->effort);
+    return j->stiffness == 0 && j->damping == 0 && j->friction == 0 && j->armature == 0 && isinf(j->effort) &&
+           j->time_constant == 0;
 }
 
 /* The second of two gives its limits to the other coordinate of the first. */
@@ -169,18 +187,26 @@ static bool combine(sti_RobotJoint *j, int n, sti_RobotJoint *out)
     return false;
 }
 
+static bool names_joint(const sti_Element *at, const char *name)
+{
+    for (int k = 0; k < at->n_attributes; k++)
+        if (sti_mjcf_word("joint joint1 joint2 jointinparent", at->attributes[2 * k]) &&
+            strcmp(at->attributes[2 * k + 1], name) == 0)
+            return true;
+    for (const sti_Element *child = at->first; child != NULL; child = child->next)
+        if (names_joint(child, name)) return true;
+    return false;
+}
+
 /* Does something of the file or the scene speak of a joint by its name? */
 static bool is_spoken_of(const sti_Mjcf *m, const char *name)
 {
     if (name == NULL) return false;
     if (json_object_get(json_object_get(m->robot->entry, "positions"), name) != NULL) return true;
     for (const sti_Element *section = m->root->first; section != NULL; section = section->next) {
-        if (!sti_mjcf_word("actuator equality", section->name)) continue;
+        if (!sti_mjcf_word("actuator equality tendon sensor", section->name)) continue;
         for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            for (int k = 0; k < at->n_attributes; k++)
-                if (sti_mjcf_word("joint joint1 joint2", at->attributes[2 * k]) &&
-                    strcmp(at->attributes[2 * k + 1], name) == 0)
-                    return true;
+            if (names_joint(at, name)) return true;
     }
     return false;
 }
@@ -198,7 +224,7 @@ st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, s
 {
     sti_RobotJoint one;
     *n = 0;
-    for (const sti_Element *at = body->first; at != NULL; at = at->next) {
+    for (const sti_Element *at = sti_mjcf_member(body, NULL); at != NULL; at = sti_mjcf_member(body, at)) {
         if (!sti_element_is(at, "joint") && !sti_element_is(at, "freejoint")) continue;
         if (*n == STI_MJCF_JOINTS)
             return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d of a body",

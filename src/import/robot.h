@@ -37,10 +37,13 @@ typedef struct sti_RobotJoint {
     double lower, upper;             /* infinite: none                                               */
     double other_lower, other_upper; /* from the start                                               */
     double stiffness, damping, rest, friction, armature;
-    double effort;      /* largest force of its motor; infinite: not said                            */
-    bool driven;        /* has a motor, be it one that does not push                                 */
-    json_t *motor;      /* as the file says it, target in the file's own count; owned; NULL: none    */
-    const char *mimics; /* name of another joint: x = ratio x_other + offset; NULL: none             */
+    double time_constant, damping_ratio; /* MJCF springdamper; 0: none                               */
+    double effort;                       /* largest force of its motor; infinite: not said                            */
+    double effort_mid;                   /* the middle of the range of its forces                                     */
+    bool damper_only;                    /* its actuator is its damping                                               */
+    bool driven;                         /* has a motor, be it one that does not push                                 */
+    json_t *motor;                       /* as the file says it, target in the file's own count; owned; NULL: none    */
+    const char *mimics;                  /* name of another joint: x = ratio x_other + offset; NULL: none             */
     double ratio, offset;
     bool collide;
 } sti_RobotJoint;
@@ -48,14 +51,16 @@ typedef struct sti_RobotJoint {
 typedef struct sti_RobotLink {
     const char *name;
     const sti_Element *at;
-    int parent;   /* before it in the list; -1: the world                                            */
-    st_Pose pose; /* in the parent as drawn; in the world once assembled                             */
-    double mass;  /* 0: none                                                                         */
+    int parent;     /* before it in the list; -1: the world                                            */
+    st_Pose pose;   /* in the parent as drawn; in the world once assembled                             */
+    double mass;    /* 0: none                                                                         */
+    double gravity; /* how much of it is felt: 1                                                     */
     st_Vec3 centre;
     st_Mat3 inertia; /* about the centre, link axes                                                  */
     sti_RobotJoint joint;
     STI_ARRAY(sti_RobotShape, shapes);
     int n_shapes;
+    bool moves;  /* MJCF: a joint leads to it                                                        */
     bool world;  /* not a link but the world: its shapes are the ground's                            */
     int carries; /* a link between two joints of one body, which it has a share of: that body; -1: none */
     /* by assemble.c */
@@ -78,6 +83,39 @@ typedef struct sti_RobotTie {
     st_JointType type; /* ball or fixed        */
     st_Vec3 point;     /* in the frame of a    */
 } sti_RobotTie;
+
+/* A member of a tendon's path, as st_TendonPoint has it. Points and axes are in the link's frame. */
+typedef struct sti_RobotPart {
+    st_TendonKind kind;
+    int link;
+    const char *joint;
+    st_Vec3 point, axis, side;
+    bool has_side;
+    double radius, coefficient;
+} sti_RobotPart;
+
+/* A tendon; an actuator of a joint that has one already; or, with a coordinate, one between two points: along or about
+ * the axis of the first.                                                                             */
+typedef struct sti_RobotTendon {
+    const char *name;
+    const sti_Element *at;
+    sti_RobotPart *parts; /* kept with the files */
+    int n_parts;
+    st_Coordinate coordinate;
+    double lower, upper, stiffness, damping, friction, armature;
+    double rest, slack; /* NaN: as drawn */
+    bool driven;
+    json_t *motor; /* as a joint has it */
+    double effort, effort_mid;
+} sti_RobotTendon;
+
+/* A force that a controller can set, in the axes of its link. */
+typedef struct sti_RobotWrench {
+    const char *name;
+    const sti_Element *at;
+    int link;
+    st_Vec3 point, force, torque;
+} sti_RobotWrench;
 
 #define STI_MOST_LINKS 10000
 
@@ -105,6 +143,10 @@ typedef struct sti_Robot {
     int n_apart;
     STI_ARRAY(sti_RobotTie, ties);
     int n_ties;
+    STI_ARRAY(sti_RobotTendon, tendons);
+    int n_tendons;
+    STI_ARRAY(sti_RobotWrench, wrenches);
+    int n_wrenches;
     sti_Skipped skipped[STI_MOST_SKIPPED]; /* what is not carried over                              */
     int n_skipped;
     int n_meshes; /* shapes from files */
@@ -122,6 +164,9 @@ st_Status sti_robot_assemble(sti_Robot *robot);
 sti_RobotJoint sti_robot_joint(const sti_Element *at);
 /* A new link, with defaults: welded to the parent where it stands, no mass. NULL: no memory. */
 sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Element *at, int parent);
+/* A new tendon with room for n parts, without springs and limits; name NULL: it gets one. */
+st_Status sti_robot_tendon(sti_Robot *robot, const char *name, const sti_Element *at, int n, sti_RobotTendon **out);
+int sti_robot_find_tendon(const sti_Robot *robot, const char *name); /* -1: none */
 /* Takes `json`. */
 st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Element *at, st_Pose pose, json_t *json);
 /* `from` joins `into`, both placed; the frame of `into` stays. */

@@ -44,9 +44,37 @@ sti_RobotLink *sti_robot_link(sti_Robot *robot, const char *name, const sti_Elem
     if (STI_GROW(&robot->allocator, robot->links, robot->links_size, robot->n_links + 1, robot->err) != ST_OK)
         return NULL;
     sti_RobotLink *link = &robot->links[robot->n_links++];
-    *link = (sti_RobotLink){.name = name, .at = at, .parent = parent, .pose = pose_identity(), .carries = -1};
+    *link =
+        (sti_RobotLink){.name = name, .at = at, .parent = parent, .pose = pose_identity(), .gravity = 1, .carries = -1};
     link->joint = sti_robot_joint(at);
     return link;
+}
+
+st_Status sti_robot_tendon(sti_Robot *robot, const char *name, const sti_Element *at, int n, sti_RobotTendon **out)
+{
+    char text[40];
+    sti_RobotPart *parts = sti_xml_keep(robot->files, (size_t)n * sizeof *parts);
+    snprintf(text, sizeof text, "tendon%d", robot->n_tendons + 1);
+    if (name == NULL) name = sti_xml_keep_text(robot->files, text);
+    if (parts == NULL || name == NULL) return sti_robot_memory(robot);
+    STI_TRY(STI_GROW(&robot->allocator, robot->tendons, robot->tendons_size, robot->n_tendons + 1, robot->err));
+    *out = &robot->tendons[robot->n_tendons++];
+    **out = (sti_RobotTendon){.name = name,
+                              .at = at,
+                              .parts = parts,
+                              .n_parts = n,
+                              .lower = -INFINITY,
+                              .upper = INFINITY,
+                              .rest = NAN,
+                              .effort = INFINITY};
+    return ST_OK;
+}
+
+int sti_robot_find_tendon(const sti_Robot *robot, const char *name)
+{
+    for (int k = 0; k < robot->n_tendons; k++)
+        if (strcmp(robot->tendons[k].name, name) == 0) return k;
+    return -1;
 }
 
 st_Status sti_robot_shape(sti_Robot *robot, sti_RobotLink *link, const sti_Element *at, st_Pose pose, json_t *json)
@@ -83,6 +111,10 @@ void sti_robot_free(sti_Robot *robot)
         STI_RELEASE(&robot->allocator, link->shapes, link->shapes_size);
         json_decref(link->joint.motor);
     }
+    for (int k = 0; k < robot->n_tendons; k++)
+        json_decref(robot->tendons[k].motor);
+    STI_RELEASE(&robot->allocator, robot->tendons, robot->tendons_size);
+    STI_RELEASE(&robot->allocator, robot->wrenches, robot->wrenches_size);
     STI_RELEASE(&robot->allocator, robot->links, robot->links_size);
     STI_RELEASE(&robot->allocator, robot->apart, robot->apart_size);
     STI_RELEASE(&robot->allocator, robot->ties, robot->ties_size);

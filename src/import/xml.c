@@ -225,7 +225,7 @@ st_Status(sti_element_fail)(st_Error *err, const sti_Element *element, const cha
 
 /* A number at *text, which moves past it. Words like nan and inf are no numbers here, nor is what base/range.h
  * excludes. */
-static bool next_number(const char **text, double *out)
+bool sti_next_number(const char **text, double *out)
 {
     const char *end;
     *text += strspn(*text, " \t\r\n");
@@ -242,7 +242,7 @@ st_Status sti_some_numbers(st_Error *err, const sti_Element *element, const char
     const char *value = sti_attribute(element, name), *at = value;
     *n = 0;
     if (value != NULL) {
-        while (*n < most && next_number(&at, &out[*n]))
+        while (*n < most && sti_next_number(&at, &out[*n]))
             ++*n;
         at += strspn(at, " \t\r\n");
         if (*n >= least && *at == '\0') return ST_OK;

@@ -48,6 +48,8 @@ st_Status sti_element_fail(st_Error *err, const sti_Element *element, const char
     (__extension__({ (sti_element_fail)((err), (element), __VA_ARGS__), ST_ERR_FORMAT; }))
 #endif
 
+/* The next number of a text, which moves past it; false: there is none, *text is at what is there. */
+bool sti_next_number(const char **text, double *out);
 /* `count` numbers of an attribute, which must be there unless `needed` is false: then out stays as it is. */
 st_Status sti_numbers(st_Error *err, const sti_Element *element, const char *name, int count, bool needed, double *out);
 /* The same, between `least` and `most` numbers; n gets how many. */

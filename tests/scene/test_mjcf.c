@@ -239,9 +239,7 @@ static void whole_robots(void **state)
     st_scene_destroy(robot.scene);
     robot = model(NULL,
                   WORLD(BODY("hand", "mocap='true'", "") BODY(
-                      "b", "", "<freejoint/>" INERTIAL)) "<equality><weld "
-                                                         "body1='hand' body2='b'/></equality><tendon><fixed><joint "
-                                                         "joint='j' coef='1'/></fixed></tendon>",
+                      "b", "", "<freejoint/>" INERTIAL)) "<equality><weld body1='hand' body2='b'/></equality>",
                   NULL);
     check_close(joint(&robot, "equality1").type, ST_JOINT_FIXED, 0);
     assert_int_equal(joint(&robot, "equality1").a.index1, 0);
@@ -526,32 +524,31 @@ static void classes_must_be_there(void **state)
                               &def, NULL));
 }
 
-/* What resists a free joint is refused wherever it is said, and what does not matter is passed over. A <freejoint> has
- * no class. */
+/* What resists a free joint: dampers and springs are a bushing to the ground, an armature is mass without weight; what
+ * does not matter is passed over. A <freejoint> has no class. */
 static void free_joints(void **state)
 {
     (void)state;
-    static const char *const resisting[] = {"stiffness", "damping", "frictionloss", "armature"};
-    char text[1024];
-    for (int k = 0; k < 4; k++) {
-        snprintf(text, sizeof text,
-                 "<mujoco><worldbody><body>\n<joint type='free' %s='5'/>" INERTIAL "</body></worldbody></mujoco>",
-                 resisting[k]);
-        check_refused(text, 2, resisting[k], "joint");
-        snprintf(text, sizeof text,
-                 "<mujoco><default>\n<joint %s='5'/></default><worldbody><body><joint type='free'/>" INERTIAL
-                 "</body></worldbody></mujoco>",
-                 resisting[k]);
-        check_refused(text, 2, resisting[k], "joint");
-        snprintf(text, sizeof text, "robots/0/ignore=[\"%s\"]", resisting[k]);
-        Robot robot = model(NULL,
-                            "<default><joint stiffness='0' damping='0' frictionloss='0' armature='0'/></default>" WORLD(
-                                BODY("b", "", "<joint type='free' pos='0 0 0' damping='0' limited='false'/>" INERTIAL)),
-                            WORDS(text));
-        assert_int_equal(st_scene_joint_count(robot.scene), 0);
-        st_scene_destroy(robot.scene);
-    }
-    Robot robot = model(NULL, "<default><joint damping='5'/></default>" FREE(""), NULL);
+    Robot robot =
+        model(NULL, WORLD(BODY("b", "pos='0 0 2'", "<joint type='free' damping='3' stiffness='7'/>" INERTIAL)), NULL);
+    st_SpringDef spring;
+    assert_int_equal(st_scene_spring(robot.scene, (st_SpringId){1}, &spring), ST_OK);
+    check_vector(spring.damping_along, vec3(3, 3, 3), 0);
+    check_vector(spring.damping_about, vec3(3, 3, 3), 0);
+    check_vector(spring.stiffness_along, vec3(7, 7, 7), 0);
+    check_vector(spring.point_a, vec3(0, 0, 2), 0);
+    st_scene_destroy(robot.scene);
+
+    robot = model(NULL, WORLD(BODY("b", "", "<joint type='free' armature='3' pos='0 0 0' limited='false'/>" INERTIAL)),
+                  NULL);
+    check_close(body(&robot, "b").mass, 1 + 3, 0);
+    check_close(body(&robot, "b").gravity, 1 / 4.0, 0); /* its weight is what it was */
+    check_close(body(&robot, "b").inertia.m[4], 1 + 3, 0);
+    st_scene_destroy(robot.scene);
+
+    robot = model(NULL, "<default><joint damping='5'/></default>" FREE(""), NULL);
+    assert_int_equal(st_scene_spring_count(robot.scene), 0);
+    assert_int_equal(st_scene_joint_count(robot.scene), 0);
     st_scene_destroy(robot.scene);
 }
 

@@ -1,0 +1,135 @@
+/* import/mjcf_hfield.c -- height fields of MJCF: a grid of elevations, from numbers in the file or from a PNG image.
+ *
+ * size is rx ry top base: the grid covers -rx .. rx and -ry .. ry, elevations are brought to 0 .. top, and the solid
+ * goes down to -base. Where the samples are as far apart along x as along y it is a height field of a scene; else a
+ * mesh of the same triangles, closed by a floor.
+ */
+#include "import/mjcf.h"
+#include "import/png.h"
+#include "scene/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Grid {
+    int nx, ny;
+    double *height; /* ny rows of nx, y increasing; malloc'd */
+} Grid;
+
+static st_Status read_elevations(const sti_Mjcf *m, const sti_Element *at, const char *text, Grid *out)
+{
+    double rows = 0, columns = 0;
+    STI_TRY(sti_numbers(m->robot->err, at, "nrow", 1, true, &rows));
+    STI_TRY(sti_numbers(m->robot->err, at, "ncol", 1, true, &columns));
+    if (!(rows >= 2 && columns >= 2 && rows * columns <= 1 << 24))
+        return sti_element_fail(m->robot->err, at, "nrow and ncol are %g and %g, must be 2 at least", rows, columns);
+    out->nx = (int)columns, out->ny = (int)rows;
+    out->height = calloc((size_t)out->nx * (size_t)out->ny, sizeof *out->height);
+    if (out->height == NULL) return sti_robot_memory(m->robot);
+    if (text == NULL) return ST_OK;        /* a program fills it: flat */
+    for (int y = out->ny - 1; y >= 0; y--) /* the first row of the text is the one of the largest y */
+        for (int x = 0; x < out->nx; x++)
+            if (!sti_next_number(&text, &out->height[(size_t)y * (size_t)out->nx + (size_t)x]))
+                return sti_element_fail(m->robot->err, at, "elevation must be nrow x ncol = %d numbers",
+                                        out->nx * out->ny);
+    return ST_OK;
+}
+
+static st_Status read_image(const sti_Mjcf *m, const sti_Element *at, const char *file, Grid *out)
+{
+    char path[1024], whole[4096];
+    const char *found, *label = m->robot->reader->label, *slash = strrchr(label, '/');
+    st_Error why = {0};
+    double *pixels;
+    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : m->meshdir, file) >= (int)sizeof path)
+        return sti_element_fail(m->robot->err, at, "the path of its file is too long");
+    STI_TRY(sti_robot_path(m->robot, at, path, &found));
+    const int folder = found[0] != '/' && slash != NULL ? (int)(slash - label) + 1 : 0;
+    snprintf(whole, sizeof whole, "%.*s%s", folder, label, found);
+    if (sti_png_read(whole, &out->nx, &out->ny, &pixels, &why) != ST_OK)
+        return sti_element_fail(m->robot->err, at, "%.200s", why.message);
+    out->height = malloc((size_t)out->nx * (size_t)out->ny * sizeof *out->height);
+    for (int y = 0; y < out->ny && out->height != NULL; y++) /* the top row of an image has the largest y */
+        memcpy(out->height + (size_t)y * (size_t)out->nx, pixels + (size_t)(out->ny - 1 - y) * (size_t)out->nx,
+               (size_t)out->nx * sizeof *pixels);
+    free(pixels);
+    return out->height != NULL ? ST_OK : sti_robot_memory(m->robot);
+}
+
+static json_t *field_json(const Grid *g, double spacing)
+{
+    json_t *rows = json_array();
+    for (int y = 0; y < g->ny; y++) {
+        json_t *row = json_array();
+        for (int x = 0; x < g->nx; x++)
+            row = sti_append_to(row, json_real(g->height[(size_t)y * (size_t)g->nx + (size_t)x]));
+        rows = sti_append_to(rows, row);
+    }
+    return sti_with(json_pack("{s:s, s:f}", "type", "height-field", "spacing", spacing), "heights", rows);
+}
+
+static json_t *with_square(json_t *list, int a, int b, int c, int d) /* counter-clockwise from outside */
+{
+    list = sti_append_to(list, json_pack("[i, i, i]", a, b, c));
+    return sti_append_to(list, json_pack("[i, i, i]", a, c, d));
+}
+
+/* The top, then the same corners on the floor. */
+static json_t *mesh_json(const Grid *g, double dx, double dy, double base)
+{
+    json_t *points = json_array(), *list = json_array();
+    const int nx = g->nx, ny = g->ny, n = nx * ny;
+    for (int level = 0; level < 2; level++)
+        for (int k = 0; k < n; k++)
+            points =
+                sti_append_to(points, json_pack("[f, f, f]", dx * (k % nx - 0.5 * (nx - 1)),
+                                                dy * (k / nx - 0.5 * (ny - 1)), level == 0 ? g->height[k] : -base));
+    for (int y = 0; y + 1 < ny; y++)
+        for (int x = 0; x + 1 < nx; x++) {
+            const int a = y * nx + x, b = a + 1, d = a + nx, c = d + 1;
+            list = with_square(list, a, b, c, d);
+            list = with_square(list, n + d, n + c, n + b, n + a);
+        }
+    for (int x = 0; x + 1 < nx; x++) {
+        const int a = x, b = x + 1, c = (ny - 1) * nx + x, d = c + 1;
+        list = with_square(list, n + a, n + b, b, a);
+        list = with_square(list, n + d, n + c, c, d);
+    }
+    for (int y = 0; y + 1 < ny; y++) {
+        const int a = y * nx, b = a + nx, c = a + nx - 1, d = c + nx;
+        list = with_square(list, n + b, n + a, a, b);
+        list = with_square(list, n + c, n + d, d, c);
+    }
+    json_t *json = sti_with(json_pack("{s:s}", "type", "mesh"), "points", points);
+    return sti_with(json, "triangles", list);
+}
+
+st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out)
+{
+    const sti_Element *holder = sti_mjcf_holder(m, geom, "hfield"), *at = NULL;
+    const char *name = holder != NULL ? sti_attribute(holder, "hfield") : NULL;
+    double size[4], low = INFINITY, high = -INFINITY;
+    Grid grid = {0};
+    if (name == NULL) return sti_element_fail(m->robot->err, geom, "is a height field without one, hfield is missing");
+    at = sti_mjcf_asset(m, "hfield", name);
+    if (at == NULL)
+        return sti_element_fail(m->robot->err, holder, "hfield is \"%.60s\", there is no asset of that name", name);
+    STI_TRY(sti_mjcf_check(m, at, "name file nrow ncol size elevation content_type", ""));
+    STI_TRY(sti_numbers(m->robot->err, at, "size", 4, true, size));
+    for (int k = 0; k < 4; k++)
+        if (!(size[k] > 0)) return sti_element_fail(m->robot->err, at, "size has %g, must be numbers > 0", size[k]);
+    const char *file = sti_attribute(at, "file");
+    st_Status status =
+        file != NULL ? read_image(m, at, file, &grid) : read_elevations(m, at, sti_attribute(at, "elevation"), &grid);
+    for (int k = 0; k < grid.nx * grid.ny && status == ST_OK; k++)
+        low = fmin(low, grid.height[k]), high = fmax(high, grid.height[k]);
+    for (int k = 0; k < grid.nx * grid.ny && status == ST_OK; k++)
+        grid.height[k] = high > low ? size[2] * (grid.height[k] - low) / (high - low) : 0;
+    if (status == ST_OK) {
+        const double dx = 2 * size[0] / (grid.nx - 1), dy = 2 * size[1] / (grid.ny - 1);
+        *out = fabs(dx - dy) <= 1e-6 * dx ? field_json(&grid, dx) : mesh_json(&grid, dx, dy, size[3]);
+        if (*out == NULL) status = sti_robot_memory(m->robot);
+    }
+    free(grid.height);
+    return status;
+}

@@ -1,0 +1,330 @@
+/* Robots from MJCF: what the models of public collections use beyond joints, geoms and motors, each against what can be
+ * computed by hand. tests/data/robots has a file for each feature; all of them are read and run. */
+#include "robot_check.h"
+
+#include <dirent.h>
+
+static Robot model(const char *inside)
+{
+    char text[8192];
+    snprintf(text, sizeof text, "<mujoco><compiler angle='radian'/>%s</mujoco>", inside);
+    return robot_of(text, NULL);
+}
+
+#define INERTIAL                     "<inertial pos='0 0 0' mass='2' diaginertia='1 1 1'/>"
+#define WORLD(more)                  "<worldbody>" more "</worldbody>"
+#define BODY(name, attributes, more) "<body name='" name "' " attributes ">" more "</body>"
+#define SLIDE(name)                  BODY(name, "", INERTIAL "<joint name='" name "' type='slide' axis='1 0 0' range='-1 3'/>")
+
+static st_BodyDef only_body(const char *geoms)
+{
+    char text[4096];
+    snprintf(text, sizeof text, WORLD(BODY("b", "", "<freejoint/>%s")), geoms);
+    Robot robot = model(text);
+    st_BodyDef def = body(&robot, "b");
+    def.name = NULL;
+    st_scene_destroy(robot.scene);
+    return def;
+}
+
+/* kv = 2 z sqrt(kp m): a slide of 2 kg, and a hinge whose body is 3 m from the axis: 1 + 2 9 kg m^2, of which the gear
+ * makes a quarter. springdamper: a mass-spring-damper with T and z. */
+static void gains_from_masses(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD(
+        SLIDE("s")
+            BODY("h", "",
+                 "<joint name='h' axis='0 0 1' armature='0.5'/><inertial pos='3 0 0' mass='2' diaginertia='1 1 1'/>")
+                BODY("d", "",
+                     INERTIAL
+                     "<joint name='d' type='slide' springdamper='0.5 0.25'/>")) "<actuator><position joint='s' kp='50' "
+                                                                                "dampratio='0.7'/>"
+                                                                                "<position joint='h' kp='10' "
+                                                                                "dampratio='1' gear='2'/></actuator>");
+    check_close(joint(&robot, "s").motor.damping, 2 * 0.7 * sqrt(50 * 2), 1e-12);
+    check_close(joint(&robot, "h").motor.stiffness, 4 * 10, 0);
+    check_close(joint(&robot, "h").motor.damping, 4 * 2 * sqrt(10 * (19 + 0.5) / 4), 1e-12);
+    check_close(joint(&robot, "d").stiffness, 2 / (0.5 * 0.5 * 0.25 * 0.25), 1e-12);
+    check_close(joint(&robot, "d").damping, 2 * 2 / 0.5, 1e-12);
+    st_scene_destroy(robot.scene);
+}
+
+/* The control begins at 0, moved inside its range; inheritrange: the joint's; forcerange, the same either way or not.
+ */
+static void controls_and_forces(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD(SLIDE("p") SLIDE("q") SLIDE("v") SLIDE("g") SLIDE(
+        "two")) "<actuator><position joint='p' kp='8' ctrlrange='0.5 1'/><position joint='q' kp='8' "
+                "inheritrange='0.5'/>"
+                "<velocity joint='v' kv='4' ctrlrange='2 3' forcerange='-1 5'/>"
+                "<general joint='g' gaintype='affine' gainprm='0 -3 -2' biastype='affine' biasprm='1 -4 0' "
+                "ctrlrange='2 5'/>"
+                "<motor joint='two' ctrlrange='-1 1'/><position name='hold' joint='two' kp='9'/></actuator>");
+    check_close(joint(&robot, "p").motor.target, 0.5, 0);
+    check_close(joint(&robot, "q").motor.target, 0, 0); /* of -1 .. 3 half: 0 .. 2 */
+    st_MotorDef v = joint(&robot, "v").motor, g = joint(&robot, "g").motor;
+    assert_int_equal(v.type, ST_MOTOR_SPEED);
+    check_close(v.target, 2, 0);
+    check_close(v.damping, 4, 0);
+    check_close(v.mid_force, 2, 0);
+    check_close(v.max_force, 3, 0);
+    check_close(g.stiffness, 4 + 3 * 2, 0); /* u = 2 */
+    check_close(g.damping, 2 * 2, 0);
+    check_close(g.target, 1 / 10.0, 0);
+    assert_int_equal(joint(&robot, "two").motor.type, ST_MOTOR_FORCE);
+    assert_int_equal(joint(&robot, "hold").type, ST_JOINT_TENDON); /* the second actuator of a joint */
+    check_close(joint(&robot, "hold").motor.stiffness, 9, 0);
+    st_scene_destroy(robot.scene);
+}
+
+static void tendons(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD(SLIDE("a") SLIDE("b") "<site name='w' pos='0 0 5'/>" BODY(
+        "m", "pos='3 0 0'",
+        "<freejoint/>" INERTIAL "<site name='end' pos='1 0 0'/>"
+        "<geom name='drum' type='cylinder' size='0.2 1' euler='1.5707963267948966 0 0' pos='0 0 1' contype='0' "
+        "conaffinity='0'/>"
+        "<site name='side' pos='0 0 3'/>")) "<tendon><fixed name='sum' range='-1 2' springlength='0.5 0.75' "
+                                            "stiffness='4'><joint joint='a' coef='0.5'/>"
+                                            "<joint joint='b' coef='-2'/></fixed>"
+                                            "<spatial name='rope' damping='3'><site site='w'/><geom geom='drum' "
+                                            "sidesite='side'/><site site='end'/>"
+                                            "<pulley divisor='2'/><site site='w'/><site site='side'/></spatial>"
+                                            "<fixed><joint joint='a' coef='1'/></fixed></tendon>"
+                                            "<actuator><motor name='pull' tendon='sum' gear='3' forcerange='0 "
+                                            "10'/></actuator>");
+    st_JointDef sum = joint(&robot, "sum"), rope = joint(&robot, "rope");
+    assert_int_equal(sum.n_path, 2);
+    check_close(sum.path[1].coefficient, -2, 0);
+    check_close(sum.lower, -1, 0);
+    check_close(sum.rest, 0.5, 0);
+    check_close(sum.slack, 0.25, 0);
+    assert_int_equal(sum.motor.type, ST_MOTOR_FORCE);
+    check_close(sum.motor.max_force, 15, 0);
+    check_close(sum.motor.mid_force, 15, 0);
+    assert_int_equal(rope.n_path, 6);
+    assert_int_equal(rope.path[1].kind, ST_TENDON_CYLINDER);
+    check_vector(rope.path[1].axis, vec3(0, -1, 0), 1e-12);
+    check_close(rope.path[1].radius, 0.2, 0);
+    check_vector(rope.path[1].side, vec3(0, 0, 3), 0);
+    check_vector(rope.path[2].point, vec3(1, 0, 0), 0);
+    check_close(rope.path[3].coefficient, 2, 0);
+    assert_int_equal(st_scene_joint_count(robot.scene), 4); /* two slides, two tendons: the third only measures */
+    st_scene_destroy(robot.scene);
+}
+
+/* A tetrahedron with the corners 0 and the unit vectors has V = 1/6 and its centre at 1/4 each; without its slanted
+ * face MuJoCo's way, tetrahedra to the middle of the surface, still has a mass; a square has none but that of its
+ * surface. */
+#define TETRA "vertex='0 0 0 1 0 0 0 1 0 0 0 1'"
+static void masses_of_meshes(void **state)
+{
+    (void)state;
+    Robot robot =
+        model("<asset><mesh name='t' " TETRA " face='0 2 1 0 1 3 0 3 2 1 2 3' inertia='exact'/>"
+              "<mesh name='c' " TETRA " inertia='convex'/><mesh name='l' " TETRA " face='0 2 1 0 1 3 0 3 2 1 2 3'/>"
+              "<mesh name='s' " TETRA " face='0 2 1 0 1 3 0 3 2 1 2 3' inertia='shell'/></asset>" WORLD(
+                  BODY("t", "", "<freejoint/><geom type='mesh' mesh='t' density='6'/>")
+                      BODY("c", "", "<freejoint/><geom type='mesh' mesh='c' density='6'/>")
+                          BODY("l", "", "<freejoint/><geom type='mesh' mesh='l' density='6'/>")
+                              BODY("s", "", "<freejoint/><geom type='mesh' mesh='s' density='2'/>")));
+    const char *const solid[] = {"t", "c", "l"};
+    for (int k = 0; k < 3; k++) {
+        check_close(body(&robot, solid[k]).mass, 1, 1e-12);
+        check_vector(body(&robot, solid[k]).pose.p, vec3(0.25, 0.25, 0.25), 1e-12);
+        /* int x^2 = 1/60 per volume 1/6: 1/10; about the centre Ixx = 2 (1/10 - 1/16), Ixy = -(1/20 - 1/16) */
+        check_close(body(&robot, solid[k]).inertia.m[0], 2 * (0.1 - 0.0625), 1e-12);
+        check_close(body(&robot, solid[k]).inertia.m[1], 0.0625 - 0.05, 1e-12);
+    }
+    check_close(body(&robot, "s").mass, 2 * (1.5 + sqrt(3) / 2), 1e-12);
+    st_scene_destroy(robot.scene);
+}
+
+/* A box as a mesh, and shapes fitted to it: z is the longest side, its inertia that of the box itself. */
+static void shapes_around_meshes(void **state)
+{
+    (void)state;
+#define BRICK                                                                                                          \
+    "<asset><mesh name='b' inertia='convex' vertex='-1 -2 -3 1 -2 -3 -1 2 -3 1 2 -3 -1 -2 3 1 -2 3 -1 2 3 1 2 "        \
+    "3'/></asset>"
+    Robot robot = model(
+        BRICK WORLD(BODY("box", "", "<freejoint/><geom name='x' type='box' mesh='b'/>")
+                        BODY("pill", "", "<freejoint/><geom name='x' type='capsule' mesh='b'/>")
+                            BODY("can", "", "<freejoint/><geom name='x' type='cylinder' mesh='b' pos='1 0 0'/>")));
+    st_ShapeDef shape;
+    st_ShapeId id = st_scene_find_shape(robot.scene, st_scene_find_body(robot.scene, "box"), "x");
+    assert_int_equal(st_scene_shape(robot.scene, id, &shape, NULL), ST_OK);
+    check_vector(shape.half, vec3(1, 2, 3), 1e-9);
+    id = st_scene_find_shape(robot.scene, st_scene_find_body(robot.scene, "pill"), "x");
+    assert_int_equal(st_scene_shape(robot.scene, id, &shape, NULL), ST_OK);
+    check_close(shape.radius, 1.5, 1e-9);
+    check_close(shape.length, 2 * (3 - 1.5 / 2), 1e-9);
+    check_vector(body(&robot, "can").pose.p, vec3(1, 0, 0), 1e-9);
+    st_scene_destroy(robot.scene);
+}
+
+/* Thin shells have their mass on the surface: a ball 2/3 m r^2. */
+static void shells(void **state)
+{
+    (void)state;
+    st_BodyDef ball = only_body("<geom type='sphere' size='2' mass='3' shellinertia='true'/>");
+    check_close(ball.inertia.m[0], 2 * 3 * 4 / 3.0, 1e-12);
+    /* a tube of length 2 h with its two lids: I_z = side r^2 + lids r^2/2, areas 4 pi r h and 2 pi r^2 */
+    st_BodyDef can = only_body("<geom type='cylinder' size='1 2' mass='10' shellinertia='true'/>");
+    check_close(can.mass, 10, 1e-12);
+    check_close(can.inertia.m[8], 10 * (8 + 1) / 10.0, 1e-12);
+}
+
+/* A frame in a frame, and its copies. */
+static void frames(void **state)
+{
+    (void)state;
+    Robot robot = model(WORLD("<frame pos='1 0 0' euler='0 0 1.5707963267948966'><frame pos='1 0 0'>" BODY(
+        "b", "pos='1 0 0'",
+        "<freejoint/>" INERTIAL "<frame pos='0 0 5'>"
+        "<geom name='x' type='sphere' size='1' pos='1 0 0'/></frame>") "</frame></frame>" BODY("h", "",
+                                                                                               INERTIAL
+                                                                                               "<frame euler='0 "
+                                                                                               "1.5707963267948966 0' "
+                                                                                               "pos='0 0 2'><joint "
+                                                                                               "name='h' axis='0 0 "
+                                                                                               "1'/></frame>")));
+    check_vector(body(&robot, "b").pose.p, vec3(1, 2, 0), 1e-15);
+    check_vector(joint(&robot, "h").axis, vec3(1, 0, 0), 1e-15);
+    check_vector(joint(&robot, "h").point, vec3(0, 0, 2), 1e-15);
+    st_ShapeDef shape;
+    st_ShapeId id = st_scene_find_shape(robot.scene, st_scene_find_body(robot.scene, "b"), "x");
+    assert_int_equal(st_scene_shape(robot.scene, id, &shape, NULL), ST_OK);
+    check_vector(shape.pose.p, vec3(1, 0, 5), 1e-15);
+    st_scene_destroy(robot.scene);
+}
+
+/* gravcomp, bounds on masses, flags, actuators on sites, meshes whose names have dots, bodies that never move. */
+static void bodies_and_flags(void **state)
+{
+    (void)state;
+    Robot robot = model(
+        "<option><flag contact='disable' limit='disable' gravity='disable'/></option>"
+        "<compiler boundmass='0.5' boundinertia='0.25' balanceinertia='true'/>" WORLD(
+            BODY("g", "gravcomp='0.75'",
+                 "<freejoint/>" INERTIAL "<geom type='sphere' size='1'/>"
+                 "<site name='s' pos='0 0 1' quat='0 1 0 0'/>")
+                BODY("light", "",
+                     "<joint name='l' range='-1 1'/><inertial pos='0 0 0' mass='0.1' diaginertia='9 1 0.1'/>")
+                    BODY("post", "",
+                         "<geom type='mesh' mesh='none' contype='0' conaffinity='0'/>")) "<actuator><motor name='jet' "
+                                                                                         "site='s' gear='0 0 2 0 1 "
+                                                                                         "0'/></actuator>");
+    check_close(body(&robot, "g").gravity, 0.25, 0);
+    check_close(robot.def.gravity.z, 0, 0);
+    check_close(body(&robot, "light").mass, 0.5, 0);
+    check_close(body(&robot, "light").inertia.m[0], (9 + 1 + 0.25) / 3, 1e-15);
+    assert_int_equal(st_scene_shape_count(robot.scene), 0);
+    assert_true(isinf(joint(&robot, "l").upper));
+    st_ForceDef force;
+    assert_int_equal(st_scene_force(robot.scene, st_scene_find_force(robot.scene, "jet"), &force), ST_OK);
+    check_vector(force.point, vec3(0, 0, 1), 0);
+    assert_true(force.body_axes);
+    st_scene_destroy(robot.scene);
+}
+
+/* A grid of 3 x 2 samples, as far apart along x as along y; another one that is not. */
+static void height_fields(void **state)
+{
+    (void)state;
+#define FIELD(size) "<asset><hfield name='h' nrow='2' ncol='3' size='" size "' elevation='3 5 5 1 1 2'/></asset>"
+    Robot robot = model(FIELD("1 0.5 8 1") WORLD(
+        "<geom name='x' type='hfield' hfield='h'/>" BODY("b", "pos='0 0 20'", "<freejoint/>" INERTIAL)));
+    st_ShapeDef shape;
+    assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, ST_GROUND, "x"), &shape, NULL),
+                     ST_OK);
+    assert_int_equal(shape.type, ST_SHAPE_HEIGHT_FIELD);
+    const double expected[6] = {0, 0, 2, 4, 8, 8}; /* y increasing: the last row of the text first; 1 .. 5 to 0 .. 8 */
+    for (int k = 0; k < 6; k++)
+        check_close(shape.heights[k], expected[k], 1e-15);
+    check_close(shape.spacing, 1, 0);
+    st_scene_destroy(robot.scene);
+    robot = model(FIELD("1 2 8 1") WORLD(
+        "<geom name='x' type='hfield' hfield='h'/>" BODY("b", "pos='0 0 20'", "<freejoint/>" INERTIAL)));
+    assert_int_equal(st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, ST_GROUND, "x"), &shape, NULL),
+                     ST_OK);
+    assert_int_equal(shape.type, ST_SHAPE_MESH);
+    assert_int_equal(shape.n_points, 12);
+    assert_int_equal(shape.n_triangles, 2 * (2 + 2 + 2 + 2 + 1 + 1));
+    st_scene_destroy(robot.scene);
+}
+
+/* What is refused says so by name. */
+static void refused_by_name(void **state)
+{
+    (void)state;
+    check_refused("<mujoco>\n<deformable/></mujoco>", 2, "<deformable>", "not understood");
+    check_refused("<mujoco><worldbody><body><freejoint/>" INERTIAL "\n<flexcomp/></body></worldbody></mujoco>", 2,
+                  "<flexcomp>");
+    check_refused("<mujoco><worldbody><body>" INERTIAL
+                  "<joint name='j'/></body></worldbody><actuator>\n<muscle joint='j'/>"
+                  "</actuator></mujoco>",
+                  2, "<muscle>");
+    check_refused("<mujoco><worldbody><body>" INERTIAL "<joint name='j'/></body></worldbody><tendon><fixed>\n<joint "
+                  "joint='k' coef='1'/></fixed></tendon></mujoco>",
+                  2, "there is no joint of that name");
+    check_refused("<mujoco><worldbody><body><freejoint/>" INERTIAL "\n<geom type='sdf'/></body></worldbody></mujoco>",
+                  2, "sdf");
+}
+
+/* Every file of tests/data/robots is read, and runs for half a second without exploding. */
+static void files_run(void **state)
+{
+    (void)state;
+    DIR *folder = opendir("tests/data/robots");
+    int n = 0;
+    assert_non_null(folder);
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const char *ending = strrchr(entry->d_name, '.');
+        if (ending == NULL ||
+            (strcmp(ending, ".xml") != 0 && strcmp(ending, ".urdf") != 0 && strcmp(ending, ".sdf") != 0))
+            continue;
+        if (strncmp(entry->d_name, "part-", 5) == 0) continue; /* for others to include */
+        char path[600];
+        st_Scene *scene = NULL;
+        st_System *system = NULL;
+        st_SystemDef def;
+        st_Error err = {0};
+        snprintf(path, sizeof path, "tests/data/robots/%s", entry->d_name);
+        if (st_scene_read(path, NULL, 0, &scene, &def, &err) != ST_OK) fail_msg("%s", err.message);
+        if (st_system_create(scene, &def, &system, &err) != ST_OK) fail_msg("%s: %s", path, err.message);
+        while (st_system_time(system) < 0.5)
+            if (st_system_step(system, def.h, NULL, &err) != ST_OK) fail_msg("%s: %s", path, err.message);
+        for (int k = 1; k <= st_scene_body_count(scene); k++) {
+            st_Vec3 v, w;
+            assert_int_equal(st_system_velocity(system, (st_BodyId){k}, &v, &w), ST_OK);
+            if (!(norm(v) < 100)) fail_msg("%s: a body moves at %g m/s", path, norm(v));
+        }
+        st_system_destroy(system);
+        st_scene_destroy(scene);
+        n++;
+    }
+    closedir(folder);
+    assert_true(n >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gains_from_masses),
+        cmocka_unit_test(controls_and_forces),
+        cmocka_unit_test(tendons),
+        cmocka_unit_test(masses_of_meshes),
+        cmocka_unit_test(shapes_around_meshes),
+        cmocka_unit_test(shells),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(bodies_and_flags),
+        cmocka_unit_test(height_fields),
+        cmocka_unit_test(refused_by_name),
+        cmocka_unit_test(files_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
