@@ -113,7 +113,7 @@ int refuse_scene(const Loaded *loaded, const st_Error *err)
 
 bool means_scene(const char *word)
 {
-    static const char *const endings[] = {".json", ".urdf", ".xml", ".mjcf"};
+    static const char *const endings[] = {".json", ".urdf", ".xml", ".mjcf", ".sdf", ".world", ".xacro"};
     struct stat info;
     Gallery gallery = {0};
     for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++)

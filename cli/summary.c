@@ -4,6 +4,7 @@
 #include "terminal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_BODIES     12 /* in the table of final states; more have none */
@@ -203,6 +204,24 @@ static void print_bodies(FILE *out, const Loaded *loaded)
         print_body(&fold, loaded->system, (st_BodyId){i}, body_name(loaded->scene, (st_BodyId){i}), axes, width);
 }
 
+/* Pairs of links that were drawn inside each other, and so do not touch. */
+static void print_overlaps(FILE *out, const Loaded *loaded)
+{
+    char *remarks = NULL;
+    const char *text = loaded->text;
+    if (text == NULL || (strchr(text, '<') == NULL && strstr(text, "\"robots\"") == NULL)) return;
+    st_scene_convert_text(text, strlen(text), loaded->path, (const char *const *)loaded->sets, loaded->n_sets, NULL,
+                          NULL, &remarks, NULL);
+    for (const char *line = remarks; line != NULL && *line != '\0';) {
+        char whole[1024];
+        const size_t n = strcspn(line, "\n");
+        snprintf(whole, sizeof whole, "%.*s", (int)n, line);
+        if (strstr(whole, " at the start and do not touch") != NULL) print_wrapped(out, whole, 2);
+        line += n + (line[n] == '\n');
+    }
+    free(remarks);
+}
+
 void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs)
 {
     fprintf(out, "%s%s%s (%s)\n", tone(out, BOLD), loaded->name, tone(out, PLAIN), loaded->path);
@@ -218,6 +237,7 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     print_energy(out, tally);
     print_time(out, loaded->system, tally);
     print_bodies(out, loaded);
+    print_overlaps(out, loaded);
     if (outputs->table != NULL) fprintf(out, "  table: %s\n", outputs->table);
     if (outputs->picture != NULL) fprintf(out, "  picture: %s\n", outputs->picture);
     if (outputs->recording != NULL)

@@ -638,21 +638,47 @@ static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
     json = sti_with(json, "a", body_name(robot, tie->links.a));
     json = sti_with(json, "b", body_name(robot, tie->links.b));
     json = sti_with(json, "point", sti_json_vector(pose_point(a, tie->point)));
+    if (tie->type != ST_JOINT_FIXED && tie->type != ST_JOINT_BALL)
+        json = sti_with(json, "axis", direction(rotate(a.q, tie->axis)));
+    if (tie->type == ST_JOINT_UNIVERSAL) json = sti_with(json, "axis_b", direction(rotate(a.q, tie->axis_b)));
     return add_member(robot, "joints", json, tie->links.at);
 }
 
-/* A file that is a scene by itself must have something that moves. */
-static st_Status check_moving(const sti_Robot *robot)
+/* A scene has something that can move. Where the file has nothing, a body without shapes that could turn about one axis
+ * and has no reason to. */
+static st_Status write_still(sti_Robot *robot)
 {
-    if (!robot->reader->xml || json_object_get(robot->reader->root, "bodies") != NULL) return ST_OK;
-    for (int k = 0; k < robot->n_links; k++)
-        if (robot->links[k].body == k && !stands(&robot->links[k])) return ST_OK;
-    const sti_Element *root = robot->links[0].at;
-    while (root->up != NULL)
-        root = root->up;
-    return sti_element_fail(robot->err, root,
-                            "has nothing that moves: must have a part with a mass that is free, or held by a joint "
-                            "that moves");
+    const json_t *bodies = json_object_get(robot->reader->root, "bodies");
+    if (!robot->reader->xml) return ST_OK;
+    for (size_t k = 0; k < json_array_size(bodies); k++)
+        if (!json_is_true(json_object_get(json_array_get(bodies, k), "fixed"))) return ST_OK;
+    json_t *body = json_pack("{s:s, s:f, s:f, s:[s, s, s, s, s]}", "name", "still", "mass", 1.0, "inertia", 1.0,
+                             "locks", "x", "y", "z", "ry", "rz");
+    STI_TRY(sti_remark(robot, "nothing in it moves; a body \"still\" is there because a scene must have one that can"));
+    return add_member(robot, "bodies", body, robot->links[0].at);
+}
+
+/* The links of a tree stand together: those below the world are trees of their own. */
+static st_Status note_body(sti_Robot *robot, int k)
+{
+    sti_Reader *reader = robot->reader;
+    char name[400];
+    int top = k;
+    if (!robot->def.self_collision || robot->def.overlaps) return ST_OK;
+    while (robot->links[top].parent >= 0 && !robot->links[robot->links[top].parent].world)
+        top = robot->links[top].parent;
+    if (reader->n_robot_bodies == reader->robot_bodies_room) {
+        const size_t room = 2 * reader->robot_bodies_room + 32;
+        sti_RobotBody *grown = realloc(reader->robot_bodies, room * sizeof *grown);
+        if (grown == NULL) return sti_robot_memory(robot);
+        reader->robot_bodies = grown;
+        reader->robot_bodies_room = room;
+    }
+    snprintf(name, sizeof name, "%s%.250s", robot->prefix, robot->links[k].body_name);
+    const char *kept = sti_xml_keep_text(robot->files, name);
+    if (kept == NULL) return sti_robot_memory(robot);
+    reader->robot_bodies[reader->n_robot_bodies++] = (sti_RobotBody){kept, robot->file, reader->n_trees + top};
+    return ST_OK;
 }
 
 st_Status sti_robot_assemble(sti_Robot *robot)
@@ -664,10 +690,14 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     STI_TRY(share_masses(robot));
     name_bodies(robot);
     ground_root(robot);
-    STI_TRY(check_moving(robot));
     STI_TRY(write_ground(robot));
     for (int k = 0; k < robot->n_links; k++)
-        if (robot->links[k].body == k) STI_TRY(write_body(robot, k));
+        if (robot->links[k].body == k) {
+            STI_TRY(write_body(robot, k));
+            STI_TRY(note_body(robot, k));
+        }
+    STI_TRY(write_still(robot));
+    robot->reader->n_trees += robot->n_links;
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
         bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !stands(link));

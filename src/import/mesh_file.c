@@ -1,4 +1,4 @@
-/* import/mesh_file.c -- Wavefront OBJ and STL, as much of them as geometry needs.
+/* import/mesh_file.c -- Wavefront OBJ, STL and MSH, as much of them as geometry needs. COLLADA: mesh_dae.c.
  *
  * OBJ: lines `v x y z` and `f a b c ...`, where a corner is `point`, `point/texture` or `point/texture/normal`,
  * counted from 1, or from the end where negative; a face of more than three corners is a fan. Other lines
@@ -38,7 +38,7 @@ static bool make_room(void **memory, size_t *room, size_t count, size_t size)
     return true;
 }
 
-static st_Status add_point(sti_Model *m, const char *label, int line, st_Vec3 p, st_Error *err)
+st_Status sti_model_point(sti_Model *m, const char *label, int line, st_Vec3 p, st_Error *err)
 {
     if (!sti_within(p.x, STI_LARGEST) || !sti_within(p.y, STI_LARGEST) || !sti_within(p.z, STI_LARGEST))
         return sti_fail(err, ST_ERR_FORMAT, "%s:%d: point (%g, %g, %g), each must be from %g to %g", label, line, p.x,
@@ -49,7 +49,7 @@ static st_Status add_point(sti_Model *m, const char *label, int line, st_Vec3 p,
     return ST_OK;
 }
 
-static st_Status add_triangle(sti_Model *m, const char *label, int a, int b, int c, st_Error *err)
+st_Status sti_model_triangle(sti_Model *m, const char *label, int a, int b, int c, st_Error *err)
 {
     size_t n = 3 * ((size_t)m->n_triangles + 1);
     if (m->n_triangles >= MOST || !make_room((void **)&m->triangles, &m->triangles_room, n, sizeof(int)))
@@ -123,7 +123,7 @@ static st_Status obj_face(sti_Model *m, const char *label, int line, const char 
         while (*from != '\0' && *from != ' ' && *from != '\t') /* texture and normal */
             from++;
         corners++;
-        if (corners >= 3) STI_TRY(add_triangle(m, label, first, last, (int)index, err));
+        if (corners >= 3) STI_TRY(sti_model_triangle(m, label, first, last, (int)index, err));
         if (corners == 1) first = (int)index;
         last = (int)index;
     }
@@ -140,7 +140,7 @@ static st_Status obj_line(sti_Model *m, const char *label, int number, const cha
     st_Vec3 p;
     if (!three_numbers(at + 1, &p))
         return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.40s\" must be three numbers after v", label, number, at);
-    return add_point(m, label, number, p, err);
+    return sti_model_point(m, label, number, p, err);
 }
 
 static st_Status stl_line(sti_Model *m, const char *label, int number, const char *line, st_Error *err)
@@ -150,7 +150,7 @@ static st_Status stl_line(sti_Model *m, const char *label, int number, const cha
     if (strncasecmp(at, "vertex", 6) != 0) return ST_OK;
     if (!three_numbers(at + 6, &p))
         return sti_fail(err, ST_ERR_FORMAT, "%s:%d: \"%.40s\" must be three numbers after vertex", label, number, at);
-    return add_point(m, label, number, p, err);
+    return sti_model_point(m, label, number, p, err);
 }
 
 typedef st_Status ReadLine(sti_Model *m, const char *label, int number, const char *line, st_Error *err);
@@ -188,7 +188,7 @@ static st_Status read_binary_stl(const unsigned char *p, uint32_t n, const char 
     for (uint32_t t = 0; t < n; t++) {
         const unsigned char *corner = p + STL_HEADER + (size_t)t * STL_RECORD + 12; /* past the normal */
         for (int k = 0; k < 3; k++, corner += 12)
-            STI_TRY(add_point(
+            STI_TRY(sti_model_point(
                 m, label, 0, (st_Vec3){little_float(corner), little_float(corner + 4), little_float(corner + 8)}, err));
     }
     return ST_OK;
@@ -236,7 +236,7 @@ static st_Status join_corners(sti_Model *m, const char *label, st_Error *err)
     }
     for (int k = 0; k + 2 < n && status == ST_OK; k += 3)
         if (number[k] != number[k + 1] && number[k + 1] != number[k + 2] && number[k + 2] != number[k])
-            status = add_triangle(m, label, number[k], number[k + 1], number[k + 2], err);
+            status = sti_model_triangle(m, label, number[k], number[k + 1], number[k + 2], err);
     m->n_points = points;
     free(corner);
     free(number);
@@ -256,19 +256,53 @@ static st_Status read_stl(const char *text, size_t length, const char *label, st
     return join_corners(m, label, err);
 }
 
+/* ---- MSH ------------------------------------------------------------------------------------------ */
+
+/* MuJoCo's own: four counts (points, normals, texture coordinates, triangles), then floats and indices. */
+static st_Status read_msh(const unsigned char *p, size_t length, const char *label, sti_Model *m, st_Error *err)
+{
+    uint32_t n[4] = {0};
+    for (size_t k = 0; k < 4 && length >= 16; k++)
+        n[k] = little_word(p + 4 * k);
+    const size_t whole = 16 + 12 * (size_t)n[0] + 12 * (size_t)n[1] + 8 * (size_t)n[2] + 12 * (size_t)n[3];
+    if (length < 16 || length != whole)
+        return sti_fail(err, ST_ERR_FORMAT, "%s: has %zu bytes, its counts say %zu", label, length, whole);
+    const unsigned char *at = p + 16;
+    for (uint32_t k = 0; k < n[0]; k++, at += 12)
+        STI_TRY(
+            sti_model_point(m, label, 0, (st_Vec3){little_float(at), little_float(at + 4), little_float(at + 8)}, err));
+    at += 12 * (size_t)n[1] + 8 * (size_t)n[2];
+    for (uint32_t k = 0; k < n[3]; k++, at += 12) {
+        const uint32_t t[3] = {little_word(at), little_word(at + 4), little_word(at + 8)};
+        if (t[0] >= n[0] || t[1] >= n[0] || t[2] >= n[0])
+            return sti_fail(err, ST_ERR_FORMAT, "%s: a triangle names a point beyond %u", label, n[0]);
+        STI_TRY(sti_model_triangle(m, label, (int)t[0], (int)t[1], (int)t[2], err));
+    }
+    return ST_OK;
+}
+
 /* ---- doors --------------------------------------------------------------------------------------- */
 
-st_Status sti_model_parse(const char *text, size_t length, bool obj, const char *label, sti_Model *out, st_Error *err)
+st_Status sti_model_parse(const char *text, size_t length, const char *ending, const char *label, sti_Model *out,
+                          st_Error *err)
 {
-    STI_TRY(obj ? read_lines(text, length, label, obj_line, out, err) : read_stl(text, length, label, out, err));
+    if (strcasecmp(ending, ".obj") == 0)
+        STI_TRY(read_lines(text, length, label, obj_line, out, err));
+    else if (strcasecmp(ending, ".dae") == 0)
+        STI_TRY(sti_dae_parse(text, length, label, out, err));
+    else if (strcasecmp(ending, ".msh") == 0)
+        STI_TRY(read_msh((const unsigned char *)text, length, label, out, err));
+    else
+        STI_TRY(read_stl(text, length, label, out, err));
     if (out->n_points > 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: has no points", label);
 }
 
-static bool ends_in(const char *path, const char *ending)
+bool sti_is_model_file(const char *path)
 {
-    size_t n = strlen(path), e = strlen(ending);
-    return n >= e && strcasecmp(path + n - e, ending) == 0;
+    const char *ending = strrchr(path, '.');
+    return ending != NULL && (strcasecmp(ending, ".obj") == 0 || strcasecmp(ending, ".stl") == 0 ||
+                              strcasecmp(ending, ".dae") == 0 || strcasecmp(ending, ".msh") == 0);
 }
 
 static st_Status read_bytes(FILE *file, const char *path, char **text, size_t *length, st_Error *err)
@@ -288,15 +322,15 @@ static st_Status read_bytes(FILE *file, const char *path, char **text, size_t *l
 st_Status sti_model_read(const char *path, sti_Model *out, st_Error *err)
 {
     *out = (sti_Model){0};
-    if (!ends_in(path, ".obj") && !ends_in(path, ".stl"))
-        return sti_fail(err, ST_ERR_FORMAT, "%s: must be a file .obj or .stl", path);
+    if (!sti_is_model_file(path))
+        return sti_fail(err, ST_ERR_FORMAT, "%s: must be a file .obj, .stl, .dae or .msh", path);
     FILE *file = fopen(path, "rb");
     if (file == NULL) return sti_fail(err, ST_ERR_FILE, "%s: could not be opened", path);
     char *text;
     size_t length = 0;
     st_Status status = read_bytes(file, path, &text, &length, err);
     fclose(file);
-    if (status == ST_OK) status = sti_model_parse(text, length, ends_in(path, ".obj"), path, out, err);
+    if (status == ST_OK) status = sti_model_parse(text, length, strrchr(path, '.'), path, out, err);
     free(text);
     if (status != ST_OK) sti_model_free(out);
     return status;

@@ -14,7 +14,7 @@
 
 /* ---- <compiler>, <option> ------------------------------------------------------------------------ */
 
-static st_Status read_meshdir(sti_Mjcf *m, const sti_Element *at)
+static st_Status read_meshdir(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
 {
     const char *folder = sti_attribute(at, "meshdir");
     if (folder == NULL) folder = sti_attribute(at, "assetdir");
@@ -23,17 +23,76 @@ static st_Status read_meshdir(sti_Mjcf *m, const sti_Element *at)
     bool slash = folder[strlen(folder) - 1] == '/';
     if (snprintf(path, sizeof path, "%s%s", folder, slash ? "" : "/") >= (int)sizeof path)
         return sti_element_fail(m->robot->err, at, "meshdir is too long");
-    m->meshdir = sti_xml_keep_text(m->robot->files, path);
-    return m->meshdir != NULL ? ST_OK : sti_robot_memory(m->robot);
+    context->meshdir = sti_xml_keep_text(m->robot->files, path);
+    return context->meshdir != NULL ? ST_OK : sti_robot_memory(m->robot);
 }
 
-static st_Status read_eulerseq(sti_Mjcf *m, const sti_Element *at)
+static st_Status read_eulerseq(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
 {
     const char *word = sti_attribute(at, "eulerseq");
     if (word == NULL) return ST_OK;
     if (strlen(word) != 3 || strspn(word, "xyzXYZ") != 3)
         return sti_element_fail(m->robot->err, at, "eulerseq is \"%.20s\", must be three of x, y, z, X, Y, Z", word);
-    memcpy(m->eulerseq, word, 4);
+    memcpy(context->eulerseq, word, 4);
+    return ST_OK;
+}
+
+/* What holds for the elements of its own model, attached ones apart. */
+static st_Status read_units(const sti_Mjcf *m, const sti_Element *at, sti_MjcfContext *context)
+{
+    const char *angle = sti_attribute(at, "angle");
+    if (angle != NULL && !sti_mjcf_word("degree radian", angle))
+        return sti_element_fail(m->robot->err, at, "angle is \"%.20s\", must be degree or radian", angle);
+    if (angle != NULL) context->angle = angle[0] == 'r' ? 1 : STI_PI / 180;
+    STI_TRY(sti_mjcf_flag(m, at, "autolimits", &context->autolimits));
+    STI_TRY(read_eulerseq(m, at, context));
+    return read_meshdir(m, at, context);
+}
+
+static sti_MjcfContext *find_context(const sti_Mjcf *m, const char *file)
+{
+    for (sti_MjcfContext *context = m->contexts; context != NULL; context = context->next)
+        if (strcmp(context->file, file) == 0) return context;
+    return NULL;
+}
+
+const sti_MjcfContext *sti_mjcf_context(const sti_Mjcf *m, const sti_Element *element)
+{
+    const sti_MjcfContext *context = find_context(m, element->file);
+    return context != NULL ? context->same != NULL ? context->same : context : m->contexts;
+}
+
+static st_Status new_context(sti_Mjcf *m, const char *file, sti_MjcfContext **out)
+{
+    *out = find_context(m, file);
+    if (*out != NULL) return ST_OK;
+    *out = sti_xml_keep(m->robot->files, sizeof **out);
+    if (*out == NULL) return sti_robot_memory(m->robot);
+    **out =
+        (sti_MjcfContext){.file = file, .angle = STI_PI / 180, .eulerseq = "xyz", .autolimits = true, .meshdir = ""};
+    sti_MjcfContext **tail = &m->contexts; /* the first is that of the file itself */
+    while (*tail != NULL)
+        tail = &(*tail)->next;
+    *tail = *out;
+    return ST_OK;
+}
+
+st_Status sti_mjcf_add_context(sti_Mjcf *m, const sti_Element *root)
+{
+    sti_MjcfContext *context;
+    STI_TRY(new_context(m, root->file, &context));
+    for (const sti_Element *at = root->first; at != NULL; at = at->next)
+        if (sti_element_is(at, "compiler")) STI_TRY(read_units(m, at, context));
+    return ST_OK;
+}
+
+st_Status sti_mjcf_same_context(sti_Mjcf *m, const char *file, const char *as)
+{
+    sti_MjcfContext *context;
+    const sti_MjcfContext *other = find_context(m, as);
+    STI_TRY(new_context(m, file, &context));
+    if (other != NULL && other->same != NULL) other = other->same;
+    if (other != context) context->same = other;
     return ST_OK;
 }
 
@@ -43,20 +102,16 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
                                "boundinertia settotalmass inertiagrouprange balanceinertia fitaabb exactmeshinertia";
     static const char passed[] = "texturedir discardvisual fusestatic usethread strippath convexhull alignfree "
                                  "saveinertial conflict";
-    const char *angle = sti_attribute(at, "angle"), *from = sti_attribute(at, "inertiafromgeom");
+    const char *from = sti_attribute(at, "inertiafromgeom");
     const char *coordinate = sti_attribute(at, "coordinate");
     double mass = 0, inertia = 0, total = -1, groups[2] = {0, 5};
     STI_TRY(sti_mjcf_check(m, at, read, passed));
-    if (angle != NULL && !sti_mjcf_word("degree radian", angle))
-        return sti_element_fail(m->robot->err, at, "angle is \"%.20s\", must be degree or radian", angle);
-    if (angle != NULL) m->angle = angle[0] == 'r' ? 1 : STI_PI / 180;
     if (from != NULL && !sti_mjcf_word("true false auto", from))
         return sti_element_fail(m->robot->err, at, "inertiafromgeom is \"%.20s\", must be true, false or auto", from);
     if (from != NULL) m->from_geoms = from[0] == 't', m->not_from_geoms = from[0] == 'f';
     if (coordinate != NULL && !sti_mjcf_word("local global", coordinate))
         return sti_element_fail(m->robot->err, at, "coordinate is \"%.20s\", must be local or global", coordinate);
     if (coordinate != NULL) m->global = coordinate[0] == 'g';
-    STI_TRY(sti_mjcf_flag(m, at, "autolimits", &m->autolimits));
     STI_TRY(sti_numbers(m->robot->err, at, "boundmass", 1, false, &mass));
     STI_TRY(sti_numbers(m->robot->err, at, "boundinertia", 1, false, &inertia));
     STI_TRY(sti_numbers(m->robot->err, at, "settotalmass", 1, false, &total));
@@ -69,8 +124,7 @@ static st_Status read_compiler(sti_Mjcf *m, const sti_Element *at)
     if (total > 0) m->total_mass = total;
     if (sti_attribute(at, "inertiagrouprange") != NULL)
         m->first_group = (int)fmax(groups[0], -1e9), m->last_group = (int)fmin(groups[1], 1e9);
-    STI_TRY(read_eulerseq(m, at));
-    return read_meshdir(m, at);
+    return read_units(m, at, m->contexts); /* one of an included file, too, holds for all of the model */
 }
 
 /* What flags switch off; the others are about MuJoCo's numerics. */
@@ -109,8 +163,8 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     STI_TRY(sti_numbers(m->robot->err, at, "viscosity", 1, false, &m->viscosity));
     STI_TRY(sti_numbers(m->robot->err, at, "wind", 3, false, m->wind));
     if (!(*h > 0)) return sti_element_fail(m->robot->err, at, "timestep is %g, must be > 0", *h);
-    if (m->density != 0) STI_TRY(sti_mjcf_unknown(m, at, "density"));
-    if (m->viscosity != 0) STI_TRY(sti_mjcf_unknown(m, at, "viscosity"));
+    if (m->density != 0) STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, "density")));
+    if (m->viscosity != 0) STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, "viscosity")));
     read_flags(m, at, gravity);
     return ST_OK;
 }
@@ -204,15 +258,16 @@ static st_Status read_content(sti_Mjcf *m, int k, const sti_Element *body)
     bool from_geoms = m->from_geoms || (!m->not_from_geoms && inertial == NULL);
     for (const sti_Element *at = sti_mjcf_member(body, NULL); at != NULL; at = sti_mjcf_member(body, at)) {
         if (sti_element_is(at, "geom"))
-            STI_TRY(sti_mjcf_geom(m, k, at, from_geoms && m->robot->links[k].moves));
+            STI_TRY(sti_note_problem(m->robot, sti_mjcf_geom(m, k, at, from_geoms && m->robot->links[k].moves)));
         else if (sti_element_is(at, "site"))
-            STI_TRY(read_site(m, k, at));
+            STI_TRY(sti_note_problem(m->robot, read_site(m, k, at)));
         else if (sti_mjcf_word("camera light", at->name))
             sti_skip(m->robot, at->name[0] == 'c' ? "<camera>" : "<light>");
         else if (!sti_mjcf_word("body joint freejoint inertial", at->name))
-            STI_TRY(sti_mjcf_unknown(m, at, NULL));
+            STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, NULL)));
     }
-    if (inertial != NULL && !from_geoms) STI_TRY(read_inertial(m, &m->robot->links[k], inertial));
+    if (inertial != NULL && !from_geoms)
+        STI_TRY(sti_note_problem(m->robot, read_inertial(m, &m->robot->links[k], inertial)));
     return ST_OK;
 }
 
@@ -308,7 +363,12 @@ static st_Status read_bodies(sti_Mjcf *m, const sti_Element *at, int parent)
     for (const sti_Element *body = sti_mjcf_member(at, NULL); body != NULL; body = sti_mjcf_member(at, body)) {
         int k;
         if (!sti_element_is(body, "body")) continue;
-        STI_TRY(add_body(m, body, parent, &k));
+        const int before = m->robot->n_problems;
+        STI_TRY(sti_note_problem(m->robot, add_body(m, body, parent, &k)));
+        if (m->robot->n_problems > before) { /* what is below it may be fine, but has nothing to hang on */
+            k = m->robot->n_links - 1;
+            if (k < 1 || m->robot->links[k].at != body) continue;
+        }
         STI_TRY(read_bodies(m, body, k));
     }
     return ST_OK;
@@ -393,28 +453,6 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
 
 /* ---- the whole ----------------------------------------------------------------------------------- */
 
-/* <include file="..."/> gives way to what the root of that file holds. `left` bounds rings. */
-static st_Status expand_includes(sti_Mjcf *m, sti_Element *element, int *left)
-{
-    for (sti_Element **at = &element->first; *at != NULL;) {
-        if (!sti_element_is(*at, "include")) {
-            STI_TRY(expand_includes(m, *at, left));
-            at = &(*at)->next;
-            continue;
-        }
-        sti_Element *include = *at, *root = NULL;
-        const char *file = sti_attribute(include, "file");
-        if (file == NULL) return sti_element_fail(m->robot->err, include, "file is missing");
-        if (--*left < 0) return sti_element_fail(m->robot->err, include, "is one too many, must be at most 100");
-        STI_TRY(sti_robot_include(m->robot, include, file, &root));
-        for (sti_Element *child = root->first; child != NULL; child = child->next)
-            child->up = element;
-        if (root->last != NULL) root->last->next = include->next;
-        *at = root->first != NULL ? root->first : include->next;
-    }
-    return ST_OK;
-}
-
 static st_Status check_sections(const sti_Mjcf *m)
 {
     for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
@@ -429,7 +467,7 @@ static st_Status check_sections(const sti_Mjcf *m)
             if (!sti_element_is(at, "size") && !sti_element_is(at, "visual")) sti_skip(m->robot, kept);
             continue;
         }
-        STI_TRY(sti_mjcf_unknown(m, at, NULL));
+        STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, NULL)));
     }
     return ST_OK;
 }
@@ -438,8 +476,8 @@ static st_Status read_settings(sti_Mjcf *m)
 {
     double h = 0.002, gravity[3] = {0, 0, -9.81};
     for (const sti_Element *at = m->root->first; at != NULL; at = at->next) {
-        if (sti_element_is(at, "compiler")) STI_TRY(read_compiler(m, at));
-        if (sti_element_is(at, "option")) STI_TRY(read_option(m, at, &h, gravity));
+        if (sti_element_is(at, "compiler")) STI_TRY(sti_note_problem(m->robot, read_compiler(m, at)));
+        if (sti_element_is(at, "option")) STI_TRY(sti_note_problem(m->robot, read_option(m, at, &h, gravity)));
         if (sti_element_is(at, "default")) STI_TRY(sti_mjcf_check_defaults(m, at));
     }
     return write_option(m, h, gravity);
@@ -462,21 +500,13 @@ static void scale_masses(const sti_Mjcf *m)
 
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
 {
-    sti_Mjcf m = {.robot = robot,
-                  .root = root,
-                  .angle = STI_PI / 180,
-                  .eulerseq = "xyz",
-                  .autolimits = true,
-                  .meshdir = "",
-                  .first_group = -1000000000,
-                  .last_group = 1000000000};
-    int left = 100;
+    sti_Mjcf m = {.robot = robot, .root = root, .first_group = -1000000000, .last_group = 1000000000};
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index}, fixed = {&place, "fixed", 0};
     if (json_object_get(robot->entry, "fixed") != NULL)
         return sti_report(robot->reader, &fixed, ST_ERR_FORMAT,
                           "robot \"%.80s\": fixed is for URDF, must be left out: MJCF says so by a free joint, or none",
                           robot->file);
-    STI_TRY(expand_includes(&m, root, &left));
+    STI_TRY(sti_mjcf_expand(&m, root));
     STI_TRY(check_sections(&m));
     STI_TRY(sti_mjcf_check_classes(&m, root));
     STI_TRY(read_settings(&m));
@@ -494,9 +524,10 @@ st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root)
     STI_TRY(sti_mjcf_armatures(&m));
     for (const sti_Element *section = root->first; section != NULL; section = section->next)
         for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            if (sti_mjcf_word("contact equality tendon", section->name)) STI_TRY(read_member(&m, section, at));
+            if (sti_mjcf_word("contact equality tendon", section->name))
+                STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));
     for (const sti_Element *section = root->first; section != NULL; section = section->next)
         for (const sti_Element *at = section->first; at != NULL; at = at->next)
-            if (sti_element_is(section, "actuator")) STI_TRY(read_member(&m, section, at));
+            if (sti_element_is(section, "actuator")) STI_TRY(sti_note_problem(robot, read_member(&m, section, at)));
     return ST_OK;
 }

@@ -15,16 +15,24 @@ typedef struct sti_MjcfPlace {
     struct sti_MjcfPlace *next;
 } sti_MjcfPlace;
 
+/* <compiler>: what its angles and files mean. An attached model has its own. */
+typedef struct sti_MjcfContext {
+    const char *file;
+    const struct sti_MjcfContext *same; /* the one of the file that included it; NULL: its own          */
+    double angle;                       /* one unit of the file's angles [rad]                                      */
+    char eulerseq[4];                   /* axes of euler angles; capitals: fixed ones                               */
+    bool autolimits;                    /* a range is a limit unless the file says otherwise                        */
+    const char *meshdir;                /* "", or a folder with its slash                                           */
+    struct sti_MjcfContext *next;
+} sti_MjcfContext;
+
 typedef struct sti_Mjcf {
     sti_Robot *robot;
     const sti_Element *root;
-    double angle;                    /* one unit of the file's angles [rad]                                          */
-    char eulerseq[4];                /* axes of euler angles; capitals: fixed ones                                   */
-    bool autolimits;                 /* a range is a limit unless the file says otherwise                             */
-    bool from_geoms, not_from_geoms; /* masses: always, never; else where there is no <inertial>       */
-    const char *meshdir;             /* "", or a folder with its slash                                 */
-    bool global;                     /* all of the file is in the frame of the world                   */
-    double total_mass;               /* that masses are scaled to; 0: as they are                      */
+    sti_MjcfContext *contexts;        /* the first: of the file itself                                  */
+    bool from_geoms, not_from_geoms;  /* masses: always, never; else where there is no <inertial>       */
+    bool global;                      /* all of the file is in the frame of the world                   */
+    double total_mass;                /* that masses are scaled to; 0: as they are                      */
     double least_mass, least_inertia; /* of bodies that move: boundmass, boundinertia                  */
     bool balance;                     /* inertias that no body has become balls: balanceinertia         */
     bool fit_box;                     /* shapes are fitted to the bounding box of a mesh: fitaabb       */
@@ -36,6 +44,15 @@ typedef struct sti_Mjcf {
     double density, viscosity, wind[3];
 } sti_Mjcf;
 
+/* ---- other files: mjcf_expand.c, mjcf.c -------------------------------------------------------------- */
+
+/* <include>, <replicate> and <attach> give way to what they stand for. */
+st_Status sti_mjcf_expand(sti_Mjcf *m, sti_Element *root);
+/* Of the file that an element is in. */
+const sti_MjcfContext *sti_mjcf_context(const sti_Mjcf *m, const sti_Element *element);
+st_Status sti_mjcf_add_context(sti_Mjcf *m, const sti_Element *root);
+st_Status sti_mjcf_same_context(sti_Mjcf *m, const char *file, const char *as);
+
 /* ---- attributes: mjcf_attributes.c ------------------------------------------------------------------ */
 
 /* The element that says this attribute: itself, or one of its default classes; NULL: none. */
@@ -46,6 +63,8 @@ st_Status sti_mjcf_numbers(const sti_Mjcf *m, const sti_Element *element, const 
 st_Status sti_mjcf_number(const sti_Mjcf *m, const sti_Element *element, const char *name, double *out);
 /* "true" and "false", and perhaps "auto", which leaves them as they are. */
 st_Status sti_mjcf_flag(const sti_Mjcf *m, const sti_Element *element, const char *name, bool *out);
+/* A rotation by three angles of an element. */
+st_Quat sti_mjcf_euler(const sti_Mjcf *m, const sti_Element *at, const double angles[3]);
 /* The members of a body in the order of the file, those inside <frame>s with them. at NULL: the first; NULL: the end.
  */
 const sti_Element *sti_mjcf_member(const sti_Element *body, const sti_Element *at);

@@ -59,8 +59,9 @@ st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
         const char *name = sti_attribute(element, words[k]);
         if (name == NULL || sti_element_is(element, "default") || strcmp(name, "main") == 0) continue;
         if (find_class(m->root, name) == NULL)
-            return sti_element_fail(m->robot->err, element, "%s is \"%.60s\", there is no <default> of that class",
-                                    words[k], name);
+            STI_TRY(sti_note_problem(m->robot, sti_element_fail(m->robot->err, element,
+                                                                "%s is \"%.60s\", there is no <default> of that class",
+                                                                words[k], name)));
     }
     for (const sti_Element *child = element->first; child != NULL; child = child->next)
         STI_TRY(sti_mjcf_check_classes(m, child));
@@ -160,13 +161,14 @@ static st_Status read_xyaxes(const sti_Mjcf *m, const sti_Element *element, cons
     return ST_OK;
 }
 
-static st_Quat euler(const sti_Mjcf *m, const double angles[3])
+st_Quat sti_mjcf_euler(const sti_Mjcf *m, const sti_Element *at, const double angles[3])
 {
+    const sti_MjcfContext *context = sti_mjcf_context(m, at);
     st_Quat q = {1, 0, 0, 0};
     for (int k = 0; k < 3; k++) {
-        int axis = tolower((unsigned char)m->eulerseq[k]) - 'x';
-        st_Quat turn = quat_exp(scale(m->angle * angles[k], vec3_axis(axis)));
-        bool fixed = isupper((unsigned char)m->eulerseq[k]) != 0;
+        int axis = tolower((unsigned char)context->eulerseq[k]) - 'x';
+        st_Quat turn = quat_exp(scale(context->angle * angles[k], vec3_axis(axis)));
+        bool fixed = isupper((unsigned char)context->eulerseq[k]) != 0;
         q = fixed ? quat_product(turn, q) : quat_product(q, turn);
     }
     return q;
@@ -237,9 +239,9 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
     if (form != 4 && !(length > 0))
         return sti_element_fail(m->robot->err, said, "%s is 0, must have a direction", forms[form].name);
     if (form == 0) out->q = quat_unit((st_Quat){v[0], v[1], v[2], v[3]});
-    if (form == 1) out->q = quat_exp(scale(m->angle * v[3] / length, vec3_load(v)));
+    if (form == 1) out->q = quat_exp(scale(sti_mjcf_context(m, said)->angle * v[3] / length, vec3_load(v)));
     if (form == 3) out->q = quat_between(vec3(0, 0, 1), scale(1 / length, vec3_load(v)));
-    if (form == 4) out->q = euler(m, v);
+    if (form == 4) out->q = sti_mjcf_euler(m, said, v);
     return ST_OK;
 }
 
@@ -284,7 +286,7 @@ st_Status sti_mjcf_check(const sti_Mjcf *m, const sti_Element *element, const ch
         if (sti_mjcf_word(passed, name))
             STI_TRY(pass(m, element, name));
         else
-            STI_TRY(sti_mjcf_unknown(m, element, name));
+            STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, element, name)));
     }
     return ST_OK;
 }
@@ -301,7 +303,7 @@ st_Status sti_mjcf_check_defaults(const sti_Mjcf *m, const sti_Element *element)
         else if (sti_mjcf_word(sti_mjcf_actuators, child->name))
             STI_TRY(sti_mjcf_check(m, child, sti_mjcf_actuator_words, sti_mjcf_actuator_passed));
         else if (!sti_mjcf_word("mesh material site camera light pair equality tendon muscle", child->name))
-            STI_TRY(sti_mjcf_unknown(m, child, NULL));
+            STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, child, NULL)));
     }
     return ST_OK;
 }

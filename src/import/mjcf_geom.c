@@ -152,7 +152,8 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     if (file == NULL && sti_attribute(mesh, "vertex") == NULL)
         return sti_element_fail(m->robot->err, mesh, "has neither file nor vertex, must have one of them");
     if (file == NULL) return inline_json(m, mesh, scales, &out->json);
-    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : m->meshdir, file) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : sti_mjcf_context(m, mesh)->meshdir, file) >=
+        (int)sizeof path)
         return sti_element_fail(m->robot->err, mesh, "the path of its file is too long");
     return sti_robot_mesh(m->robot, mesh, path, scales, &out->json);
 }

@@ -41,7 +41,8 @@ static st_Status read_image(const sti_Mjcf *m, const sti_Element *at, const char
     const char *found, *label = m->robot->reader->label, *slash = strrchr(label, '/');
     st_Error why = {0};
     double *pixels;
-    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : m->meshdir, file) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s%s", file[0] == '/' ? "" : sti_mjcf_context(m, at)->meshdir, file) >=
+        (int)sizeof path)
         return sti_element_fail(m->robot->err, at, "the path of its file is too long");
     STI_TRY(sti_robot_path(m->robot, at, path, &found));
     const int folder = found[0] != '/' && slash != NULL ? (int)(slash - label) + 1 : 0;

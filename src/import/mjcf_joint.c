@@ -20,7 +20,7 @@
 static st_Status read_range(const sti_Mjcf *m, const sti_Element *at, double unit, sti_RobotJoint *joint)
 {
     double range[2] = {0, 0};
-    bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
+    bool limited = sti_mjcf_context(m, at)->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
     STI_TRY(sti_mjcf_flag(m, at, "limited", &limited));
     STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
     if (!limited || m->no_limits) return ST_OK;
@@ -85,7 +85,7 @@ static st_Status read_joint(const sti_Mjcf *m, const sti_Element *at, sti_RobotJ
     if (!sti_mjcf_word("hinge slide ball free", type))
         return sti_element_fail(m->robot->err, at, "type is \"%.40s\", must be hinge, slide, ball or free", type);
     bool hinge = type[0] == 'h', slide = type[0] == 's';
-    double unit = hinge ? m->angle : 1;
+    double unit = hinge ? sti_mjcf_context(m, at)->angle : 1;
     joint->at = at;
     joint->name = sti_attribute(at, "name");
     joint->type = hinge ? ST_JOINT_REVOLUTE : slide ? ST_JOINT_PRISMATIC : ST_JOINT_BALL;

@@ -75,8 +75,8 @@ static st_Status read_properties(const sti_Mjcf *m, const sti_Element *at, sti_R
 {
     static const char *const names[] = {"stiffness", "damping", "frictionloss", "armature"};
     double value[4] = {0}, range[2] = {0, 0}, rest[2] = {-1, -1}, effort[2] = {0, 0};
-    bool limited = m->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
-    bool bounded = m->autolimits && sti_mjcf_holder(m, at, "actuatorfrcrange") != NULL;
+    bool limited = sti_mjcf_context(m, at)->autolimits && sti_mjcf_holder(m, at, "range") != NULL;
+    bool bounded = sti_mjcf_context(m, at)->autolimits && sti_mjcf_holder(m, at, "actuatorfrcrange") != NULL;
     int n = 0;
     for (int k = 0; k < 4; k++) {
         STI_TRY(sti_mjcf_number(m, at, names[k], &value[k]));

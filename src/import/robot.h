@@ -80,8 +80,9 @@ typedef struct sti_RobotPair {
 typedef struct sti_RobotTie {
     const char *name;
     sti_RobotPair links;
-    st_JointType type; /* ball or fixed        */
-    st_Vec3 point;     /* in the frame of a    */
+    st_JointType type;    /* ball, fixed; SDF: any */
+    st_Vec3 point;        /* in the frame of a    */
+    st_Vec3 axis, axis_b; /* likewise          */
 } sti_RobotTie;
 
 /* A member of a tendon's path, as st_TendonPoint has it. Points and axes are in the link's frame. */
@@ -149,11 +150,13 @@ typedef struct sti_Robot {
     int n_wrenches;
     sti_Skipped skipped[STI_MOST_SKIPPED]; /* what is not carried over                              */
     int n_skipped;
-    int n_meshes; /* shapes from files */
+    int n_meshes;   /* shapes from files                        */
+    int n_problems; /* listed so far, see sti_note_problem()    */
 } sti_Robot;
 
 st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root);
 st_Status sti_mjcf_read(sti_Robot *robot, sti_Element *root);
+st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root);
 /* A geom is in the scene's tree, as `shape`; what it is to the others is written there once all robots are read. */
 st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape);
 st_Status sti_geoms_finish(sti_Reader *reader);
@@ -177,6 +180,9 @@ void sti_robot_free(sti_Robot *robot);
 
 /* Not carried over: named once, with how often it came. `what` outlives the robot. */
 void sti_skip(sti_Robot *robot, const char *what);
+/* Something is wrong with an element, and what comes after it can be read all the same: where all errors are wanted,
+ * this one is listed, and ST_OK. Other failures are passed on. */
+st_Status sti_note_problem(sti_Robot *robot, st_Status status);
 /* A line of its own among the remarks. */
 st_Status sti_remark(sti_Robot *robot, const char *format, ...) STI_PRINTF(2, 3);
 /* Where `made` comes from. */

@@ -162,19 +162,44 @@ void sti_skip(sti_Robot *robot, const char *what)
 
 st_Status sti_remark(sti_Robot *robot, const char *format, ...)
 {
-    char text[600], line[1024];
+    char text[600];
     va_list args;
     va_start(args, format);
     int cut = vsnprintf(text, sizeof text, format, args) >= (int)sizeof text;
     va_end(args);
-    snprintf(line, sizeof line, "%.400s: %s%s\n", robot->file, text, cut ? "..." : "");
-    char **all = &robot->reader->remarks;
-    if (*all != NULL && strstr(*all, line) != NULL) return ST_OK; /* the same file taken in again */
+    return sti_reader_remark(robot->reader, "%.400s: %s%s", robot->file, text, cut ? "..." : "");
+}
+
+/* A line behind the others. */
+static bool add_line(char **all, const char *line)
+{
     size_t used = *all != NULL ? strlen(*all) : 0;
-    char *grown = realloc(*all, used + strlen(line) + 1);
-    if (grown == NULL) return sti_robot_memory(robot);
+    char *grown = realloc(*all, used + strlen(line) + 2);
+    if (grown == NULL) return false;
     *all = grown;
-    memcpy(grown + used, line, strlen(line) + 1);
+    snprintf(grown + used, strlen(line) + 2, "%s\n", line);
+    return true;
+}
+
+st_Status sti_reader_remark(sti_Reader *reader, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (reader->remarks != NULL && strstr(reader->remarks, line) != NULL) return ST_OK; /* the same file again */
+    if (!add_line(&reader->remarks, line)) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    return ST_OK;
+}
+
+st_Status sti_note_problem(sti_Robot *robot, st_Status status)
+{
+    sti_ErrorList *list = robot->reader->errors;
+    if (status != ST_ERR_FORMAT || list == NULL) return status;
+    if (list->count++ < list->room) list->item[list->count - 1] = *robot->err;
+    list->set = NULL;
+    robot->n_problems++;
     return ST_OK;
 }
 
@@ -228,7 +253,24 @@ static bool in_package(const sti_Robot *robot, const char *folder, const char *n
     return own && snprintf(out, PATH_SIZE, "%s%s", folder, rest) < PATH_SIZE && exists(robot, out);
 }
 
-/* package://NAME/REST: in the folders around the robot's file, then in those of ROS_PACKAGE_PATH. */
+/* The folders of an environment variable, apart by colons. `share`: packages are in its share/. */
+static bool in_folders(const sti_Robot *robot, const char *paths, const char *share, const char *name, const char *rest,
+                       char *out)
+{
+    char folder[PATH_SIZE];
+    while (paths != NULL && *paths != '\0') {
+        size_t n = strcspn(paths, ":");
+        if (n > 0 && n + 10 < sizeof folder) {
+            snprintf(folder, sizeof folder, "%.*s/%s", (int)n, paths, share);
+            if (in_package(robot, folder, name, rest, out)) return true;
+        }
+        paths += n + (paths[n] == ':');
+    }
+    return false;
+}
+
+/* package://NAME/REST, model://NAME/REST: in the folders around the robot's file, then in those that ROS and Gazebo
+ * look into; then REST itself around the file: the folder of the package may have another name. */
 static bool find_package(const sti_Robot *robot, const char *name, const char *rest, char *out)
 {
     char folder[PATH_SIZE];
@@ -238,14 +280,16 @@ static bool find_package(const sti_Robot *robot, const char *name, const char *r
         if (strlen(folder) + 4 > sizeof folder) break;
         sti_append(folder, sizeof folder, "../");
     }
-    const char *paths = getenv("ROS_PACKAGE_PATH");
-    while (paths != NULL && *paths != '\0') {
-        size_t n = strcspn(paths, ":");
-        if (n > 0 && n + 2 < sizeof folder) {
-            snprintf(folder, sizeof folder, "%.*s/", (int)n, paths);
-            if (in_package(robot, folder, name, rest, out)) return true;
-        }
-        paths += n + (paths[n] == ':');
+    static const char *const variables[] = {"ROS_PACKAGE_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH",
+                                            "IGN_GAZEBO_RESOURCE_PATH", "SDF_PATH"};
+    for (int k = 0; k < 5; k++)
+        if (in_folders(robot, getenv(variables[k]), "", name, rest, out)) return true;
+    if (in_folders(robot, getenv("AMENT_PREFIX_PATH"), "share/", name, rest, out)) return true;
+    snprintf(folder, sizeof folder, "%s", robot->folder);
+    for (int up = 0; up < 4; up++) {
+        if (snprintf(out, PATH_SIZE, "%s%s", folder, rest) < PATH_SIZE && exists(robot, out)) return true;
+        if (strlen(folder) + 4 > sizeof folder) break;
+        sti_append(folder, sizeof folder, "../");
     }
     return false;
 }
@@ -269,6 +313,15 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
         if (strncmp(name, "file://", 7) == 0) rest = name + 7;
         int n = snprintf(path, sizeof path, "%s%s", rest[0] == '/' ? "" : robot->folder, rest);
         if (n >= (int)sizeof path) return sti_element_fail(robot->err, at, "the path of its file is too long");
+        const int folder = scene_folder(robot->reader);
+        const char *slash = strrchr(at->file, '/');
+        if (rest[0] != '/' && !exists(robot, path) && slash != NULL &&
+            strncmp(at->file, robot->reader->label, (size_t)folder) == 0) { /* beside the file that names it */
+            char beside[PATH_SIZE];
+            n = snprintf(beside, sizeof beside, "%.*s%s", (int)(slash + 1 - at->file) - folder, at->file + folder,
+                         rest);
+            if (n < (int)sizeof beside && exists(robot, beside)) memcpy(path, beside, (size_t)n + 1);
+        }
         if (!exists(robot, path)) return sti_element_fail(robot->err, at, "there is no file \"%.120s\"", path);
     }
     *out = sti_xml_keep_text(robot->files, path);
@@ -294,12 +347,10 @@ st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char 
 
 st_Status sti_robot_mesh(sti_Robot *robot, const sti_Element *at, const char *name, const double s[3], json_t **out)
 {
-    const char *ending = strrchr(name, '.'), *path = NULL;
+    const char *path = NULL;
     const char *form = robot->def.meshes == STI_MESH_MESH ? "mesh" : "hull";
-    if (ending == NULL || (strcasecmp(ending, ".stl") != 0 && strcasecmp(ending, ".obj") != 0))
-        return sti_element_fail(robot->err, at, "\"%.80s\": a mesh must be a file .stl or .obj%s", name,
-                                ending != NULL && strcasecmp(ending, ".dae") == 0 ? "; convert the .dae to one of them"
-                                                                                  : "");
+    if (!sti_is_model_file(name))
+        return sti_element_fail(robot->err, at, "\"%.80s\": a mesh must be a file .stl, .obj, .dae or .msh", name);
     STI_TRY(sti_robot_path(robot, at, name, &path));
     if (s[0] == 0 || s[1] == 0 || s[2] == 0)
         return sti_element_fail(robot->err, at, "scale is %g %g %g, must not be 0", s[0], s[1], s[2]);
@@ -329,14 +380,18 @@ static st_Status read_root(sti_Robot *robot, sti_Element *root)
     if (robot->reader->xml) STI_TRY(sti_origin(robot->reader, scene, root));
     if (sti_element_is(root, "robot")) return sti_urdf_read(robot, root);
     if (sti_element_is(root, "mujoco")) return sti_mjcf_read(robot, root);
-    return sti_element_fail(robot->err, root, "is no robot: the root must be <robot> (URDF) or <mujoco> (MJCF)");
+    if (sti_element_is(root, "sdf")) return sti_sdf_read(robot, root);
+    return sti_element_fail(robot->err, root,
+                            "is no robot: the root must be <robot> (URDF), <mujoco> (MJCF) or <sdf> (SDF)");
 }
 
 static st_Status import(sti_Robot *robot, const char *text, size_t length)
 {
     sti_Element *root = NULL;
     STI_TRY(sti_xml_parse(robot->files, text, length, robot->file, &root, robot->err));
-    STI_TRY(read_root(robot, root));
+    st_Status status = sti_note_problem(robot, read_root(robot, root));
+    if (status == ST_OK && robot->n_problems > 0) status = ST_ERR_FORMAT; /* each is in the reader's list */
+    STI_TRY(status);
     STI_TRY(sti_robot_assemble(robot));
     return remark_skipped(robot);
 }

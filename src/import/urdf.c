@@ -97,8 +97,9 @@ static st_Status geometry_json(sti_Robot *robot, const sti_Element *form, json_t
                 return sti_element_fail(robot->err, form, "size has %g, must be three numbers > 0", size[k]);
         *out = json_pack("{s:s, s:[f, f, f]}", "type", "box", "size", size[0], size[1], size[2]);
     } else if (sti_element_is(form, "sphere")) {
-        STI_TRY(read_size(robot, form, "radius", false, &radius));
-        *out = json_pack("{s:s, s:f}", "type", "sphere", "radius", radius);
+        STI_TRY(read_size(robot, form, "radius", true, &radius));
+        *out = radius > 0 ? json_pack("{s:s, s:f}", "type", "sphere", "radius", radius)
+                          : json_pack("{s:s}", "type", "point");
     } else if (sti_element_is(form, "cylinder") || sti_element_is(form, "capsule")) {
         STI_TRY(read_size(robot, form, "radius", false, &radius));
         STI_TRY(read_size(robot, form, "length", false, &length));
@@ -174,8 +175,23 @@ static st_Status read_type(sti_Robot *robot, const sti_Element *at, int *out)
     return sti_element_fail(robot->err, at, "type is \"%.40s\"%s", word, text);
 }
 
-static st_Status read_limit(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *limit, bool bounds)
+/* A joint that cannot move holds its link where x is. */
+static st_Status lock_joint(sti_Robot *robot, sti_RobotLink *link, double x)
 {
+    sti_RobotJoint *joint = &link->joint;
+    const st_Vec3 step = scale(x / norm(joint->axis), joint->axis);
+    const bool turns = joint->type == ST_JOINT_REVOLUTE;
+    const st_Pose moved = {turns ? vec3(0, 0, 0) : step, turns ? quat_exp(step) : pose_identity().q};
+    link->pose = pose_product(link->pose, moved);
+    joint->type = ST_JOINT_FIXED;
+    joint->driven = false;
+    joint->mimics = NULL;
+    return sti_remark(robot, "joint \"%.60s\" cannot move: it is fixed at %g", joint->name, x);
+}
+
+static st_Status read_limit(sti_Robot *robot, sti_RobotLink *child, const sti_Element *limit, bool bounds)
+{
+    sti_RobotJoint *joint = &child->joint;
     double lower = 0, upper = 0, effort = 0;
     STI_TRY(sti_numbers(robot->err, limit, "lower", 1, false, &lower));
     STI_TRY(sti_numbers(robot->err, limit, "upper", 1, false, &upper));
@@ -190,9 +206,7 @@ static st_Status read_limit(sti_Robot *robot, sti_RobotJoint *joint, const sti_E
     joint->driven = true;
     if (!bounds) return ST_OK;
     if (lower > upper) return sti_element_fail(robot->err, limit, "lower is %g, must be <= upper, %g", lower, upper);
-    if (lower == upper)
-        return sti_element_fail(robot->err, limit,
-                                "lower and upper are both %g: a joint that cannot move must be fixed", lower);
+    if (lower == upper) return lock_joint(robot, child, lower);
     joint->lower = lower;
     joint->upper = upper;
     return ST_OK;
@@ -209,15 +223,14 @@ static st_Status read_dynamics(sti_Robot *robot, sti_RobotJoint *joint, const st
     return ST_OK;
 }
 
-static st_Status read_mimic(sti_Robot *robot, sti_RobotJoint *joint, const sti_Element *mimic)
+static st_Status read_mimic(sti_Robot *robot, sti_RobotLink *child, const sti_Element *mimic)
 {
+    sti_RobotJoint *joint = &child->joint;
     joint->ratio = 1;
     STI_TRY(read_text(robot, mimic, "joint", &joint->mimics));
     STI_TRY(sti_numbers(robot->err, mimic, "multiplier", 1, false, &joint->ratio));
     STI_TRY(sti_numbers(robot->err, mimic, "offset", 1, false, &joint->offset));
-    if (joint->ratio != 0) return ST_OK;
-    return sti_element_fail(robot->err, mimic,
-                            "multiplier is 0, must not be: a joint that stands still is a fixed one");
+    return joint->ratio != 0 ? ST_OK : lock_joint(robot, child, joint->offset);
 }
 
 /* The axis, (1, 0, 0) where left out. */
@@ -248,13 +261,15 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
     joint->floating = types[type].type == ST_JOINT_FREE;
     joint->type = joint->floating ? ST_JOINT_FIXED : types[type].type;
     if (types[type].axis) STI_TRY(read_axis(robot, joint, at));
-    if (limit == NULL && types[type].limits)
+    if (limit == NULL && types[type].limits && mimic == NULL)
         return sti_element_fail(robot->err, at, "has no <limit>, a %s joint must have one%s", types[type].word,
                                 type == 1 ? "; without limits it is continuous" : "");
     bool acts = joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
-    if (acts && limit != NULL) STI_TRY(read_limit(robot, joint, limit, types[type].limits));
+    if (acts && limit != NULL) STI_TRY(read_limit(robot, child, limit, types[type].limits && mimic == NULL));
+    acts = joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC;
     if (acts && dynamics != NULL) STI_TRY(read_dynamics(robot, joint, dynamics));
-    if (mimic != NULL) STI_TRY(read_mimic(robot, joint, mimic));
+    if (acts && mimic != NULL) STI_TRY(read_mimic(robot, child, mimic));
+    if (!acts && mimic != NULL) sti_skip(robot, "<mimic> of joints that do not turn or slide");
     if (!acts && joint->type == ST_JOINT_PLANAR && limit != NULL) sti_skip(robot, "<limit> of planar joints");
     if (!acts && joint->type == ST_JOINT_PLANAR && dynamics != NULL) sti_skip(robot, "<dynamics> of planar joints");
     return ST_OK;
@@ -372,8 +387,8 @@ static st_Status grow_tree(sti_Robot *robot, const Graph *graph, int root, int *
         sti_RobotLink *link = sti_robot_link(robot, name, graph->links[at], parent >= 0 ? index[parent] : -1);
         if (link == NULL) return sti_robot_memory(robot);
         index[at] = k;
-        STI_TRY(read_link(robot, link));
-        if (graph->joints[at] != NULL) STI_TRY(read_joint(robot, link, graph->joints[at]));
+        STI_TRY(sti_note_problem(robot, read_link(robot, link)));
+        if (graph->joints[at] != NULL) STI_TRY(sti_note_problem(robot, read_joint(robot, link, graph->joints[at])));
         for (int child = graph->first[at]; child >= 0; child = graph->next[child])
             order[n++] = child;
     }
@@ -405,6 +420,19 @@ static void hold_root(sti_Robot *robot)
     robot->links[0].joint.floating = said ? !robot->def.fixed : mass > 0 && strcmp(robot->links[0].name, "world") != 0;
 }
 
+/* What a transmission drives can be driven. */
+static void find_driven(sti_Robot *robot, const sti_Element *root)
+{
+    for (const sti_Element *at = root->first; at != NULL; at = at->next)
+        for (const sti_Element *part = at->first; part != NULL; part = part->next) {
+            const char *name = sti_element_is(part, "joint") ? sti_attribute(part, "name") : NULL;
+            const int k = sti_element_is(at, "transmission") && name != NULL ? sti_robot_find_joint(robot, name) : -1;
+            if (k < 0) continue;
+            sti_RobotJoint *joint = &robot->links[k].joint;
+            if (joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC) joint->driven = true;
+        }
+}
+
 static st_Status read_tree(sti_Robot *robot, const sti_Element *root, Graph *graph, int *order, int *index)
 {
     int top;
@@ -413,6 +441,7 @@ static st_Status read_tree(sti_Robot *robot, const sti_Element *root, Graph *gra
     STI_TRY(find_root(robot, graph, &top));
     STI_TRY(grow_tree(robot, graph, top, order, index));
     hold_root(robot);
+    find_driven(robot, root);
     bool free_root = robot->links[0].joint.floating;
     return sti_remark(robot, "root link \"%.60s\" %s", robot->links[0].name,
                       free_root ? "is free to move; \"fixed\": true of the robot holds it" : "stands still");

@@ -49,6 +49,8 @@ typedef struct Parse {
     sti_Xml *xml;
     const char *file; /* kept */
     sti_Element *root, *open;
+    char *text; /* of the open element so far; malloc'd */
+    size_t n_text, text_room;
     int depth;
     st_Status status; /* of our own handlers: they stop the parser */
     const char *why;
@@ -110,6 +112,40 @@ static void on_start(void *ctx, const char *name, const char **attributes)
         p->open->last->next = element;
     if (p->open != NULL) p->open->last = element;
     p->open = element;
+    p->n_text = 0;
+}
+
+static void on_text(void *ctx, const char *text, int n)
+{
+    Parse *p = ctx;
+    const size_t length = (size_t)n;
+    if (p->status != ST_OK || p->open == NULL || p->open->first != NULL) return;
+    if (p->n_text + length + 1 > p->text_room) {
+        const size_t room = 2 * (p->n_text + length) + 256;
+        char *grown = realloc(p->text, room);
+        if (grown == NULL) {
+            stop(p, ST_ERR_MEMORY, "out of memory");
+            return;
+        }
+        p->text = grown;
+        p->text_room = room;
+    }
+    memcpy(p->text + p->n_text, text, length);
+    p->n_text += length;
+}
+
+/* What was said between the tags, without the spaces around it. */
+static bool keep_text(Parse *p)
+{
+    size_t first = 0, n = p->n_text;
+    while (first < n && strchr(" \t\r\n", p->text[first]) != NULL)
+        first++;
+    while (n > first && strchr(" \t\r\n", p->text[n - 1]) != NULL)
+        n--;
+    if (n == first || p->open->first != NULL) return true;
+    p->text[n] = '\0';
+    p->open->text = sti_xml_keep_text(p->xml, p->text + first);
+    return p->open->text != NULL;
 }
 
 static void on_end(void *ctx, const char *name)
@@ -117,6 +153,8 @@ static void on_end(void *ctx, const char *name)
     Parse *p = ctx;
     (void)name;
     if (p->status != ST_OK || p->open == NULL) return;
+    if (!keep_text(p)) stop(p, ST_ERR_MEMORY, "out of memory");
+    p->n_text = 0;
     p->depth--;
     p->open = p->open->up;
 }
@@ -148,6 +186,7 @@ static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
     const size_t most = (size_t)1 << 24; /* at once: expat counts in int */
     XML_SetUserData(p->parser, p);
     XML_SetElementHandler(p->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(p->parser, on_text);
     XML_SetStartDoctypeDeclHandler(p->parser, on_doctype);
     for (size_t at = 0;;) {
         size_t piece = length - at < most ? length - at : most;
@@ -170,6 +209,7 @@ st_Status sti_xml_parse(sti_Xml *xml, const char *text, size_t length, const cha
     if (p.file != NULL) p.parser = XML_ParserCreate(NULL);
     if (p.parser == NULL) return sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
     st_Status status = parse(&p, text, length, err);
+    free(p.text);
     XML_ParserFree(p.parser);
     *root = p.root;
     return status;

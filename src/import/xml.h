@@ -1,7 +1,7 @@
 /* import/xml.h -- an XML text as a tree of elements with their attributes and lines, for the importers.
  *
  * expat reads; what it may be given is bounded here: no document type (and so no entities but XML's own five),
- * at most STI_XML_DEPTH open elements and STI_XML_BYTES bytes. Text between elements is not kept.
+ * at most STI_XML_DEPTH open elements and STI_XML_BYTES bytes. Text is kept of elements that hold nothing else.
  */
 #ifndef STI_SCENE_XML_H
 #define STI_SCENE_XML_H
@@ -19,6 +19,7 @@ typedef struct sti_Element {
     int line;                /* from 1                                                           */
     int n_attributes;        /* names and values in turn: 2 n_attributes texts                   */
     const char **attributes; /* UTF-8, whatever the text was in                                  */
+    const char *text;        /* inside it, without spaces around; NULL: none, or it holds elements */
     struct sti_Element *up, *first, *last, *next;
 } sti_Element;
 

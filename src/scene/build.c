@@ -340,5 +340,6 @@ st_Status sti_build(sti_Reader *reader)
         if (bad != ST_OK) status = bad;
         if (bad != ST_OK && !STI_GO_ON(reader, bad)) return bad;
     }
-    return status == ST_OK ? add_exclusions(reader) : status;
+    if (status == ST_OK) status = add_exclusions(reader);
+    return status == ST_OK ? sti_overlaps_exclude(reader) : status;
 }

@@ -79,7 +79,7 @@ static const sti_Kind mesh_words = {.variant_name = mesh_word};
 
 static const sti_Key robot_keys[] = {
     {"file", STI_VALUE_NAME, STI_ANY, STI_ANY, STI_FINITE, ROBOT(file), "",
-     "a URDF or MJCF file, relative to the scene; see robots.md", NULL, NULL},
+     "a URDF, MJCF or SDF file, relative to the scene; see robots.md", NULL, NULL},
     {"name", STI_VALUE_NAME, STI_ANY, 0, STI_FINITE, ROBOT(name), "",
      "stands, with a dot, before the names of its bodies, joints and forces: `a.hand`", "names as they are in the file",
      NULL},
@@ -100,6 +100,8 @@ static const sti_Key robot_keys[] = {
      "mesh files touch as their convex hull, or as the mesh itself", NULL, &mesh_words},
     {"self_collision", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(self_collision), "",
      "do its own bodies touch one another? Those that a joint connects never do", NULL, NULL},
+    {"overlaps", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(overlaps), "",
+     "do two of its bodies touch that overlap at the start? `stiction check` names them", NULL, NULL},
     {"merge", STI_VALUE_BOOLEAN, STI_ANY, 0, STI_FINITE, ROBOT(merge), "",
      "links held by fixed joints become one body; false: those with mass stay, with a joint that tells its force", NULL,
      NULL},

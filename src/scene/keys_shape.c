@@ -45,7 +45,7 @@ static const sti_Key shape_keys[] = {
      "numbers of points from 0, counter-clockwise from outside; closed: solid, else a sheet touched on both sides",
      "none", NULL},
     {"file", STI_VALUE_FILE, HULL | MESH, 0, STI_FINITE, 0, "",
-     "an OBJ or STL file, relative to the scene, in place of points and triangles", "none", NULL},
+     "an OBJ, STL, COLLADA or MSH file, relative to the scene, in place of points and triangles", "none", NULL},
     {"scale", STI_VALUE_SCALE, HULL | MESH, 0, STI_POSITIVE, 0, "",
      "points are multiplied by it: one number > 0, or three for x, y, z, where a negative one mirrors", "1", NULL},
     {"heights", STI_VALUE_HEIGHTS, HEIGHTS, HEIGHTS, STI_FINITE, 0, "m",

@@ -98,7 +98,8 @@ static bool is_xml(const sti_Reader *reader)
     while (at < length && (text[at] == '\0' ? wide : strchr(" \t\r\n", text[at]) != NULL))
         at++;
     if (at < length && (text[at] == '<' || text[at] == '{')) return text[at] == '<';
-    return ends_in(reader->label, ".urdf") || ends_in(reader->label, ".xml") || ends_in(reader->label, ".mjcf");
+    return ends_in(reader->label, ".urdf") || ends_in(reader->label, ".xml") || ends_in(reader->label, ".mjcf") ||
+           ends_in(reader->label, ".sdf") || ends_in(reader->label, ".world") || ends_in(reader->label, ".xacro");
 }
 
 /* Those of `robots` must be said before robots are read, all others can speak of what they brought. */
@@ -131,6 +132,7 @@ void sti_reader_free(sti_Reader *reader)
     free(reader->sets);
     free(reader->origins);
     free(reader->remarks);
+    free(reader->robot_bodies);
     sti_geoms_free(reader->geoms);
     json_decref(reader->root);
     sti_xml_free(&reader->files);

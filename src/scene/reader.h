@@ -50,7 +50,7 @@
     ROW(TABLE,      read_table,         table_schema,      "a list of [time, value] pairs") /* of an st_Profile */     \
     ROW(POINTS,     sti_points_read,    points_schema,     "a list of points [x, y, z]") /* the model */               \
     ROW(TRIANGLES,  sti_triangles_read, triangles_schema,  "a list of [i, j, k], numbers of points from 0") /* model */ \
-    ROW(FILE,       sti_file_read,      name_schema,       "the path of a file .obj or .stl") /* the model */          \
+    ROW(FILE,       sti_file_read,      name_schema,       "the path of a file .obj, .stl, .dae or .msh") /* the model */          \
     ROW(SCALE,      read_scale,         scale_schema,      "a number > 0, or three that are not 0") /* the object's */ \
     ROW(HEIGHTS,    sti_heights_read,   heights_schema,    "at least two rows of at least two numbers") /* st_ShapeDef */ \
     ROW(BITS,       sti_bits_read,      bits_schema,       "a list of whole numbers from 0 to 31") /* uint32_t */      \
@@ -91,7 +91,7 @@ typedef struct sti_RobotDef {
     const char *file, *name, *material; /* NULL: left out                                          */
     st_Vec3 position;                   /* of its root, in the world                               */
     st_Quat orientation;
-    bool fixed, self_collision, merge;
+    bool fixed, self_collision, overlaps, merge;
     int meshes; /* sti_MeshForm */
     st_MotorDef motor;
 } sti_RobotDef;
@@ -156,6 +156,12 @@ typedef struct sti_ErrorList {
     const char *set; /* of the last one; NULL: not from an override    */
 } sti_ErrorList;
 
+/* A body that came with a robot: links of one tree that overlap at the start do not touch, see import/overlap.c. */
+typedef struct sti_RobotBody {
+    const char *name, *file; /* kept with the files */
+    int tree;                /* of the scene        */
+} sti_RobotBody;
+
 typedef struct sti_Reader {
     const char *label; /* stands for the file in messages                                          */
     const char *text;
@@ -165,7 +171,10 @@ typedef struct sti_Reader {
     sti_Xml files; /* the robots' elements                                                     */
     sti_Origin *origins;
     size_t n_origins, origins_room;
-    char *remarks;    /* what was not carried over from robots, one a line; NULL: nothing             */
+    char *remarks; /* what was not carried over from robots, one a line; NULL: nothing             */
+    sti_RobotBody *robot_bodies;
+    size_t n_robot_bodies, robot_bodies_room;
+    int n_trees;
     sti_Geoms *geoms; /* NULL: none so far */
     sti_Set *sets;    /* those applied so far; one with a * is noted for each place it reached       */
     int n_sets, sets_room;
@@ -241,6 +250,10 @@ st_Status sti_text_read(const char *path, char **text, size_t *length, st_Error 
 
 /* Take in every member of `robots`: its bodies, joints and the rest join those of the scene. */
 st_Status sti_robots_read(sti_Reader *reader);
+/* With the scene built: links of one robot that overlap at the start do not touch. */
+st_Status sti_overlaps_exclude(sti_Reader *reader);
+/* A line among the remarks, each once. */
+st_Status sti_reader_remark(sti_Reader *reader, const char *format, ...) STI_PRINTF(2, 3);
 /* The tree of a scene that is nothing but the robot whose text this is. */
 json_t *sti_robot_scene(const char *label);
 

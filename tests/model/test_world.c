@@ -117,6 +117,11 @@ static void rows_are_gradients(void **state)
             joint.axis = random_vec(&random, 1), joint.collide = true;
             joint.axis_b = cross(joint.axis, random_vec(&random, 1));
             joint.pitch = 0.3, joint.ratio = -1.7, joint.joint_a.index1 = 3, joint.joint_b.index1 = 4;
+            const st_TendonPoint path[3] = {
+                {.kind = ST_TENDON_POINT, .body = ids[0], .point = random_vec(&random, 1)},
+                {.kind = ST_TENDON_CYLINDER, .axis = random_vec(&random, 1), .radius = 0.2, .body = ids[1]},
+                {.kind = ST_TENDON_POINT, .point = random_vec(&random, 1)}};
+            if (type == ST_JOINT_TENDON) joint.path = path, joint.n_path = 3;
             if (sti_joint_coordinates((st_JointType)type) != 0) drive(&joint, type);
             check_ok(st_scene_add_joint(f.scene, &joint, NULL, &f.err), f.err);
         }
@@ -155,8 +160,8 @@ static void rows_are_gradients(void **state)
             v[i] = check_random(&random, -1, 1);
         fill(&f, q);
         int n = gather(&f, v, value, rate);
-        assert_int_equal(f.sink.soft_rows.n_rows, 5 + 5 + 9);
-        assert_int_equal(f.sink.bounded_rows.n_rows, 2 * 9);
+        assert_int_equal(f.sink.soft_rows.n_rows, 5 + 5 + 10);
+        assert_int_equal(f.sink.bounded_rows.n_rows, 2 * 10);
         assert_true(n > 80);
         const double e = 2e-6; /* central: error e^2 (third derivative, up to 1e3) ~ 4e-9, rounding 2e-9 */
         f.model.move(f.world, q, v, e, forth);

@@ -73,7 +73,7 @@ static void bad_geometry_is_refused(void **state)
     refused(BODY("{\"type\": \"mesh\", \"points\": [[0,0,0],[1,0,0],[0,1,0]], \"triangles\": [[0,1,0.5]]}"),
             "triangles[0]");
     refused(BODY("{\"type\": \"mesh\", \"file\": \"nowhere.obj\"}"), "could not be opened");
-    refused(BODY("{\"type\": \"mesh\", \"file\": \"shape.step\"}"), ".obj or .stl");
+    refused(BODY("{\"type\": \"mesh\", \"file\": \"shape.step\"}"), ".obj, .stl, .dae or .msh");
     refused(BODY("{\"type\": \"height-field\", \"heights\": [[0,1],[2]], \"spacing\": 1}"), "heights[1]");
     refused(BODY("{\"type\": \"sphere\", \"radius\": 1, \"groups\": [32]}"), "0 to 31");
     refused("{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1}], \"exclude\": [[\"a\", \"c\"]]}", "exclude");
@@ -97,7 +97,7 @@ static void model_text(const char *text, size_t length, bool obj, int points, in
 {
     sti_Model m = {0};
     st_Error err = {0};
-    check_ok(sti_model_parse(text, length, obj, "file", &m, &err), err);
+    check_ok(sti_model_parse(text, length, obj ? ".obj" : ".stl", "file", &m, &err), err);
     assert_int_equal(m.n_points, points);
     assert_int_equal(m.n_triangles, triangles);
     sti_model_free(&m);
@@ -130,7 +130,7 @@ static void models_are_read(void **state)
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         sti_Model m = {0};
         st_Error err = {0};
-        assert_true(sti_model_parse(bad[k].text, strlen(bad[k].text), true, "file", &m, &err) != ST_OK);
+        assert_true(sti_model_parse(bad[k].text, strlen(bad[k].text), ".obj", "file", &m, &err) != ST_OK);
         if (strstr(err.message, bad[k].part) == NULL) fail_msg("\"%s\" does not say \"%s\"", err.message, bad[k].part);
         sti_model_free(&m);
     }

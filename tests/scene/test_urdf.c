@@ -332,17 +332,21 @@ static int contacts_at_start(const Robot *robot)
     return info.contacts;
 }
 
-/* Three boxes in one another: neighbours never touch, the first and the last do unless that is switched off. */
+/* Three boxes in one another: neighbours never touch, the first and the last do not because they overlap at the start,
+ * unless that is switched on. */
 static void neighbours_do_not_touch(void **state)
 {
     (void)state;
 #define SOLID(name) "<link name='" name "'>" BALL BOX "</link>"
     const char *text = "<robot name='r'>" SOLID("a") SOLID("b") SOLID("c") JOINT("ab", "continuous", "a", "b", "")
         JOINT("bc", "continuous", "b", "c", "") "</robot>";
-    Robot robot = robot_of(text, NULL);
+    Robot robot = robot_of(text, WORDS("robots/0/overlaps=true"));
     assert_true(contacts_at_start(&robot) > 0);
     st_scene_destroy(robot.scene);
-    robot = robot_of(text, WORDS("robots/0/self_collision=false"));
+    robot = robot_of(text, NULL); /* two that overlap at the start */
+    assert_int_equal(contacts_at_start(&robot), 0);
+    st_scene_destroy(robot.scene);
+    robot = robot_of(text, WORDS("robots/0/self_collision=false", "robots/0/overlaps=true"));
     assert_int_equal(contacts_at_start(&robot), 0);
     st_scene_destroy(robot.scene);
 }

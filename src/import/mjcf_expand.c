@@ -1,0 +1,271 @@
+/* import/mjcf_expand.c -- the elements of MJCF that stand for others: <include>, <replicate>, <attach>. The tree is
+ * rewritten until none of them is left.
+ *
+ *     include     what the root of another file holds, in its place
+ *     replicate   its content, count times, each in a <frame> that goes on from the one before by offset and euler;
+ *                 names get a number behind them
+ *     attach      a body of another model (an asset <model>), with the prefix before all its names; its defaults,
+ * assets and what acts on it come along, and its <compiler> holds for what is its own
+ */
+#include "import/mjcf.h"
+#include "math/quat.h"
+
+#include <stdio.h>
+
+#define MOST_FILES    100
+#define MOST_ELEMENTS 200000
+
+typedef struct Expansion {
+    sti_Mjcf *m;
+    int files, elements; /* that may still come: rings end there */
+} Expansion;
+
+/* ---- copies ------------------------------------------------------------------------------------------ */
+
+/* Attributes that are names of things of the same file. */
+static const char references[] =
+    "class childclass joint joint1 joint2 jointinparent body body1 body2 geom geom1 geom2 site site1 site2 refsite "
+    "sidesite tendon tendon1 tendon2 mesh hfield material texture actuator target cranksite slidersite objname refname "
+    "subtree";
+
+static const char *joined(Expansion *e, const char *a, const char *b)
+{
+    char text[400];
+    if (snprintf(text, sizeof text, "%s%s", a, b) >= (int)sizeof text) return NULL;
+    return sti_xml_keep_text(e->m->robot->files, text);
+}
+
+/* A deep copy: names as before + name + behind, and so are references where `all`. NULL: no memory, or too many. */
+static sti_Element *copy(Expansion *e, const sti_Element *from, sti_Element *up, const char *before, const char *behind,
+                         bool all)
+{
+    sti_Xml *files = e->m->robot->files;
+    if (--e->elements < 0) return NULL;
+    sti_Element *made = sti_xml_keep(files, sizeof *made);
+    const char **texts = sti_xml_keep(files, (2 * (size_t)from->n_attributes + 1) * sizeof *texts);
+    if (made == NULL || texts == NULL) return NULL;
+    *made = *from;
+    made->attributes = texts;
+    made->up = up;
+    made->first = made->last = made->next = NULL;
+    for (int k = 0; k < 2 * from->n_attributes; k++) {
+        const char *key = from->attributes[k - k % 2], *value = from->attributes[k];
+        const bool named = k % 2 == 1 && strcmp(value, "world") != 0 &&
+                           (strcmp(key, "name") == 0 || (all && sti_mjcf_word(references, key)));
+        texts[k] = value;
+        if (named && before[0] != '\0') texts[k] = joined(e, before, value);
+        if (named && behind[0] != '\0') texts[k] = joined(e, value, behind);
+        if (texts[k] == NULL) return NULL;
+    }
+    for (const sti_Element *child = from->first; child != NULL; child = child->next) {
+        sti_Element *own = copy(e, child, made, before, behind, all);
+        if (own == NULL) return NULL;
+        if (made->last != NULL)
+            made->last->next = own;
+        else
+            made->first = own;
+        made->last = own;
+    }
+    return made;
+}
+
+static st_Status failed_copy(const Expansion *e, const sti_Element *at)
+{
+    if (e->elements < 0)
+        return sti_element_fail(e->m->robot->err, at, "makes more than %d elements in all", MOST_ELEMENTS);
+    return sti_robot_memory(e->m->robot);
+}
+
+static sti_Element *make(const Expansion *e, const sti_Element *like, const char *name, sti_Element *up, int n)
+{
+    sti_Xml *files = e->m->robot->files;
+    sti_Element *made = sti_xml_keep(files, sizeof *made);
+    const char **texts = sti_xml_keep(files, (2 * (size_t)n + 1) * sizeof *texts);
+    if (made == NULL || texts == NULL) return NULL;
+    *made = (sti_Element){
+        .name = name, .file = like->file, .line = like->line, .n_attributes = n, .attributes = texts, .up = up};
+    return made;
+}
+
+static void append(sti_Element *into, sti_Element *child)
+{
+    child->up = into;
+    child->next = NULL;
+    if (into->last != NULL)
+        into->last->next = child;
+    else
+        into->first = child;
+    into->last = child;
+}
+
+/* ---- replicate --------------------------------------------------------------------------------------- */
+
+static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
+{
+    const char *sep = sti_attribute(at, "sep");
+    double count = 0, offset[3] = {0}, euler[3] = {0};
+    sti_Element *next = at->next;
+    st_Pose pose = pose_identity(), step;
+    STI_TRY(sti_numbers(e->m->robot->err, at, "count", 1, true, &count));
+    STI_TRY(sti_numbers(e->m->robot->err, at, "offset", 3, false, offset));
+    STI_TRY(sti_numbers(e->m->robot->err, at, "euler", 3, false, euler));
+    if (!(count >= 1 && count <= MOST_ELEMENTS))
+        return sti_element_fail(e->m->robot->err, at, "count is %g, must be at least 1", count);
+    step = (st_Pose){vec3_load(offset), sti_mjcf_euler(e->m, at, euler)};
+    int digits = snprintf(NULL, 0, "%d", (int)count - 1);
+    **place = next;
+    for (int k = 0; k < (int)count; k++) {
+        char behind[40], text[120];
+        snprintf(behind, sizeof behind, "%.10s%0*d", sep != NULL ? sep : "", digits, k);
+        sti_Element *frame = make(e, at, "frame", at->up, 2);
+        sti_Element *content = frame != NULL ? copy(e, at, frame, "", behind, false) : NULL;
+        if (content == NULL) return failed_copy(e, at);
+        frame->first = content->first, frame->last = content->last;
+        for (sti_Element *child = frame->first; child != NULL; child = child->next)
+            child->up = frame;
+        frame->attributes[0] = "pos", frame->attributes[2] = "quat";
+        snprintf(text, sizeof text, "%.17g %.17g %.17g", pose.p.x, pose.p.y, pose.p.z);
+        frame->attributes[1] = sti_xml_keep_text(e->m->robot->files, text);
+        snprintf(text, sizeof text, "%.17g %.17g %.17g %.17g", pose.q.w, pose.q.x, pose.q.y, pose.q.z);
+        frame->attributes[3] = sti_xml_keep_text(e->m->robot->files, text);
+        if (frame->attributes[1] == NULL || frame->attributes[3] == NULL) return sti_robot_memory(e->m->robot);
+        frame->next = next;
+        **place = frame;
+        if (k == 0 && next == NULL) at->up->last = frame;
+        *place = k + 1 < (int)count ? &frame->next : *place;
+        pose = pose_product(pose, step);
+        pose.q = quat_unit(pose.q);
+    }
+    return ST_OK;
+}
+
+/* ---- attach ------------------------------------------------------------------------------------------ */
+
+static const sti_Element *find_body(const sti_Element *at, const char *name)
+{
+    for (const sti_Element *child = at->first; child != NULL; child = child->next) {
+        const char *own = sti_attribute(child, "name");
+        if (sti_element_is(child, "body") && (name == NULL || (own != NULL && strcmp(own, name) == 0))) return child;
+        const sti_Element *inside = find_body(child, name);
+        if (inside != NULL) return inside;
+    }
+    return NULL;
+}
+
+static st_Status expand(Expansion *e, sti_Element *element);
+
+/* Everything of another model but its bodies joins this one's sections. */
+static st_Status take_sections(Expansion *e, sti_Element *root, const char *prefix)
+{
+    sti_Element *mine = (sti_Element *)(uintptr_t)e->m->root;
+    for (const sti_Element *section = root->first; section != NULL; section = section->next) {
+        if (sti_mjcf_word("worldbody compiler option size visual statistic keyframe custom", section->name)) continue;
+        sti_Element *own = copy(e, section, mine, prefix, "", true);
+        if (own == NULL) return failed_copy(e, section);
+        if (sti_element_is(own, "default") &&
+            sti_attribute(own, "class") == NULL) { /* its outermost class has a name now */
+            sti_Element *named = make(e, own, "default", mine, 1);
+            if (named == NULL) return sti_robot_memory(e->m->robot);
+            named->attributes[0] = "class";
+            named->attributes[1] = joined(e, prefix, "main");
+            if (named->attributes[1] == NULL) return sti_robot_memory(e->m->robot);
+            named->first = own->first, named->last = own->last;
+            for (sti_Element *child = named->first; child != NULL; child = child->next)
+                child->up = named;
+            own->first = own->last = NULL;
+            append(own, named);
+        }
+        append(mine, own);
+    }
+    return ST_OK;
+}
+
+static st_Status attach(Expansion *e, sti_Element *at, sti_Element **place)
+{
+    sti_Mjcf *m = e->m;
+    const char *name = sti_attribute(at, "model"), *body = sti_attribute(at, "body"),
+               *prefix = sti_attribute(at, "prefix");
+    const sti_Element *asset = name != NULL ? sti_mjcf_asset(m, "model", name) : NULL;
+    const char *file = asset != NULL ? sti_attribute(asset, "file") : NULL;
+    sti_Element *root = NULL, *next = at->next;
+    if (prefix == NULL) prefix = "";
+    if (file == NULL)
+        return sti_element_fail(m->robot->err, at, "model is \"%.60s\", there is no asset of that name with a file",
+                                name != NULL ? name : "");
+    if (--e->files < 0)
+        return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d files", MOST_FILES);
+    STI_TRY(sti_robot_include(m->robot, asset, file, &root));
+    if (!sti_element_is(root, "mujoco")) return sti_mjcf_unknown(m, at, NULL);
+    STI_TRY(sti_mjcf_add_context(m, root));
+    const sti_Element *main_root = m->root;
+    m->root = root; /* its own assets and defaults while it is expanded */
+    st_Status status = expand(e, root);
+    m->root = main_root;
+    STI_TRY(status);
+    const sti_Element *world = sti_child(root, "worldbody"), *found = world != NULL ? find_body(world, body) : NULL;
+    if (found == NULL)
+        return sti_element_fail(m->robot->err, at, "body is \"%.60s\", there is none of that name in the model",
+                                body != NULL ? body : "");
+    STI_TRY(take_sections(e, root, prefix));
+    sti_Element *frame = make(e, at, "frame", at->up, 1);
+    sti_Element *own = frame != NULL ? copy(e, found, frame, prefix, "", true) : NULL;
+    if (own == NULL) return failed_copy(e, at);
+    frame->attributes[0] = "childclass";
+    frame->attributes[1] = joined(e, prefix, "main");
+    if (frame->attributes[1] == NULL) return sti_robot_memory(m->robot);
+    append(frame, own);
+    if (sti_child(root, "default") == NULL) frame->n_attributes = 0;
+    frame->next = next;
+    *place = frame;
+    if (next == NULL) at->up->last = frame;
+    return ST_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------- */
+
+static st_Status include(Expansion *e, sti_Element *at, sti_Element **place)
+{
+    const char *file = sti_attribute(at, "file");
+    sti_Element *root = NULL, *up = at->up;
+    if (file == NULL) return sti_element_fail(e->m->robot->err, at, "file is missing");
+    if (--e->files < 0)
+        return sti_element_fail(e->m->robot->err, at, "is one too many, must be at most %d", MOST_FILES);
+    STI_TRY(sti_robot_include(e->m->robot, at, file, &root));
+    STI_TRY(sti_mjcf_same_context(e->m, root->file, at->file));
+    for (sti_Element *child = root->first; child != NULL; child = child->next)
+        child->up = up;
+    if (root->last != NULL) root->last->next = at->next;
+    if (at->next == NULL) up->last = root->last != NULL ? root->last : up->last;
+    *place = root->first != NULL ? root->first : at->next;
+    if (up->first == NULL) up->last = NULL;
+    return ST_OK;
+}
+
+/* `place` is where the element hangs: what replaces it is expanded in its turn. */
+static st_Status expand(Expansion *e, sti_Element *element)
+{
+    for (sti_Element **at = &element->first; *at != NULL;) {
+        if (sti_element_is(*at, "include")) {
+            STI_TRY(include(e, *at, at));
+        } else if (sti_element_is(*at, "replicate")) {
+            sti_Element *first = *at, **place = at;
+            STI_TRY(expand(e, first)); /* what is inside once, before it is copied */
+            STI_TRY(replicate(e, first, &place));
+            at = &(*place)->next;
+        } else if (sti_element_is(*at, "attach")) {
+            STI_TRY(attach(e, *at, at));
+            at = &(*at)->next;
+        } else {
+            STI_TRY(expand(e, *at));
+            at = &(*at)->next;
+        }
+    }
+    return ST_OK;
+}
+
+st_Status sti_mjcf_expand(sti_Mjcf *m, sti_Element *root)
+{
+    Expansion e = {.m = m, .files = MOST_FILES, .elements = MOST_ELEMENTS};
+    STI_TRY(sti_mjcf_add_context(m, root));
+    return expand(&e, root);
+}

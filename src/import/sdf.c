@@ -1,0 +1,556 @@
+/* import/sdf.c -- SDFormat 1.4 to 1.9, as Gazebo has it (sdformat.org/spec): worlds and models with their links,
+ * joints, inertials and collisions.
+ *
+ * Values are texts of elements. Links are placed in their model, joints in their child link, and `relative_to` may name
+ * any other frame. Links and joints need not form a tree: a joint whose child has one already closes a loop. Names of
+ * nested models are `model::link`; those of a file with one model are as they are.
+ */
+#include "import/robot.h"
+#include "math/quat.h"
+#include "scene/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEEPEST 20 /* models inside models, and includes */
+
+typedef struct Frame { /* a link, joint, frame or model, by its name in its model */
+    const char *name;
+    const struct Model *model;
+    const sti_Element *at;
+    char kind; /* l, j, f, m */
+    st_Pose pose;
+    int state;            /* 0: not yet placed, 1: being placed, 2: placed */
+    const char *attached; /* joint: its child */
+    int link;             /* of the robot; -1: none yet */
+    struct Frame *next;
+} Frame;
+
+typedef struct Model {
+    const char *scope; /* "", or "arm::" */
+    const sti_Element *at;
+    const struct Model *outer;
+    st_Pose pose; /* in the world */
+    bool fixed;   /* <static> */
+    struct Model *next;
+} Model;
+
+typedef struct Sdf {
+    sti_Robot *robot;
+    double version;
+    Frame *frames;
+    Model *models;
+    int n_joints;
+} Sdf;
+
+/* ---- values ------------------------------------------------------------------------------------------ */
+
+static const char *text_of(const sti_Element *at, const char *name)
+{
+    const sti_Element *child = at != NULL ? sti_child(at, name) : NULL;
+    return child != NULL ? child->text : NULL;
+}
+
+/* Numbers of the text of a child; out stays where there is none. */
+static st_Status numbers(const Sdf *sdf, const sti_Element *at, const char *name, int n, double *out)
+{
+    const sti_Element *child = at != NULL ? sti_child(at, name) : NULL;
+    double x[8];
+    if (child == NULL) return ST_OK;
+    const char *text = child->text != NULL ? child->text : "";
+    for (int k = 0; k < n; k++)
+        if (!sti_next_number(&text, &x[k]))
+            return sti_element_fail(sdf->robot->err, child, "is \"%.40s\", must be %d number%s",
+                                    child->text != NULL ? child->text : "", n, n > 1 ? "s" : "");
+    memcpy(out, x, (size_t)n * sizeof *out);
+    return ST_OK;
+}
+
+static bool is_true(const char *text)
+{
+    return text != NULL && (strncmp(text, "true", 4) == 0 || text[0] == '1');
+}
+
+/* x y z roll pitch yaw, without what it is relative to. */
+static st_Status read_pose(const Sdf *sdf, const sti_Element *at, st_Pose *out, const char **relative)
+{
+    const sti_Element *pose = sti_child(at, "pose");
+    double x[7] = {0};
+    int n = 0;
+    *out = pose_identity();
+    if (relative != NULL) *relative = NULL;
+    if (pose == NULL) return ST_OK;
+    const char *text = pose->text != NULL ? pose->text : "", *format = sti_attribute(pose, "rotation_format");
+    if (relative != NULL) *relative = sti_attribute(pose, "relative_to");
+    if (relative != NULL && *relative == NULL) *relative = sti_attribute(pose, "frame"); /* 1.6 */
+    if (relative != NULL && *relative != NULL && (*relative)[0] == '\0') *relative = NULL;
+    while (n < 7 && sti_next_number(&text, &x[n]))
+        n++;
+    const bool quat = format != NULL && strcmp(format, "quat_xyzw") == 0;
+    if (n != 0 && n != 6 && !(quat && n == 7))
+        return sti_element_fail(sdf->robot->err, pose, "must be x y z roll pitch yaw, six numbers");
+    const double unit = is_true(sti_attribute(pose, "degrees")) ? STI_PI / 180 : 1;
+    out->p = vec3_load(x);
+    if (quat && n == 7 && x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6] > 0)
+        out->q = quat_unit((st_Quat){x[6], x[3], x[4], x[5]});
+    else if (!quat)
+        out->q = sti_quat_rpy(unit * x[3], unit * x[4], unit * x[5]);
+    return ST_OK;
+}
+
+/* ---- models and frames ------------------------------------------------------------------------------- */
+
+static Frame *find_frame(const Sdf *sdf, const Model *model, const char *name)
+{
+    if (name == NULL) return NULL;
+    for (Frame *frame = sdf->frames; frame != NULL; frame = frame->next) {
+        if (frame->model == model && strcmp(frame->name, name) == 0) return frame;
+        const size_t outer = strlen(model->scope); /* "arm::hand" of a model inside this one */
+        const char *scope = frame->model->scope;
+        if (strncmp(scope, model->scope, outer) != 0) continue;
+        const size_t n = strlen(scope + outer);
+        if (n > 0 && strncmp(name, scope + outer, n) == 0 && strcmp(name + n, frame->name) == 0) return frame;
+    }
+    return NULL;
+}
+
+static st_Status place_frame(const Sdf *sdf, Frame *frame)
+{
+    const char *relative;
+    st_Pose pose, base = frame->model->pose;
+    if (frame->state == 2) return ST_OK;
+    if (frame->state == 1) return sti_element_fail(sdf->robot->err, frame->at, "is placed relative to itself");
+    frame->state = 1;
+    STI_TRY(read_pose(sdf, frame->at, &pose, &relative));
+    if (relative == NULL && frame->kind == 'j') relative = frame->attached;
+    if (relative == NULL && frame->kind == 'f') relative = sti_attribute(frame->at, "attached_to");
+    if (relative != NULL && strcmp(relative, "world") == 0) {
+        base = sdf->robot->root;
+    } else if (relative != NULL && strcmp(relative, "__model__") != 0) {
+        Frame *other = find_frame(sdf, frame->model, relative);
+        if (other == NULL)
+            return sti_element_fail(sdf->robot->err, frame->at,
+                                    "is relative to \"%.60s\", there is no frame of that name", relative);
+        STI_TRY(place_frame(sdf, other));
+        base = other->pose;
+    }
+    frame->pose = pose_product(base, pose);
+    frame->state = 2;
+    return ST_OK;
+}
+
+static st_Status add_frame(Sdf *sdf, const Model *model, const sti_Element *at, char kind)
+{
+    const char *name = sti_attribute(at, "name");
+    if (name == NULL || name[0] == '\0')
+        return sti_element_fail(sdf->robot->err, at, "name is missing, must be a name");
+    for (const Frame *other = sdf->frames; other != NULL; other = other->next)
+        if (other->model == model && other->kind == kind && strcmp(other->name, name) == 0)
+            return sti_element_fail(sdf->robot->err, at, "its name is used twice, first at line %d", other->at->line);
+    Frame *frame = sti_xml_keep(sdf->robot->files, sizeof *frame);
+    if (frame == NULL) return sti_robot_memory(sdf->robot);
+    *frame = (Frame){.name = name, .model = model, .at = at, .kind = kind, .link = -1};
+    if (kind == 'j') frame->attached = text_of(at, "child");
+    Frame **tail = &sdf->frames;
+    while (*tail != NULL)
+        tail = &(*tail)->next;
+    *tail = frame;
+    sdf->n_joints += kind == 'j';
+    return ST_OK;
+}
+
+static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
+                           const char *called, bool single, int depth);
+
+/* <include><uri>: the model of another file, under another name and elsewhere. */
+static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at, int depth)
+{
+    const char *uri = text_of(at, "uri"), *called = text_of(at, "name");
+    char path[1024];
+    sti_Element *root = NULL;
+    st_Pose pose;
+    if (uri == NULL) return sti_element_fail(sdf->robot->err, at, "has no <uri>, must have one");
+    if (depth > DEEPEST) return sti_element_fail(sdf->robot->err, at, "is inside more than %d others", DEEPEST);
+    const char *dot = strrchr(uri, '.'), *slash = strrchr(uri, '/');
+    const bool file = dot != NULL && (slash == NULL || dot > slash);
+    if (snprintf(path, sizeof path, "%s%s", uri, file ? "" : "/model.sdf") >= (int)sizeof path)
+        return sti_element_fail(sdf->robot->err, at, "its uri is too long");
+    STI_TRY(sti_robot_include(sdf->robot, at, path, &root));
+    const sti_Element *model = sti_child(root, "model");
+    if (model == NULL) return sti_element_fail(sdf->robot->err, at, "names a file without a <model>");
+    STI_TRY(read_pose(sdf, at, &pose, NULL));
+    return add_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &pose : NULL, called, false, depth + 1);
+}
+
+static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const st_Pose *placed,
+                           const char *called, bool single, int depth)
+{
+    const char *name = called != NULL ? called : sti_attribute(at, "name");
+    char scope[300];
+    st_Pose pose;
+    if (name == NULL) return sti_element_fail(sdf->robot->err, at, "name is missing, must be a name");
+    if (depth > DEEPEST) return sti_element_fail(sdf->robot->err, at, "is inside more than %d others", DEEPEST);
+    Model *model = sti_xml_keep(sdf->robot->files, sizeof *model);
+    snprintf(scope, sizeof scope, "%s%.100s%s", outer->scope, single ? "" : name, single ? "" : "::");
+    const char *kept = sti_xml_keep_text(sdf->robot->files, scope);
+    if (model == NULL || kept == NULL) return sti_robot_memory(sdf->robot);
+    STI_TRY(read_pose(sdf, at, &pose, NULL));
+    *model = (Model){
+        .scope = kept, .at = at, .outer = outer, .pose = pose_product(outer->pose, placed != NULL ? *placed : pose)};
+    model->fixed = outer->fixed || is_true(text_of(at, "static"));
+    model->next = sdf->models;
+    sdf->models = model;
+    for (const sti_Element *child = at->first; child != NULL; child = child->next) {
+        if (sti_element_is(child, "link")) STI_TRY(add_frame(sdf, model, child, 'l'));
+        if (sti_element_is(child, "joint")) STI_TRY(add_frame(sdf, model, child, 'j'));
+        if (sti_element_is(child, "frame")) STI_TRY(add_frame(sdf, model, child, 'f'));
+        if (sti_element_is(child, "model")) STI_TRY(add_model(sdf, model, child, NULL, NULL, false, depth + 1));
+        if (sti_element_is(child, "include")) STI_TRY(add_include(sdf, model, child, depth));
+        if (sti_element_is(child, "plugin")) sti_skip(sdf->robot, "<plugin>");
+        if (sti_element_is(child, "gripper")) sti_skip(sdf->robot, "<gripper>");
+    }
+    return ST_OK;
+}
+
+/* ---- links ------------------------------------------------------------------------------------------- */
+
+static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_Element *at)
+{
+    static const char *const names[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
+    const sti_Element *inertia = at != NULL ? sti_child(at, "inertia") : NULL;
+    double v[6] = {1, 0, 0, 1, 0, 1};
+    st_Pose pose = pose_identity();
+    link->mass = 1; /* what SDF has where nothing is said */
+    if (at != NULL) STI_TRY(read_pose(sdf, at, &pose, NULL));
+    STI_TRY(numbers(sdf, at, "mass", 1, &link->mass));
+    for (int k = 0; k < 6; k++)
+        STI_TRY(numbers(sdf, inertia, names[k], 1, &v[k]));
+    if (!(link->mass >= 0)) return sti_element_fail(sdf->robot->err, at, "mass is %g, must be >= 0", link->mass);
+    const st_Mat3 I = {{v[0], v[1], v[2], v[1], v[3], v[4], v[2], v[4], v[5]}};
+    link->centre = pose.p;
+    link->inertia = sti_inertia_turned(pose.q, &I);
+    return ST_OK;
+}
+
+static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose *pose, json_t **out)
+{
+    double size[3] = {1, 1, 1}, radius = 0, length = 0, normal[3] = {0, 0, 1};
+    const bool box = sti_element_is(form, "box"), ellipsoid = sti_element_is(form, "ellipsoid");
+    STI_TRY(numbers(sdf, form, "radius", 1, &radius));
+    STI_TRY(numbers(sdf, form, "length", 1, &length));
+    STI_TRY(numbers(sdf, form, ellipsoid ? "radii" : "size", sti_element_is(form, "plane") ? 2 : 3, size));
+    STI_TRY(numbers(sdf, form, "normal", 3, normal));
+    if (box || ellipsoid) {
+        const double factor = ellipsoid ? 2 : 1;
+        for (int k = 0; k < 3; k++)
+            if (!(size[k] > 0)) return sti_element_fail(sdf->robot->err, form, "its size has %g, must be > 0", size[k]);
+        *out = json_pack("{s:s, s:[f, f, f]}", "type", form->name, "size", factor * size[0], factor * size[1],
+                         factor * size[2]);
+    } else if (sti_element_is(form, "sphere") || sti_element_is(form, "cylinder") || sti_element_is(form, "capsule") ||
+               sti_element_is(form, "cone")) {
+        const bool sphere = sti_element_is(form, "sphere");
+        if (!(radius > 0) || (!sphere && !(length > 0)))
+            return sti_element_fail(sdf->robot->err, form, "radius and length must be > 0");
+        *out = json_pack("{s:s, s:f}", "type", form->name, "radius", radius);
+        if (!sphere) *out = sti_with(*out, "length", json_real(length));
+    } else if (sti_element_is(form, "plane")) {
+        *out = json_pack("{s:s}", "type", "plane");
+        pose->q = quat_product(pose->q, st_quat_from_z(vec3_load(normal)));
+    } else if (sti_element_is(form, "mesh")) {
+        double scales[3] = {1, 1, 1};
+        const char *uri = text_of(form, "uri");
+        STI_TRY(numbers(sdf, form, "scale", 3, scales));
+        if (uri == NULL) return sti_element_fail(sdf->robot->err, form, "has no <uri>, must have one");
+        return sti_robot_mesh(sdf->robot, form, uri, scales, out);
+    } else {
+        return sti_element_fail(
+            sdf->robot->err, form,
+            "is not understood, must be box, sphere, cylinder, capsule, ellipsoid, cone, plane or mesh");
+    }
+    return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
+}
+
+static st_Status read_collision(const Sdf *sdf, sti_RobotLink *link, const sti_Element *at)
+{
+    const sti_Element *geometry = sti_child(at, "geometry"), *surface = sti_child(at, "surface");
+    const sti_Element *friction = surface != NULL ? sti_child(surface, "friction") : NULL;
+    const sti_Element *bounce = surface != NULL ? sti_child(surface, "bounce") : NULL;
+    double mu = 1, restitution = 0, rolling = 0;
+    st_Pose pose;
+    json_t *json = NULL;
+    if (geometry == NULL || geometry->first == NULL)
+        return sti_element_fail(sdf->robot->err, at, "has no <geometry> with a shape in it, must have one");
+    if (sti_element_is(geometry->first, "empty")) return ST_OK;
+    STI_TRY(read_pose(sdf, at, &pose, NULL));
+    if (friction != NULL) {
+        STI_TRY(numbers(sdf, sti_child(friction, "ode"), "mu", 1, &mu));
+        STI_TRY(numbers(sdf, sti_child(friction, "bullet"), "friction", 1, &mu));
+        STI_TRY(numbers(sdf, sti_child(friction, "bullet"), "rolling_friction", 1, &rolling));
+    }
+    STI_TRY(numbers(sdf, bounce, "restitution_coefficient", 1, &restitution));
+    if (mu < 0 || !(restitution >= 0 && restitution <= 1))
+        return sti_element_fail(sdf->robot->err, surface, "mu must be >= 0, restitution_coefficient from 0 to 1");
+    STI_TRY(geometry_json(sdf, geometry->first, &pose, &json));
+    json = sti_with(json, "friction", json_real(mu));
+    if (restitution > 0) json = sti_with(json, "restitution", json_real(restitution));
+    return sti_robot_shape(sdf->robot, link, at, pose, json);
+}
+
+static st_Status read_link(const Sdf *sdf, sti_RobotLink *link, const Frame *frame)
+{
+    const char *gravity = text_of(frame->at, "gravity");
+    if (!frame->model->fixed) STI_TRY(read_inertial(sdf, link, sti_child(frame->at, "inertial")));
+    if (gravity != NULL && !is_true(gravity)) link->gravity = 0;
+    for (const sti_Element *at = frame->at->first; at != NULL; at = at->next) {
+        if (sti_element_is(at, "collision")) STI_TRY(read_collision(sdf, link, at));
+        if (sti_element_is(at, "visual")) sti_skip(sdf->robot, "<visual>");
+        if (sti_element_is(at, "sensor")) sti_skip(sdf->robot, "<sensor>");
+    }
+    return ST_OK;
+}
+
+/* ---- joints ------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *word;
+    st_JointType type;
+} types[] = {{"fixed", ST_JOINT_FIXED},         {"revolute", ST_JOINT_REVOLUTE}, {"continuous", ST_JOINT_REVOLUTE},
+             {"prismatic", ST_JOINT_PRISMATIC}, {"ball", ST_JOINT_BALL},         {"universal", ST_JOINT_UNIVERSAL},
+             {"revolute2", ST_JOINT_UNIVERSAL}};
+#define N_TYPES ((int)(sizeof types / sizeof types[0]))
+
+/* An axis in the child's frame: in the joint's own, the model's (before 1.5, or asked for), or another one. */
+static st_Status read_axis(const Sdf *sdf, const Frame *joint, const Frame *child, const char *name, st_Vec3 *out)
+{
+    const sti_Element *axis = sti_child(joint->at, name), *xyz = axis != NULL ? sti_child(axis, "xyz") : NULL;
+    double x[3] = {0, 0, 1};
+    st_Quat in_world = joint->pose.q;
+    STI_TRY(numbers(sdf, axis, "xyz", 3, x));
+    const char *expressed = xyz != NULL ? sti_attribute(xyz, "expressed_in") : NULL;
+    if (expressed != NULL && strcmp(expressed, "__model__") == 0) {
+        in_world = joint->model->pose.q;
+    } else if (expressed != NULL && expressed[0] != '\0') {
+        Frame *other = find_frame(sdf, joint->model, expressed);
+        if (other == NULL)
+            return sti_element_fail(sdf->robot->err, xyz, "expressed_in is \"%.60s\", there is no frame of that name",
+                                    expressed);
+        STI_TRY(place_frame(sdf, other));
+        in_world = other->pose.q;
+    } else if (is_true(text_of(axis, "use_parent_model_frame")) || sdf->version < 1.5) {
+        in_world = joint->model->pose.q;
+    }
+    *out = rotate_back(child->pose.q, rotate(in_world, vec3_load(x)));
+    if (norm(*out) > 0) return ST_OK;
+    return sti_element_fail(sdf->robot->err, xyz, "is 0 0 0, must have a direction");
+}
+
+static st_Status read_joint(const Sdf *sdf, const Frame *frame, const Frame *child, sti_RobotJoint *joint)
+{
+    const sti_Element *axis = sti_child(frame->at, "axis"), *limit = axis != NULL ? sti_child(axis, "limit") : NULL;
+    const sti_Element *dynamics = axis != NULL ? sti_child(axis, "dynamics") : NULL;
+    const char *word = sti_attribute(frame->at, "type");
+    double lower = -INFINITY, upper = INFINITY, effort = -1, stiffness = 0, rest = 0;
+    int type = 0;
+    while (type < N_TYPES && (word == NULL || strcmp(word, types[type].word) != 0))
+        type++;
+    if (type == N_TYPES)
+        return sti_element_fail(sdf->robot->err, frame->at,
+                                "type is \"%.40s\", must be fixed, revolute, continuous, prismatic, ball or universal",
+                                word != NULL ? word : "");
+    joint->at = frame->at;
+    joint->type = types[type].type;
+    joint->point = rotate_back(child->pose.q, sub(frame->pose.p, child->pose.p));
+    if (joint->type == ST_JOINT_FIXED || joint->type == ST_JOINT_BALL) return ST_OK;
+    STI_TRY(read_axis(sdf, frame, child, "axis", &joint->axis));
+    if (joint->type == ST_JOINT_UNIVERSAL) {
+        STI_TRY(read_axis(sdf, frame, child, "axis2", &joint->axis_b));
+        return ST_OK;
+    }
+    STI_TRY(numbers(sdf, limit, "lower", 1, &lower));
+    STI_TRY(numbers(sdf, limit, "upper", 1, &upper));
+    STI_TRY(numbers(sdf, limit, "effort", 1, &effort));
+    STI_TRY(numbers(sdf, dynamics, "damping", 1, &joint->damping));
+    STI_TRY(numbers(sdf, dynamics, "friction", 1, &joint->friction));
+    STI_TRY(numbers(sdf, dynamics, "spring_stiffness", 1, &stiffness));
+    STI_TRY(numbers(sdf, dynamics, "spring_reference", 1, &rest));
+    if (joint->damping < 0 || joint->friction < 0 || stiffness < 0)
+        return sti_element_fail(sdf->robot->err, dynamics, "damping, friction and spring_stiffness must be >= 0");
+    if (lower > upper)
+        return sti_element_fail(sdf->robot->err, limit, "lower is %g, must be <= upper, %g", lower, upper);
+    if (word[0] != 'c' && lower > -1e15) joint->lower = lower; /* 1e16 and more: none */
+    if (word[0] != 'c' && upper < 1e15) joint->upper = upper;
+    if (effort > 0 && effort < 1e15) joint->effort = effort;
+    joint->stiffness = stiffness;
+    joint->rest = rest;
+    joint->driven = true;
+    if (joint->lower == joint->upper) joint->type = ST_JOINT_FIXED, joint->driven = false;
+    return ST_OK;
+}
+
+/* The frame whose name a joint's <parent> or <child> has; NULL: the world. */
+static st_Status find_end(const Sdf *sdf, const Frame *joint, const char *end, Frame **out)
+{
+    const char *name = text_of(joint->at, end);
+    *out = NULL;
+    if (name == NULL) return sti_element_fail(sdf->robot->err, joint->at, "has no <%s>, must have one", end);
+    if (strcmp(name, "world") == 0) return ST_OK;
+    *out = find_frame(sdf, joint->model, name);
+    for (int k = 0; k < DEEPEST && *out != NULL && (*out)->kind == 'f';
+         k++) { /* a frame stands for what it is fixed to */
+        const char *attached = sti_attribute((*out)->at, "attached_to");
+        *out = find_frame(sdf, joint->model, attached != NULL ? attached : "");
+    }
+    if (*out != NULL && (*out)->kind == 'l') return ST_OK;
+    return sti_element_fail(sdf->robot->err, joint->at, "%s is \"%.60s\", there is no link of that name", end, name);
+}
+
+static const char *scoped(const Sdf *sdf, const Frame *frame)
+{
+    char name[400];
+    snprintf(name, sizeof name, "%s%.100s", frame->model->scope, frame->name);
+    return sti_xml_keep_text(sdf->robot->files, name);
+}
+
+/* A link of the robot, placed in its parent; `joint` NULL: free, or part of the ground. */
+static st_Status grow_link(Sdf *sdf, Frame *frame, const Frame *joint, const Frame *parent)
+{
+    sti_Robot *robot = sdf->robot;
+    const int above = parent != NULL ? parent->link : 0;
+    const char *name = scoped(sdf, frame);
+    if (robot->n_links == STI_MOST_LINKS)
+        return sti_element_fail(robot->err, frame->at, "is one too many, must be at most %d links", STI_MOST_LINKS);
+    sti_RobotLink *link = name != NULL ? sti_robot_link(robot, name, frame->at, above) : NULL;
+    if (link == NULL) return sti_robot_memory(robot);
+    const st_Pose base = parent != NULL ? parent->pose : robot->root;
+    frame->link = robot->n_links - 1;
+    link->pose.q = quat_product(quat_conjugate(base.q), frame->pose.q);
+    link->pose.p = rotate_back(base.q, sub(frame->pose.p, base.p));
+    link->joint.floating = joint == NULL && !frame->model->fixed;
+    STI_TRY(sti_note_problem(robot, read_link(sdf, link, frame)));
+    link = &robot->links[frame->link];
+    if (joint == NULL) return ST_OK;
+    link->joint.name = scoped(sdf, joint);
+    if (link->joint.name == NULL) return sti_robot_memory(robot);
+    return sti_note_problem(robot, read_joint(sdf, joint, frame, &link->joint));
+}
+
+/* A joint between two links that are there already: a tie. */
+static st_Status close_loop(Sdf *sdf, const Frame *joint, const Frame *parent, const Frame *child)
+{
+    sti_Robot *robot = sdf->robot;
+    sti_RobotJoint made = sti_robot_joint(joint->at);
+    STI_TRY(read_joint(sdf, joint, child, &made));
+    sti_RobotTie tie = {.name = scoped(sdf, joint),
+                        .links = {joint->at, child->link, parent != NULL ? parent->link : 0}};
+    tie.type = made.type;
+    tie.point = made.point;
+    tie.axis = made.axis;
+    tie.axis_b = made.axis_b;
+    if (tie.name == NULL) return sti_robot_memory(robot);
+    STI_TRY(STI_GROW(&robot->allocator, robot->ties, robot->ties_size, robot->n_ties + 1, robot->err));
+    robot->ties[robot->n_ties++] = tie;
+    return ST_OK;
+}
+
+/* Links from the roots down: those that no joint has for a child, then what hangs on them; then rings. */
+static st_Status grow(Sdf *sdf)
+{
+    bool *used = sti_xml_keep(sdf->robot->files, (size_t)sdf->n_joints + 1);
+    if (used == NULL) return sti_robot_memory(sdf->robot);
+    for (Frame *frame = sdf->frames; frame != NULL; frame = frame->next)
+        STI_TRY(place_frame(sdf, frame));
+    for (int pass = 0; pass < 2; pass++) /* first what hangs on nothing, then one of each ring */
+        for (Frame *root = sdf->frames; root != NULL; root = root->next) {
+            bool child_of = false;
+            if (root->kind != 'l' || root->link >= 0) continue;
+            for (Frame *j = sdf->frames; j != NULL && pass == 0; j = j->next) {
+                Frame *child;
+                if (j->kind != 'j') continue;
+                STI_TRY(find_end(sdf, j, "child", &child));
+                child_of = child_of || child == root;
+            }
+            Frame *hold = NULL;
+            int n = 0;
+            for (Frame *j = sdf->frames; j != NULL && child_of; j = j->next) { /* a joint to the world holds it */
+                Frame *child, *parent;
+                if (j->kind != 'j') continue;
+                STI_TRY(find_end(sdf, j, "child", &child));
+                STI_TRY(find_end(sdf, j, "parent", &parent));
+                if (child == root && parent == NULL && hold == NULL && !used[n]) hold = j, used[n] = true;
+                n++;
+            }
+            if (child_of && hold == NULL) continue;
+            STI_TRY(grow_link(sdf, root, hold, NULL));
+            for (bool grown = true; grown;) {
+                grown = false;
+                n = 0;
+                for (Frame *j = sdf->frames; j != NULL; j = j->next) {
+                    Frame *child, *parent;
+                    if (j->kind != 'j') continue;
+                    const int index = n++;
+                    if (used[index]) continue;
+                    STI_TRY(find_end(sdf, j, "child", &child));
+                    STI_TRY(find_end(sdf, j, "parent", &parent));
+                    if (child == NULL)
+                        return sti_element_fail(sdf->robot->err, j->at, "child is the world, must be a link");
+                    if (parent == NULL || parent->link < 0 || child->link >= 0) continue;
+                    used[index] = grown = true;
+                    STI_TRY(grow_link(sdf, child, j, parent));
+                }
+            }
+        }
+    int n = 0;
+    for (Frame *j = sdf->frames; j != NULL; j = j->next) {
+        Frame *child, *parent;
+        if (j->kind != 'j') continue;
+        if (used[n++]) continue;
+        STI_TRY(find_end(sdf, j, "child", &child));
+        STI_TRY(find_end(sdf, j, "parent", &parent));
+        STI_TRY(close_loop(sdf, j, parent, child));
+    }
+    return ST_OK;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------- */
+
+static st_Status write_settings(const Sdf *sdf, const sti_Element *world)
+{
+    sti_Reader *reader = sdf->robot->reader;
+    const sti_Element *physics = sti_child(world, "physics");
+    double gravity[3] = {0, 0, -9.81}, h = 0.001;
+    STI_TRY(numbers(sdf, world, "gravity", 3, gravity));
+    STI_TRY(numbers(sdf, physics, "gravity", 3, gravity));
+    STI_TRY(numbers(sdf, physics, "max_step_size", 1, &h));
+    if (!(h > 0)) return sti_element_fail(sdf->robot->err, physics, "max_step_size is %g, must be > 0", h);
+    if (!reader->xml) {
+        sti_skip(sdf->robot, "<physics>, the scene has its own");
+        return ST_OK;
+    }
+    json_t *made = json_pack("{s:f, s:[f, f, f]}", "h", h, "gravity", gravity[0], gravity[1], gravity[2]);
+    if (json_object_set_new(reader->root, "simulation", made) != 0) return sti_robot_memory(sdf->robot);
+    return sti_origin(reader, made, world);
+}
+
+st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
+{
+    const char *version = sti_attribute(root, "version");
+    Sdf sdf = {.robot = robot, .version = version != NULL ? strtod(version, NULL) : 1.6};
+    Model outer = {.scope = "", .pose = robot->root, .fixed = robot->def.fixed};
+    const sti_Element *world = sti_child(root, "world"), *all = world != NULL ? world : root;
+    int n = 0;
+    sti_RobotLink *ground = sti_robot_link(robot, "world", root, -1);
+    if (ground == NULL) return sti_robot_memory(robot);
+    ground->world = true;
+    if (world != NULL) STI_TRY(write_settings(&sdf, world));
+    for (const sti_Element *at = all->first; at != NULL; at = at->next)
+        n += sti_element_is(at, "model") || sti_element_is(at, "include");
+    for (const sti_Element *at = all->first; at != NULL; at = at->next) {
+        if (sti_element_is(at, "model")) STI_TRY(add_model(&sdf, &outer, at, NULL, NULL, n == 1, 0));
+        if (sti_element_is(at, "include")) STI_TRY(add_include(&sdf, &outer, at, 0));
+        if (sti_element_is(at, "plugin")) sti_skip(robot, "<plugin>");
+        if (sti_element_is(at, "light") || sti_element_is(at, "actor"))
+            sti_skip(robot, at->name[0] == 'l' ? "<light>" : "<actor>");
+    }
+    if (n == 0) return sti_element_fail(robot->err, root, "has no <model>, must have at least one");
+    return grow(&sdf);
+}

@@ -1,0 +1,142 @@
+/* Worlds and models from SDF, COLLADA meshes, and models attached to others: places and masses by hand. */
+#include "import/mesh_file.h"
+#include "import/mesh_mass.h"
+#include "robot_check.h"
+
+static Robot read(const char *path)
+{
+    Robot robot = {0};
+    st_Error err = {0};
+    if (st_scene_read(path, NULL, 0, &robot.scene, &robot.def, &err) != ST_OK) fail_msg("%s", err.message);
+    return robot;
+}
+
+/* A cart that is turned by 90 degrees about z at (1, 0, 0.2): its wheel is 0.2 ahead, its axle along the cart's y. */
+static void a_world(void **state)
+{
+    (void)state;
+    Robot robot = read("tests/data/robots/world.sdf");
+    check_close(robot.def.gravity.z, -9.8, 0);
+    check_close(robot.def.h, 0.002, 0);
+    check_vector(body(&robot, "cart::wheel").pose.p, vec3(1, 0.2, 0.1), 1e-15);
+    /* z of the wheel, turned back by roll -90 degrees, is y of the cart, and that is -x of the world */
+    check_vector(joint(&robot, "cart::axle").axis, vec3(-1, 0, 0), 1e-15);
+    check_close(joint(&robot, "cart::axle").damping, 0.1, 0);
+    assert_true(isinf(joint(&robot, "cart::axle").upper));
+    assert_int_equal(joint(&robot, "cart::swivel").type, ST_JOINT_BALL);
+    check_vector(joint(&robot, "pole::pivot").point, vec3(0, 2, 1.5), 1e-15);
+    assert_int_equal(joint(&robot, "pole::pivot").a.index1, 0);
+    st_ShapeDef floor;
+    assert_int_equal(
+        st_scene_shape(robot.scene, st_scene_find_shape(robot.scene, ST_GROUND, "floor::link"), &floor, NULL), ST_OK);
+    assert_int_equal(floor.type, ST_SHAPE_PLANE);
+    check_close(floor.mu, 0.7, 0);
+    st_scene_destroy(robot.scene);
+}
+
+/* Four bars in a square of side 1: three joints of the tree and one that closes the loop. */
+static void a_loop(void **state)
+{
+    (void)state;
+    Robot robot = read("tests/data/robots/loop.sdf");
+    assert_int_equal(st_scene_joint_count(robot.scene), 4);
+    check_vector(body(&robot, "coupler").pose.p, vec3(0.5, 0, 0), 1e-15);
+    check_vector(joint(&robot, "d").point, vec3(1, 0, 0), 1e-15);
+    assert_int_equal(joint(&robot, "d").type, ST_JOINT_REVOLUTE);
+    check_vector(joint(&robot, "d").axis, vec3(0, 1, 0), 1e-15);
+    st_scene_destroy(robot.scene);
+}
+
+/* 100 cm, twice as large by a node and 0.5 m up by another: a tetrahedron of edge 2 m. */
+static void collada(void **state)
+{
+    (void)state;
+    sti_Model model;
+    sti_Solid solid;
+    st_Error err = {0};
+    check_ok(sti_model_read("tests/data/robots/part-tri.dae", &model, &err), err);
+    assert_int_equal(model.n_triangles, 4);
+    check_ok(sti_mesh_mass(&model, STI_MESH_EXACT, &solid, &err), err);
+    check_close(solid.volume, 8 / 6.0, 1e-14);
+    check_vector(solid.centre, vec3(0.5, 0.5, 0.5 + 0.5), 1e-14);
+    sti_model_free(&model);
+    const char *const bad[] = {
+        "<COLLADA><library_geometries><geometry><mesh><triangles><p>0 1 2</p></triangles></mesh></geometry>"
+        "</library_geometries></COLLADA>",
+        "<svg/>", "<COLLADA>"};
+    for (int k = 0; k < 3; k++) {
+        model = (sti_Model){0};
+        assert_int_equal(sti_model_parse(bad[k], strlen(bad[k]), ".dae", "bad.dae", &model, &err), ST_ERR_FORMAT);
+        sti_model_free(&model);
+    }
+}
+
+/* A part in degrees attached twice to a hand in radians; four balls in a ring. */
+static void attached_and_copied(void **state)
+{
+    (void)state;
+    Robot robot = read("tests/data/robots/hand.xml");
+    check_close(joint(&robot, "left_knuckle").upper, STI_PI / 2, 1e-15);
+    check_close(joint(&robot, "right_last").upper, STI_PI / 4, 1e-15);
+    check_close(joint(&robot, "right_last").damping, 0.05, 0);
+    check_close(body(&robot, "left_tip").mass, 2000 * 4 * STI_PI / 3 * pow(0.015, 3),
+                1e-14); /* class tip of its own file */
+    assert_int_equal(joint(&robot, "left_curl").type, ST_JOINT_TENDON);
+    check_close(joint(&robot, "left_curl").motor.stiffness, 2, 0);
+    check_vector(body(&robot, "ball1").pose.p, vec3(0, 0.5, 0.1), 1e-15);
+    check_vector(body(&robot, "ball3").pose.p, vec3(0, -0.5, 0.1), 1e-15);
+    /* springdamper 0.1 1 of the palm, all of whose weight it lifts: k = m/T^2 */
+    const char *const parts[] = {"palm", "left_finger", "left_tip", "right_finger", "right_tip"};
+    double mass = 0;
+    for (int k = 0; k < 5; k++)
+        mass += body(&robot, parts[k]).mass;
+    assert_true(joint(&robot, "lift").stiffness <= mass / 0.01); /* the joints above give way a little: less than all */
+    assert_true(joint(&robot, "lift").stiffness > body(&robot, "palm").mass / 0.01);
+    st_scene_destroy(robot.scene);
+}
+
+static void everyday_urdf(void **state)
+{
+    (void)state;
+    Robot robot = read("tests/data/robots/everyday.urdf");
+    check_close(body(&robot, "base").mass, 5.1, 1e-15);                     /* with the locked link */
+    check_close(body(&robot, "base").pose.p.x, 0.1 * 0.1 / 5.1, 1e-15);     /* which is held at 0.1 */
+    assert_int_equal(joint(&robot, "shoulder").motor.type, ST_MOTOR_FORCE); /* a transmission drives it */
+    check_close(joint(&robot, "thumb.mimic").ratio, 0.5, 0);
+    st_ShapeDef foot;
+    st_ShapeId id = st_scene_find_shape(robot.scene, st_scene_find_body(robot.scene, "hand"), "foot");
+    assert_int_equal(st_scene_shape(robot.scene, id, &foot, NULL), ST_OK);
+    assert_int_equal(foot.type, ST_SHAPE_POINT);
+    st_scene_destroy(robot.scene);
+}
+
+static void bad_sdf(void **state)
+{
+    (void)state;
+    check_refused("<sdf version='1.7'>\n<model name='m'><link name='a'>\n<pose>1 2 3</pose></link></model></sdf>", 3,
+                  "six numbers");
+    check_refused(
+        "<sdf version='1.7'><model name='m'><link name='a'/>\n<joint name='j' type='revolute'><parent>b</parent>"
+        "<child>a</child></joint></model></sdf>",
+        2, "there is no link of that name");
+    check_refused(
+        "<sdf version='1.7'><model name='m'>\n<link name='a'><pose relative_to='b'/></link>\n<link name='b'><pose "
+        "relative_to='a'/></link></model></sdf>",
+        2, "relative to itself");
+    check_refused(
+        "<sdf version='1.7'><model name='m'><link name='a'><collision name='c'><geometry>\n<torus/></geometry>"
+        "</collision></link></model></sdf>",
+        2, "<torus>");
+    check_refused("<sdf version='1.7'><world name='w'>\n<include><uri>model://none</uri></include></world></sdf>", 2,
+                  "was not found");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_world),       cmocka_unit_test(a_loop),
+        cmocka_unit_test(collada),       cmocka_unit_test(attached_and_copied),
+        cmocka_unit_test(everyday_urdf), cmocka_unit_test(bad_sdf),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
