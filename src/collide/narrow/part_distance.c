@@ -462,12 +462,15 @@ static bool meet_point(Touch *t)
         const double at = dot(sub(t->on_x, x->p), x->axis[2]);
         return at >= x->lo && at <= x->hi;
     }
-    t->on_x = t->part_x.kind == PART_RIM ? rim_nearest(x, rim_height(x, t->part_x), t->on_y) : corner_of(x, t->part_x);
     if (t->part_x.kind == PART_EDGE) {
         const Line line = line_of(x, t->part_x);
         const double s = dot(line.u, sub(t->on_y, line.at));
         if (!(s >= 0 && s <= line.hi)) return false;
         t->on_x = add(line.at, scale(s, line.u));
+    } else if (t->part_x.kind == PART_RIM) {
+        t->on_x = rim_nearest(x, rim_height(x, t->part_x), t->on_y);
+    } else {
+        t->on_x = corner_of(x, t->part_x);
     }
     return unit_between(t->on_x, t->on_y, TOUCHING * t->size, &t->m);
 }
