@@ -4,6 +4,7 @@
  * Corners of a face are put in order by their angle about its middle.
  */
 #include "collide/shape.h"
+#include "collide/validate.h"
 
 #include <libqhull_r/qhull_ra.h>
 #include <stdio.h>
@@ -265,8 +266,13 @@ st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allo
         status = sti_fail(err, ST_ERR_FILE, "neither /dev/null nor a temporary file can be opened for what qhull says");
         goto done;
     }
+    /* in units of a power of two near their size: qhull finds the same faces, in the same order, whatever the unit */
+    double largest = 0;
     for (int k = 0; k < n; k++)
-        vec3_store(copy + 3 * (ptrdiff_t)k, points[k]);
+        largest = fmax(largest, fmax(fabs(points[k].x), fmax(fabs(points[k].y), fabs(points[k].z))));
+    const double unit = largest > 0 ? scalbn(1, -ilogb(largest)) : 1;
+    for (int k = 0; k < n; k++)
+        vec3_store(copy + 3 * (ptrdiff_t)k, scale(unit, points[k]));
     qh_zero(qh, silent);
     char command[] = "qhull Pp";
     if (qh_new_qhull(qh, 3, n, copy, False, command, NULL, silent) != 0)
@@ -280,10 +286,12 @@ done:
     if (silent != NULL) fclose(silent);
     sti_free(allocator, qh, 1, sizeof *qh);
     sti_free(allocator, copy, 3 * (int64_t)n, sizeof *copy);
-    if (status == ST_OK)
+    if (status == ST_OK) {
+        ST_VALIDATE(sti_facets_are_valid(&hull->facets));
         *out = hull;
-    else
+    } else {
         sti_hull_free(allocator, hull);
+    }
     return status;
 }
 

@@ -131,7 +131,8 @@ static bool edge_points(const Boxes *x, const Axis *axis, sti_Distance *d)
     st_Vec3 p = edge_middle(x->a, axis->edge_a, axis->normal);
     st_Vec3 q = edge_middle(x->b, axis->edge_b, scale(-1, axis->normal));
     st_Vec3 u = x->a->axis[axis->edge_a], v = x->b->axis[axis->edge_b];
-    const st_Vec3 line_a[2] = {p, add(p, u)}, line_b[2] = {q, add(q, v)};
+    const st_Vec3 line_a[2] = {p, add(p, scale(x->ha[axis->edge_a], u))};
+    const st_Vec3 line_b[2] = {q, add(q, scale(x->hb[axis->edge_b], v))};
     sti_nearest_on_lines(line_a, line_b, &d->a, &d->b);
     return fabs(dot(u, sub(d->a, p))) <= x->ha[axis->edge_a] && fabs(dot(v, sub(d->b, q))) <= x->hb[axis->edge_b];
 }
