@@ -4,6 +4,7 @@
  * (points, bars) do not meet each other, nor do planes, nor height fields.
  */
 #include "collide/narrow/narrow.h"
+#include "collide/validate.h"
 
 #define P sti_plane_shape
 #define M sti_mesh_mesh
@@ -61,5 +62,9 @@ st_Status sti_collide(const sti_Shape *first, st_Pose pose_first, const sti_Shap
                       const sti_Collide *how, sti_Points *out, st_Error *err)
 {
     sti_PairFunction *pair = matrix[place[first->type]][place[second->type]];
-    return pair != NULL ? pair(first, pose_first, second, pose_second, how, out, err) : ST_OK;
+    const int n = out->n;
+    (void)n;
+    STI_TRY(pair != NULL ? pair(first, pose_first, second, pose_second, how, out, err) : ST_OK);
+    ST_ASSERT(sti_points_are_valid(out, n));
+    return ST_OK;
 }

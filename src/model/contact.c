@@ -4,6 +4,7 @@
  */
 #include "model/contact.h"
 
+#include "collide/validate.h"
 #include "math/parallel.h"
 
 /* ---- a range of pairs ---------------------------------------------------------------------------- */
@@ -222,7 +223,9 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     c->pairs.threads = world->threads;
     STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, world->awake_shape,
                              world->n_awake_shapes, err));
+    ST_VALIDATE(sti_pairs_are_valid(&c->pairs) && sti_tree_is_valid(&c->pairs.tree));
     STI_TRY(sti_contact_cache_update(world, err));
+    ST_VALIDATE(sti_contact_cache_is_valid(c));
     if (world->awake != NULL) STI_TRY(list_live(world, err));
     sti_ContactTask task = {.world = world,
                             .sink = sink,

@@ -62,6 +62,21 @@ st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
     return ST_OK;
 }
 
+bool sti_contact_cache_is_valid(const sti_Collider *c)
+{
+    int64_t pairs = 0, used = 0;
+    for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
+        const sti_Pair *pair = &c->pairs.pair[k];
+        const bool cacheable = c->cacheable[pair->i] && c->cacheable[pair->j];
+        if (cacheable != (pair->cache_slot > 0) || pair->cache_slot > c->n_cache) return false;
+        if (cacheable && !c->cache[pair->cache_slot - 1].used) return false;
+        pairs += cacheable;
+    }
+    for (int k = 0; k < c->n_cache; k++)
+        used += c->cache[k].used;
+    return used == pairs;
+}
+
 /* ---- the entry of a pair ------------------------------------------------------------------------------ */
 
 /* A shape turns by 1.5 of its body's way over its size at most (sti_shape_is_cacheable); the rest is for rounding. */

@@ -162,6 +162,8 @@ struct sti_World;
 /* contact_cache.c */
 bool sti_shape_is_cacheable(const struct sti_World *world, int shape);
 st_Status sti_contact_cache_update(struct sti_World *world, st_Error *err);
+/* Every pair of cacheable shapes has an entry of its own. */
+bool sti_contact_cache_is_valid(const sti_Collider *c);
 /* The place of a pair that has one, its bodies a and b: empty where these have gone beyond what it has room for; a
  * patch that was just made there.                                                                       */
 sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b);

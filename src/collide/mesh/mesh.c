@@ -3,6 +3,7 @@
  */
 #include "base/range.h"
 #include "collide/shape.h"
+#include "collide/validate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,10 +158,12 @@ st_Status sti_mesh_create(const st_Vec3 *points, int n_points, const int *triang
     mesh->n_vertices = n_points;
     mesh->n_triangles = n_triangles;
     st_Status status = build(mesh, points, triangles, allocator, err);
-    if (status == ST_OK)
+    if (status == ST_OK) {
+        ST_VALIDATE(sti_mesh_is_valid(mesh));
         *out = mesh;
-    else
+    } else {
         sti_mesh_free(allocator, mesh);
+    }
     return status;
 }
 

@@ -179,6 +179,7 @@ int sti_core_face_count(const sti_Core *core)
 
 void sti_core_face(const sti_Core *core, int k, st_Vec3 *normal, st_Vec3 *on)
 {
+    ST_ASSERT(k >= 0 && k < sti_core_face_count(core));
     if (core->facets == NULL) {
         *normal = scale(k == 0 ? 1 : -1, core->axis[2]);
         *on = core->corner[0];
@@ -196,6 +197,7 @@ int sti_core_edge_count(const sti_Core *core)
 
 void sti_core_edge(const sti_Core *core, int k, st_Vec3 end[2], st_Vec3 beside[2])
 {
+    ST_ASSERT(k >= 0 && k < sti_core_edge_count(core));
     if (core->facets == NULL) {
         end[0] = core->corner[k], end[1] = core->corner[(k + 1) % 3];
         if (core->kind == STI_CORE_SEGMENT) end[1] = core->corner[1];

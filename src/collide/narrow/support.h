@@ -6,6 +6,7 @@
 #ifndef STI_CORE_H
 #define STI_CORE_H
 
+#include "base/assert.h"
 #include "collide/shape.h"
 
 typedef enum sti_CoreKind {
@@ -91,7 +92,11 @@ int sti_core_vertex_count(const sti_Core *core);
 int sti_facets_farthest(const sti_Facets *f, st_Vec3 d);
 static inline st_Vec3 sti_core_vertex(const sti_Core *core, int k)
 {
-    if (core->facets == NULL) return core->kind == STI_CORE_POINT ? core->p : core->corner[k];
+    if (core->facets == NULL) {
+        ST_ASSERT(k >= 0 && k < (core->kind == STI_CORE_POINT ? 1 : core->kind == STI_CORE_SEGMENT ? 2 : 3));
+        return core->kind == STI_CORE_POINT ? core->p : core->corner[k];
+    }
+    ST_ASSERT(k >= 0 && k < core->facets->n_vertices);
     st_Vec3 v = core->facets->vertex[k]; /* of a box in units of half, which is 1 for hulls */
     return add(core->p, core_to_world(core, vec3(core->half.x * v.x, core->half.y * v.y, core->half.z * v.z)));
 }
