@@ -16,8 +16,11 @@ fail() {
 echo "* lintian"
 allowed=
 [ "$(id -u)" -ne 0 ] || allowed=--allow-root
+# The packages have no maintainer with an address yet, and close no bugs.
 # shellcheck disable=SC2086 # one word or none
-lintian $allowed --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs,bogus-mail-host-in-debian-changelog,mail-address-loops-or-bounces "$folder"/*.changes || fail "lintian"
+lintian $allowed --fail-on error,warning \
+    --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs \
+    "$folder"/*.changes || fail "lintian"
 
 echo "* an empty root"
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
@@ -32,7 +35,7 @@ lib=$(dirname "$(find "$root" -name "libstiction.so.$version")")
 "$root/usr/bin/stiction" run incline -q || fail "the program does not run an example"
 [ -f "$root/usr/include/stiction/stiction.h" ] || fail "no headers"
 [ -f "$root/usr/share/man/man1/stiction.1.gz" ] || fail "no manual page"
-[ -f "$root/usr/share/doc/stiction-doc/methods.md" ] || [ -f "$root/usr/share/doc/stiction-doc/methods.md.gz" ] || fail "no documentation"
+[ -n "$(find "$root/usr/share/doc" -name 'methods.md*')" ] || fail "no documentation"
 [ "$(PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 -c 'import stiction; print(stiction.__version__)')" = "$version" ] ||
     fail "the Python module is not of $version"
 cc=${CC:-cc}

@@ -20,8 +20,9 @@ function alone(values) {
   return out.length ? out : null;
 }
 
-// More points than pixels: the mean of each column, and the least and the most of it around.
-function columns(time, curves, from, to, most) {
+// More points than pixels: the mean of each column (over powers of ten, of the powers), and the least and the most of it
+// around.
+function columns(time, curves, from, to, most, log) {
   let a = 0, b = time.length;
   while (a < b && time[a] < from) a++;
   while (b > a && time[b - 1] > to) b--;
@@ -33,8 +34,8 @@ function columns(time, curves, from, to, most) {
     for (let k = 0; k < most; k++) {
       const first = a + Math.floor(((b - a) * k) / most), last = a + Math.floor(((b - a) * (k + 1)) / most);
       let sum = 0, n = 0, lo = Infinity, hi = -Infinity;
-      for (let i = first; i < last; i++) if (values[i] != null) (sum += values[i]), n++, (lo = Math.min(lo, values[i])), (hi = Math.max(hi, values[i]));
-      if (n) (mean[k] = sum / n), (least[k] = lo), (top[k] = hi);
+      for (let i = first; i < last; i++) if (values[i] != null) (sum += log ? Math.log(values[i]) : values[i]), n++, (lo = Math.min(lo, values[i])), (hi = Math.max(hi, values[i]));
+      if (n) (mean[k] = log ? Math.exp(sum / n) : sum / n), (least[k] = lo), (top[k] = hi);
       out[0][k] = time[(first + last) >> 1];
     }
     out.push(mean, least, top);
@@ -68,7 +69,7 @@ export class Plots {
   }
 
   card(spec) {
-    const log = this.logs.get(spec.key) ?? spec.log ?? false, card = { spec, hovered: null };
+    const log = this.logs.get(spec.key) ?? spec.log ?? false, card = { spec, log, hovered: null };
     const switchLog = () => { this.logs.set(spec.key, !log); this.show(this.cards.map((c) => c.spec)); };
     const tools = el("div.plotbar", {},
       el("button", { type: "button", title: "Logarithmic axis", "aria-pressed": log, onclick: switchLog }, "log"),
@@ -112,7 +113,7 @@ export class Plots {
   data(card, width) {
     const { spec } = card, [from, to] = this.range ?? [spec.time[0], spec.time[spec.time.length - 1]];
     if (!card.many) return [spec.time, ...card.curves];
-    return columns(spec.time, card.curves, from, to, Math.max(50, Math.floor(width / 2))) ?? [spec.time, ...card.curves.flatMap((c) => [c, c, c])];
+    return columns(spec.time, card.curves, from, to, Math.max(50, Math.floor(width / 2)), card.log) ?? [spec.time, ...card.curves.flatMap((c) => [c, c, c])];
   }
 
   hide(card, k, id, item) {
