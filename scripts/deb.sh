@@ -20,7 +20,7 @@ stiction ($version) unstable; urgency=medium
  -- $(sed -n 's/^Maintainer: //p' debian/control)  $(LC_ALL=C date -R -u -d "${date:-now}")
 CHANGELOG
 cd "$copy"
-export MAKEFLAGS= DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-parallel=$(getconf _NPROCESSORS_ONLN)}"
+export MAKEFLAGS="" DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-parallel=$(getconf _NPROCESSORS_ONLN)}"
 dpkg-buildpackage --build=binary --unsigned-changes --unsigned-buildinfo >"$out/log" 2>&1 || {
     tail -40 "$out/log"
     echo "deb: failed, all of it is in $out/log"

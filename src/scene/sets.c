@@ -91,9 +91,11 @@ static st_Status note(Walk *walk)
         reader->sets = larger;
         reader->sets_room = room;
     }
-    char *path = strdup(walk->path);
-    if (path == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
-    reader->sets[reader->n_sets++] = (sti_Set){walk->text, path};
+    sti_Set *set = &reader->sets[reader->n_sets];
+    set->text = walk->text;
+    set->path = strdup(walk->path);
+    if (set->path == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
+    reader->n_sets++;
     return ST_OK;
 }
 

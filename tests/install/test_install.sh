@@ -42,6 +42,7 @@ if command -v bash >/dev/null; then
 fi
 if command -v fish >/dev/null; then
     echo "* completion in fish"
+    # shellcheck disable=SC2016 # fish expands it
     offered=$(HOME="$work" PATH="$shared/bin:$PATH" fish -N -c \
         'source $argv[1]; complete -C"stiction conv"; complete -C"stiction run card-h"; complete -C"stiction run --chec"' \
         "$shared/share/fish/vendor_completions.d/stiction.fish" | cut -f1 | paste -sd' ')
