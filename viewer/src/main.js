@@ -44,7 +44,7 @@ class App {
     const head = el("header", {}, el("span.mark", {}, "stiction"), el("h1", { title: h.description || h.name }, h.name || "run"),
       el("div.facts", {}, facts(run).join(" · "), h.summary && h.summary.outcome !== "finished" ? el("b", {}, ` · ${h.summary.closed ? h.summary.outcome : "cut off"}`) : null, less ? el("b", { title: less }, " · thinned") : null),
       (this.qualityButton = el("button.icon.quality", { type: "button", hidden: true, title: "Frames took long, so shadows or resolution were lowered. Click for full quality.", onclick: () => this.setQuality(0, true) }, "less detail")),
-      this.button("camera", "Save the picture (S)", () => this.savePicture()), this.button("link", "Copy a link to this moment and view (U)", () => this.copyLink()), this.button("full", "Full screen (Enter)", () => this.fullScreen()), this.button("sun", "Light or dark (D)", () => this.setTheme(!this.dark, true)), this.button("help", "Keys (?)", () => this.help.showModal()));
+      this.button("camera", "Save the picture (S)", () => this.savePicture(), { class: "icon optional" }), this.button("link", "Copy a link to this moment and view (U)", () => this.copyLink(), { class: "icon optional" }), this.button("full", "Full screen (Enter)", () => this.fullScreen()), this.button("sun", "Light or dark (D)", () => this.setTheme(!this.dark, true)), this.button("help", "Keys (?)", () => this.help.showModal()));
     this.canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "The motion in three dimensions: drag to turn, wheel to come nearer, click a body to select it" });
     this.tag = el("div.tag", { hidden: true });
     this.bars = [this.buildTools(), this.buildTransport()];
