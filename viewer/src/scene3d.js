@@ -442,9 +442,10 @@ export class Picture {
     this.sky = new THREE.HemisphereLight("#f4f8ff", "#b3a796", 1.0);
     this.sky.position.copy(this.up);
     const sun = (this.sun = new THREE.DirectionalLight("#fff3e0", 2.6)), fill = (this.fill = new THREE.DirectionalLight("#dfe9ff", 0.55));
-    const along = new THREE.Vector3(0.75, -0.75, 0.2), across = new THREE.Vector3(-1, -0.5, 0.3);
-    sun.position.copy(this.centre).addScaledVector(along.addScaledVector(this.up, 1.15).normalize(), 4 * this.radius);
-    fill.position.copy(this.centre).addScaledVector(across.addScaledVector(this.up, 0.4).normalize(), 4 * this.radius);
+    const along = new THREE.Vector3(0.75, -0.75, 0.3), across = new THREE.Vector3(-1, -0.5, 0.4);
+    // from as high up whichever way is up
+    sun.position.copy(this.centre).addScaledVector(along.projectOnPlane(this.up).normalize().addScaledVector(this.up, 1.25).normalize(), 4 * this.radius);
+    fill.position.copy(this.centre).addScaledVector(across.projectOnPlane(this.up).normalize().addScaledVector(this.up, 0.5).normalize(), 4 * this.radius);
     sun.target.position.copy(this.centre), fill.target.position.copy(this.centre);
     sun.castShadow = this.renderer.shadowMap.enabled;
     const r = 1.6 * this.radius, c = sun.shadow.camera;
