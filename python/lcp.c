@@ -123,6 +123,20 @@ static PyObject *lcp_solve(LcpObject *self, PyObject *args, PyObject *keywords)
     return result;
 }
 
+static PyObject *lcp_write(LcpObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path", "title", "description", NULL};
+    PyObject *path = NULL;
+    st_Error err = {0};
+    st_ProblemFile file = {.is_lcp = true, .lcp = self->problem, .n = self->problem.n};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|zz:write", names, PyUnicode_FSConverter, &path, &file.title,
+                                     &file.description))
+        return NULL;
+    st_Status status = st_problem_file_write(PyBytes_AsString(path), &file, &err);
+    Py_DECREF(path);
+    return status == ST_OK ? Py_NewRef(Py_None) : raise_error(state_of((PyObject *)self), status, &err);
+}
+
 static PyObject *n_getter(LcpObject *self, void *Py_UNUSED(unused))
 {
     return PyLong_FromLong(self->problem.n);
@@ -147,6 +161,8 @@ static PyObject *lcp_repr(LcpObject *self)
 static PyMethodDef lcp_methods[] = {
     {"solve", (PyCFunction)(void (*)(void))lcp_solve, METH_VARARGS | METH_KEYWORDS,
      "solve($self, /, tolerance=1e-08)\n--\n\nSolve it by pivoting: an LcpSolution, which may say that there is none."},
+    {"write", (PyCFunction)(void (*)(void))lcp_write, METH_VARARGS | METH_KEYWORDS,
+     "write($self, /, path, title=None, description=None)\n--\n\nWrite it to a problem file, docs/problems.md."},
     {NULL, NULL, 0, NULL},
 };
 

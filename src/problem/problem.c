@@ -213,7 +213,8 @@ st_Status st_problem_check(const st_Problem *problem, st_Error *err)
     return check_contacts(p->contact, p->n_contacts, p->n_r, err);
 }
 
-/* Semi-definiteness is not looked at, but for a diagonal below 0: no law can work against that. */
+/* Semi-definiteness is not looked at, but for a diagonal below 0: no law of friction can work against that. Rows on
+ * their own are a complementarity problem, which may have solutions with any W.                    */
 st_Status st_local_check(const st_LocalProblem *problem, st_Error *err)
 {
     if (problem == NULL) return BAD("the problem is NULL");
@@ -221,9 +222,11 @@ st_Status st_local_check(const st_LocalProblem *problem, st_Error *err)
     STI_TRY(check_size("n_r", p->n_r, err));
     STI_TRY(check_size("n_contacts", p->n_contacts, err));
     STI_TRY(check_sparse("W", &p->W, p->n_r, p->n_r, err));
-    for (int j = 0; j < p->n_r && p->W.p != NULL; j++)
-        for (int64_t e = p->W.p[j]; e < p->W.p[j + 1]; e++)
-            if (p->W.i[e] == j && p->W.x[e] < 0.0) return BAD("W(%d, %d) is %g, must be >= 0", j, j, p->W.x[e]);
     STI_TRY(check_vector("b", p->b, p->n_r, err));
-    return check_contacts(p->contact, p->n_contacts, p->n_r, err);
+    STI_TRY(check_contacts(p->contact, p->n_contacts, p->n_r, err));
+    for (int c = 0; c < p->n_contacts && p->W.p != NULL; c++)
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim && p->contact[c].dim > 1; j++)
+            for (int64_t e = p->W.p[j]; e < p->W.p[j + 1]; e++)
+                if (p->W.i[e] == j && p->W.x[e] < 0.0) return BAD("W(%d, %d) is %g, must be >= 0", j, j, p->W.x[e]);
+    return ST_OK;
 }

@@ -26,7 +26,7 @@ static void add_own_compliance(sti_ReductionMemory *m)
     }
 }
 
-/* rho = dim / trace(W_cc). */
+/* rho = dim / |trace(W_cc)|: below 0 in complementarity problems only. */
 static st_Status build_rho(sti_ReductionMemory *m, st_Error *err)
 {
     const st_Problem *p = m->problem;
@@ -35,7 +35,7 @@ static st_Status build_rho(sti_ReductionMemory *m, st_Error *err)
         double trace = 0.0;
         for (int d = 0; d < dim; d++)
             trace += m->W_diagonal[m->W_start[c] + (int64_t)d * dim + d];
-        m->rho[c] = trace > 0.0 ? dim / trace : 1.0;
+        m->rho[c] = trace != 0.0 ? dim / fabs(trace) : 1.0;
         if (!isfinite(trace) || !isfinite(m->rho[c]))
             return sti_fail(err, ST_ERR_NUMERIC, "contact %d: the trace of its block of W is %g", c, trace);
     }

@@ -27,6 +27,8 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
+/* An iteration of admm is a solve with factors that are there: so many of them cost a factorisation. */
+static const int64_t admm_share = 20;
 /* Multiplications that a turn with factors of W may take, some minutes' worth. Where all touch all (a hundred bodies in
  * one place) W fills up, and a factorisation of its N numbers takes about N^(3/2) of them, as a dense one does. */
 static const double most_products = 5e11;
@@ -55,12 +57,15 @@ typedef struct Turn {
     enum { BEST, ZERO, LAST } from; /* the best so far; 0; where the turn before ended, better or not */
 } Turn;
 
-enum { LEMKE, NSGS, NEWTON, IPM, HOMOTOPY, N_SOLVERS };
-static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs, &sti_newton, &sti_ipm, &sti_homotopy};
+enum { LEMKE, NSGS, NEWTON, IPM, HOMOTOPY, ADMM, N_SOLVERS };
+static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke, &sti_nsgs,     &sti_newton,
+                                                       &sti_ipm,   &sti_homotopy, &sti_admm};
 
 /* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
 static const Turn turns[] = {
     {NSGS, 24, 0, BEST},      {NEWTON, 60, 0, BEST}, /* nearly always enough */
+    {NEWTON, 300, 0, ZERO},                          /* redundant contacts: sweeps had loaded the wrong ones */
+    {ADMM, 25000, 0, ZERO},                          /* very unequal masses, where newton's equations lose digits */
     {HOMOTOPY, 300, 0, ZERO}, {NEWTON, 60, 1, LAST}, /* round the folds; newton ends what rounding left */
     {IPM, 60, 0, ZERO},       {NEWTON, 60, 1, LAST}, /* cone, pyramid: no rounded form */
     {HOMOTOPY, 900, 1, ZERO}, {NEWTON, 60, 1, LAST},  {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},
@@ -200,12 +205,13 @@ static st_Status afford(const sti_Task *task, Turn *turn, st_Error *err)
     const double n = task->problem->n_r;
     if (turn->who == NSGS || turn->who == LEMKE || (turn->who == NEWTON && task->reduction->graph != NULL))
         return ST_OK;
-    if (n * n * n * turn->iterations <= most_products) return ST_OK; /* even if it filled up */
+    if (n * n * (turn->who == ADMM ? 1.0 : n) * turn->iterations <= most_products) return ST_OK; /* even if full */
     STI_TRY(sti_reduction_columns(task->reduction, err));
     STI_TRY(sti_factored_begin(task->factored, task, &formed, err));
     if (!formed) return ST_OK;
     STI_TRY(sti_sparse_lu_reserve(task->factored->lu, &task->factored->W.rows, err));
-    const double size = (double)sti_sparse_lu_size(task->factored->lu), most = most_products / (size * sqrt(size));
+    const double size = (double)sti_sparse_lu_size(task->factored->lu),
+                 most = most_products / (turn->who == ADMM ? size : size * sqrt(size));
     if (turn->iterations > most) turn->iterations = (int)most;
     return ST_OK;
 }
@@ -245,6 +251,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t n = problem->n_r;
     const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
     const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
+    const bool round = problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
@@ -252,8 +259,11 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     for (int k = 0; find_turn(a, task, k, &turn) && !(a->least <= task->tolerance) && !sti_work_ends(task->work); k++) {
         const int left = task->max_iterations - a->iterations;
         const bool factors = turn.who != NSGS;
-        if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (factors && n > MOST_ROWS)) continue;
-        if (factors && turn.iterations > most_work / n) turn.iterations = (int)(most_work / n);
+        if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (turn.who == ADMM && !round) ||
+            (factors && n > MOST_ROWS))
+            continue;
+        const int64_t most = (turn.who == ADMM ? admm_share : 1) * most_work / n;
+        if (factors && turn.iterations > most) turn.iterations = (int)most;
         if (turn.iterations > left) turn.iterations = left;
         if (left <= 0) break;
         STI_TRY(afford(task, &turn, err));

@@ -134,8 +134,14 @@ static void test_refusals(void **state)
     const st_LocalProblem good = {1, 1, {1, 1, p, i, x}, b, &contact};
     st_Error err = {0};
     assert_int_equal(st_local_check(&good, &err), ST_OK);
-    x[0] = -1.0;
-    assert_int_equal(st_local_check(&good, &err), ST_ERR_ARGUMENT);
+    x[0] = -1.0; /* one row is a complementarity problem, whose W may be anything; friction needs more */
+    assert_int_equal(st_local_check(&good, &err), ST_OK);
+    int64_t two_p[] = {0, 1, 2};
+    int two_i[] = {0, 1};
+    double two_x[] = {-1.0, 1.0}, two_b[] = {-1.0, 0.0};
+    const st_ContactLaw rough = {.law = ST_LAW_COULOMB, .dim = 2, .mu = 0.5};
+    const st_LocalProblem friction = {2, 1, {2, 2, two_p, two_i, two_x}, two_b, &rough};
+    assert_int_equal(st_local_check(&friction, &err), ST_ERR_ARGUMENT);
     assert_non_null(strstr(err.message, "W(0, 0) is -1"));
     x[0] = NAN;
     assert_int_equal(st_local_check(&good, &err), ST_ERR_ARGUMENT);

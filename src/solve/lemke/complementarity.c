@@ -2,13 +2,13 @@
  *
  *     z >= 0,  w = M z + q >= 0,  z'w = 0;    free rows: w_i = 0, z_i of any sign
  *
- * Lemke's method first (lcp.h). M need not be copositive here, so that its ray proves nothing by itself, and where
- * M is none of the classes it is made for, homotopy (homotopy.c) and newton are tried last.
- * Where it finds no solution and the problem is small, every complementary basis is looked at: for a set S
- * of the rows that are not free, z_S from w_S = 0 with the rest of z at 0. A set whose matrix is
- * singular and whose equations contradict each other holds no solution; when all sets were looked at, none
- * was solved and none was singular yet consistent, there is no solution at all (Cottle, Pang & Stone 1992,
- * section 1.3: every solution belongs to some S). Free rows belong to every set, and are eliminated once, before
+ * Lemke's method (lcp.h), and above LEMKE_FIRST rows the interior point method and newton before it. M need not be
+ * copositive here, so that its ray proves nothing by itself, and where M is none of the classes it is made for,
+ * homotopy (homotopy.c) and newton are tried last. Where it finds no solution and the problem is small, every
+ * complementary basis is looked at: for a set S of the rows that are not free, z_S from w_S = 0 with the rest of z at
+ * 0. A set whose matrix is singular and whose equations contradict each other holds no solution; when all sets were
+ * looked at, none was solved and none was singular yet consistent, there is no solution at all (Cottle, Pang & Stone
+ * 1992, section 1.3: every solution belongs to some S). Free rows belong to every set, and are eliminated once, before
  * all of them: with z_F gone, what is left is a problem of the pairs alone. Where the free rows' own matrix is
  * singular (a row that says something of the pairs only), those that have no pivot go with every set.
  */
@@ -20,8 +20,8 @@
 enum { ENUMERATE = 12 };
 /* Multiplications that these may take, where free rows without a pivot go with every set: some seconds' worth. */
 static const double most_products = 1e10;
-/* Steps of homotopy and of newton. */
-enum { FOLLOW_STEPS = 1800 };
+/* Rows above which factors are tried before pivots: a pivot costs the square of n, and there are about n of them. */
+enum { LEMKE_FIRST = 100 };
 /* A pivot this small against the largest entry of the matrix is rounding. */
 static const double singular = 1e-12;
 /* Equations of a singular set that disagree by more than this, against |q|, contradict each other. */
@@ -264,25 +264,32 @@ static void enumerate(const st_LcpProblem *p, Work *work, double tolerance, doub
     if (proved) info->outcome = ST_LCP_NO_SOLUTION;
 }
 
-/* The problem as contacts of one row: frictionless, and free ones bounded by nothing. Solvers that need no definite
- * W take it as it is: homotopy, then newton from where that ended. z and info keep the best.       */
-static st_Status follow(const st_LcpProblem *p, st_ContactLaw *contact, double tolerance, double *z, double *trial,
-                        double *w, st_LcpInfo *info, st_Error *err)
+/* Two solvers in a row, the second from where the first ended. */
+typedef struct Pair {
+    const char *solver[2];
+    int iterations;
+} Pair;
+
+static const Pair before_lemke = {{"ipm", "newton"}, 150}, after_lemke = {{"homotopy", "newton"}, 1800};
+
+/* The problem as contacts of one row: frictionless, and free ones bounded by nothing. Solvers that need no definite W
+ * take it as it is. z and info keep the best.                                                      */
+static st_Status follow(const st_LcpProblem *p, const Pair *pair, st_ContactLaw *contact, double tolerance, double *z,
+                        double *trial, double *w, st_LcpInfo *info, st_Error *err)
 {
-    static const char *const solvers[] = {"homotopy", "newton"};
     const st_LocalProblem local = {.n_r = p->n, .n_contacts = p->n, .W = p->M, .b = p->q, .contact = contact};
     for (int i = 0; i < p->n; i++)
         contact[i] = is_free(p, i)
                          ? (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = i, .lo = -INFINITY, .hi = INFINITY}
                          : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = i};
     memset(trial, 0, (size_t)p->n * sizeof *trial);
-    for (int k = 0; k < 2 && !(info->error <= tolerance); k++) {
+    for (int k = 0; k < 2 && !(info->error <= tolerance) && !is_cancelled(p); k++) {
         st_SolverDef def = st_solver_def();
         st_Solver *solver = NULL;
         st_SolveInfo solved = {0};
-        def.name = solvers[k];
+        def.name = pair->solver[k];
         def.tolerance = 0.1 * tolerance;
-        def.max_iterations = FOLLOW_STEPS;
+        def.max_iterations = pair->iterations;
         def.warm_start = k > 0;
         def.all_errors = true;
         def.cancel = p->cancel;
@@ -290,7 +297,8 @@ static st_Status follow(const st_LcpProblem *p, st_ContactLaw *contact, double t
         STI_TRY(st_solver_create(&def, &solver, err));
         const st_Status status = st_solver_solve_local(solver, &local, &(st_Solution){.r = trial}, &solved, err);
         st_solver_destroy(solver);
-        if (status != ST_OK) return status;
+        if (status != ST_OK && status != ST_ERR_NUMERIC) return status;
+        if (status != ST_OK) continue; /* it ran away: nothing is lost */
         info->pivots += solved.iterations;
         keep_better(p, trial, z, w, info);
     }
@@ -303,18 +311,23 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
     sti_LcpInfo lemke;
     const sti_LcpProblem dense = {
         .n = p->n, .M = work->M, .q = p->q, .free = p->free, .cancel = p->cancel, .cancel_ctx = p->cancel_ctx};
-    double *w = work->matrix; /* free between uses */
+    double *w; /* the end of work->matrix, which no set needs that is so large */
     for (int j = 0; j < p->n; j++)
         for (int64_t e = p->M.p[j]; e < p->M.p[j + 1]; e++)
             work->M[(int64_t)p->M.i[e] * p->n + j] += p->M.x[e];
-    STI_TRY(sti_lcp_solve(lcp, &dense, 0, STI_LCP_ATTEMPTS - 1, z, &lemke, err));
-    info->pivots = lemke.pivots;
+    w = work->matrix + (int64_t)p->n * (p->n + 1);
+    memset(z, 0, (size_t)p->n * sizeof *z);
     info->error = error_of(p, z, w);
     info->outcome = ST_LCP_FAILED;
-    w = work->matrix + (int64_t)p->n * (p->n + 1);
+    if (p->n > LEMKE_FIRST) STI_TRY(follow(p, &before_lemke, work->contact, tolerance, z, work->z, w, info, err));
+    if (!(info->error <= tolerance)) {
+        STI_TRY(sti_lcp_solve(lcp, &dense, 0, STI_LCP_ATTEMPTS - 1, work->z, &lemke, err));
+        info->pivots += lemke.pivots;
+        keep_better(p, work->z, z, w, info);
+    }
     if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, w, info);
     if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION)
-        STI_TRY(follow(p, work->contact, tolerance, z, work->z, w, info, err));
+        STI_TRY(follow(p, &after_lemke, work->contact, tolerance, z, work->z, w, info, err));
     st_LcpError judged; /* the last word, with every digit */
     STI_TRY(st_lcp_error(p, z, NULL, &judged, err));
     info->error = judged.error;
