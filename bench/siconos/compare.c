@@ -7,7 +7,7 @@
  * seconds of processor time a solve. Where one of theirs ends with an error above the tolerance its own tolerance is
  * tightened, up to three times, and only the run that got there is timed. Solves below 10 ms: the shortest of up to 21,
  * as other work may be going on. A time at a tighter tolerance counts at a looser one if it is shorter; what fails
- * after more than a second is not tried at tighter ones. Ratios count times below 50 microseconds as 50.
+ * after more than a second is not tried at tighter ones. Ratios are raw.
  *
  * A run of everybody takes hours, for most of which solvers fail. --race gives every one of theirs no more than three
  * times the best time of the others so far (and a tenth of a second; where none got there yet, LIMIT): who is best, and
@@ -26,7 +26,6 @@
 
 enum { MOST_REPEATS = 21, TIGHTENINGS = 3, N_TOLERANCES = 3, MOST_PROBLEMS = 1000, MOST_RUNS = 48 };
 static const double tolerances[N_TOLERANCES] = {1e-4, 1e-8, 1e-12};
-#define FLOOR       50e-6
 #define LEAST_LIMIT 0.1
 
 typedef struct Outcome {
@@ -239,7 +238,7 @@ static const Run *best_of_theirs(const Row *row, int t)
 
 static double ratio_of(const Row *row, int t)
 {
-    return fmax(row->run[0].at[t].seconds, FLOOR) / fmax(best_of_theirs(row, t)->at[t].seconds, FLOOR);
+    return row->run[0].at[t].seconds / best_of_theirs(row, t)->at[t].seconds;
 }
 
 /* One line of the summary: the problems of a kind, or of all (kind = NULL). */
@@ -255,7 +254,7 @@ static void print_summary(const Row *rows, int n, int t, const char *kind, doubl
         ours += auto_k->solved;
         theirs += they;
         if (!auto_k->solved) continue;
-        const double ratio = they ? ratio_of(&rows[k], t) : fmax(auto_k->seconds, FLOOR) / limit;
+        const double ratio = they ? ratio_of(&rows[k], t) : auto_k->seconds / limit;
         with_limit += log(ratio);
         if (!they) continue;
         compared++;

@@ -27,6 +27,8 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
 /* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
 static const int64_t most_work = 4000000;
+/* Effective masses at contacts that differ by more are very unequal. */
+static const double unequal = 1e3;
 /* An iteration of admm is a solve with factors that are there: so many of them cost a factorisation. */
 static const int64_t admm_share = 20;
 /* Multiplications that a turn with factors of W may take, some minutes' worth. Where all touch all (a hundred bodies in
@@ -243,6 +245,19 @@ static bool find_turn(const Auto *a, const sti_Task *task, int k, Turn *turn)
     return k < TURNS;
 }
 
+/* Do the bodies at the contacts differ so much in mass that newton's equations lose the light ones? */
+static bool has_unequal_masses(const sti_Task *task)
+{
+    const sti_Reduction *reduction = task->reduction;
+    double least = INFINITY, most = 0.0;
+    for (int c = 0; c < task->problem->n_contacts; c++) {
+        const double rho = reduction->graph != NULL ? sti_graph_rho(reduction->graph, c) : reduction->rho[c];
+        least = fmin(least, rho);
+        most = fmax(most, rho);
+    }
+    return most > unequal * least;
+}
+
 static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
 {
     int refused;
@@ -251,7 +266,8 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     const int64_t n = problem->n_r;
     const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
     const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
-    const bool round = problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused);
+    const bool unequal_masses =
+        problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused) && has_unequal_masses(task);
     const int64_t unknowns = linear ? lcp_unknowns(problem) : 0;
     if (linear && unknowns <= LEMKE_FIRST)
         STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
@@ -259,7 +275,7 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     for (int k = 0; find_turn(a, task, k, &turn) && !(a->least <= task->tolerance) && !sti_work_ends(task->work); k++) {
         const int left = task->max_iterations - a->iterations;
         const bool factors = turn.who != NSGS;
-        if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (turn.who == ADMM && !round) ||
+        if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || (turn.who == ADMM && !unequal_masses) ||
             (factors && n > MOST_ROWS))
             continue;
         const int64_t most = (turn.who == ADMM ? admm_share : 1) * most_work / n;
