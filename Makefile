@@ -15,7 +15,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 # cmake starts a make of its own, which must not take itself for a part of this one.
 unexport MAKEFLAGS MFLAGS
 .NOTPARALLEL:
-.PHONY: all demo test test-full test-threads plain-tests sanitized-tests install deb format lint docs bench bench-quick bench-build clean help setup setup-tests
+.PHONY: all demo test test-full test-threads fuzz coverage soak plain-tests sanitized-tests install deb format lint docs bench bench-quick bench-build clean help setup setup-tests
 
 all: $(BUILD)/.configured ## set up, configure, build: leaves build/bin/stiction
 	@$(call COMPILE,$(BUILD))
@@ -34,6 +34,18 @@ test-full: sanitized-tests ## the same with the large random sweeps
 test-threads: ## piles and islands by several threads under ThreadSanitizer (clang)
 	@scripts/setup.sh threads
 	@scripts/threads.sh $(RACES) $(JOBS)
+
+TIME ?= 60
+fuzz: ## every fuzz target for TIME seconds (clang's libFuzzer, sanitizers): build-fuzz/; FUZZ="scene urdf" for some
+	@scripts/setup.sh threads
+	@scripts/fuzz.sh build-fuzz $(TIME) $(FUZZ)
+
+coverage: ## lines and branches that the plain tests reach, by folder, against scripts/coverage.txt
+	@scripts/setup.sh test
+	@scripts/coverage.sh build-cov $(JOBS)
+
+soak: all ## things at rest for SOAK simulated seconds each: drift, memory
+	@python3 scripts/soak.py $(BUILD)/bin/stiction $(or $(SOAK),600)
 
 plain-tests: $(BUILD)/.configured-tests
 	@$(call COMPILE,$(BUILD))
@@ -86,6 +98,7 @@ setup:
 setup-tests: setup
 	@scripts/setup.sh test
 	@scripts/setup.sh numpy || echo "setup: no numpy, the Python module will be tested without" >&2
+	@scripts/setup.sh vtk || echo "setup: no VTK, exports for ParaView will not be read back" >&2
 	@scripts/setup.sh browser || echo "setup: no browser, the viewer's page will not be tested" >&2
 
 # Configured once; after that cmake itself sees when it must look again.

@@ -61,6 +61,7 @@ typedef struct Command {
     const char *details; /* paragraphs for --help, or NULL                  */
     const Option *options;
     int n_options;
+    bool reads_files;                         /* HDF5 files of others: reader_process.h */
     void (*more_help)(FILE *out);             /* printed last by --help, or NULL    */
     int (*main)(int argc, char *const *argv); /* argv[0] is the command; exit status */
 } Command;

@@ -20,6 +20,7 @@ static int export_main(int argc, char *const *argv);
 
 const Command export_command = {
     .name = "export",
+    .reads_files = true,
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,

@@ -20,6 +20,7 @@ static int info_main(int argc, char *const *argv);
 
 const Command info_command = {
     .name = "info",
+    .reads_files = true,
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,

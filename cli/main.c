@@ -1,5 +1,6 @@
 /* stiction -- the program. One file a command; this one has their table and hands over. */
 #include "command.h"
+#include "reader_process.h"
 #include "terminal.h"
 
 #include <errno.h>
@@ -43,6 +44,21 @@ static int unknown_command(const char *word)
     return complain(STATUS_INPUT, "unknown %s \"%s\", see stiction --help", kind, word);
 }
 
+/* Did all of the standard output arrive? A reader that closed its end is no failure. */
+static int finish_output(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    if (errno == 0) { /* an earlier write failed: ask again for the reason */
+        clearerr(stdout);
+        fputc('\n', stdout);
+        if (fflush(stdout) == 0) errno = EIO;
+    }
+    if (errno == EPIPE) return status;
+    complain(STATUS_FAILED, "cannot write to the standard output: %s", strerror(errno));
+    return status == STATUS_OK ? STATUS_FAILED : status;
+}
+
 static int dispatch(int argc, char *const *argv)
 {
     if (argc < 2) {
@@ -58,7 +74,9 @@ static int dispatch(int argc, char *const *argv)
         return STATUS_OK;
     }
     for (int i = 0; commands[i] != NULL; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->main(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i]->name) == 0)
+            return commands[i]->reads_files ? run_in_reader_process(commands[i], argc - 1, argv + 1, finish_output)
+                                            : commands[i]->main(argc - 1, argv + 1);
     if (strcmp(argv[1], "help") == 0) {
         for (int i = 0; argc > 2 && commands[i] != NULL; i++)
             if (strcmp(argv[2], commands[i]->name) == 0) {
@@ -70,21 +88,6 @@ static int dispatch(int argc, char *const *argv)
         return STATUS_OK;
     }
     return unknown_command(argv[1]);
-}
-
-/* Did all of the standard output arrive? A reader that closed its end is no failure. */
-static int finish_output(int status)
-{
-    errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    if (errno == 0) { /* an earlier write failed: ask again for the reason */
-        clearerr(stdout);
-        fputc('\n', stdout);
-        if (fflush(stdout) == 0) errno = EIO;
-    }
-    if (errno == EPIPE) return status;
-    complain(STATUS_FAILED, "cannot write to the standard output: %s", strerror(errno));
-    return status == STATUS_OK ? STATUS_FAILED : status;
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@ static int report_main(int argc, char *const *argv);
 
 const Command report_command = {
     .name = "report",
+    .reads_files = true,
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,

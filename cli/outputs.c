@@ -74,6 +74,11 @@ bool problem_output(const char *path)
 char *read_whole(const char *path, size_t most, size_t *size)
 {
     char *text = NULL, block[16384];
+    struct stat info;
+    if (stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) { /* it may have no end */
+        errno = EINVAL;
+        return NULL;
+    }
     FILE *from = fopen(path, "rb"), *memory = from != NULL ? open_memstream(&text, size) : NULL;
     size_t n = 0, all = 0;
     while (memory != NULL && all <= most && (n = fread(block, 1, sizeof block, from)) > 0)

@@ -26,6 +26,7 @@ static int plot_main(int argc, char *const *argv);
 
 const Command plot_command = {
     .name = "plot",
+    .reads_files = true,
     .words = "FILE.h5",
     .min_words = 1,
     .max_words = 1,

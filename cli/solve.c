@@ -34,6 +34,7 @@ static int solve_main(int argc, char *const *argv);
 
 const Command solve_command = {
     .name = "solve",
+    .reads_files = true,
     .words = "FILE|FOLDER",
     .min_words = 1,
     .max_words = 1,

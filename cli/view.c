@@ -29,6 +29,7 @@ static int view_main(int argc, char *const *argv);
 
 const Command view_command = {
     .name = "view",
+    .reads_files = true,
     .words = "FILE.h5|SCENE",
     .min_words = 1,
     .max_words = 1,

@@ -5,6 +5,7 @@
  * (materials, groups, normals) are passed over. STL: corners of triangles; those that coincide become one point.
  */
 #include "import/mesh_file.h"
+#include "base/input_file.h"
 
 #include "base/number.h"
 #include "base/range.h"
@@ -324,8 +325,9 @@ st_Status sti_model_read(const char *path, sti_Model *out, st_Error *err)
     *out = (sti_Model){0};
     if (!sti_is_model_file(path))
         return sti_fail(err, ST_ERR_FORMAT, "%s: must be a file .obj, .stl, .dae or .msh", path);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return sti_fail(err, ST_ERR_FILE, "%s: could not be opened", path);
+    const char *why;
+    FILE *file = sti_input_open(path, false, &why);
+    if (file == NULL) return sti_fail(err, ST_ERR_FILE, "%s: could not be opened: %s", path, why);
     char *text;
     size_t length = 0;
     st_Status status = read_bytes(file, path, &text, &length, err);

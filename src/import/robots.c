@@ -22,7 +22,7 @@
 
 st_Status sti_robot_memory(const sti_Robot *robot)
 {
-    const sti_Reader reader = {.label = robot->file, .err = robot->err};
+    const sti_Reader reader = {.label = robot->file != NULL ? robot->file : robot->reader->label, .err = robot->err};
     return sti_report_line(&reader, 1, ST_ERR_MEMORY, "out of memory");
 }
 
@@ -338,7 +338,7 @@ st_Status sti_robot_include(sti_Robot *robot, const sti_Element *at, const char 
     int folder = path[0] != '/' ? scene_folder(robot->reader) : 0;
     if (snprintf(whole, sizeof whole, "%.*s%s", folder, robot->reader->label, path) >= (int)sizeof whole)
         return sti_element_fail(robot->err, at, "the path of its file is too long");
-    if (sti_text_read(whole, &text, &length, &why) != ST_OK)
+    if (sti_text_read(whole, false, &text, &length, &why) != ST_OK)
         return sti_element_fail(robot->err, at, "%.200s", why.message);
     st_Status status = sti_xml_parse(robot->files, text, length, whole, root, robot->err);
     free(text);
@@ -416,7 +416,7 @@ static st_Status open_robot(sti_Robot *robot, const sti_Object *object)
         return import(robot, reader->text, reader->length);
 
     st_Error why = {0};
-    st_Status status = sti_text_read(robot->file, &text, &length, &why);
+    st_Status status = sti_text_read(robot->file, false, &text, &length, &why);
     if (status != ST_OK) return sti_report(reader, &at, status, "%s: %s", object->who, why.message);
     status = import(robot, text, length);
     free(text);

@@ -1,16 +1,15 @@
 /* problem_hdf.c -- reading numbers, texts and matrices of a problem file; problem_hdf.h. */
 #include "record/problem_hdf.h"
 
+#include "record/hdf_check.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Deflate makes data at most 1032 times smaller: a dataset that claims more than its bytes in the file can
- * hold is damaged, and must not make us ask for that much memory.                                 */
-#define MOST_COMPRESSED 1032
-#define NAME_SIZE       128
+#define NAME_SIZE 128
 
 /* ------------------------------------------------------------------ memory */
 
@@ -61,21 +60,12 @@ static st_Status no_memory(const sti_HdfReader *reader, const char *name, int64_
 st_Status sti_hdf_open(sti_HdfReader *reader, const char *path, st_Error *err)
 {
     *reader = (sti_HdfReader){.path = path, .file = H5I_INVALID_HID, .err = err};
-    FILE *file = fopen(path, "rb"); /* for the system's own reason */
-    if (file == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
-    const bool is_file = fseek(file, 0, SEEK_END) == 0 && ftell(file) >= 0 && ftell(file) < LONG_MAX;
-    const long size = is_file ? ftell(file) : 0;
-    fclose(file);
-    if (!is_file) return sti_fail(err, ST_ERR_FILE, "%s: is not a file that can be read", path);
-    if (size == 0) return sti_fail(err, ST_ERR_FORMAT, "%s: the file is empty", path);
-    htri_t is_hdf5 = -1;
-    is_hdf5 = H5Fis_hdf5(path);
-    if (is_hdf5 > 0) reader->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (is_hdf5 <= 0)
-        return sti_fail(err, ST_ERR_FORMAT, "%s: is not an HDF5 file, which problems are in (docs/problems.md)", path);
+    int64_t size = 0;
+    STI_TRY(sti_hdf_check_file(path, "a problem (docs/problems.md)", &size, NULL, err));
+    reader->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (reader->file < 0)
-        return sti_fail(err, ST_ERR_FORMAT, "%s: is a damaged HDF5 file, perhaps cut short (it has %ld bytes)", path,
-                        size);
+        return sti_fail(err, ST_ERR_FORMAT, "%s: is a damaged HDF5 file, perhaps cut short (it has %lld bytes)", path,
+                        (long long)size);
     return ST_OK;
 }
 
@@ -91,7 +81,7 @@ bool sti_hdf_has(const sti_HdfReader *reader, const char *name)
     char part[NAME_SIZE];
     const size_t length = strlen(name);
     htri_t found = 1;
-    if (length >= sizeof part) return false;
+    if (length >= sizeof part || !sti_hdf_stays_inside(reader->file, name)) return false;
     for (size_t k = 1; k <= length && found > 0; k++) {
         if (name[k] != '/' && name[k] != '\0') continue;
         memcpy(part, name, k);
@@ -115,14 +105,17 @@ static st_Status open_numbers(sti_HdfReader *reader, const char *name, bool whol
     const size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
     const hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     const hsize_t stored = set >= 0 ? H5Dget_storage_size(set) : 0;
+    const char *doubts = set >= 0 ? sti_hdf_doubts(set) : NULL;
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
     st_Status status = ST_OK;
     if (set < 0 || points < 0)
         status = sti_hdf_bad(reader, name, "is not a dataset, or damaged");
+    else if (doubts != NULL)
+        status = sti_hdf_bad(reader, name, "%s", doubts);
     else if (class != H5T_INTEGER && (whole || class != H5T_FLOAT))
         status = sti_hdf_bad(reader, name, "does not hold %s", whole ? "whole numbers" : "numbers");
-    else if (points > 0 && (uint64_t)points > (stored * MOST_COMPRESSED) / (bytes > 0 ? bytes : 1))
+    else if (points > 0 && (uint64_t)points > (stored * STI_MOST_COMPRESSED) / (bytes > 0 ? bytes : 1))
         status = sti_hdf_bad(reader, name, "claims %lld numbers, but only %lld bytes of it are in the file",
                              (long long)points, (long long)stored);
     if (status != ST_OK && set >= 0) H5Dclose(set);
@@ -189,7 +182,8 @@ const char *sti_hdf_text(sti_HdfReader *reader, const char *name)
     const hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
     const bool fixed = type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
     const size_t size = fixed ? H5Tget_size(type) : 0;
-    if (fixed && space >= 0 && size < 65536 && H5Sget_simple_extent_npoints(space) == 1) {
+    if (fixed && space >= 0 && size < 65536 && sti_hdf_doubts(set) == NULL &&
+        H5Sget_simple_extent_npoints(space) == 1) {
         text = sti_keep(&reader->kept, (int64_t)size + 1, 1);
         if (text != NULL && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) text[0] = '\0';
     }

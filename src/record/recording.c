@@ -5,6 +5,7 @@
  */
 #include "base/utf8.h"
 #include "record/hdf.h"
+#include "record/hdf_check.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,8 +13,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define MOST_SETS       4096
-#define MOST_COMPRESSED 1032 /* deflate makes data at most so many times smaller */
+#define MOST_SETS 4096
 
 struct st_Recording {
     st_Allocator allocator;
@@ -40,9 +40,6 @@ static st_Status damaged(const st_Recording *recording, const char *what, st_Err
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
-/* The superblock of a file whose writer has not closed it says so, in its 12th byte. */
-#define FLAGS_AT 11
-
 /* A file that is being written: a checksum that does not fit may be a block half written, and HDF5 looks again after 1,
  * 2, 4 ... ns. Its own 100 times would never end on a damaged file; 26 are an eighth of a second.   */
 enum { LOOKS = 26 };
@@ -62,18 +59,8 @@ static hid_t open_hdf(const char *path, bool finished, char *why, size_t size)
 
 static st_Status open_file(st_Recording *recording, st_Error *err)
 {
-    struct stat info;
-    unsigned char head[FLAGS_AT + 1] = {0};
-    FILE *file = fopen(recording->path, "rb");
-    int reason = errno;
-    if (file == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be read: %s", recording->path, strerror(reason));
-    bool folder = fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode);
-    bool cut_off = !folder && fread(head, 1, sizeof head, file) == sizeof head && head[FLAGS_AT] != 0;
-    fclose(file);
-    if (folder) return sti_fail(err, ST_ERR_FILE, "%s: is a folder", recording->path);
-    recording->info.bytes = (int64_t)info.st_size;
-    if (H5Fis_hdf5(recording->path) <= 0)
-        return sti_fail(err, ST_ERR_FORMAT, "%s: not a recording: not an HDF5 file", recording->path);
+    bool cut_off;
+    STI_TRY(sti_hdf_check_file(recording->path, "a recording", &recording->info.bytes, &cut_off, err));
     recording->info.closed = !cut_off; /* one that is not opens plainly only where this process records it */
     char why[200], again[200];
     recording->file = open_hdf(recording->path, true, why, sizeof why);
@@ -125,8 +112,8 @@ static char *get_attribute(const st_Recording *recording, const char *name)
 
 static char *get_long_text(const st_Recording *recording, hid_t group, const char *path)
 {
-    hid_t set = H5Dopen2(group, path, H5P_DEFAULT);
-    char *text = set >= 0 ? get_text(set, recording->info.bytes) : NULL;
+    hid_t set = sti_hdf_stays_inside(group, path) ? H5Dopen2(group, path, H5P_DEFAULT) : -1;
+    char *text = set >= 0 && sti_hdf_doubts(set) == NULL ? get_text(set, recording->info.bytes) : NULL;
     if (set >= 0) H5Dclose(set);
     return text;
 }
@@ -142,8 +129,8 @@ static herr_t get_number(hid_t file, const char *name, hid_t type, void *out)
 /* `count` values of a dataset. */
 static herr_t get_values(hid_t file, const char *path, hid_t type, hssize_t count, void *out)
 {
-    hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-    herr_t status = set >= 0 ? fetch(set, type, count, out) : -1;
+    hid_t set = sti_hdf_stays_inside(file, path) ? H5Dopen2(file, path, H5P_DEFAULT) : -1;
+    herr_t status = set >= 0 && sti_hdf_doubts(set) == NULL ? fetch(set, type, count, out) : -1;
     if (set >= 0) H5Dclose(set);
     return status;
 }
@@ -238,9 +225,9 @@ static bool is_possible(const st_Recording *recording, sti_Table table, const hs
 {
     const double bytes = (double)recording->info.bytes;
     const double width = (double)(table == STI_JOINTS ? H5Tget_size(recording->type[table]) : sizeof(double));
-    if (sti_table_rank(table) == 1) return (double)dims[0] <= bytes * MOST_COMPRESSED;
+    if (sti_table_rank(table) == 1) return (double)dims[0] <= bytes * STI_MOST_COMPRESSED;
     return dims[1] < INT_MAX && (double)dims[1] <= bytes &&
-           (double)dims[0] * (double)dims[1] * width <= bytes * MOST_COMPRESSED;
+           (double)dims[0] * (double)dims[1] * width <= bytes * STI_MOST_COMPRESSED;
 }
 
 static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *err)
@@ -248,7 +235,12 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
     hsize_t dims[3] = {0};
     int width = sti_table_width(table), rank = sti_table_rank(table);
     if (table == STI_JOINTS && H5Lexists(recording->file, sti_table_path(table), H5P_DEFAULT) <= 0) return ST_OK;
+    if (!sti_hdf_stays_inside(recording->file, sti_table_path(table)))
+        return sti_fail(err, ST_ERR_FORMAT, "%s: %s leads to another file", recording->path, sti_table_path(table));
     recording->set[table] = H5Dopen2(recording->file, sti_table_path(table), H5P_DEFAULT);
+    const char *doubts = recording->set[table] >= 0 ? sti_hdf_doubts(recording->set[table]) : NULL;
+    if (doubts != NULL)
+        return sti_fail(err, ST_ERR_FORMAT, "%s: %s %s", recording->path, sti_table_path(table), doubts);
     hid_t space = recording->set[table] >= 0 ? H5Dget_space(recording->set[table]) : -1;
     bool ok =
         space >= 0 && H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, dims, NULL) == rank;

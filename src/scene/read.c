@@ -1,4 +1,5 @@
 /* scene/read.c -- the doors of the reader: a file or a text in, a scene and a system def out. */
+#include "base/input_file.h"
 #include "scene/reader.h"
 
 #include <errno.h>
@@ -202,18 +203,14 @@ static st_Status read_stream(const sti_Reader *reader, FILE *file, char **text, 
     }
 }
 
-st_Status sti_text_read(const char *path, char **text, size_t *length, st_Error *err)
+st_Status sti_text_read(const char *path, bool pipes, char **text, size_t *length, st_Error *err)
 {
     const sti_Reader reader = {.label = path, .err = err};
-    struct stat about;
-    st_Status status;
+    const char *why;
     *text = NULL;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return sti_report_line(&reader, 0, ST_ERR_FILE, "cannot be opened: %s", strerror(errno));
-    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode))
-        status = sti_report_line(&reader, 0, ST_ERR_FILE, "is a directory, must be a scene file");
-    else
-        status = read_stream(&reader, file, text, length);
+    FILE *file = sti_input_open(path, pipes, &why);
+    if (file == NULL) return sti_report_line(&reader, 0, ST_ERR_FILE, "cannot be opened: %s", why);
+    const st_Status status = read_stream(&reader, file, text, length);
     fclose(file);
     if (status == ST_OK) return ST_OK;
     free(*text);
@@ -229,7 +226,7 @@ st_Status st_scene_read(const char *path, const char *const *sets, int n_sets, s
     size_t length = 0;
     if (path == NULL) return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_read: path is NULL");
     if (scene != NULL) *scene = NULL;
-    STI_TRY(sti_text_read(path, &text, &length, err));
+    STI_TRY(sti_text_read(path, true, &text, &length, err));
     st_Status status = st_scene_parse(text, length, path, sets, n_sets, scene, def, err);
     free(text);
     return status;

@@ -246,7 +246,7 @@ st_Status sti_set_apply(sti_Reader *reader, const char *text);
 st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets);
 void sti_reader_free(sti_Reader *reader);
 /* A whole file in one malloc'd block; 1 GiB at most. On failure *text is NULL. */
-st_Status sti_text_read(const char *path, char **text, size_t *length, st_Error *err);
+st_Status sti_text_read(const char *path, bool pipes, char **text, size_t *length, st_Error *err);
 
 /* Take in every member of `robots`: its bodies, joints and the rest join those of the scene. */
 st_Status sti_robots_read(sti_Reader *reader);

@@ -209,7 +209,7 @@ st_Status st_scene_convert(const char *path, const char *const *sets, int n_sets
     if (text != NULL) *text = NULL;
     if (remarks != NULL) *remarks = NULL;
     if (path == NULL) return sti_report_line(&reader, 0, ST_ERR_ARGUMENT, "st_scene_convert: path is NULL");
-    STI_TRY(sti_text_read(path, &from, &length, err));
+    STI_TRY(sti_text_read(path, true, &from, &length, err));
     st_Status status = st_scene_convert_text(from, length, path, sets, n_sets, prefix, text, remarks, err);
     free(from);
     return status;

@@ -20,6 +20,8 @@ st_StepInfo st_step_info(void)
 static st_Status check_def(const st_SystemDef *def, st_Error *err)
 {
     STI_CHECK_DEF(def, "st_system_def", err);
+    if (def->allocator.alloc == NULL || def->allocator.free == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "the allocator has no alloc or no free, must have both");
     st_SystemDef copy = *def;
     for (int k = 1; k < st_setting_count(); k++) { /* 0 is the preset, which would set the others */
         st_SettingValue value;

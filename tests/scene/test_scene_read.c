@@ -481,7 +481,7 @@ static void test_files(void **state)
     assert_int_equal(st_scene_read("no/such.json", NULL, 0, &scene, &def, &err), ST_ERR_FILE);
     assert_string_equal(err.message, "no/such.json: cannot be opened: No such file or directory");
     assert_int_equal(st_scene_read("tests", NULL, 0, &scene, &def, &err), ST_ERR_FILE);
-    assert_non_null(strstr(err.message, "tests: is a directory"));
+    assert_non_null(strstr(err.message, "tests: cannot be opened: is a folder"));
     assert_int_equal(st_scene_read(NULL, NULL, 0, &scene, &def, &err), ST_ERR_ARGUMENT);
     assert_int_equal(st_scene_parse(NULL, 0, "x", NULL, 0, &scene, &def, &err), ST_ERR_ARGUMENT);
     assert_null(scene);

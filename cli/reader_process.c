@@ -1,0 +1,85 @@
+#if defined(__linux__)
+#define _GNU_SOURCE 1 /* strsignal, prctl */
+#include <sys/prctl.h>
+#endif
+#include "reader_process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1 /* they reserve more address space than there is memory */
+#endif
+
+/* Of the memory that the machine has. */
+#define SHARE 0.75
+
+static volatile sig_atomic_t child_process; /* for the signal handler only */
+
+/* What the program is told, its child is told. */
+static void forward(int number)
+{
+    if (child_process > 0) kill((pid_t)child_process, number);
+}
+
+static void forward_signals(void)
+{
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+        struct sigaction action = {0}, old = {0};
+        action.sa_handler = forward;
+        sigemptyset(&action.sa_mask);
+        sigaction(numbers[k], NULL, &old);
+        if (old.sa_handler != SIG_IGN) sigaction(numbers[k], &action, NULL);
+    }
+}
+
+static void limit(int what, rlim_t most)
+{
+    struct rlimit now;
+    if (getrlimit(what, &now) != 0 || (now.rlim_cur != RLIM_INFINITY && now.rlim_cur <= most)) return;
+    now.rlim_cur = most;
+    (void)!setrlimit(what, &now);
+}
+
+static void limit_memory(void)
+{
+#if !defined(SANITIZED)
+    const double pages = (double)sysconf(_SC_PHYS_PAGES), page = (double)sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0) limit(RLIMIT_AS, (rlim_t)(SHARE * pages * page));
+#endif
+    limit(RLIMIT_CORE, 0);
+}
+
+int run_in_reader_process(const Command *command, int argc, char *const *argv, int (*finish)(int status))
+{
+    fflush(NULL);
+    const pid_t parent = getpid(), child = fork();
+    if (child < 0) return finish(command->main(argc, argv)); /* no more processes: then in this one */
+    if (child == 0) {
+#if defined(__linux__)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(STATUS_FAILED);
+#else
+        (void)parent;
+#endif
+        limit_memory();
+        exit(finish(command->main(argc, argv)));
+    }
+    child_process = (sig_atomic_t)child;
+    forward_signals();
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    const int number = WTERMSIG(status);
+    if (number == SIGINT || number == SIGTERM || number == SIGHUP) return 128 + number;
+    return complain(STATUS_INPUT,
+                    "%s: the process that reads the file was ended (%s): the file is damaged, or made to do harm",
+                    command->name, strsignal(number));
+}
