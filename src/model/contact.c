@@ -1,11 +1,280 @@
 /* model/contact.c -- the contacts of all pairs of shapes that are near, by one thread or a team.
  *
- *     place the shapes  ->  which are near (collide/broad/near_pairs.h)  ->  each pair: contact_pair.c
+ *     place the shapes  ->  which are near (collide/broad/near_pairs.h)  ->  for each pair: is it near, where does it
+ *     touch  ->  for each point: does it matter, and the contact that it becomes
+ *
+ * The contact frame is (n, t1, t2), normal from body a to body b. Where both bodies move across one world axis e only
+ * (a planar scene), the contact has one tangent, e x n, and a block of size 2.
+ *
+ * A pile makes millions of contacts per second: each is written once, at its final place.
  */
-#include "model/contact.h"
+#include "model/world.h"
 
+#include "collide/narrow/ball.h"
 #include "collide/validate.h"
 #include "math/parallel.h"
+
+/* What is the same for all pairs, then what was looked up for the pair at hand, so far as it was needed. */
+typedef struct ContactTask {
+    sti_World *world;
+    st_Sink *sink;
+    st_Error *err;
+    double margin;
+    sti_Points *points;   /* room for those of a pair                                              */
+    int plane;            /* the last plane that was met, -1: none                                    */
+    st_Vec3 plane_normal; /* its normal                                                            */
+
+    sti_Pair pair;
+    int a, b;        /* its bodies                                                                 */
+    sti_Collide how; /* how.margin is `margin` and the ways that its bodies are expected to go     */
+
+    sti_Surface own;
+    const sti_Surface *surface; /* in the table, or `own`; NULL: not looked up yet, nor what follows */
+    int count;                  /* velocities of both bodies                                       */
+    uint64_t id;                /* of the pair's contacts, but for the feature                     */
+    bool slides;                /* there is friction, whatever the point                           */
+
+    st_Vec3 normal; /* of the last point, which the next of a patch shares                        */
+    bool foreseen;  /* `closing` is known: how fast the pair closes along it                      */
+    double closing;
+    bool framed; /* so are `dim` and `tangent`                                                 */
+    int dim;
+    st_Vec3 tangent;
+} ContactTask;
+
+/* ---- one point ------------------------------------------------------------------------------------ */
+
+/* How fast a contact along n may close: bodies go on as foreseen, or one of them does and the other is stopped, or
+ * one is thrown aside: in a collapsing pile at half its speed, hardly ever faster.                */
+static double closing_speed(const ContactTask *task, st_Vec3 n)
+{
+    const sti_World *world = task->world;
+    const sti_Foresight *ahead = &world->collider.ahead;
+    double fastest = 0;
+    for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
+        st_Vec3 v_a, v_b, w_a, w_b;
+        sti_body_velocity(&world->body[task->a], ahead->v[k], &v_a, &w_a);
+        sti_body_velocity(&world->body[task->b], ahead->v[k], &v_b, &w_b);
+        double a = dot(v_a, n), b = dot(v_b, n), aside = 0.5 * sqrt(sti_larger(dot(v_a, v_a), dot(v_b, v_b)));
+        double turning = sti_turning_speed(world, task->a, w_a) + sti_turning_speed(world, task->b, w_b);
+        fastest = sti_larger(fastest, turning + sti_larger(sti_larger(a, -b), sti_larger(a - b, aside)));
+    }
+    return fastest;
+}
+
+/* Can nothing move along the tangents, up to rounding (a one-dimensional scene)? Then there is no friction to speak of.
+ */
+static bool nothing_slides(const ContactTask *task, const sti_ContactEntry *entry)
+{
+    const int dim = entry->dim;
+    double x[3 * 12], along = 0, across = 0;
+    if (dim == 1) return false;
+    sti_contact_put_rows(task->world, entry, task->count, dim, false, x);
+    for (int k = 0; k < task->count; k++)
+        along = fmax(along, fabs(x[k]));
+    for (int k = task->count; k < dim * task->count; k++)
+        across = fmax(across, fabs(x[k]));
+    return across <= 1e-12 * along;
+}
+
+/* A point of the task's pair: a contact, if it is within the margin or foreseen to be. It is written at its final
+ * place, number by number: a copy of a record would wait for the numbers that were just written into it.  */
+static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
+{
+    const sti_World *world = task->world;
+    const sti_Collider *c = &world->collider;
+    const sti_Body *a = &world->body[task->a], *b = &world->body[task->b];
+    const st_Vec3 n = point->normal;
+    /* points of a patch share their normal, and what follows from it */
+    const bool same_normal = n.x == task->normal.x && n.y == task->normal.y && n.z == task->normal.z;
+    if (!(task->foreseen || task->framed) || !same_normal) {
+        task->normal = n;
+        task->foreseen = task->framed = false;
+    }
+    double closing = 0;
+    if (!(point->gap < task->margin)) {
+        if (!task->foreseen) task->closing = closing_speed(task, n);
+        task->foreseen = true;
+        closing = task->closing;
+        if (!(point->gap < task->margin + c->ahead.h * closing)) return ST_OK;
+    }
+    if (task->surface == NULL) {
+        task->surface = sti_surface_of(world->scene, &c->surfaces, task->pair.i, task->pair.j, &task->own);
+        task->count = a->n_dofs + b->n_dofs;
+        task->id = sti_contact_id(task->pair.i, task->pair.j, 0);
+        /* a free body can slide; and where turning is opposed there is friction in any case */
+        task->slides = a->n_dofs == 6 || b->n_dofs == 6 || task->surface->rolling > 0 || task->surface->spinning > 0;
+    }
+    const sti_Surface *surface = task->surface;
+    /* levers overflow only for bodies that are lost in space */
+    const st_Vec3 l_a = sub(point->point, c->body_pose[task->a].p), l_b = sub(point->point, c->body_pose[task->b].p);
+    if (!isfinite(point->gap + dot(l_a, l_a) + dot(l_b, l_b)))
+        return sti_fail(task->err, ST_ERR_NUMERIC, "shapes %s and %s touch at (%g, %g, %g) with a gap of %g",
+                        sti_shape_label(world->scene, task->pair.i).text,
+                        sti_shape_label(world->scene, task->pair.j).text, point->point.x, point->point.y,
+                        point->point.z, point->gap);
+    if (!task->framed) {
+        /* the world axis across which both bodies move, orthogonal to the normal; -1: a contact in space */
+        const double along[3] = {n.x, n.y, n.z};
+        int axis = -1;
+        for (int e = 2; e >= 0 && task->how.planar >= 0; e--)
+            if (((unsigned)(a->planar & b->planar) >> e & 1u) != 0 && fabs(along[e]) < 1e-9) axis = e;
+        task->dim = surface->mu == 0 ? 1 : (axis >= 0 ? 2 : 3);
+        task->tangent = axis >= 0 ? cross(vec3_axis(axis), n) : orthogonal(n);
+        task->framed = true;
+    }
+    st_Sink *sink = task->sink;
+    const bool later = sink->rows_later && !surface->turns;
+    double *gradient = NULL;
+    sti_ContactEntry *to = &sink->contact[sink->n_contacts];
+    if (!later || sink->n_contacts == sink->contact_capacity)
+        STI_TRY(sti_row_buffer_room(sink, later ? 0 : 6, task->count, &to, &gradient, task->err));
+    to->id = task->id | point->feature;
+    to->gap = point->gap;
+    to->closing = closing;
+    to->surface = surface;
+    to->first_row = -1;
+    to->a = task->a;
+    to->b = task->b;
+    to->shape_a = task->pair.i + 1;
+    to->shape_b = task->pair.j + 1;
+    to->dim = (uint8_t)task->dim;
+    to->turns = to->own_surface = false;
+    to->point = point->point;
+    to->normal = task->normal;
+    to->tangent = task->tangent;
+    if (surface == &task->own) STI_TRY(sti_row_buffer_keep_surface(sink, to, surface, task->err));
+    if (!task->slides && nothing_slides(task, to)) to->dim = 1;
+    if (later) {
+        sink->n_contacts++;
+        return ST_OK;
+    }
+    sti_contact_put_rows(world, to, task->count, to->dim, surface->turns, gradient);
+    int index[12];
+    sti_rows_index(world, task->a, task->b, index);
+    sti_row_buffer_add_contact(sink, to->dim + (surface->turns ? 3 : 0), task->count, index);
+    return ST_OK;
+}
+
+/* ---- in the plane -------------------------------------------------------------------------------- */
+
+/* In the plane the points of a face stand one behind the other: keep the first of each. */
+static void merge_across(sti_Points *points, int axis)
+{
+    double size = 0;
+    int n = 0;
+    st_Vec3 e = vec3_axis(axis);
+    for (int k = 0; k < points->n; k++)
+        size = fmax(size, norm(sub(points->point[k].point, points->point[0].point)));
+    for (int k = 0; k < points->n; k++) {
+        bool seen = false;
+        for (int j = 0; j < n && !seen; j++) {
+            st_Vec3 d = sub(points->point[k].point, points->point[j].point);
+            d = sub(d, scale(dot(d, e), e));
+            seen = norm(d) <= 1e-9 * size && norm(sub(points->point[k].normal, points->point[j].normal)) <= 1e-9;
+        }
+        if (!seen) points->point[n++] = points->point[k];
+    }
+    points->n = n;
+}
+
+/* Where a point stands across the plane is all one to the motion: halfway where both shapes are, for the eye. */
+static void centre_across(const ContactTask *task, sti_Points *points)
+{
+    const sti_Collider *c = &task->world->collider;
+    const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
+    st_Vec3 e = vec3_axis(task->how.planar);
+    double lo = dot(e, b->lo), hi = dot(e, b->hi);
+    if (c->class[task->pair.i] != STI_CLASS_PLANE) {
+        lo = fmax(lo, dot(e, a->lo));
+        hi = fmin(hi, dot(e, a->hi));
+    }
+    double middle = 0.5 * (lo + hi);
+    for (int k = 0; k < points->n && isfinite(middle); k++)
+        points->point[k].point = add(points->point[k].point, scale(middle - dot(e, points->point[k].point), e));
+}
+
+/* ---- one pair ------------------------------------------------------------------------------------ */
+
+/* The length of two bodies' paths, with room for its rounding on either side. */
+#define PATH_ROUNDING 1e-9
+
+static st_Status push_points(ContactTask *task, sti_Pair *at)
+{
+    const sti_Collider *c = &task->world->collider;
+    int i = task->pair.i, j = task->pair.j;
+    const st_Scene *scene = task->world->scene;
+    double apart = 0;
+    task->points->n = 0;
+    task->how.hint = &at->hint;
+    task->how.apart = &apart;
+    sti_ContactCacheEntry *entry =
+        at->cache_slot == 0 || task->how.planar >= 0 ? NULL : sti_contact_cache_find(c, at, task->a, task->b);
+    const double room = entry != NULL ? entry->patch.room : 0;
+    task->how.cached = entry != NULL ? &entry->patch : NULL;
+    task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
+    task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
+    st_Status status = sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), c->pose[j], &task->how,
+                                   task->points, task->err);
+    task->how.apart = NULL;
+    if (status != ST_OK) {
+        st_Error why = task->err != NULL ? *task->err : (st_Error){0};
+        return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
+                        sti_shape_label(scene, j).text, why.message);
+    }
+    const double gone = c->path[task->a] + c->path[task->b];
+    at->clear = apart > 0 ? (gone + apart) * (1 - PATH_ROUNDING) : 0;
+    if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
+        sti_contact_cache_store(c, entry, task->a, task->b);
+    if (task->how.planar >= 0) {
+        merge_across(task->points, task->how.planar);
+        centre_across(task, task->points);
+    }
+    for (int p = 0; p < task->points->n; p++)
+        STI_TRY(push_point(task, &task->points->point[p]));
+    return ST_OK;
+}
+
+/* A pair whose balls are near: its contacts. */
+static st_Status push_pair(ContactTask *task, sti_Pair *pair)
+{
+    const sti_World *world = task->world;
+    const sti_Collider *c = &world->collider;
+    const int i = pair->i, j = pair->j;
+    task->pair = *pair;
+    task->a = world->scene->shape_body[i], task->b = world->scene->shape_body[j];
+    if (sti_stays(world, task->a) && sti_stays(world, task->b)) return ST_OK;
+    task->surface = NULL;
+    task->foreseen = task->framed = false;
+    task->how.margin = task->margin + c->travel[task->a] + c->travel[task->b];
+    /* the world axis across which both bodies move; -1: they move in space */
+    const unsigned common = world->body[task->a].planar & world->body[task->b].planar;
+    task->how.planar = (common & 1u) != 0 ? 0 : (common & 2u) != 0 ? 1 : (common & 4u) != 0 ? 2 : -1;
+    const bool plane = c->class[i] == STI_CLASS_PLANE;
+    if (plane && task->plane != i) {
+        task->plane = i;
+        task->plane_normal = rotate(c->pose[i].q, vec3(0, 0, 1));
+    }
+    if (c->class[i] != STI_CLASS_OTHER && c->class[j] == STI_CLASS_BALL) { /* a formula, with one point at most */
+        const sti_Ball *ball = &c->ball[j], *other = &c->ball[i];
+        sti_ContactPoint point;
+        const bool near =
+            plane ? plane_ball(task->plane_normal, c->pose[i].p, ball->centre, ball->radius, &task->how, &point)
+                  : ball_ball(other->centre, other->radius, ball->centre, ball->radius, &task->how, &point);
+        return near ? push_point(task, &point) : ST_OK;
+    }
+    /* were they so far apart that they are still beyond the margin, whatever way they have gone since? */
+    const double margin = fmax(task->how.margin, 0);
+    if ((c->path[task->a] + c->path[task->b]) * (1 + PATH_ROUNDING) + margin < pair->clear) return ST_OK;
+    if (plane) {
+        const st_Vec3 lowest = bounds_lowest(&c->bounds[j], task->plane_normal);
+        if (!(dot(task->plane_normal, sub(lowest, c->pose[i].p)) < margin)) return ST_OK;
+    } else {
+        const sti_Bounds grown = bounds_grown(c->bounds[i], margin);
+        if (!bounds_overlap(&grown, &c->bounds[j])) return ST_OK;
+    }
+    return push_points(task, pair);
+}
 
 /* ---- a range of pairs ---------------------------------------------------------------------------- */
 
@@ -29,42 +298,7 @@ static int list_near(const sti_World *world, const sti_Pair *pair, int n, double
     return count;
 }
 
-static st_Status cancelled(const sti_ContactTask *task)
-{
-    return sti_fail(task->err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
-}
-
-/* Pairs first .. end - 1. */
-static st_Status push_pairs(sti_ContactTask *task, int64_t first, int64_t end)
-{
-    const sti_Pairs *pairs = &task->world->collider.pairs;
-    int near[CHUNK];
-    for (int64_t k = first; k < end; k += CHUNK) {
-        int n = end - k < CHUNK ? (int)(end - k) : CHUNK;
-        n = list_near(task->world, pairs->pair + k, n, fmax(task->margin, 0), near);
-        for (int e = 0; e < n; e++) {
-            if (sti_stopped(task->world->stop)) return cancelled(task);
-            STI_TRY(sti_contact_push_pair(task, &pairs->pair[k + near[e]]));
-        }
-    }
-    return ST_OK;
-}
-
-/* The same of the pairs with somebody who is awake. */
-static st_Status push_live(sti_ContactTask *task, int64_t first, int64_t end)
-{
-    const sti_Collider *c = &task->world->collider;
-    int near;
-    for (int64_t k = first; k < end; k++) {
-        sti_Pair *pair = &c->pairs.pair[c->live[k]];
-        if (sti_stopped(task->world->stop)) return cancelled(task);
-        if (list_near(task->world, pair, 1, fmax(task->margin, 0), &near) > 0)
-            STI_TRY(sti_contact_push_pair(task, pair));
-    }
-    return ST_OK;
-}
-
-/* Which these are: made anew when the pairs have changed, or who sleeps. */
+/* Pairs with a body that is awake: listed again when the pairs have changed, or the bodies that sleep. */
 static st_Status list_live(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
@@ -86,9 +320,25 @@ static int64_t count_pairs(const sti_World *world)
     return world->awake != NULL ? world->collider.n_live : world->collider.pairs.n_pairs;
 }
 
-static st_Status push_range(sti_ContactTask *task, int64_t first, int64_t end)
+/* Pairs first .. end - 1; while bodies sleep, of the list of those that are awake. */
+static st_Status push_range(ContactTask *task, int64_t first, int64_t end)
 {
-    return (task->world->awake != NULL ? push_live : push_pairs)(task, first, end);
+    const sti_World *world = task->world;
+    const sti_Collider *c = &world->collider;
+    const int64_t *live = world->awake != NULL ? c->live : NULL;
+    const int chunk = live != NULL ? 1 : CHUNK; /* neighbours in the list of all pairs are looked at together */
+    int near[CHUNK];
+    for (int64_t k = first; k < end; k += chunk) {
+        sti_Pair *pair = c->pairs.pair + (live != NULL ? live[k] : k);
+        const int n = end - k < chunk ? (int)(end - k) : chunk;
+        const int n_near = list_near(world, pair, n, fmax(task->margin, 0), near);
+        for (int e = 0; e < n_near; e++) {
+            if (sti_stopped(world->stop))
+                return sti_fail(task->err, ST_ERR_CANCELLED, "cancelled while looking for contacts");
+            STI_TRY(push_pair(task, &pair[near[e]]));
+        }
+    }
+    return ST_OK;
 }
 
 /* ---- by a team ----------------------------------------------------------------------------------- */
@@ -131,72 +381,56 @@ static st_Status make_helpers(sti_World *world, int n, st_Error *err)
 }
 
 typedef struct Team {
-    sti_ContactTask task; /* of the first                                                              */
-    int n;                /* how many came                                                             */
-    st_Status status;     /* of the first                                                              */
-    bool together;        /* all found are records alone, and there is room for them: each puts its own */
+    ContactTask task; /* of the first                                                              */
+    int n;            /* how many came                                                             */
+    st_Status status; /* of the first                                                              */
+    bool together;    /* all found are records alone, and there is room for them: each puts its own */
 } Team;
 
-/* Behind the wait, by the first: will copies of records do? */
-static bool goes_together(const Team *team)
-{
-    st_Sink *sink = team->task.sink;
-    const struct sti_Helper *helper = team->task.world->collider.helper;
-    int64_t n = sink->n_contacts;
-    bool plain = team->status == ST_OK && sink->contact_rows.n_rows == 0;
-    for (int k = 0; k < team->n - 1; k++) {
-        n += helper[k].sink.n_contacts;
-        plain = plain && helper[k].status == ST_OK && helper[k].sink.contact_rows.n_rows == 0 &&
-                helper[k].sink.n_surfaces == 0;
-    }
-    return plain && STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, n, NULL) == ST_OK;
-}
-
-/* What a helper found, where it belongs. */
-static void put_together(const Team *team, int thread)
-{
-    const struct sti_Helper *helper = team->task.world->collider.helper;
-    int64_t n = team->task.sink->n_contacts;
-    for (int k = 0; k < thread - 1; k++)
-        n += helper[k].sink.n_contacts;
-    const st_Sink *own = &helper[thread - 1].sink;
-    if (own->n_contacts > 0)
-        memcpy(team->task.sink->contact + n, own->contact, (size_t)own->n_contacts * sizeof *own->contact);
-}
-
-static void push_own(Team *team, int thread, int n_threads)
-{
-    sti_ContactTask task = team->task;
-    const int64_t n = count_pairs(task.world);
-    const int64_t first = sti_share(n, thread, n_threads), end = sti_share(n, thread + 1, n_threads);
-    if (thread == 0) {
-        team->n = n_threads;
-        team->status = push_range(&task, first, end);
-        return;
-    }
-    struct sti_Helper *helper = &task.world->collider.helper[thread - 1];
-    sti_row_buffer_clear_contacts(&helper->sink);
-    helper->sink.n_v = task.sink->n_v;
-    helper->sink.rows_later = task.sink->rows_later;
-    task.sink = &helper->sink;
-    task.points = &helper->points;
-    task.points->stop = task.world->stop;
-    task.err = &helper->err;
-    helper->status = push_range(&task, first, end);
-}
-
+/* One thread's share of the pairs. When all are done, the first thread sees whether copies of records will do and makes
+ * room for them; then each copies its own to where they belong.                                    */
 static void push_share(void *ctx, int thread, int n_threads)
 {
     Team *team = ctx;
-    push_own(team, thread, n_threads);
+    ContactTask task = team->task;
+    st_Sink *all = task.sink;
+    struct sti_Helper *helper = task.world->collider.helper, *own = thread > 0 ? &helper[thread - 1] : NULL;
+    const int64_t n = count_pairs(task.world);
+    const int64_t first = sti_share(n, thread, n_threads), end = sti_share(n, thread + 1, n_threads);
+    if (own == NULL) {
+        team->n = n_threads;
+        team->status = push_range(&task, first, end);
+    } else {
+        sti_row_buffer_clear_contacts(&own->sink);
+        own->sink.n_v = all->n_v;
+        own->sink.rows_later = all->rows_later;
+        task.sink = &own->sink;
+        task.points = &own->points;
+        task.points->stop = task.world->stop;
+        task.err = &own->err;
+        own->status = push_range(&task, first, end);
+    }
     sti_team_wait(n_threads);
-    if (thread == 0) team->together = goes_together(team);
+    if (own == NULL) {
+        int64_t count = all->n_contacts;
+        bool plain = team->status == ST_OK && all->contact_rows.n_rows == 0;
+        for (int k = 0; k < n_threads - 1; k++) {
+            count += helper[k].sink.n_contacts;
+            plain = plain && helper[k].status == ST_OK && helper[k].sink.contact_rows.n_rows == 0 &&
+                    helper[k].sink.n_surfaces == 0;
+        }
+        team->together = plain && STI_GROW(&all->allocator, all->contact, all->contact_capacity, count, NULL) == ST_OK;
+    }
     sti_team_wait(n_threads);
-    if (thread > 0 && team->together) put_together(team, thread);
+    if (own == NULL || !team->together || own->sink.n_contacts == 0) return;
+    int64_t at = all->n_contacts;
+    for (int k = 0; k < thread - 1; k++)
+        at += helper[k].sink.n_contacts;
+    memcpy(all->contact + at, own->sink.contact, (size_t)own->sink.n_contacts * sizeof *all->contact);
 }
 
 /* The first error in the order of pairs is the one that a single thread would have met. */
-static st_Status push_by_team(const sti_ContactTask *task, int threads, st_Error *err)
+static st_Status push_by_team(const ContactTask *task, int threads, st_Error *err)
 {
     Team team = {.task = *task};
     sti_team_run(threads, push_share, &team);
@@ -227,13 +461,13 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
     STI_TRY(sti_contact_cache_update(world, err));
     ST_VALIDATE(sti_contact_cache_is_valid(c));
     if (world->awake != NULL) STI_TRY(list_live(world, err));
-    sti_ContactTask task = {.world = world,
-                            .sink = sink,
-                            .err = err,
-                            .points = &c->points,
-                            .margin = margin,
-                            .how = {.planar = -1, .keep_all = c->keep_all},
-                            .plane = -1};
+    ContactTask task = {.world = world,
+                        .sink = sink,
+                        .err = err,
+                        .points = &c->points,
+                        .margin = margin,
+                        .how = {.planar = -1, .keep_all = c->keep_all},
+                        .plane = -1};
     c->points.stop = world->stop;
     int64_t threads = count_pairs(world) / LEAST_PAIRS;
     if (threads > world->threads) threads = world->threads;

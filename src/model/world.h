@@ -322,6 +322,10 @@ double sti_contact_gap_after(const sti_ContactEntry *entry, const double *q, con
 /* The first `dim` rows of a contact without rows in its sink, one behind the other, where bodies were placed last: how
  * many numbers each has, at most 12, and on which velocities.                                     */
 int sti_contact_rows(const sti_World *world, const sti_ContactEntry *entry, int dim, int *index, double *gradient);
+/* The rows of a contact on the velocities of both bodies, one behind the other, each with `count` numbers: `dim` rates
+ * along the normal and the tangents, and if it `turns`, three about them.           */
+void sti_contact_put_rows(const sti_World *world, const sti_ContactEntry *entry, int count, int dim, bool turns,
+                          double *x);
 /* The same, at most 3 of them, with body a's and body b's numbers each in a place of its own. */
 void sti_contact_halves(const sti_World *world, const sti_ContactEntry *entry, int dim, double row[3][2][8]);
 /* belt.c: how the surfaces of a contact that `moves` do so, with the bodies at q; world NULL: a model of the user's. */

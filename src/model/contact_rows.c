@@ -1,10 +1,10 @@
-/* model/contact_entry.c -- a contact that was found: its rows on the free velocities, and its gap when bodies move on.
+/* model/contact_rows.c -- a contact that was found: its rows on the free velocities, and its gap when bodies move on.
  *
  * With levers l_a, l_b from the centres to the point, the rate along a direction d of the frame (n, t1, t2) is
  *
  *     u = d . (v_b - v_a) + (l_b x d) . w_b - (l_a x d) . w_a,     w = R w_body,    R'(l x d) = R'l x R'd.
  */
-#include "model/contact.h"
+#include "model/world.h"
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
