@@ -66,7 +66,8 @@ const Command run_command = {
     .details = "SCENE is a scene file, or the name of an example (stiction examples) where there is no such file. "
                "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written, what was "
                "computed is kept; 2 something is wrong with the command line, the scene or an output, nothing was "
-               "touched; 129, 130, 143 interrupted (SIGHUP, Ctrl-C, SIGTERM) at once, what was computed is kept.",
+               "touched; 3 the end was reached, but more than 1 per cent of the steps are above residual_limit; 129, "
+               "130, 143 interrupted (SIGHUP, Ctrl-C, SIGTERM) at once, what was computed is kept.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = run_main,
@@ -135,6 +136,16 @@ static void simulate(Run *run)
         end_run(run, RUN_INTERRUPTED, interrupt_word());
     else if (!ok)
         end_run(run, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
+    else if (100 * run->tally.above_limit > run->tally.steps) {
+        char why[600];
+        snprintf(
+            why, sizeof why,
+            "%lld of %lld steps left a residual above residual_limit = %g, more than 1 per cent; the worst is %.3g "
+            "at t = %.6g s in %s; try a smaller h, or another solver",
+            run->tally.above_limit, run->tally.steps, def->residual_limit, run->tally.worst_residual,
+            run->tally.worst_residual_time, run->tally.worst_island);
+        end_run(run, RUN_UNSOLVED, why);
+    }
     /* With --every and --rate, the last state is still due. */
     if (run->line_due && !record(run, &info, true, &err) && (ok || interrupted)) end_run(run, RUN_FAILED, err.message);
 }
@@ -298,6 +309,8 @@ static int tell(const Run *run)
     case RUN_INTERRUPTED:
         return complain(128 + interrupt_caught(), "%s at t = %g s, what was computed is kept", run->tally.message,
                         st_system_time(run->loaded.system));
+    case RUN_UNSOLVED:
+        return complain(STATUS_UNSOLVED, "%s", run->tally.message);
     case RUN_DIVERGED:
     case RUN_FAILED:
         break;

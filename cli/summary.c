@@ -17,6 +17,12 @@ const char *body_name(const st_Scene *scene, st_BodyId id)
     return body.name;
 }
 
+/* In per cent of all steps. */
+static double share_of(const Tally *tally, long long steps)
+{
+    return tally->steps > 0 ? 100 * (double)steps / (double)tally->steps : 0;
+}
+
 static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, double end, double time)
 {
     const bool finished = tally->outcome == RUN_FINISHED;
@@ -26,14 +32,21 @@ static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, d
     fprintf(out, "  %-22s %.3g m deep\n", "worst gap", tally->worst_gap);
     if (st_scene_joint_count(scene) > 0) fprintf(out, "  %-22s %.3g\n", "worst joint error", tally->worst_joint_error);
     fprintf(out, "  %-22s %.3g\n", "worst residual", tally->worst_residual);
+    if (tally->worst_residual > 0)
+        fprintf(out, "  %-22s at t = %.6g s, %s\n", "", tally->worst_residual_time, tally->worst_island);
     if (tally->worst_joint_residual > 0)
         fprintf(out, "  %-22s %.3g m/s or rad/s\n", "worst joint residual", tally->worst_joint_residual);
     fprintf(out, "  %-22s %s%lld not converged%s, %lld fallback%s", "solver",
             tone(out, tally->failures > 0 ? YELLOW : PLAIN), tally->failures, tone(out, PLAIN), tally->fallbacks,
             plural(tally->fallbacks));
+    if (tally->failures > 0) fprintf(out, ": %.3g %% of the steps", share_of(tally, tally->failures));
     if (tally->overlapping > 0)
         fprintf(out, ", %lld overlap%s softened", tally->overlapping, plural(tally->overlapping));
     fputc('\n', out);
+    if (tally->above_limit > 0)
+        fprintf(out, "  %-22s %s%lld step%s%s above %.3g: %.3g %%\n", "residual_limit", tone(out, RED),
+                tally->above_limit, plural(tally->above_limit), tone(out, PLAIN), tally->residual_limit,
+                share_of(tally, tally->above_limit));
 }
 
 /* A label and a text that may have several lines. */

@@ -5,7 +5,7 @@
 
 const char *outcome_name(Outcome outcome)
 {
-    static const char *const names[] = {"finished", "diverged", "interrupted", "failed"};
+    static const char *const names[] = {"finished", "diverged", "interrupted", "failed", "failed"};
     return names[outcome];
 }
 
@@ -25,6 +25,7 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
     info->time = st_system_time(loaded->system);
     info->h = 0;
     if (st_system_energy(loaded->system, &info->kinetic, &info->potential, err) != ST_OK) return false;
+    tally->residual_limit = loaded->def.residual_limit;
     tally->kinetic_start = tally->kinetic = info->kinetic;
     tally->potential_start = tally->potential = info->potential;
     return true;
@@ -58,6 +59,26 @@ static void find_collisions(Tally *tally, const st_System *system)
     }
 }
 
+/* The residual of this step, with its time and island, if it is the worst so far. */
+static void note_worst(Tally *tally, const st_System *system, const st_StepInfo *info)
+{
+    const double residual = info->solve.residual.natural;
+    if (residual <= tally->worst_residual) return; /* a NaN must show */
+    tally->worst_residual = residual;
+    tally->worst_residual_time = info->time;
+    tally->worst_island[0] = '\0';
+    int worst = -1;
+    st_IslandReport island, at = {0};
+    for (int k = 0; k < st_system_island_count(system); k++)
+        if (st_system_island(system, k, &island) == ST_OK &&
+            (worst < 0 || island.solve.residual.natural > at.solve.residual.natural))
+            worst = k, at = island;
+    if (worst >= 0)
+        snprintf(tally->worst_island, sizeof tally->worst_island, "island %d of %d (%d bod%s, %d contact%s)", worst + 1,
+                 st_system_island_count(system), at.bodies, at.bodies == 1 ? "y" : "ies", at.contacts,
+                 at.contacts == 1 ? "" : "s");
+}
+
 void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
 {
     double before = tally->kinetic + tally->potential, now = info->kinetic + info->potential;
@@ -74,7 +95,8 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     if (info->contacts > tally->max_contacts) tally->max_contacts = info->contacts;
     tally->worst_gap = larger(tally->worst_gap, info->penetration);
     tally->worst_joint_error = larger(tally->worst_joint_error, info->joint_error);
-    tally->worst_residual = larger(tally->worst_residual, info->solve.residual.natural);
+    tally->above_limit += !(info->solve.residual.natural <= tally->residual_limit);
+    note_worst(tally, system, info);
     tally->worst_joint_residual = larger(tally->worst_joint_residual, info->solve.residual.joint);
     if (now - before > tally->largest_increase) {
         tally->largest_increase = now - before;

@@ -15,13 +15,17 @@ typedef struct Collision {
     double before, after; /* normal velocity [m/s] */
 } Collision;
 
-typedef enum Outcome { RUN_FINISHED, RUN_DIVERGED, RUN_INTERRUPTED, RUN_FAILED } Outcome;
+typedef enum Outcome { RUN_FINISHED, RUN_DIVERGED, RUN_INTERRUPTED, RUN_FAILED, RUN_UNSOLVED } Outcome;
 
 typedef struct Tally {
     long long steps, collisions, transitions, problems, failures, fallbacks, overlapping, accumulations;
-    double accumulated_time; /* when events first accumulated [s] */
-    double impact_gain;      /* energy that impact laws added [J] */
-    long long limited;       /* impacts whose restitution was scaled down */
+    double accumulated_time;    /* when events first accumulated [s] */
+    double impact_gain;         /* energy that impact laws added [J] */
+    long long limited;          /* impacts whose restitution was scaled down */
+    double residual_limit;      /* of the def */
+    long long above_limit;      /* steps with a residual above it */
+    double worst_residual_time; /* [s] */
+    char worst_island[200];     /* in words */
     int max_contacts;
     double worst_gap, worst_joint_error, worst_residual, worst_joint_residual;
     double kinetic_start, potential_start, kinetic, potential;

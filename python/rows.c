@@ -34,6 +34,8 @@ static const Field step_info[] = {
     LAST(penetration, "deepest, over all contacts, after the step [m]"),
     LAST(joint_error, "largest joint value after the step [m or rad]"),
     LAST(impact_gain, "kinetic energy that impact laws added [J]"),
+    LAST(recovery, "drift gap: the share of the wanted correction that was used, so that nothing moves faster than "
+                   "correction_speed"),
     LAST(rebounds_limited, "impacts whose restitution was scaled down: it would have added energy"),
     LAST(kinetic, "[J]"),
     LAST(potential, "gravity, springs, and what compliant and regularized contacts store [J]"),

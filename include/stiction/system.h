@@ -87,6 +87,7 @@ typedef struct st_SystemDef {
     st_Vec3 gravity;
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
+    double residual_limit;    /* a step whose residual is above this counts as failed    */
     int max_iterations;       /* of iterative solvers                                    */
     double step_work_limit;   /* visits of each contact in a step, factor operations included: the solver then
                                * ends with the best so far                               */
@@ -214,6 +215,8 @@ typedef struct st_StepInfo {
     double friction;      /* work of friction since the start, contacts and joints, along what slides on what, the
                            * surface of a belt included: what becomes heat, <= 0 [J]     */
     st_SolveInfo solve;   /* of the step problem; with a collision, the worse of the two */
+    double recovery;      /* drift gap: the least share of the wanted correction that a step used, since all of it would
+                           * have moved something faster than correction_speed; 1: all */
     int rebounds_limited; /* islands or impacts whose restitution was scaled down: it would have added energy */
     int struck;           /* contacts that closed in a fixed step: their impulses hold an impact */
     double force_time;    /* forces of this step are means over it, those of its middle [s] */

@@ -23,6 +23,7 @@ typedef struct Preset {
     st_Impact impact;
     st_Events events;
     st_Energy energy;
+    double residual_limit;
 } Preset;
 
 static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006",
@@ -33,24 +34,24 @@ static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "
 static const Preset presets[N_PRESETS] = {
     {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
      ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF,
-     ST_ENERGY_LIMIT},
+     ST_ENERGY_LIMIT, 0.1},
     {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID,
-     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
+     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
     {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
-     ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS,
-     ST_ENERGY_REPORT},
+     ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS, ST_ENERGY_REPORT,
+     0.1},
     {"second order with located events and restitution: Potra, Anitescu, Gavrea & Trinkle 2006",
      ST_INTEGRATOR_TRAPEZOID, ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL,
-     ST_ENERGY_REPORT},
+     ST_ENERGY_REPORT, 0.1},
     {"distributed compliant contact, stress and microslip in patches: Song, Pang & Kumar 2004", ST_INTEGRATOR_EULER,
-     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
+     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
     {"cone complementarity, a convex problem a step: Negrut, Serban & Tasora 2017", ST_INTEGRATOR_EULER,
-     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
+     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
     {"regularised contact and joints: Preclik, Popa & Ruede 2011", ST_INTEGRATOR_EULER, ST_CONTACT_REGULARIZED,
-     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT},
+     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
     {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
      ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL,
-     ST_ENERGY_LIMIT},
+     ST_ENERGY_LIMIT, 1e-6},
 };
 
 int st_preset_count(void)
@@ -100,6 +101,7 @@ static void apply(st_SystemDef *def, int index)
     def->impact = preset->impact;
     def->events = preset->events;
     def->energy = preset->energy;
+    def->residual_limit = preset->residual_limit;
     def->restitution_speed = preset->events == ST_EVENTS_OFF ? 0 : 1e-3; /* fixed steps have a threshold of their own */
     def->solver = "auto";
 }
@@ -225,6 +227,9 @@ static const Entry entries[] = {
      0},
     {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL, 0},
     NUMBER(tolerance, "", 1e-16, 1.0, "residual at which a step problem counts as solved"),
+    NUMBER(residual_limit, "", 1e-16, STI_LARGEST,
+           "a step whose residual is above this counts as failed; a run with more than 1 per cent of such steps has "
+           "failed"),
     {{"max_iterations", ST_SETTING_INTEGER, "", "sweeps of an iterative solver", NULL, 1, 1e9},
      AT(max_iterations),
      NULL,

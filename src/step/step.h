@@ -186,7 +186,8 @@ typedef struct sti_Integrator {
 
 const sti_Integrator *sti_integrator(const st_System *system);
 bool sti_goes_on(const st_System *system);
-st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err); /* by the one of the def */
+st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err);      /* by the one of the def */
+st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err); /* recovery as it is */
 st_Status sti_euler_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_trapezoid_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 st_Status sti_sdirk2_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
@@ -294,6 +295,14 @@ st_Status sti_add_rebounds(st_System *system, const sti_Stage *stage, st_Error *
 st_Status sti_limit_rebounds(st_System *system, const sti_Stage *stage, double *v, st_StepInfo *info, st_Error *err);
 /* Order two: those that do, at the state: the velocity after it in v_base, its impulses carried.   */
 st_Status sti_rebound(st_System *system, double h, bool *rebounds, st_StepInfo *info, st_Error *err);
+
+/* recovery.c: of the speed w that closes a gap (w > 0) or removes overlap (w < 0), what this attempt asks for. After a
+ * step: less recovery if it moves something faster than correction_speed.                          */
+static inline double sti_recover(const st_System *system, double w)
+{
+    return w < 0 ? system->recovery * w : w;
+}
+st_Status sti_bound_recovery(st_System *system, double h, st_StepInfo *info, st_Error *err);
 
 /* projection.c: the position nearest q_new (in M) with joints and active gaps closed; `trial` is evaluated at
  * q_new before, and where it ends behind. h and v_new serve eq. 46 (keep_springs). */

@@ -11,7 +11,7 @@ st_Model st_model_def(void)
 
 st_StepInfo st_step_info(void)
 {
-    return (st_StepInfo){.size = sizeof(st_StepInfo)};
+    return (st_StepInfo){.size = sizeof(st_StepInfo), .recovery = 1};
 }
 
 /* ---- checks -------------------------------------------------------------------------------------- */
@@ -366,6 +366,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->warm.lasting, s->warm.lasting_capacity);
     STI_RELEASE(&a, s->saved.forces.at, s->saved.forces.capacity);
     STI_RELEASE(&a, s->rebounds.at, s->rebounds.capacity);
+    STI_RELEASE(&a, s->v_recovered, s->v_recovered_capacity);
     STI_RELEASE(&a, s->rebounds.island, s->rebounds.island_capacity);
     STI_RELEASE(&a, s->saved.modes.at, s->saved.modes.capacity);
     sti_patches_free(s);

@@ -328,7 +328,8 @@ struct st_System {
     st_Sink here;
 
     /* The step under way: what becomes the state, and the way there. */
-    double h_asked; /* length of the whole step                                                    */
+    double recovery; /* share of the speed that drift correction asks for, 1: all (recovery.c)    */
+    double h_asked;  /* length of the whole step                                                    */
     double *q_new, *v_new;
     double *a_new; /* acceleration at the end of the step; with stages only                        */
     sti_IdSet active_new, loaded_new;
@@ -348,6 +349,8 @@ struct st_System {
 
     /* Room for who needs it for a moment. */
     double *work_v;
+    double *v_recovered; /* recovery.c: velocities with and without drift correction              */
+    int64_t v_recovered_capacity;
     double *q_target, *work_k; /* with projection or stages                                       */
     double *v_target, *path;   /* with stages; path: from q to q_new as a velocity, for a time of 1 */
 

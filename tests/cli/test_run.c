@@ -348,6 +348,24 @@ static void belts_run(void **state)
     check_contains(p->err, "surface_velocity");
 }
 
+/* residual_limit: a run whose steps are not solved has failed, with exit status 3; a looser limit accepts them. */
+static void unsolved_steps_fail_the_run(void **state)
+{
+    Program *p = *state;
+    RUN(p, "run", "wall", "--set", "simulation/end=0.2", "--set", "simulation/solver=nsgs", "--set",
+        "simulation/max_iterations=1", "--set", "simulation/residual_limit=1e-9", "--json");
+    check_status(p, 3);
+    check_contains(p->err, "residual_limit = 1e-09");
+    check_contains(p->err, "island 1");
+    json_t *root = printed_json(p);
+    assert_string_equal(json_string_value(json_object_get(root, "status")), "failed");
+    assert_true(json_integer_value(json_object_get(root, "steps_above_limit")) > 0);
+    json_decref(root);
+    RUN(p, "run", "wall", "--set", "simulation/end=0.2", "--set", "simulation/solver=nsgs", "--set",
+        "simulation/max_iterations=1", "--set", "simulation/residual_limit=1e3");
+    check_status(p, 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -368,6 +386,7 @@ int main(void)
         TEST(closed_pipe_is_no_failure),
         TEST(scenes_come_from_pipes),
         TEST(belts_run),
+        TEST(unsolved_steps_fail_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

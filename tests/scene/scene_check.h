@@ -91,7 +91,7 @@ static const char every_key[] =
     "    \"sleep_time\": 1.5, \"margin\": 0.25, \"all_points\": true, \"slop\": 1e-7, \"correction_speed\": 0.5, "
     "\"active_gap\": 1e-4,\n"
     "    \"keep_springs\": true, \"speed_limit\": 1000, \"form\": \"I\", \"restitution_speed\": 0.01, \"energy\": "
-    "\"report\",\n"
+    "\"report\", \"residual_limit\": 0.25,\n"
     "    \"event_step\": 1e-5, \"max_events\": 12, \"patch_elements\": 5, \"patch_spacing\": 1e-5,\n"
     "    \"patch_mass\": 2, \"contact_stiffness\": 1e4, \"contact_damping\": 100, \"joint_stiffness\": 1e5,\n"
     "    \"rigid_limit\": true, \"initial\": \"project\" },\n"

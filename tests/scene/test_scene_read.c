@@ -74,6 +74,7 @@ static void test_settings(void **state)
     assert_true(def.rigid_limit);
     assert_int_equal(def.initial, ST_INITIAL_PROJECT);
     assert_int_equal(def.energy, ST_ENERGY_REPORT);
+    check_close(def.residual_limit, 0.25, EXACT);
     st_scene_destroy(scene);
     assert_string_equal(def.solver, "nsgs"); /* lives as long as the library, not the file */
 }

@@ -29,6 +29,13 @@ bool sti_goes_on(const st_System *system)
 
 st_Status sti_integrate(st_System *system, double h, st_StepInfo *info, st_Error *err)
 {
+    system->recovery = 1;
+    STI_TRY(sti_integrate_once(system, h, info, err));
+    return sti_bound_recovery(system, h, info, err);
+}
+
+st_Status sti_integrate_once(st_System *system, double h, st_StepInfo *info, st_Error *err)
+{
     system->stages.rough = system->stages.straight = false;
     sti_carry_nothing(system); /* of an attempt that failed half way */
     STI_TRY(sti_integrator(system)->step(system, h, info, err));

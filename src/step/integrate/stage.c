@@ -199,8 +199,9 @@ static double joint_drift(const sti_StageWork *work, int k, double reach)
     const st_Sink *from = work->stage->drift_from;
     if (constraints_of(work)->joint[k].velocity) return 0;
     double value = from != NULL ? from->joint[k].value : at_base(work, k);
-    return work->stage->mean ? capped(2 * value / reach, cap) + sti_base_speed(work, rows, k)
-                             : capped(value / reach, cap);
+    const double share = work->system->recovery;
+    return work->stage->mean ? share * capped(2 * value / reach, cap) + sti_base_speed(work, rows, k)
+                             : share * capped(value / reach, cap);
 }
 
 /* All rows of a list as the next of G; with drift mean, `half` of those at the end of the step belong to them. joint:

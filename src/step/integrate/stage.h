@@ -100,7 +100,7 @@ static inline double sti_beyond(double gap, double slop)
 static inline double sti_closing_drift(const sti_StageWork *work, double gap)
 {
     const double speed = sti_beyond(gap, work->system->def.slop) / sti_drift_time(work);
-    return sti_larger(speed, -work->system->def.correction_speed);
+    return sti_recover(work->system, sti_larger(speed, -work->system->def.correction_speed));
 }
 
 /* With gap drift a body pinched between two overlaps has no solution at all: contacts in overlap get a small

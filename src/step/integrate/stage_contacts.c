@@ -130,7 +130,8 @@ static double gap_drift(const sti_StageWork *work, const sti_ContactEntry *entry
     double gap = known >= 0 ? from->contact[known].gap : sti_shifted(work, entry->gap, rows, row);
     if (!work->stage->mean) return sti_closing_drift(work, gap);
     double cap = work->system->def.correction_speed, reach = sti_drift_time(work);
-    return fmax(2 * sti_beyond(gap, work->system->def.slop) / reach, -cap) + sti_base_speed(work, rows, row);
+    const double speed = fmax(2 * sti_beyond(gap, work->system->def.slop) / reach, -cap);
+    return sti_recover(work->system, speed) + sti_base_speed(work, rows, row);
 }
 
 /* ------------------------------------------------------------------ one by one */
