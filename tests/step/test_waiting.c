@@ -35,7 +35,7 @@ static void make_pile(Pile *pile, bool boxes, bool islands)
         st_ShapeDef shape = boxes ? st_box_def(size, 0.8 * size, 0.9 * size) : st_sphere_def(size);
         shape.mu = k % 5 == 0 ? 0 : 0.6;
         const int layer = k / 25;
-        body.pose.p = (st_Vec3){0.215 * (k % 5), 0.215 * (k / 5 % 5), 0.13 + 0.215 * layer};
+        body.pose.p = (st_Vec3){0.25 * (k % 5), 0.25 * (k / 5 % 5), 0.13 + 0.25 * layer};
         body.pose.q = boxes ? (st_Quat){1, 0, 0, 0} : (st_Quat){0.5, 0.5, -0.5, 0.5};
         body.velocity = (st_Vec3){check_random(&random, -1, 1), check_random(&random, -1, 1), -1};
         body.spin = (st_Vec3){check_random(&random, -3, 3), check_random(&random, -3, 3), 1};
