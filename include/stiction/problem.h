@@ -136,10 +136,19 @@ ST_API st_Status st_problem_residual(const st_Problem *problem, const double *r,
 ST_API st_Status st_local_residual(const st_LocalProblem *problem, const double *r, st_Residual *out, st_Error *err);
 
 /* Start from st_solver_def(), change what you need. */
+/* How much work a solve may take. No choice depends on the clock: work is counted. */
+typedef enum st_Effort {
+    ST_EFFORT_THOROUGH = 0, /* sweeps, factors and continuation in turns until the tolerance is met        */
+    ST_EFFORT_EXACT,        /* the same, from a linear solution, and factors before sweeps where they lead  */
+    ST_EFFORT_BALANCED,     /* exact where that is cheap, and a bounded number of operations per contact     */
+    ST_EFFORT_REAL_TIME     /* a small fixed number of operations per contact                                */
+} st_Effort;
+
 typedef struct st_SolverDef {
     const char *name;          /* a name of st_solver_name(), "auto" by default               */
     double tolerance;          /* on st_Residual.natural                                      */
     int max_iterations;        /* of the iterative solvers (sweeps)                           */
+    st_Effort effort;          /* of "auto": what it may spend                                */
     bool warm_start;           /* start from the r that is handed in                          */
     bool all_errors;           /* the tolerance holds for error and error_rho, too            */
     int threads;               /* at most so many, with the same bits; 1 by default           */
@@ -156,7 +165,8 @@ typedef struct st_SolveInfo {
     const char *fallback; /* the one that gave up before it, or NULL                   */
     bool converged;       /* residual.natural and rounding <= tolerance, as recomputed, and the joints are
                            * met; with all_errors: the largest of natural, error and error_rho, plus
-                           * rounding, is                                              */
+                           * rounding, is. With effort balanced or real-time the tolerance is 1e-4 where
+                           * exact is expensive                                        */
     int iterations;       /* pivots or sweeps                                          */
     int redundant_rows;   /* rows of G that depend on others and were left out         */
     double start;         /* natural residual of the r it began with; -1: nobody looked  */

@@ -69,7 +69,8 @@ typedef enum st_Energy {
     ST_ENERGY_LIMIT       /* less restitution; a step that still adds energy is not accepted */
 } st_Energy;
 
-/* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. */
+/* Every choice of a simulation. Start from st_system_def(), then a preset, then single values. Lengths and speeds below
+ * 0 are derived from the sizes in the scene, gravity and h.                                       */
 typedef struct st_SystemDef {
     const char *preset; /* the last one applied                                         */
     st_Integrator integrator;
@@ -92,6 +93,7 @@ typedef struct st_SystemDef {
     double step_work_limit;   /* visits of each contact in a step, factor operations included: the solver then
                                * ends with the best so far                               */
     double step_seconds;      /* a step that takes longer fails with ST_ERR_CANCELLED [s]; 0: never */
+    st_Effort effort;         /* of the solver "auto"                                    */
     int threads;              /* at most so many, with the same bits; 1 without OpenMP. The allocator is then
                                * called from several threads                             */
     bool islands;             /* independent parts of the step problem are solved apart  */
@@ -124,7 +126,8 @@ typedef struct st_SystemDef {
 /* The preset "default" with h = 1/1000 s, end = 1 s and g = 9.81 m/s^2 along -z. */
 ST_API st_SystemDef st_system_def(void);
 
-/* Number of presets. */
+/* Presets: st_preset_name(0 .. count - 1); applying one sets every choice, the solver's effort, and the
+ * lengths and speeds margin, slop, correction_speed, active_gap, sleep_speed and restitution_speed.      */
 ST_API int st_preset_count(void);
 /* Name of a preset, a static string; NULL outside 0 .. count - 1. */
 ST_API const char *st_preset_name(int index);

@@ -39,6 +39,18 @@
  * 0 within the solver's tolerance times h, far below this; larger, and a pinched body has no solution. */
 #define STI_OVERLAP 1e-10
 
+/* Margin of a pair in parts of the width of its smaller shape. Larger, and impacts are deeper (speculative contacts of
+ * corners that pass each other); smaller, and steps are attempted twice.                            */
+#define STI_RELATIVE_MARGIN 1e-2
+
+/* Dead band for overlaps, in parts of the same width. Correcting overlaps with velocities that are not solved for
+ * exactly is what makes piles gain energy: 2,000 spheres with 10 sweeps never came to rest without it.        */
+#define STI_RELATIVE_BAND 1e-3
+
+/* Residual of an island that counts as solved exactly, and the part of the band that goes in each step from then on. */
+#define STI_EXACT       1e-8
+#define STI_BAND_SHRINK 0.0625
+
 /* Normal compliance of an overlapping contact, relative to its mobility: leaves 1e-8 of the impulse's own
  * velocity, invisible, and makes a pinched body solvable. Below 1e-12 the pinch is solved to no digits. */
 #define STI_OVERLAP_COMPLIANCE 1e-8

@@ -493,3 +493,13 @@ int64_t sti_sparse_lu_size(const sti_SparseLu *lu)
 {
     return lu->n >= 0 ? lu->value_first[lu->n_nodes] : 0;
 }
+
+double sti_sparse_lu_work(const sti_SparseLu *lu)
+{
+    double sum = 0;
+    for (int s = 0; lu->n >= 0 && s < lu->n_nodes; s++) {
+        const double k = lu->at[lu->node_first[s + 1]] - lu->at[lu->node_first[s]], m = lu->node_reached[s];
+        sum += k * (k * k / 3 + k * m + m * m); /* of a front of k pivots that reaches m rows */
+    }
+    return sum;
+}

@@ -36,5 +36,7 @@ void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y);
 
 /* Numbers stored in L and U at the last analysis: what a factorisation costs. */
 int64_t sti_sparse_lu_size(const sti_SparseLu *lu);
+/* Multiplications of a factorisation with that analysis. */
+double sti_sparse_lu_work(const sti_SparseLu *lu);
 
 #endif

@@ -137,6 +137,7 @@ static st_Status reserve(sti_World *world, st_Error *err)
     c->class = sti_alloc(a, n, sizeof *c->class);
     c->plain = sti_alloc(a, n, sizeof *c->plain);
     c->cacheable = sti_alloc(a, n, sizeof *c->cacheable);
+    c->size = sti_alloc(a, n, sizeof *c->size);
     c->pose = sti_alloc(a, n, sizeof *c->pose);
     c->ball = sti_alloc(a, n, sizeof *c->ball);
     c->bounds = sti_alloc(a, n, sizeof *c->bounds);
@@ -152,11 +153,34 @@ static st_Status reserve(sti_World *world, st_Error *err)
     if (c->body_reach == NULL || c->axes == NULL || c->body_pose == NULL || c->travel == NULL || c->rolls == NULL ||
         c->path == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", n_bodies);
-    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->cacheable == NULL || c->pose == NULL ||
-                  c->ball == NULL || c->bounds == NULL || c->swept == NULL || c->core_of == NULL ||
+    if (n > 0 && (c->made == NULL || c->class == NULL || c->plain == NULL || c->cacheable == NULL || c->size == NULL ||
+                  c->pose == NULL || c->ball == NULL || c->bounds == NULL || c->swept == NULL || c->core_of == NULL ||
                   (c->n_cores > 0 && c->core == NULL)))
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d shapes", n);
     return ST_OK;
+}
+
+/* What margins and dead bands of a shape are parts of [m]: its least width; of a mesh, of the box around it; of a bar
+ * its length. In a plane widths across it do not count.                                                */
+static double size_of(const sti_Shape *shape, const st_Pose *pose, unsigned planar)
+{
+    if (planar != 0 && shape->type != ST_SHAPE_PLANE && shape->type != ST_SHAPE_SPHERE) {
+        const sti_Bounds box = sti_shape_bounds(shape, *pose);
+        const double side[3] = {box.hi.x - box.lo.x, box.hi.y - box.lo.y, box.hi.z - box.lo.z};
+        double least = INFINITY;
+        for (int e = 0; e < 3; e++)
+            if ((planar >> e & 1u) == 0) least = fmin(least, side[e]);
+        return isfinite(least) ? least : 0;
+    }
+    switch (shape->type) {
+    case ST_SHAPE_PLANE:
+    case ST_SHAPE_HEIGHT_FIELD:
+        return 0;
+    case ST_SHAPE_MESH:
+        return 2 * fmin(shape->half.x, fmin(shape->half.y, shape->half.z));
+    default:
+        return shape->thick > 0 ? shape->thick : 2 * shape->reach;
+    }
 }
 
 static void compile_shape(sti_World *world, int k, int *n_cores)
@@ -167,6 +191,8 @@ static void compile_shape(sti_World *world, int k, int *n_cores)
     const sti_Shape *shape = sti_shape_of(c, k);
     int body = world->scene->shape_body[k];
     c->class[k] = class_of(def->type);
+    c->size[k] = size_of(shape, pose, world->body[body].planar);
+    if (world->body[body].n_dofs > 0) c->largest = fmax(c->largest, c->size[k]);
     c->plain[k] = same_pose(pose, &origin);
     c->rolls[body] = c->rolls[body] && c->class[k] == STI_CLASS_BALL && norm(pose->p) == 0;
     c->core_of[k] = has_core(def->type) ? (*n_cores)++ : -1;
@@ -229,6 +255,7 @@ void sti_collider_free(sti_World *world)
     sti_free(a, c->class, c->n_shapes, sizeof *c->class);
     sti_free(a, c->plain, c->n_shapes, sizeof *c->plain);
     sti_free(a, c->cacheable, c->n_shapes, sizeof *c->cacheable);
+    sti_free(a, c->size, c->n_shapes, sizeof *c->size);
     sti_free(a, c->pose, c->n_shapes, sizeof *c->pose);
     sti_free(a, c->ball, c->n_shapes, sizeof *c->ball);
     sti_free(a, c->bounds, c->n_shapes, sizeof *c->bounds);

@@ -20,13 +20,14 @@ typedef struct ContactTask {
     st_Sink *sink;
     st_Error *err;
     double margin;
+    double pair_margin; /* of the pair at hand: sti_pair_margin                                    */
     sti_Points *points;   /* room for those of a pair                                              */
     int plane;            /* the last plane that was met, -1: none                                    */
     st_Vec3 plane_normal; /* its normal                                                            */
 
     sti_Pair pair;
     int a, b;        /* its bodies                                                                 */
-    sti_Collide how; /* how.margin is `margin` and the ways that its bodies are expected to go     */
+    sti_Collide how; /* how.margin is `pair_margin` and the ways that its bodies are expected to go     */
 
     sti_Surface own;
     const sti_Surface *surface; /* in the table, or `own`; NULL: not looked up yet, nor what follows */
@@ -92,11 +93,11 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
         task->foreseen = task->framed = false;
     }
     double closing = 0;
-    if (!(point->gap < task->margin)) {
+    if (!(point->gap < task->pair_margin)) {
         if (!task->foreseen) task->closing = closing_speed(task, n);
         task->foreseen = true;
         closing = task->closing;
-        if (!(point->gap < task->margin + c->ahead.h * closing)) return ST_OK;
+        if (!(point->gap < task->pair_margin + c->ahead.h * closing)) return ST_OK;
     }
     if (task->surface == NULL) {
         task->surface = sti_surface_of(world->scene, &c->surfaces, task->pair.i, task->pair.j, &task->own);
@@ -246,7 +247,8 @@ static st_Status push_pair(ContactTask *task, sti_Pair *pair)
     if (sti_stays(world, task->a) && sti_stays(world, task->b)) return ST_OK;
     task->surface = NULL;
     task->foreseen = task->framed = false;
-    task->how.margin = task->margin + c->travel[task->a] + c->travel[task->b];
+    task->pair_margin = sti_pair_margin(c, i, j, task->margin);
+    task->how.margin = task->pair_margin + c->travel[task->a] + c->travel[task->b];
     /* the world axis across which both bodies move; -1: they move in space */
     const unsigned common = world->body[task->a].planar & world->body[task->b].planar;
     task->how.planar = (common & 1u) != 0 ? 0 : (common & 2u) != 0 ? 1 : (common & 4u) != 0 ? 2 : -1;

@@ -141,6 +141,9 @@ typedef struct sti_Collider {
     bool placed;        /* all of this holds something                                           */
     bool asked;         /* placed for a question to the state, which has not been moved since    */
     sti_Surfaces surfaces;
+    double *size;       /* of each shape: its least width; 0: a plane or height field, which has none [m] */
+    double largest;     /* of those that can move [m]                                              */
+    double relative;    /* part of the size of a pair's smaller shape in its margin; 0: one margin for all */
     bool keep_all;      /* all points of a patch, not only those that span it                     */
     uint64_t *excluded; /* pairs of bodies that do not touch, in order                            */
     int n_excluded;
@@ -168,6 +171,19 @@ bool sti_contact_cache_is_valid(const sti_Collider *c);
  * patch that was just made there.                                                                       */
 sti_ContactCacheEntry *sti_contact_cache_find(const sti_Collider *c, const sti_Pair *pair, int a, int b);
 void sti_contact_cache_store(const sti_Collider *c, sti_ContactCacheEntry *patch, int a, int b);
+
+/* The size of the smaller of two shapes; 0: neither has one. */
+static inline double sti_pair_size(const sti_Collider *c, int i, int j)
+{
+    const double a = c->size[i], b = c->size[j];
+    return a > 0 && b > 0 ? (a < b ? a : b) : a + b;
+}
+
+/* What a margin, which is that of the largest shapes, is for two shapes. */
+static inline double sti_pair_margin(const sti_Collider *c, int i, int j, double margin)
+{
+    return c->relative > 0 ? margin - c->relative * (c->largest - sti_pair_size(c, i, j)) : margin;
+}
 
 static inline const sti_Shape *sti_shape_of(const sti_Collider *c, int shape)
 {

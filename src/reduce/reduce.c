@@ -21,6 +21,7 @@ st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **ou
     }
     m->allocator = m->graph.allocator = m->graph.mobility.allocator = *allocator;
     reduction->memory = m;
+    reduction->fewest = STI_FEW_ROWS;
     reduction->judged = &m->judged;
     const st_Status status = sti_saddle_create(allocator, &m->own_saddle, err);
     m->saddle = m->own_saddle;
@@ -126,11 +127,11 @@ static st_Status reduce_by_columns(sti_ReductionMemory *m, st_Error *err)
 }
 
 /* Many contacts between free bodies need no columns; *done tells whether they are such. */
-static st_Status reduce_by_graph(sti_ReductionMemory *m, bool *done, st_Error *err)
+static st_Status reduce_by_graph(sti_ReductionMemory *m, int fewest, bool *done, st_Error *err)
 {
     const st_Problem *p = m->problem;
     *done = false;
-    if (p->n_contacts < STI_FEW_ROWS) return ST_OK;
+    if (p->n_contacts < fewest) return ST_OK;
     return sti_graph_build(&m->graph, p, m->saddle, m->v_free, &m->judged.scale, done, err);
 }
 
@@ -228,7 +229,7 @@ st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err)
     m->columns = false;
     GROW(rho, problem->n_contacts);
     m->graph.threads = reduction->threads;
-    STI_TRY(reduce_by_graph(m, &graph, err));
+    STI_TRY(reduce_by_graph(m, reduction->fewest, &graph, err));
     if (!graph) STI_TRY(reduce_by_columns(m, err));
     sti_reduction_publish(reduction);
     reduction->graph = graph ? &m->graph : NULL;

@@ -40,6 +40,7 @@ typedef struct sti_Reduction {
     const st_Problem *problem; /* of a local problem: its shadow, see sti_reduce_local               */
     bool all_errors;           /* set by its owner: sti_residual measures error and error_rho, too   */
     bool rough;                /* set by its owner: joints to the accuracy of one solve              */
+    int fewest;                /* likewise: contacts from which on they are a graph, if it fits       */
     int threads;               /* likewise: of a team over large graphs; the result does not depend on it */
     const int64_t *h_first, *h_start, *y_first, *y_start; /* n_contacts + 1                       */
     const int *h_index, *y_index;

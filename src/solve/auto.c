@@ -12,7 +12,10 @@
  * which is monotone. What is left, if anything, gets other starts and longer turns. In piles (pile.h), where a step of
  * newton costs as much as a hundred sweeps or a thousand, sweeps get turns as long as that.
  *
- * No decision depends on the clock: turns are counted in sweeps and steps.
+ * With effort balanced or real-time there is a budget instead, and it ends with the best r that it paid for; see
+ * spend().
+ *
+ * No decision depends on the clock: turns are counted in sweeps and steps, work in visits of a contact by a sweep.
  */
 #include "pile/pile.h"
 #include "reduce/residual.h"
@@ -48,6 +51,8 @@ enum { EVEN_ROWS = 60 };
  * has five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres have one or two,
  * and sweeps first are a fifth quicker.                                                                       */
 enum { EVEN_BODIES = 300, EVEN_REDUNDANCY = 3 };
+/* Rows that newton does quickly, whatever they are. */
+enum { CHEAP_ROWS = 600 };
 /* Rows up to which memory for factors is taken beforehand. */
 enum { RESERVE_ROWS = 3000 };
 
@@ -158,18 +163,27 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     return ST_OK;
 }
 
+/* Is there a budget? Lemke's problems have their own. */
+static bool is_bounded(const sti_Task *task)
+{
+    int refused;
+    return (task->effort == ST_EFFORT_BALANCED || task->effort == ST_EFFORT_REAL_TIME) &&
+           !sti_solver_takes(&sti_lemke, task->problem, &refused);
+}
+
 /* newton and the others that factorise may be called for after a thousand steps that did without them. Their memory
  * is taken when a size is first seen, so that steady steps allocate nothing; large problems take it when they
  * need it.                                                                                        */
 static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
-    if (n <= a->reserved || n > RESERVE_ROWS) return ST_OK;
+    const bool newton_alone = is_bounded(task) && task->reduction->graph != NULL;
+    if (n <= a->reserved || n > (newton_alone ? CHEAP_ROWS : RESERVE_ROWS)) return ST_OK;
     int refused;
     sti_Task none = *task;
     none.max_iterations = 0;
     none.r = a->best;
-    for (int k = NEWTON; k <= HOMOTOPY; k++)
+    for (int k = NEWTON; k <= (newton_alone ? NEWTON : HOMOTOPY); k++)
         if (sti_solver_takes(kinds[k], task->problem, &refused))
             STI_TRY(sti_solver_run(kinds[k], a->space[k], &none, err));
     a->reserved = n;
@@ -224,13 +238,19 @@ static bool find_turn(const Auto *a, const sti_Task *task, int k, Turn *turn)
     const st_Problem *problem = task->problem;
     const sti_Graph *graph = task->reduction->graph;
     const int64_t n = problem->n_r;
+    if (graph == NULL && task->effort == ST_EFFORT_EXACT && problem->n_contacts > 1 && n <= LARGE_ROWS) {
+        if (k < TURNS - 1) *turn = turns[k + 1]; /* no sweeps that newton can do without */
+        return k < TURNS - 1;
+    }
     if (graph == NULL) {
         const bool even = n <= EVEN_ROWS && problem->n_contacts > 1;
         if (k < TURNS) *turn = turns[k < FIRST_TURNS && even ? FIRST_TURNS - 1 - k : k];
         if (k == 0 && n > LARGE_ROWS) turn->iterations *= 4;
         return k < TURNS;
     }
-    if (graph->n_nodes <= EVEN_BODIES && n > EVEN_REDUNDANCY * problem->n_v) {
+    const bool exact = task->effort == ST_EFFORT_EXACT;
+    if (exact ? n <= CHEAP_ROWS || n > EVEN_REDUNDANCY * problem->n_v
+              : graph->n_nodes <= EVEN_BODIES && n > EVEN_REDUNDANCY * problem->n_v) {
         *turn = (Turn){NEWTON, FIRST_STEPS, 0, BEST};
         if (k-- == 0) return true;
     }
@@ -290,6 +310,99 @@ static st_Status take_turns(Auto *a, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
+/* ------------------------------------------------------------------ a budget */
+
+/* Residuals: good enough where exact is dear; fair enough to leave it at that where newton, which is cheap, did not get
+ * further; and what sweeps of a pile may leave to the next step.                                    */
+static const double good = 1e-4, fair = 1e-3, enough = 0.05;
+/* Work is counted in sweeps. A visit of a contact by a sweep takes as long as so many multiplications of a
+ * factorisation, and a step of newton as long as ten sweeps without its factors. */
+static const double products_per_visit = 60.0, sweeps_per_step = 10.0;
+/* A solve may take so many sweeps, and so many visits on top of that, which lets small problems be exact. */
+static const double most_sweeps = 1000.0, visits_on_top = 20000.0;
+/* Steps of newton that cost no more than so many sweeps are cheap: it goes on to the tolerance then. Not of more rows
+ * than that: to count the work takes an analysis of the pattern, as long as a sweep or two.               */
+static const double cheap_price = 40.0;
+enum { PRICED_BODIES = 300 };
+/* What a step of newton costs, in sweeps. */
+static st_Status price_of_newton(sti_Task *task, double *price, st_Error *err)
+{
+    bool formed;
+    const sti_Graph *graph = task->reduction->graph;
+    const double n = task->problem->n_contacts, rows = task->problem->n_r;
+    *price = sweeps_per_step + rows * rows * rows / (3.0 * products_per_visit * n); /* of a dense W */
+    if (graph == NULL) return ST_OK;
+    *price = INFINITY; /* the factors of a large pile fill up */
+    if (graph->n_nodes > PRICED_BODIES && task->problem->n_r < EVEN_REDUNDANCY * task->problem->n_v) return ST_OK;
+    STI_TRY(sti_factored_begin_bodies(task->factored, task, &formed, err));
+    *price = sweeps_per_step + sti_sparse_lu_work(task->factored->bodies.lu) / (products_per_visit * n);
+    return ST_OK;
+}
+
+static bool is_cold(const sti_Task *task)
+{
+    for (int j = 0; j < task->problem->n_r; j++)
+        if (task->r[j] != 0.0) return false;
+    return true;
+}
+
+/* What is left of a budget, and what things cost. */
+typedef struct Budget {
+    double left, price; /* in sweeps: what is left, a step of newton                                */
+    double enough;      /* residual at which no more is spent                                       */
+} Budget;
+
+/* One turn, as far as the budget goes. */
+static st_Status pay(Auto *a, sti_Task *task, Budget *budget, Turn turn, st_Error *err)
+{
+    int refused;
+    const int before = a->iterations, most = task->max_iterations - before;
+    const double price = turn.who == NSGS ? 1.0 : turn.who == NEWTON ? budget->price : 3.0 * budget->price;
+    if (a->least <= budget->enough || sti_work_ends(task->work)) return ST_OK;
+    if (turn.iterations > budget->left / price) turn.iterations = (int)(budget->left / price);
+    if (turn.iterations > most) turn.iterations = most;
+    if (turn.iterations < 1 || !sti_solver_takes(kinds[turn.who], task->problem, &refused)) return ST_OK;
+    STI_TRY(take_turn(a, task, turn, err));
+    budget->left -= price * (a->iterations - before);
+    return ST_OK;
+}
+
+/* Few rows are solved exactly, by newton, as long as the budget lasts. So are more of them where counting shows that
+ * its factors cost little: columns, chains, small heaps near rest. Stacks, which have many more rows than velocities,
+ * get the same to what is good enough: sweeps would take as many rounds as they have courses, squared. Piles are swept,
+ * and what a dozen sweeps leave is the start of the next step. Whatever is still bad after that gets more of everything
+ * that it can pay.                                                                                        */
+static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
+{
+    const double exact = task->tolerance;
+    const int rows = task->problem->n_r;
+    const bool few = rows <= EVEN_ROWS, cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
+    const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
+    Budget budget = {.left = (brief ? 0.1 : 1.0) * (most_sweeps + visits_on_top / task->problem->n_contacts),
+                     .price = INFINITY};
+    weigh(a, task, NSGS);
+    task->start = a->least;
+    task->aim = few ? exact : fmax(exact, good);
+    if (a->least <= (rows <= CHEAP_ROWS ? exact : task->aim)) return ST_OK;
+    STI_TRY(price_of_newton(task, &budget.price, err));
+    const bool cheap = few || (rows <= CHEAP_ROWS && budget.price <= cheap_price);
+    task->tolerance = budget.enough = cheap ? exact : task->aim;
+    if (task->problem->n_contacts == 1) STI_TRY(pay(a, task, &budget, (Turn){NSGS, 2, 0, BEST}, err));
+    if (cheap || stack) STI_TRY(pay(a, task, &budget, (Turn){NEWTON, few || cold ? 60 : 12, 0, BEST}, err));
+    task->tolerance = task->aim;
+    budget.enough = few ? exact : cheap ? fair : good;
+    STI_TRY(pay(a, task, &budget, (Turn){NSGS, 12, 0, BEST}, err));
+    budget.enough = few ? good : cheap ? fair : enough;
+    STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
+    STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, BEST}, err));
+    if (task->reduction->graph == NULL) { /* it would form W */
+        STI_TRY(pay(a, task, &budget, (Turn){HOMOTOPY, 100, 0, ZERO}, err));
+        STI_TRY(pay(a, task, &budget, (Turn){NEWTON, 20, 1, LAST}, err));
+    }
+    task->tolerance = exact;
+    return ST_OK;
+}
+
 static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
 {
     Auto *a = workspace;
@@ -305,8 +418,12 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     a->gave_up = -1;
     STI_TRY(reserve(a, task, err));
     memcpy(a->best, task->r, bytes);
-    STI_TRY(take_up_start(a, task, err));
-    STI_TRY(take_turns(a, task, err));
+    if (is_bounded(task)) {
+        STI_TRY(spend(a, task, err));
+    } else {
+        STI_TRY(take_up_start(a, task, err));
+        STI_TRY(take_turns(a, task, err));
+    }
     memcpy(task->r, a->best, bytes);
     task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;
     task->solver = kinds[a->answered_by]->name;

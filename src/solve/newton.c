@@ -328,6 +328,60 @@ static st_Status iterate(Newton *s, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
+/* ------------------------------------------------------------------ cold start */
+
+/* The regularisation of that solve, and what counts as touching: a contact that opens at no more than this part of the
+ * speed at which the fastest one closes. All boxes of a stack fall alike at first, and only the lowest closes.      */
+static const double linear_alpha = 1e-5, nearly = 0.1;
+
+/* From no impulses at all Newton's steps find the loads of a stack course by course: 70 steps for 40 courses, each with
+ * its factors. One linear solve, in which all contacts that touch stick, finds them at once; another one leaves out
+ * those that would pull. What it gives is moved into the laws' sets. 1 to 6 steps are left, also where its residual is
+ * above that of no impulses, as in a wall whose bricks touch side by side (27 steps without it, 8 with it).    */
+static st_Status start_linear(Newton *s, sti_Task *task, st_Error *err)
+{
+    const st_Problem *p = task->problem;
+    const size_t bytes = sizeof(double) * (size_t)p->n_r;
+    double fastest = 0.0;
+    bool touches = false, pulls = false;
+    for (int j = 0; j < p->n_r; j++)
+        if (task->r[j] != 0.0) return ST_OK;
+    for (int c = 0; c < p->n_contacts; c++)
+        if (p->contact[c].law != ST_LAW_BOUNDED) fastest = fmax(fastest, -s->u[p->contact[c].first]);
+    s->alpha = linear_alpha;
+    for (int pass = 0; pass < 2 && (pass == 0 || pulls); pass++) {
+        s->n_active = 0;
+        for (int c = 0; c < p->n_contacts; c++) {
+            const st_ContactLaw *contact = &p->contact[c];
+            const double *u = s->u + contact->first;
+            const bool sticks = contact->law != ST_LAW_BOUNDED && u[0] <= nearly * fastest &&
+                                (pass == 0 || s->step[contact->first] > 0.0);
+            double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
+            for (int i = 0; i < contact->dim; i++) {
+                s->F[contact->first + i] = sticks ? u[i] : 0.0;
+                for (int k = 0; k < contact->dim; k++) {
+                    A[i * contact->dim + k] = i == k && !sticks ? 1.0 : 0.0;
+                    B[i * contact->dim + k] = i == k && sticks ? 1.0 : 0.0;
+                }
+            }
+            s->place[c] = sticks ? s->n_active : -1;
+            if (sticks) s->active[s->n_active++] = c;
+        }
+        touches = s->n_active > 0;
+        if (!touches) break;
+        STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
+        task->iterations++;
+        for (int k = 0; k < s->n_active; k++)
+            pulls = pulls || s->step[p->contact[s->active[k]].first] < 0.0;
+    }
+    if (!touches) return ST_OK;
+    memcpy(task->r, s->step, bytes);
+    for (int c = 0; c < p->n_contacts; c++)
+        sti_law_project(&p->contact[c], task->r + p->contact[c].first);
+    judge(s, task);
+    return ST_OK;
+}
+
 /* Things at rest creep a little, with the impulses of the last step, until these are no answer any more. What is wrong
  * with them then is mostly local: sweeps over the graph take it away at a fraction of what factors cost. *enough: they
  * did; if not, r is what it was.                                                                  */
@@ -371,6 +425,7 @@ static st_Status solve(void *workspace, sti_Task *task, st_Error *err)
     STI_TRY(make_room(s, task, err));
     sti_slope_rho(task->reduction, s->rho);
     judge(s, task);
+    if (task->effort != ST_EFFORT_THOROUGH && task->max_iterations > 0) STI_TRY(start_linear(s, task, err));
     STI_TRY(iterate(s, task, err));
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
     return ST_OK;

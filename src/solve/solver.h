@@ -16,11 +16,13 @@ typedef struct sti_Task {
     double tolerance;       /* on the natural residual                                                   */
     bool polish; /* the answer is the start of the next problem: what costs little and leads further is welcome */
     int max_iterations;
-    bool impatient; /* sweeps: end halfway where the other half would not lead to the tolerance       */
-    int attempt;    /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
-    sti_Work *work; /* counted as it goes; every iteration asks whether it ends        */
-    double *r;      /* in: where to start (0 unless warm); out: the answer                              */
+    st_Effort effort; /* what it may spend                                                      */
+    bool impatient;   /* sweeps: end halfway where the other half would not lead to the tolerance       */
+    int attempt;      /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
+    sti_Work *work;   /* counted as it goes; every iteration asks whether it ends        */
+    double *r;        /* in: where to start (0 unless warm); out: the answer                              */
     int iterations;
+    double aim;           /* out: the residual it aimed at; the tolerance before the call            */
     double start;         /* out: the measure of the r it began with; -1: not looked at              */
     const char *solver;   /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback; /* out: the one that gave up before it, or NULL                          */

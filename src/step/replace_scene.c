@@ -245,7 +245,7 @@ static st_Status follow(const st_System *system, const st_Scene *scene, st_Syste
     sti_Before before = {system->world, system->q, system->v, moved.joint_from};
     st_Status status = sti_world_create_after(scene, &before, &world, err);
     if (status == ST_OK) {
-        status = sti_system_of_world(&system->def, world, system->t, out, err);
+        status = sti_system_of_world(&system->given, world, system->t, out, err);
         if (status != ST_OK) sti_world_destroy(world);
     }
     if (status == ST_OK) {

@@ -14,6 +14,15 @@
 
 /* ---- presets ---------------------------------------------------------------------------------- */
 
+/* Below 0: from the sizes in the scene, gravity and h (scales.c). */
+typedef struct Lengths {
+    double margin, slop, correction_speed, active_gap, sleep_speed, restitution_speed;
+} Lengths;
+
+static const Lengths relative = {-1, -1, -1, -1, -1, -1}, closed = {-1, 0, -1, -1, -1, -1};
+/* Those of the presets that are named after papers: for scenes of about a metre. */
+static const Lengths metric = {0.01, 0, 1, 1e-8, 1e-4, 1e-3};
+
 typedef struct Preset {
     const char *help;
     st_Integrator integrator;
@@ -24,34 +33,54 @@ typedef struct Preset {
     st_Events events;
     st_Energy energy;
     double residual_limit;
+    st_Effort effort;
+    double tolerance;
+    const Lengths *lengths;
 } Preset;
 
-static const char *const preset_words[] = {"default",   "anitescu-potra-1997", "anitescu-potra-2002", "potra-2006",
-                                           "song-2004", "negrut-2017",         "preclik-2011",        "accurate",
+static const char *const preset_words[] = {"default",
+                                           "anitescu-potra-1997",
+                                           "anitescu-potra-2002",
+                                           "potra-2006",
+                                           "song-2004",
+                                           "negrut-2017",
+                                           "preclik-2011",
+                                           "accurate",
+                                           "exact",
+                                           "real-time",
                                            NULL};
 #define N_PRESETS ((int)(sizeof preset_words / sizeof preset_words[0]) - 1)
 
 static const Preset presets[N_PRESETS] = {
     {"what a newcomer should get: stiff forces implicit, exact Coulomb cone, gaps kept closed, fixed step",
      ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF,
-     ST_ENERGY_LIMIT, 0.1},
+     ST_ENERGY_LIMIT, 0.1, ST_EFFORT_BALANCED, -1, &relative},
     {"the explicit complementarity scheme: Anitescu & Potra 1997", ST_INTEGRATOR_EULER, ST_CONTACT_RIGID,
-     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
+     ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1, ST_EFFORT_THOROUGH, 1e-9,
+     &metric},
     {"stiff springs and dampers, located collisions, projection: Anitescu & Potra 2002", ST_INTEGRATOR_IMPLICIT,
      ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_PROJECTION, ST_IMPACT_INELASTIC, ST_EVENTS_COLLISIONS, ST_ENERGY_REPORT,
-     0.1},
+     0.1, ST_EFFORT_THOROUGH, 1e-9, &metric},
     {"second order with located events and restitution: Potra, Anitescu, Gavrea & Trinkle 2006",
      ST_INTEGRATOR_TRAPEZOID, ST_CONTACT_RIGID, ST_LAW_PYRAMID, ST_DRIFT_VELOCITY, ST_IMPACT_POISSON, ST_EVENTS_ALL,
-     ST_ENERGY_REPORT, 0.1},
+     ST_ENERGY_REPORT, 0.1, ST_EFFORT_THOROUGH, 1e-9, &metric},
     {"distributed compliant contact, stress and microslip in patches: Song, Pang & Kumar 2004", ST_INTEGRATOR_EULER,
-     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
+     ST_CONTACT_COMPLIANT, ST_LAW_BOX, ST_DRIFT_VELOCITY, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT,
+     0.1, ST_EFFORT_THOROUGH, 1e-9, &metric},
     {"cone complementarity, a convex problem a step: Negrut, Serban & Tasora 2017", ST_INTEGRATOR_EULER,
-     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
+     ST_CONTACT_RIGID, ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT,
+     0.1, ST_EFFORT_THOROUGH, 1e-9, &metric},
     {"regularised contact and joints: Preclik, Popa & Ruede 2011", ST_INTEGRATOR_EULER, ST_CONTACT_REGULARIZED,
-     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1},
+     ST_LAW_CONE, ST_DRIFT_GAP, ST_IMPACT_INELASTIC, ST_EVENTS_OFF, ST_ENERGY_REPORT, 0.1, ST_EFFORT_THOROUGH, 1e-9,
+     &metric},
     {"what a careful user should get: second order, L-stable, exact Coulomb cone, gaps kept closed, events located",
      ST_INTEGRATOR_SDIRK2, ST_CONTACT_RIGID, ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_POISSON, ST_EVENTS_ALL,
-     ST_ENERGY_LIMIT, 1e-6},
+     ST_ENERGY_LIMIT, 1e-6, ST_EFFORT_THOROUGH, 1e-9, &metric},
+    {"every step problem to 1e-9, whatever it takes; else as default", ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID,
+     ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF, ST_ENERGY_LIMIT, 1e-6, ST_EFFORT_EXACT, 1e-9, &closed},
+    {"a small fixed budget of work per contact; else as default", ST_INTEGRATOR_IMPLICIT, ST_CONTACT_RIGID,
+     ST_LAW_COULOMB, ST_DRIFT_GAP, ST_IMPACT_NEWTON, ST_EVENTS_OFF, ST_ENERGY_LIMIT, 0.1, ST_EFFORT_REAL_TIME, -1,
+     &relative},
 };
 
 int st_preset_count(void)
@@ -104,6 +133,14 @@ static void apply(st_SystemDef *def, int index)
     def->residual_limit = preset->residual_limit;
     def->restitution_speed = preset->events == ST_EVENTS_OFF ? 0 : 1e-3; /* fixed steps have a threshold of their own */
     def->solver = "auto";
+    def->effort = preset->effort;
+    def->tolerance = preset->tolerance;
+    def->margin = preset->lengths->margin;
+    def->slop = preset->lengths->slop;
+    def->correction_speed = preset->lengths->correction_speed;
+    def->active_gap = preset->lengths->active_gap;
+    def->sleep_speed = preset->lengths->sleep_speed;
+    def->restitution_speed = preset->lengths->restitution_speed;
 }
 
 st_Status st_preset_apply(st_SystemDef *def, const char *preset, st_Error *err)
@@ -122,18 +159,12 @@ st_SystemDef st_system_def(void)
     st_SystemDef def = {.h = 1e-3,
                         .end = 1.0,
                         .gravity = {0, 0, -9.81},
-                        .tolerance = 1e-9,
                         .max_iterations = 10000,
                         .step_work_limit = NO_WORK_LIMIT,
                         .threads = 1,
                         .islands = true,
-                        .margin = 0.01,
                         .all_points = false,
-                        .slop = 0.0,
-                        .correction_speed = 1.0,
-                        .active_gap = 1e-8,
                         .sleep = false,
-                        .sleep_speed = 1e-4,
                         .sleep_time = 0.5,
                         .keep_springs = false,
                         .event_step = 0.01,
@@ -167,6 +198,7 @@ static const char *const events_words[] = {"off", "collisions", "all", NULL};
 static const char *const energy_words[] = {"report", "limit", NULL};
 static const char *const initial_words[] = {"keep", "project", "refuse", NULL};
 static const char *const forces_words[] = {"any", "least_norm", NULL};
+static const char *const effort_words[] = {"thorough", "exact", "balanced", "real-time", NULL};
 static const char *const solver_words[] = {"auto", "lemke", "nsgs", "newton", "homotopy", "ipm", "admm", "apgd", NULL};
 
 typedef struct Entry {
@@ -226,7 +258,9 @@ static const Entry entries[] = {
      NULL,
      0},
     {CHOICE(solver, solver_words, "solver of the step problem"), AT(solver), NULL, 0},
-    NUMBER(tolerance, "", 1e-16, 1.0, "residual at which a step problem counts as solved"),
+    NUMBER(tolerance, "", -1.0, 1.0,
+           "residual at which a step problem counts as solved, whatever that takes; -1: 1e-9 where that is cheap, 1e-4 "
+           "elsewhere, as far as the effort goes"),
     NUMBER(residual_limit, "", 1e-16, STI_LARGEST,
            "a step whose residual is above this counts as failed; a run with more than 1 per cent of such steps has "
            "failed"),
@@ -240,6 +274,11 @@ static const Entry entries[] = {
         "best so far, and the residual says how good that is"),
     NUMBER(step_seconds, "s", 0.0, STI_LARGEST,
            "a step that takes longer ends the run, which then depends on the machine and does not repeat; 0: never"),
+    {CHOICE(effort, effort_words,
+            "solver auto. thorough, exact: until the tolerance is met, exact from a linear solution; balanced: exact "
+            "where "
+            "cheap, else a bounded number of operations per contact; real-time: a small fixed one"),
+     AT(effort), NULL, 0},
     {{"threads", ST_SETTING_INTEGER, "",
       "threads for large piles and many islands, at most; the result is the same to the last bit", NULL, 1, 256},
      AT(threads),
@@ -250,30 +289,39 @@ static const Entry entries[] = {
      AT(islands),
      NULL,
      0},
-    NUMBER(margin, "m", 0.0, STI_LONGEST, "drift gap: contacts closer than this enter the step problem"),
+    NUMBER(margin, "m", -1.0, STI_LONGEST,
+           "drift gap: contacts closer than this enter the step problem; -1: a hundredth of the width of the smaller "
+           "shape, and 4 g h^2"),
     {{"all_points", ST_SETTING_BOOLEAN, "", "every point of a contact patch, not only the few that span it", NULL, 0,
       1},
      AT(all_points),
      NULL,
      0},
-    NUMBER(slop, "m", 0.0, STI_LONGEST,
-           "drift gap: gaps and overlaps up to this count as closed; what is beyond is corrected"),
-    NUMBER(correction_speed, "m/s", 0.0, STI_LARGEST, "drift gap: cap on the speed that removes overlap"),
-    NUMBER(active_gap, "m", 0.0, STI_LONGEST, "drift velocity and projection: a contact is active below this gap"),
+    NUMBER(
+        slop, "m", -1.0, STI_LONGEST,
+        "drift gap: gaps and overlaps up to this count as closed; what is beyond is corrected; -1: overlaps alone, up "
+        "to a thousandth of the width of the smaller shape, where the step problem is not solved exactly"),
+    NUMBER(correction_speed, "m/s", -1.0, STI_LARGEST,
+           "drift gap: cap on the speed that removes overlap; -1: sqrt(g d), d the mean width of moving shapes"),
+    NUMBER(active_gap, "m", -1.0, STI_LONGEST,
+           "drift velocity and projection: a contact is active below this gap; -1: 1e-7 d"),
     {{"sleep", ST_SETTING_BOOLEAN, "",
       "islands at rest are left out of the step until something touches them or a force on them changes", NULL, 0, 1},
      AT(sleep),
      NULL,
      0},
-    NUMBER(sleep_speed, "m/s", 0.0, STI_LARGEST, "sleep: no point of a body at rest is faster than this"),
+    NUMBER(sleep_speed, "m/s", -1.0, STI_LARGEST,
+           "sleep: no point of a body at rest is faster than this; -1: 1e-4 sqrt(g d)"),
     NUMBER(sleep_time, "s", 0.0, STI_LARGEST, "sleep: how long an island must have been at rest"),
     {{"keep_springs", ST_SETTING_BOOLEAN, "", "projection keeps spring lengths (eq. 46 of Anitescu & Potra 2002)", NULL,
       0, 1},
      AT(keep_springs),
      NULL,
      0},
-    NUMBER(restitution_speed, "m/s", 0.0, STI_LARGEST,
-           "an impact slower than this has no rebound; events off: nor one slower than what forces reach in a step"),
+    NUMBER(
+        restitution_speed, "m/s", -1.0, STI_LARGEST,
+        "an impact slower than this has no rebound; events off: nor one slower than what forces reach in a step; -1: "
+        "1e-3 sqrt(g d)"),
     NUMBER(event_step, "", 1e-12, 0.1,
            "events all: the smallest part of a step between two events; one nearer to the last is at one with it"),
     {{"max_events", ST_SETTING_INTEGER, "", "events of one step; more, and rebounds and transitions rest till its end",

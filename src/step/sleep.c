@@ -401,7 +401,8 @@ static void connect_bodies(st_System *system)
         above[world->spring[k].b] = world->spring[k].b;
     }
     for (int c = 0; c < here->n_contacts; c++)
-        if (here->contact[c].gap < sti_margin(system)) connect(system, here->contact[c].a, here->contact[c].b);
+        if (here->contact[c].gap < sti_margin_of(system, &here->contact[c]))
+            connect(system, here->contact[c].a, here->contact[c].b);
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *joint = &world->joint[k];
         connect(system, joint->a, joint->b);
@@ -442,7 +443,7 @@ static void mark_restless(st_System *system)
         const sti_ContactEntry *contact = &system->here.contact[c];
         if (world->asleep[contact->a]) restless[sti_leader(above, contact->a)] = true;
         if (world->asleep[contact->b]) restless[sti_leader(above, contact->b)] = true;
-        if (!contact->surface->moves || contact->gap >= sti_margin(system)) continue;
+        if (!contact->surface->moves || contact->gap >= sti_margin_of(system, contact)) continue;
         restless[sti_leader(above, contact->a)] = restless[sti_leader(above, contact->b)] = true;
     }
     for (int k = 0; k < world->n_joints; k++) {

@@ -55,7 +55,7 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
  * what is deeper than the margin.                                                                 */
 static int most_attempts(const st_System *system, const st_StepInfo *info)
 {
-    return info->solve.converged || system->ahead.missed_by > system->def.margin ? 4 : 2;
+    return info->solve.converged || system->ahead.missed_far ? 4 : 2;
 }
 
 /* The step, and again with the contacts beyond the margin that it ran into, if any: nothing tunnels. Velocities

@@ -96,11 +96,15 @@ static inline double sti_mass_of(const st_System *system, const double *M, int i
     return M[system->mass.diagonal != NULL ? system->mass.diagonal[i] : i];
 }
 
+/* scales.c: settings that were left open become lengths and speeds of this scene. */
+void sti_scale_settings(st_System *system);
+
 /* contact_selection.c: which contacts a step problem has. Gaps are closed by gap/h; contacts enter before they touch.
  */
 bool sti_closes_gaps(const st_SystemDef *def);
 bool sti_speculative(const st_System *system);
 double sti_margin(const st_System *system);
+double sti_margin_of(const st_System *system, const sti_ContactEntry *contact);
 st_Status sti_refresh_active(st_System *system, st_Error *err);
 st_Status sti_want_contacts(st_System *system, double h, st_Error *err);
 st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err);
@@ -170,7 +174,7 @@ double sti_mobility(const st_System *system, int row);
 double sti_row_mobility(const st_System *system, const sti_RowList *rows, int row); /* of H or G */
 
 /* warm_start.c: the forces of the last step as a start for this one, and kept for the next. */
-void sti_warm_start(st_System *system, double eta);
+void sti_warm_start(st_System *system, const sti_Stage *stage);
 st_Status sti_keep_impulses(st_System *system, double eta, st_Error *err);
 st_Status sti_keep_waiting(st_System *system, bool for_good, st_Error *err); /* those that wait to be kept, if any */
 st_Status sti_keep_tried(st_System *system, st_Error *err);                  /* likewise, for another attempt */

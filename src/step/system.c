@@ -82,6 +82,7 @@ static st_SolverDef solver_def(const st_SystemDef *def, const char *name)
     solver.name = name;
     solver.tolerance = def->tolerance;
     solver.max_iterations = def->max_iterations;
+    solver.effort = def->effort;
     solver.warm_start = true;
     solver.threads = def->threads;
     solver.allocator = def->allocator;
@@ -244,10 +245,11 @@ static st_Status create(const st_SystemDef *def, const st_Model *model, sti_Worl
 {
     st_System *s = sti_alloc(&def->allocator, 1, sizeof *s);
     if (s == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
-    s->def = *def;
+    s->def = s->given = *def;
     s->allocator = def->allocator;
     s->model = *model;
     s->world = world;
+    sti_scale_settings(s);
     s->stop = sti_alloc(&def->allocator, 1, sizeof *s->stop);
     st_Status status = s->stop != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory for a system");
     if (status == ST_OK) sti_stop_begin(s->stop, NULL, NULL);

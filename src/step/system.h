@@ -42,6 +42,7 @@ typedef struct sti_Impulse {
     st_Vec3 point, normal, tangent;
     double r[ST_MAX_DIM]; /* [N s] per second of step                                             */
     double left;          /* residual that the solve of its island left over                      */
+    double band;          /* part of the dead band for overlaps that it has: 1 where solves are rough, 0 where exact */
 } sti_Impulse;
 
 typedef struct sti_Impulses {
@@ -78,6 +79,7 @@ typedef struct sti_MassLayout {
 typedef struct sti_Chosen {
     sti_ContactEntry entry; /* as the sink has it                                                  */
     double left;            /* residual that the last solve of its island left over                */
+    double band;            /* see sti_Impulse                                                     */
     int element;            /* of a compliant patch                                                */
 } sti_Chosen;
 
@@ -178,7 +180,7 @@ typedef struct sti_Projection {
 typedef struct sti_Ahead {
     double foreseen;         /* `here` has those that may close within this time [s]                */
     sti_IdSet missed;        /* those that an attempt at the step ran into, and did not know        */
-    double missed_by;        /* how deep the last attempt did [m]                                   */
+    bool missed_far;         /* the last attempt did by more than a margin                           */
     sti_ContactEntry *found; /* those of them that the state does not show, brought back to it      */
     int n_found;
     int64_t found_capacity;
@@ -303,7 +305,10 @@ typedef struct sti_Clock {
 } sti_Clock;
 
 struct st_System {
-    st_SystemDef def;
+    st_SystemDef def;   /* with lengths and speeds of this scene where they were left open (scales.c)   */
+    st_SystemDef given; /* as it was given                                                          */
+    double overlap;     /* deeper is an overlap; STI_OVERLAP where lengths are given [m]             */
+    bool banded;        /* overlaps have a dead band, pair by pair (warm_start.c)                    */
     st_Allocator allocator;
     st_Model model;
     sti_World *world; /* NULL: a model of the user's                                               */

@@ -82,6 +82,10 @@ static Drum make_drum(double mass, double density, double max_force)
     Drum d = {.def = st_system_def()};
     d.def.h = 1e-3;
     d.def.tolerance = 1e-7;
+    d.def.effort =
+        ST_EFFORT_THOROUGH; /* sweeps of grains and mechanisms, and factors: all of them are asked for here */
+    d.def.margin = 0.01;
+    d.def.slop = 0;
     check_ok(st_scene_create(&d.scene, &d.err), d.err);
     st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
     joint.b = add_shell(&d, mass);

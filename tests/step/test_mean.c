@@ -226,6 +226,7 @@ static void chain_falls_on_the_floor(void **state)
         begin_mean(&m, 1e-3);
         m.def.integrator = integrators[k];
         m.def.tolerance = 1e-10;
+        m.def.margin = 0.01;
         plane.mu = box.mu = 0.4;
         check_ok(st_scene_add_shape(m.scene, ST_GROUND, &plane, NULL, &m.err), m.err);
         for (int b = 0; b < 5; b++) {
@@ -345,7 +346,8 @@ static void whip_says_what_is_left(void **state)
     for (int k = 0; k < 2; k++) {
         Run run;
         int open = 0, steps = 0;
-        run_open(&run, "examples/mechanisms/whip.json", cases[k].h, "simulation/end=6", NULL);
+        run_open(&run, "examples/mechanisms/whip.json", cases[k].h, "simulation/end=6", "simulation/tolerance=1e-9",
+                 NULL);
         int n_v = st_system_n_v(run.sys);
         double *v = calloc((size_t)n_v, sizeof *v);
         assert_non_null(v);

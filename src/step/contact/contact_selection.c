@@ -26,6 +26,14 @@ double sti_margin(const st_System *system)
     return fmax(system->def.margin, system->def.active_gap);
 }
 
+/* The same for the two shapes of a contact. */
+double sti_margin_of(const st_System *system, const sti_ContactEntry *contact)
+{
+    const double margin = sti_margin(system);
+    if (system->world == NULL || contact->shape_a == 0) return margin;
+    return sti_pair_margin(&system->world->collider, contact->shape_a - 1, contact->shape_b - 1, margin);
+}
+
 /* With events off the active set has no memory: it is what touches now. With events located, a gap may also
  * close without an impact, at less than the speed at which rebounds begin.                         */
 st_Status sti_refresh_active(st_System *system, st_Error *err)
@@ -57,7 +65,7 @@ static int team_of(const st_System *system, int n_contacts)
  * run that goes on and one that starts here again must agree. What one attempt wanted the next wants, too. */
 typedef struct Want {
     st_System *system;
-    double h, margin;
+    double h;
     bool speculative;
     sti_Places places;
     int n; /* in all */
@@ -67,7 +75,7 @@ static bool is_wanted(const Want *want, const sti_ContactEntry *contact)
 {
     const st_System *system = want->system;
     if (!want->speculative) return sti_ids_contain(&system->active, contact->id);
-    return contact->gap < want->margin || contact->gap < want->h * contact->closing ||
+    return contact->gap < sti_margin_of(system, contact) || contact->gap < want->h * contact->closing ||
            sti_ids_contain(&system->ahead.missed, contact->id);
 }
 
@@ -92,7 +100,6 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 {
     Want want;
     want.system = system, want.h = h, want.n = 0;
-    want.margin = sti_margin(system);
     want.speculative = sti_speculative(system);
     system->wanted.n = 0;
     if (system->here.n_contacts == 0) return ST_OK;
@@ -107,7 +114,7 @@ st_Status sti_want_contacts(st_System *system, double h, st_Error *err)
 static bool held_nearby(const st_System *system, int at, const sti_ContactEntry *contact)
 {
     const st_Sink *here = &system->here;
-    if (contact->shape_a == 0 || contact->gap < -system->def.margin) return false;
+    if (contact->shape_a == 0 || contact->gap < -sti_margin_of(system, contact)) return false;
     for (int step = -1; step <= 1; step += 2)
         for (int k = step < 0 ? at - 1 : at; k >= 0 && k < here->n_contacts; k += step) {
             const sti_ContactEntry *other = &here->contact[k];
@@ -123,7 +130,7 @@ static double allowed_miss(const st_System *system, double h)
 {
     const st_Model *model = &system->model;
     double way = model->reach != NULL ? 0.5 * model->reach(model->ctx, system->q, system->v_new, h) : 0;
-    return fmax(STI_OVERLAP, isfinite(way) ? system->def.tolerance * way : 0);
+    return fmax(system->overlap, isfinite(way) ? system->def.tolerance * way : 0);
 }
 
 /* Is it no surprise that an attempt ended as deep as that in a contact: a contact of the same two shapes, among those
@@ -180,8 +187,8 @@ static Miss look_at(const st_System *system, const sti_ContactEntry *contact, in
     const st_Sink *here = &system->here;
     const bool known = at < here->n_contacts && here->contact[at].id == contact->id;
     const bool held = known && sti_ids_contain(&system->wanted, contact->id);
-    const bool other =
-        held && is_movable(system, contact) && contact->gap < -system->def.margin && !is_explained(system, at, contact);
+    const bool other = held && is_movable(system, contact) && contact->gap < -sti_margin_of(system, contact) &&
+                       !is_explained(system, at, contact);
     const bool fine = (held && !other) || (!known && held_nearby(system, at, contact));
     return (Miss){!fine, known, other};
 }
@@ -230,7 +237,7 @@ static st_Status note_part(const Search *search, int first, int end, int *n_new,
         if (!miss.missed || (miss.other && sti_ids_contain(&system->ahead.missed, id))) continue;
         STI_TRY(sti_ids_add(&system->allocator, &system->ahead.missed, id, err));
         if (is_movable(system, contact) && (miss.other || !miss.known)) STI_TRY(keep_found(system, contact, id, err));
-        system->ahead.missed_by = fmax(system->ahead.missed_by, -contact->gap);
+        if (contact->gap < -sti_margin_of(system, contact)) system->ahead.missed_far = true;
         ++*n_new;
     }
     return ST_OK;
@@ -243,7 +250,7 @@ st_Status sti_note_missed(st_System *system, double h, int *n_new, st_Error *err
     Search search;
     search.system = system, search.allowed = allowed_miss(system, h);
     *n_new = 0;
-    system->ahead.missed_by = 0;
+    system->ahead.missed_far = false;
     const int parts = sti_team_parts(system->def.threads, n, search_part, &search);
     for (int k = 0; k < parts; k++)
         if (search.any[k])

@@ -6,6 +6,7 @@
  * each point takes the force of the nearest point that the two shapes had in the last step, each force once. Tangents
  * are as fickle: a normal along an axis has no preferred one. Friction is carried over as a vector in the world.
  */
+#include "base/tolerance.h"
 #include "math/parallel.h"
 #include "math/vec3.h"
 #include "step/step.h"
@@ -58,6 +59,7 @@ static void set_start(const st_System *system, int c, double eta, int from)
     const int dim = out->law[c].dim;
     double *r = out->r + out->law[c].first;
     out->chosen[c].left = from >= 0 ? system->warm.last.at[from].left : 0.0;
+    out->chosen[c].band = from >= 0 ? system->warm.last.at[from].band : 1.0;
     for (int k = 0; k < dim; k++)
         r[k] = from >= 0 ? eta * system->warm.last.at[from].r[k] : 0.0;
     if (from < 0 || now->shape_a == 0) return;
@@ -139,12 +141,90 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
 
 enum { LEAST = 1024 }; /* contacts that are worth a thread */
 
-/* Only ids of a world tell the shapes. */
-void sti_warm_start(st_System *system, double eta)
+/* ---- the dead band for overlaps ------------------------------------------------------------------ */
+
+/* How far gravity and other forces alone would move a body in the step [m]. */
+static double fall_of(const st_System *system, const sti_Stage *stage, int body)
 {
-    Start start = {system, eta};
+    const sti_Body *b = &system->world->body[body];
+    double square = 0;
+    for (int k = 0; b->n_dofs == 6 && k < 3; k++) {
+        const int i = b->v_first + k;
+        const double gained = system->step.f[i] / sti_mass_of(system, system->step.M, i) - stage->v_base[i];
+        square += gained * gained;
+    }
+    const double g = norm(system->def.gravity);
+    return stage->eta * (b->n_dofs == 6 ? sqrt(square) : b->n_dofs > 0 ? stage->eta * g : 0);
+}
+
+/* A contact that carried may lift off by this part of its band, and still counts as closed: four corners have more gaps
+ * than a box has freedoms, and gaps that differ by what solves left over ask for forces that no load explains.   */
+static const double lifted = 1e-3;
+
+/* Has contact c a speed to leave at (rebound.c)? They are listed by contact. */
+static bool rebounds(const st_System *system, int c)
+{
+    const sti_Rebounds *list = &system->rebounds;
+    int lo = 0, hi = list->n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (list->at[middle].contact < c)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < list->n && list->at[lo].contact == c;
+}
+
+typedef struct Band {
+    const st_System *system;
+    const sti_Stage *stage;
+} Band;
+
+/* Overlaps within the band are left as they are, and only what is beyond it is corrected:
+ *
+ *     band = min( STI_RELATIVE_BAND width of the smaller shape, 4 a h^2 )         a: the pair's own acceleration
+ *
+ * where the last solve was rough; where it was exact, the band shrinks step by step to nothing. It goes to 0 with h.
+ * Gaps above 0 have none to speak of: bodies land at gap 0.                                        */
+static void band_range(void *ctx, int64_t first, int64_t end)
+{
+    const Band *band = ctx;
+    const st_System *system = band->system;
+    const sti_Assembly *out = &system->step;
+    const double reach = sti_larger(band->stage->reach, 0.2 * system->h_asked), cap = system->def.correction_speed;
+    for (int c = (int)first; c < (int)end; c++) {
+        const sti_ContactEntry *entry = &out->chosen[c].entry;
+        const int row = out->law[c].first;
+        if (!(out->chosen[c].band > 0) || entry->shape_a == 0 || rebounds(system, c)) continue;
+        if (entry->gap > 0 && !(out->r[row] > 0)) continue;
+        const double width = sti_pair_size(&system->world->collider, entry->shape_a - 1, entry->shape_b - 1);
+        const double fall =
+            4 * sti_larger(fall_of(system, band->stage, entry->a), fall_of(system, band->stage, entry->b));
+        const double size = out->chosen[c].band * (fall < STI_RELATIVE_BAND * width ? fall : STI_RELATIVE_BAND * width);
+        const double tiny = lifted * size;
+        out->w[row] = entry->gap > tiny ? (entry->gap - tiny) / reach
+                                        : (entry->gap + size < 0 ? sti_larger((entry->gap + size) / reach, -cap) : 0.0);
+        if (out->compliant && entry->gap + size >= 0) out->C[row] = 0.0;
+    }
+}
+
+static void apply_band(st_System *system, const sti_Stage *stage)
+{
+    const bool plain = stage->q_base == stage->q_star && !stage->mean && stage->drift_from == NULL;
+    Band band = {system, stage};
+    if (!system->banded || !plain || !(stage->eta > 0) || !sti_closes_gaps(&system->def)) return;
+    if (system->def.contact != ST_CONTACT_RIGID) return;
+    sti_team_for(system->def.threads, system->step.n_gaps, LEAST, band_range, &band);
+}
+
+/* Only ids of a world tell the shapes. */
+void sti_warm_start(st_System *system, const sti_Stage *stage)
+{
+    Start start = {system, stage->eta};
     sti_team_for(system->world != NULL ? system->def.threads : 1, system->step.problem.n_contacts, LEAST, start_range,
                  &start);
+    apply_band(system, stage);
 }
 
 /* Which part of what the solver changed is a force, and needed again? The rest of it stops, once, the velocity that
@@ -209,6 +289,8 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->tangent = entry->tangent;
         kept->left = island >= 0 ? sti_islands_get(system->islands, island)->info.residual.natural
                                  : out->chosen[c].left; /* nobody solved for it */
+        const bool exact = kept->left <= STI_EXACT;     /* goes on asleep */
+        kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
         const double *r = out->r + out->law[c].first, *start = out->start + out->law[c].first;
         for (int k = 0; k < ST_MAX_DIM; k++) /* all of it goes into files */
             kept->r[k] = k >= kept->dim ? 0.0 : (part < 1 ? start[k] + part * (r[k] - start[k]) : r[k]) / keep->eta;

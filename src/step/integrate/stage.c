@@ -69,11 +69,15 @@ static sti_Speeds faster(sti_Speeds a, sti_Speeds b)
     return (sti_Speeds){sti_larger(a.speed, b.speed), sti_larger(a.pull, b.pull)};
 }
 
+/* Of a body in space only how fast its centre moves, which has a unit: radians per second have another. The papers'
+ * presets keep both, and their bits.                                                                */
 static sti_Speeds speeds_of(const sti_StageWork *work, int b, const double *v, const double *k)
 {
     const st_System *s = work->system;
+    const int first = s->model.first[b], n = s->model.first[b + 1] - first;
+    const bool centre = s->world != NULL && n == 6 && s->def.effort != ST_EFFORT_THOROUGH;
     sti_Speeds fastest = {0, 0};
-    for (int i = s->model.first[b]; i < s->model.first[b + 1]; i++) {
+    for (int i = first; i < first + (centre ? 3 : n); i++) {
         double pull = fabs(k[i]) / sti_mass_of(s, work->out->M, i);
         fastest = faster((sti_Speeds){fabs(v[i]) + work->stage->eta * pull, pull}, fastest);
     }

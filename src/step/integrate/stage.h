@@ -108,7 +108,7 @@ static inline double sti_closing_drift(const sti_StageWork *work, double gap)
  * at some of the contacts that share a load moves it to the others.                               */
 static inline bool sti_overlaps(const sti_StageWork *work, int c)
 {
-    return work->gap_drift && work->out->chosen[c].entry.gap < -(STI_OVERLAP + work->system->def.slop);
+    return work->gap_drift && work->out->chosen[c].entry.gap < -(work->system->overlap + work->system->def.slop);
 }
 
 #endif

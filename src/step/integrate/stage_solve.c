@@ -94,7 +94,7 @@ st_Status sti_stage_solve(st_System *system, const sti_Stage *stage, double *v, 
 {
     sti_Assembly *out = &system->step;
     bool impact = stage->eta == 0;
-    sti_warm_start(system, stage->eta); /* an impact starts from 0 */
+    sti_warm_start(system, stage); /* an impact starts from 0 */
     sti_sleep_impulses(system, stage->eta);
     sti_team_copy(system->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};

@@ -1,0 +1,164 @@
+/* The default on heaps and stacks: no energy from nowhere, rest, bounded work, and the same in any units. */
+#include "check.h"
+
+#include <stiction/stiction.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { BOXES = 24 };
+
+/* Boxes of different sizes over a floor, in units where a metre is `length`, gravity grows with it, and a kilogram is
+ * `mass`: powers of two change no digit.                                                            */
+typedef struct Heap {
+    st_Scene *scene;
+    st_System *system;
+    st_BodyId id[BOXES];
+    st_Error err;
+} Heap;
+
+static double random_part(unsigned *state)
+{
+    *state = *state * 1103515245u + 12345u;
+    return (double)(*state >> 16 & 0x7fff) / 32768.0;
+}
+
+static void make_heap(Heap *heap, double length, double mass, const char *preset)
+{
+    st_SystemDef def = st_system_def();
+    st_ShapeDef floor = st_plane_def();
+    unsigned seed = 7;
+    *heap = (Heap){.scene = NULL};
+    check_ok(st_preset_apply(&def, preset, &heap->err), heap->err);
+    def.h = 1.0 / 256;
+    def.gravity = (st_Vec3){0, 0, -9.75 * length};
+    floor.mu = 0.5;
+    check_ok(st_scene_create(&heap->scene, &heap->err), heap->err);
+    check_ok(st_scene_add_shape(heap->scene, ST_GROUND, &floor, NULL, &heap->err), heap->err);
+    for (int k = 0; k < BOXES; k++) {
+        const int row = k / 2 % 2, layer = k / 4;
+        st_BodyDef body = st_body_def();
+        const double x = 0.0625 + 0.03125 * random_part(&seed), y = 0.0625 + 0.03125 * random_part(&seed);
+        st_ShapeDef box = st_box_def(length * x, length * y, length * 0.0625);
+        box.mu = 0.5;
+        body.mass = mass * (1 + random_part(&seed));
+        const double moment = body.mass * length * length * 0.00390625;
+        body.inertia = (st_Mat3){{moment, 0, 0, 0, moment, 0, 0, 0, moment}};
+        body.pose.p = (st_Vec3){length * (0.2 * (k % 2) + 0.03 * random_part(&seed)),
+                                length * (0.2 * row + 0.03 * random_part(&seed)), length * (0.1 + 0.15 * layer)};
+        check_ok(st_scene_add_body(heap->scene, &body, &heap->id[k], &heap->err), heap->err);
+        check_ok(st_scene_add_shape(heap->scene, heap->id[k], &box, NULL, &heap->err), heap->err);
+    }
+    check_ok(st_system_create(heap->scene, &def, &heap->system, &heap->err), heap->err);
+}
+
+static void end_heap(Heap *heap)
+{
+    st_system_destroy(heap->system);
+    st_scene_destroy(heap->scene);
+}
+
+/* The mechanical energy of a heap of inelastic boxes never rises, but for the weight of what is pushed out of overlaps;
+ * in the end it is at rest. Bounds in parts of M g d, 36 kg, 9.75 m/s^2, 0.125 m.                               */
+static void a_heap_gains_nothing_and_rests(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"default", "real-time", "exact"};
+    for (int p = 0; p < 3; p++) {
+        Heap heap;
+        st_StepInfo info = st_step_info();
+        double gained = 0, before = INFINITY, fastest = 0, deepest = 0;
+        const double unit = 36 * 9.75 * 0.125;
+        const int steps = p == 2 ? 200 : 1000;
+        make_heap(&heap, 1, 1, presets[p]);
+        for (int k = 0; k < steps; k++) {
+            check_ok(st_system_step(heap.system, 1.0 / 256, &info, &heap.err), heap.err);
+            const double now = info.kinetic + info.potential;
+            gained += fmax(now - before, 0);
+            before = now;
+            if (k > 800) fastest = fmax(fastest, info.kinetic), deepest = fmax(deepest, info.penetration);
+        }
+        print_message("%s: gained %.1e, kinetic %.1e of M g d; overlap %.1e m\n", presets[p], gained / unit,
+                      fastest / unit, deepest);
+        check_below(gained, 1e-4 * unit);
+        check_below(fastest, 1e-6 * unit);
+        check_below(deepest, 2e-3 * 0.125);
+        end_heap(&heap);
+    }
+}
+
+/* In other units the run is the same, digit for digit: no length, speed or mass is built in. */
+static void units_do_not_matter(void **state)
+{
+    (void)state;
+    static const double lengths[] = {1024, 1.0 / 1024}, masses[] = {64, 1.0 / 64};
+    for (int c = 0; c < 2; c++) {
+        Heap one, other;
+        make_heap(&one, 1, 1, "default");
+        make_heap(&other, lengths[c], masses[c], "default");
+        for (int k = 0; k < 400; k++) {
+            st_StepInfo a = st_step_info(), b = st_step_info();
+            check_ok(st_system_step(one.system, 1.0 / 256, &a, &one.err), one.err);
+            check_ok(st_system_step(other.system, 1.0 / 256, &b, &other.err), other.err);
+            assert_int_equal(a.contacts, b.contacts);
+            assert_int_equal(a.solve.iterations, b.solve.iterations);
+        }
+        for (int k = 0; k < BOXES; k++) {
+            st_Pose a, b;
+            assert_int_equal(st_system_pose(one.system, one.id[k], &a), ST_OK);
+            assert_int_equal(st_system_pose(other.system, other.id[k], &b), ST_OK);
+            assert_true(a.p.x * lengths[c] == b.p.x && a.p.y * lengths[c] == b.p.y && a.p.z * lengths[c] == b.p.z);
+            assert_true(a.q.w == b.q.w && a.q.x == b.q.x && a.q.y == b.q.y && a.q.z == b.q.z);
+        }
+        end_heap(&one);
+        end_heap(&other);
+    }
+}
+
+/* What a step may cost is counted: a tall stack, from no impulses at all, takes a few steps of newton and not one or
+ * two per course; and it stays where it is.                                                                 */
+static void a_stack_starts_at_once(void **state)
+{
+    (void)state;
+    enum { COURSES = 30 };
+    st_Scene *scene;
+    st_System *system;
+    st_Error err;
+    st_SystemDef def = st_system_def();
+    st_ShapeDef floor = st_plane_def(), box = st_box_def(0.1, 0.1, 0.1);
+    st_BodyId id[COURSES][COURSES];
+    def.h = 1.0 / 240;
+    floor.mu = box.mu = 0.6;
+    check_ok(st_scene_create(&scene, &err), err);
+    check_ok(st_scene_add_shape(scene, ST_GROUND, &floor, NULL, &err), err);
+    for (int course = 0; course < COURSES; course++)
+        for (int k = 0; k < COURSES - course; k++) {
+            st_BodyDef body = st_body_def();
+            body.pose.p = (st_Vec3){0.21 * k + 0.105 * course, 0, 0.1 + 0.2 * course};
+            check_ok(st_scene_add_body(scene, &body, &id[course][k], &err), err);
+            check_ok(st_scene_add_shape(scene, id[course][k], &box, NULL, &err), err);
+        }
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    for (int k = 0; k < 20; k++) {
+        st_StepInfo info = st_step_info();
+        check_ok(st_system_step(system, def.h, &info, &err), err);
+        assert_true(info.solve.converged);
+        check_below(info.solve.residual.natural, 1e-4);
+        check_below(info.solve.iterations, 10);
+    }
+    st_Pose top;
+    assert_int_equal(st_system_pose(system, id[COURSES - 1][0], &top), ST_OK);
+    check_close(top.p.z, 0.1 + 0.2 * (COURSES - 1), 1e-5);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_heap_gains_nothing_and_rests),
+        cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(a_stack_starts_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
