@@ -39,7 +39,7 @@ static const struct Group {
     {"Scheme", {"preset", "integrator", "form", "contact", "law", "facets", "drift", "impact", "events", "initial"}},
     {"Step", {"h", "end", "gravity", "speed_limit"}},
     {"Solver",
-     {"solver", "tolerance", "residual_limit", "max_iterations", "step_work_limit", "step_seconds", "threads",
+     {"solver", "tolerance", "effort", "residual_limit", "max_iterations", "step_work_limit", "step_seconds", "threads",
       "islands", "forces"}},
     {"Contacts and drift", {"margin", "slop", "correction_speed", "active_gap", "all_points", "keep_springs"}},
     {"Impacts and events", {"energy", "restitution_speed", "event_step", "max_events"}},
