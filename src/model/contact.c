@@ -20,7 +20,7 @@ typedef struct ContactTask {
     st_Sink *sink;
     st_Error *err;
     double margin;
-    double pair_margin; /* of the pair at hand: sti_pair_margin                                    */
+    double pair_margin;   /* of the pair at hand: sti_pair_margin                                    */
     sti_Points *points;   /* room for those of a pair                                              */
     int plane;            /* the last plane that was met, -1: none                                    */
     st_Vec3 plane_normal; /* its normal                                                            */

@@ -58,9 +58,9 @@ static inline double sum_of_lanes(Lanes x)
 
 #define SHUFFLE __builtin_shufflevector
 
-/* Eight bodies of eight numbers become eight numbers of eight bodies, and back. Without registers of 64 bytes a compiler
- * may make single loads and stores of shuffles of that size (gcc 12: 89 ns a visit in place of 12), so they are made of
- * halves there.                                                                                     */
+/* Eight bodies of eight numbers become eight numbers of eight bodies, and back. Without registers of 64 bytes a
+ * compiler may make single loads and stores of shuffles of that size (gcc 12: 89 ns a visit in place of 12), so they
+ * are made of halves there.                                                                                     */
 #if !defined(__AVX__) || defined(__AVX512F__)
 static inline void transpose(Lanes x[8])
 {
