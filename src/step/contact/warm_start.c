@@ -203,8 +203,10 @@ static void band_range(void *ctx, int64_t first, int64_t end)
             4 * sti_larger(fall_of(system, band->stage, entry->a), fall_of(system, band->stage, entry->b));
         const double size = out->chosen[c].band * (fall < STI_RELATIVE_BAND * width ? fall : STI_RELATIVE_BAND * width);
         const double tiny = lifted * size;
-        out->w[row] = entry->gap > tiny ? (entry->gap - tiny) / reach
-                                        : (entry->gap + size < 0 ? sti_larger((entry->gap + size) / reach, -cap) : 0.0);
+        out->w[row] =
+            entry->gap > tiny
+                ? (entry->gap - tiny) / reach
+                : (entry->gap + size < 0 ? sti_recover(system, sti_larger((entry->gap + size) / reach, -cap)) : 0.0);
         if (out->compliant && entry->gap + size >= 0) out->C[row] = 0.0;
     }
 }
