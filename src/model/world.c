@@ -380,6 +380,7 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
     Bodies bodies = {.world = world, .q = q, .v = v, .h = h, .q_out = q_out};
     const int angles = world->awake != NULL ? STI_BODY_Q * (world->n_bodies - 1) : 0;
     if (q_out != q) memcpy(q_out + angles, q + angles, (size_t)(world->n_q - angles) * sizeof *q);
+    sti_angles_predict(world, q, v, h, q_out);
     sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, move_range, &bodies);
     sti_angles_update(world, q_out);
 }

@@ -285,7 +285,9 @@ sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3
  * shortest turn; the angle of a hand of b.                                                        */
 int sti_angle_add(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 axis_b);
 int sti_angle_add_hand(sti_World *world, int a, int b, st_Vec3 axis, st_Vec3 hand);
-/* After a move, those that rows depend on; the others once a step is accepted. */
+/* Before a move from q with velocity v for h: where fast ones will about be, so that whole turns are counted. After it,
+ * those that rows depend on; the others once a step is accepted.                                    */
+void sti_angles_predict(const sti_World *world, const double *q, const double *v, double h, double *q_out);
 void sti_angles_update(const sti_World *world, double *q);
 void sti_angles_settle(const sti_World *world, double *q);
 bool sti_angles_idle(const sti_World *world);

@@ -2,6 +2,7 @@
  *
  * What it takes is counted first and its room made at once; then everything is copied.
  */
+#include "base/tolerance.h"
 #include "math/block_diag.h"
 #include "solve/islands_memory.h"
 
@@ -261,6 +262,22 @@ static st_Status take_contacts(Desk *d, const double *start, st_Error *err)
 
 /* ------------------------------------------------------------------ all of it */
 
+/* The speed that a part's residual is relative to at least: its own, by the velocities it has without contacts, not
+ * that of something fast elsewhere.                                                                      */
+static double own_scale(const Desk *d, double of_whole)
+{
+    double fastest = 0;
+    const double *block = d->A.x;
+    for (int b = 0; b < d->A.n; b++) {
+        const st_BlockDiag A = {.n_blocks = d->A.n, .first = d->A.first, .x = d->A.x, .diagonal = d->part.A.diagonal};
+        const int first = A.first[b];
+        for (int i = first; i < A.first[b + 1]; i++)
+            fastest = fmax(fastest, fabs(d->f[i]) / block[(i - first) * sti_block_stride(&A, b)]);
+        block += sti_block_numbers(&A, b);
+    }
+    return fastest > 0 ? fmin(of_whole, STI_IDLE_SPEED * fastest) : of_whole;
+}
+
 st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
 {
     const st_Problem *whole = d->islands->problem;
@@ -285,6 +302,7 @@ st_Status sti_part_take(Desk *d, int part, const double *start, st_Error *err)
     to->g = d->g;
     to->w = d->w;
     to->contact = d->law;
+    to->u_scale = own_scale(d, whole->u_scale);
     return ST_OK;
 }
 

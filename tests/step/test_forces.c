@@ -139,6 +139,84 @@ static void forces_are_of_order_two(void **state)
     }
 }
 
+/* ---- springs ---------------------------------------------------------------------------------------- */
+
+/* 2 kg on a spring of 300 N/m and a damper of 4 N s/m, let go at 0.1 m beyond its rest length, by its closed form:
+ * x'' + 2 d x' + w^2 x = 0 about x0 = m g/k.                                                       */
+static void springs_report_force_length_and_rate(void **state)
+{
+    (void)state;
+    const double m = 2, k = 300, c = 4, g = 9.81, rest = 0.5, x0 = m * g / k, d = c / (2 * m), w = sqrt(k / m - d * d);
+    for (int i = ST_INTEGRATOR_EULER; i <= ST_INTEGRATOR_BDF2; i++) {
+        double error[2] = {0, 0};
+        for (int half = 0; half < 2; half++) {
+            st_Error err = {0};
+            st_Scene *scene;
+            st_System *system;
+            st_SystemDef def = st_system_def();
+            st_BodyDef body = st_body_def();
+            st_SpringDef spring = st_spring_def(ST_SPRING_LINEAR);
+            st_SpringReport r;
+            st_StepInfo info = st_step_info();
+            const double h = 1e-3 / (1 << half), start = 0.1 - x0;
+            check_ok(st_scene_create(&scene, &err), err);
+            body.mass = m, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}}, body.pose.p.z = -0.6;
+            check_ok(st_scene_add_body(scene, &body, &spring.b, &err), err);
+            spring.point_b.z = -0.6, spring.rest = rest, spring.stiffness = k, spring.damping = c;
+            check_ok(st_scene_add_spring(scene, &spring, NULL, &err), err);
+            def.integrator = (st_Integrator)i, def.form = ST_FORM_II, def.h = h;
+            check_ok(st_system_create(scene, &def, &system, &err), err);
+            while (st_system_time(system) < 0.5 - 1e-9) {
+                check_ok(st_system_step(system, h, &info, &err), err);
+                assert_int_equal(st_system_spring(system, (st_SpringId){1}, &r), ST_OK);
+                st_Pose pose;
+                st_Vec3 v;
+                st_system_pose(system, spring.b, &pose);
+                st_system_velocity(system, spring.b, &v, NULL);
+                check_close(r.length, -pose.p.z, 1e-15);
+                check_close(r.rate, -v.z, 1e-15);
+                check_close(r.force_on_b.z, r.force, 1e-12);
+                const double t = info.force_time, C = cos(w * t), S = sin(w * t), fade = exp(-d * t);
+                const double x = fade * start * (C + d / w * S), v_x = -fade * start * (d * d / w + w) * S;
+                error[half] = fmax(error[half], fabs(r.force - (k * (x + x0) + c * v_x)));
+            }
+            st_system_destroy(system);
+            st_scene_destroy(scene);
+        }
+        check_below(error[0], i >= ST_INTEGRATOR_TRAPEZOID ? 0.01 : 0.3);
+        check_below(i >= ST_INTEGRATOR_TRAPEZOID ? 3.5 : 1.8, error[0] / error[1]);
+    }
+}
+
+/* ---- islands ---------------------------------------------------------------------------------------- */
+
+/* Something fast far away does not loosen the tolerance of another island: its bits are the same without it. */
+static void islands_are_judged_by_their_own_speed(void **state)
+{
+    (void)state;
+    uint64_t where[2][3] = {{0}};
+    for (int rotor = 0; rotor < 2; rotor++) {
+        Run run = {0};
+        check_ok(st_scene_read("examples/negrut-2017/stack.json", NULL, 0, &run.scene, &run.def, &run.err), run.err);
+        st_BodyDef body = st_body_def();
+        body.mass = 1, body.inertia = (st_Mat3){{1, 0, 0, 0, 1, 0, 0, 0, 1}};
+        body.pose.p.x = 1000, body.spin.z = rotor ? 1e7 : 0; /* 1e-6 of it is more than gravity gives in a step */
+        body.pose.p.z = 0.5, body.name = "rotor";
+        st_BodyId other;
+        st_ShapeDef ball = st_sphere_def(0.5);
+        check_ok(st_scene_add_body(run.scene, &body, &other, &run.err), run.err);
+        check_ok(st_scene_add_shape(run.scene, other, &ball, NULL, &run.err), run.err);
+        check_ok(st_system_create(run.scene, &run.def, &run.sys, &run.err), run.err);
+        for (int k = 0; k < 40; k++)
+            check_ok(st_system_step(run.sys, run.def.h, &run.info, &run.err), run.err);
+        st_Pose pose;
+        assert_int_equal(st_system_pose(run.sys, (st_BodyId){1}, &pose), ST_OK);
+        memcpy(where[rotor], &pose.p, sizeof where[rotor]);
+        run_close(&run);
+    }
+    assert_memory_equal(where[0], where[1], sizeof where[0]);
+}
+
 /* ---- momentum ------------------------------------------------------------------------------------- */
 
 /* The largest of terms, and what their sum misses the change by. */
@@ -256,6 +334,8 @@ int main(void)
         cmocka_unit_test(no_false_forces),
         cmocka_unit_test(a_motion_that_starts_with_a_jump_is_an_impact),
         cmocka_unit_test(forces_are_of_order_two),
+        cmocka_unit_test(springs_report_force_length_and_rate),
+        cmocka_unit_test(islands_are_judged_by_their_own_speed),
         cmocka_unit_test(momentum_adds_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

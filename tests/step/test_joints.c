@@ -965,6 +965,39 @@ static void overlaps_that_joints_hold_are_left(void **state)
     }
 }
 
+/* Wheels that turn by 3.5 and 7 rad in every step: whole turns are counted, and a gear between them stays closed. */
+static void more_than_half_a_turn_per_step(void **state)
+{
+    (void)state;
+    for (int i = ST_INTEGRATOR_EULER; i <= ST_INTEGRATOR_SDIRK2; i++) {
+        Machine m;
+        st_JointId axle[2];
+        begin(&m);
+        m.def.integrator = (st_Integrator)i, m.def.form = ST_FORM_II, m.def.h = 1e-3;
+        m.def.events = ST_EVENTS_OFF, m.def.drift = ST_DRIFT_GAP;
+        for (int k = 0; k < 2; k++) {
+            st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
+            joint.b = add_body(&m, 1, 1, vec3(3 * k, 0, 0));
+            joint.point = vec3(3 * k, 0, 0);
+            axle[k] = add_joint(&m, &joint);
+        }
+        st_JointDef gear = st_joint_def(ST_JOINT_GEAR);
+        gear.joint_a = axle[0], gear.joint_b = axle[1], gear.ratio = 2;
+        add_joint(&m, &gear);
+        st_Error err = {0};
+        run(&m, 1e-3);
+        check_ok(st_system_set_velocity(m.system, (st_BodyId){1}, NULL, &(st_Vec3){0, 0, 7000}, &err), err);
+        check_ok(st_system_set_velocity(m.system, (st_BodyId){2}, NULL, &(st_Vec3){0, 0, 3500}, &err), err);
+        for (int k = 0; k < 50; k++) {
+            check_ok(st_system_step(m.system, 1e-3, NULL, &err), err);
+            check_close(report(&m, axle[0]).coordinate, 7 * (k + 1), 1e-6);
+            check_close(report(&m, axle[1]).coordinate, 3.5 * (k + 1), 1e-6);
+            check_below(report(&m, (st_JointId){3}).error, 1e-6);
+        }
+        end(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -997,6 +1030,7 @@ int main(void)
         cmocka_unit_test(friction_all_around_a_loop),
         cmocka_unit_test(locked_coordinates_are_refused),
         cmocka_unit_test(bad_joints_are_refused),
+        cmocka_unit_test(more_than_half_a_turn_per_step),
         cmocka_unit_test(position_motor_keeps_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
