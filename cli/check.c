@@ -1,6 +1,7 @@
 /* stiction check: read a scene, make its system, and say what is in it. */
 #include "choices.h"
 #include "load.h"
+#include "report.h"
 #include "terminal.h"
 
 #include <stdlib.h>
@@ -106,6 +107,50 @@ static void put_remarks(Json *json, const char *remarks)
     put_close_array(json);
 }
 
+/* Overlaps, open joints and jumps in speed of the first state, the first ones by name. */
+#define SHOWN_FLAWS 20
+
+static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size_t size)
+{
+    st_JointDef joint = {.name = "?"};
+    if (flaw->kind != ST_FLAW_OVERLAP) st_scene_joint(loaded->scene, flaw->joint, &joint);
+    if (flaw->kind == ST_FLAW_OVERLAP)
+        snprintf(out, size, "bodies \"%s\" and \"%s\" overlap by %.3g m at the start",
+                 body_name(loaded->scene, flaw->a), body_name(loaded->scene, flaw->b), flaw->size);
+    else if (flaw->kind == ST_FLAW_JOINT)
+        snprintf(out, size, "joint \"%s\" is open by %.3g m or rad at the start", joint.name, flaw->size);
+    else
+        snprintf(out, size,
+                 "joint \"%s\" starts with a jump of %.3g m/s or rad/s%s: the first step holds an impact, and no force "
+                 "is reported for it",
+                 joint.name, flaw->size, joint.motor.type == ST_MOTOR_MOTION ? " in the speed of its motion" : "");
+}
+
+static void print_flaws(const Loaded *loaded)
+{
+    st_Flaw flaw[SHOWN_FLAWS];
+    const int n = st_system_flaws(loaded->system, flaw, SHOWN_FLAWS);
+    for (int k = 0; k < n && k < SHOWN_FLAWS; k++) {
+        char text[400];
+        flaw_text(loaded, &flaw[k], text, sizeof text);
+        print_wrapped(stdout, text, 2);
+    }
+    if (n > SHOWN_FLAWS) printf("  and %d more\n", n - SHOWN_FLAWS);
+}
+
+static void put_flaws(Json *json, const Loaded *loaded)
+{
+    st_Flaw flaw[SHOWN_FLAWS];
+    const int n = st_system_flaws(loaded->system, flaw, SHOWN_FLAWS);
+    put_open_array(json, "flaws");
+    for (int k = 0; k < n && k < SHOWN_FLAWS; k++) {
+        char text[400];
+        flaw_text(loaded, &flaw[k], text, sizeof text);
+        put_text(json, NULL, text);
+    }
+    put_close_array(json);
+}
+
 static void print_text(const Loaded *loaded, const Contents *contents, const char *remarks)
 {
     printf("%s\n", loaded->path);
@@ -120,6 +165,7 @@ static void print_text(const Loaded *loaded, const Contents *contents, const cha
     printf("  %-10s %s\n", "preset", loaded->def.preset);
     print_choices(stdout, &loaded->def, true, 4);
     print_remarks(remarks);
+    print_flaws(loaded);
     printf("ok\n");
 }
 
@@ -137,6 +183,7 @@ static void print_document(const Loaded *loaded, const Contents *contents, const
     put_text(&json, "preset", loaded->def.preset);
     put_choices(&json, "choices", &loaded->def);
     if (remarks != NULL && remarks[0] != '\0') put_remarks(&json, remarks);
+    put_flaws(&json, loaded);
     put_close_object(&json);
     put_document_end(&json);
 }

@@ -39,6 +39,7 @@ static void put_contacts(Json *json, const Loaded *loaded)
         put_number(json, "gap", c.gap);
         put_numbers(json, "velocity", c.velocity, c.dim);
         put_numbers(json, "impulse", c.impulse, c.dim);
+        put_numbers(json, "impact", c.impact, c.dim);
         put_vector(json, "force", c.force);
         put_close_object(json);
     }
@@ -49,6 +50,7 @@ static void put_joint(Json *json, const char *name, const st_JointReport *world,
 {
     put_open_object(json, name);
     put_number(json, "error", world->error);
+    put_vector(json, "impact", world->impact);
     put_vector(json, "point", world->point);
     put_vector(json, "force", world->force);
     put_vector(json, "torque", world->torque);
@@ -63,6 +65,7 @@ static void put_joint(Json *json, const char *name, const st_JointReport *world,
     put_number(json, "other", world->other);
     put_number(json, "other_speed", world->other_speed);
     put_number(json, "other_limit", world->other_limit);
+    put_number(json, "gear", world->gear);
     put_close_object(json);
 }
 
@@ -79,6 +82,22 @@ void put_forces(Json *json, const Loaded *loaded)
             st_system_joint(loaded->system, id, ST_FRAME_WORLD, &world) == ST_OK &&
             st_system_joint(loaded->system, id, ST_FRAME_A, &own) == ST_OK)
             put_joint(json, def.name, &world, &own);
+    }
+    put_close_object(json);
+    put_open_object(json, "springs");
+    for (int k = 1; k <= st_scene_spring_count(loaded->scene); k++) {
+        st_SpringDef def;
+        st_SpringReport r;
+        if (st_scene_spring(loaded->scene, (st_SpringId){k}, &def) != ST_OK ||
+            st_system_spring(loaded->system, (st_SpringId){k}, &r) != ST_OK)
+            continue;
+        put_open_flat_object(json, def.name);
+        put_number(json, "length", r.length);
+        put_number(json, "rate", r.rate);
+        put_number(json, "force", r.force);
+        put_vector(json, "force_on_b", r.force_on_b);
+        put_vector(json, "torque_on_b", r.torque_on_b);
+        put_close_object(json);
     }
     put_close_object(json);
 }

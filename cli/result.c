@@ -88,12 +88,16 @@ static void quality(Json *json, const Tally *tally)
 {
     put_integer(json, "max_contacts", tally->max_contacts);
     put_number(json, "worst_gap", tally->worst_gap);
+    put_number(json, "worst_gap_time", tally->worst_gap_time);
     put_number(json, "worst_joint_error", tally->worst_joint_error);
+    put_number(json, "worst_joint_error_time", tally->worst_joint_error_time);
     put_number(json, "worst_residual", tally->worst_residual);
     put_number(json, "worst_residual_time", tally->worst_residual_time);
     put_text(json, "worst_residual_island", tally->worst_island);
     put_number(json, "residual_limit", tally->residual_limit);
     put_integer(json, "steps_above_limit", tally->above_limit);
+    put_integer(json, "struck_contacts", tally->struck);
+    put_number(json, "start_jump", tally->start_jump);
     put_number(json, "worst_joint_residual", tally->worst_joint_residual);
     put_integer(json, "solver_failures", tally->failures);
     put_integer(json, "solver_fallbacks", tally->fallbacks);

@@ -23,25 +23,47 @@ static double share_of(const Tally *tally, long long steps)
     return tally->steps > 0 ? 100 * (double)steps / (double)tally->steps : 0;
 }
 
+/* Numbers below the smallest normal ones of single precision are 0 to a reader. */
+static double shown(double x)
+{
+    return fabs(x) < 1e-37 ? 0 : x;
+}
+
+static void print_worst(FILE *out, const char *label, double worst, const char *unit, double time)
+{
+    fprintf(out, "  %-22s %.3g%s", label, shown(worst), unit);
+    if (shown(worst) > 0) fprintf(out, " at t = %.6g s", time);
+    fputc('\n', out);
+}
+
 static void print_counts(FILE *out, const st_Scene *scene, const Tally *tally, double end, double time)
 {
     const bool finished = tally->outcome == RUN_FINISHED;
     fprintf(out, "  %-22s %s%s%s at t = %.10g s of %.10g s, %lld step%s\n", "run", tone(out, finished ? GREEN : RED),
             outcome_name(tally->outcome), tone(out, PLAIN), time, end, tally->steps, plural(tally->steps));
     fprintf(out, "  %-22s %d\n", "contacts at most", tally->max_contacts);
-    fprintf(out, "  %-22s %.3g m deep\n", "worst gap", tally->worst_gap);
-    if (st_scene_joint_count(scene) > 0) fprintf(out, "  %-22s %.3g\n", "worst joint error", tally->worst_joint_error);
-    fprintf(out, "  %-22s %.3g\n", "worst residual", tally->worst_residual);
-    if (tally->worst_residual > 0)
+    fprintf(out, "  %-22s %.3g m deep", "worst gap", shown(tally->worst_gap));
+    if (shown(tally->worst_gap) > 0)
+        fprintf(out, " at t = %.6g s, %.50s-%.50s", tally->worst_gap_time, body_name(scene, tally->worst_gap_a),
+                body_name(scene, tally->worst_gap_b));
+    fputc('\n', out);
+    if (tally->n_joints > 0) {
+        st_JointDef joint;
+        fprintf(out, "  %-22s %.3g m or rad", "worst joint error", shown(tally->worst_joint_error));
+        if (shown(tally->worst_joint_error) > 0 && st_scene_joint(scene, tally->worst_joint, &joint) == ST_OK)
+            fprintf(out, " at t = %.6g s, %.80s", tally->worst_joint_error_time, joint.name);
+        fputc('\n', out);
+    }
+    fprintf(out, "  %-22s %.3g\n", "worst residual", shown(tally->worst_residual));
+    if (shown(tally->worst_residual) > 0)
         fprintf(out, "  %-22s at t = %.6g s, %s\n", "", tally->worst_residual_time, tally->worst_island);
-    if (tally->worst_joint_residual > 0)
-        fprintf(out, "  %-22s %.3g m/s or rad/s\n", "worst joint residual", tally->worst_joint_residual);
+    if (shown(tally->worst_joint_residual) > 0)
+        print_worst(out, "worst joint residual", tally->worst_joint_residual, " m/s or rad/s",
+                    tally->worst_joint_residual_time);
     fprintf(out, "  %-22s %s%lld not converged%s, %lld fallback%s", "solver",
             tone(out, tally->failures > 0 ? YELLOW : PLAIN), tally->failures, tone(out, PLAIN), tally->fallbacks,
             plural(tally->fallbacks));
     if (tally->failures > 0) fprintf(out, ": %.3g %% of the steps", share_of(tally, tally->failures));
-    if (tally->overlapping > 0)
-        fprintf(out, ", %lld overlap%s softened", tally->overlapping, plural(tally->overlapping));
     fputc('\n', out);
     if (tally->above_limit > 0)
         fprintf(out, "  %-22s %s%lld step%s%s above %.3g: %.3g %%\n", "residual_limit", tone(out, RED),
@@ -54,6 +76,19 @@ static void print_row(FILE *out, const char *label, const char *text)
 {
     fprintf(out, "  %-22s ", label);
     print_wrapped_at(out, text, 25, 25);
+}
+
+/* A motion, or a joint, whose first velocity the state contradicts. */
+static void print_jump(FILE *out, const st_Scene *scene, const Tally *tally)
+{
+    st_JointDef joint;
+    char text[400];
+    if (tally->start_jump <= 0 || st_scene_joint(scene, tally->start_joint, &joint) != ST_OK) return;
+    snprintf(text, sizeof text,
+             "joint \"%s\" starts with a jump of %.3g m/s or rad/s: the first step holds an impact, and no force is "
+             "reported for it",
+             joint.name, tally->start_jump);
+    print_row(out, "start", text);
 }
 
 static void print_initial(FILE *out, const st_System *system)
@@ -89,6 +124,12 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
 
 static void print_impacts(FILE *out, const Tally *tally)
 {
+    if (tally->struck > 0) {
+        char text[160];
+        snprintf(text, sizeof text, "%lld contact%s closed in fixed steps: impulses, left out of forces", tally->struck,
+                 plural(tally->struck));
+        print_row(out, "impacts", text);
+    }
     if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
     if (tally->limited > 0) {
         char text[120];
@@ -243,6 +284,7 @@ void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Ou
     print_choices(out, &loaded->def, false, 4);
     fputc('\n', out);
     print_initial(out, loaded->system);
+    print_jump(out, loaded->scene, tally);
     print_counts(out, loaded->scene, tally, loaded->def.end, st_system_time(loaded->system));
     if (loaded->def.events != ST_EVENTS_OFF || tally->collisions > 0) print_collisions(out, loaded->scene, tally);
     print_impacts(out, tally);

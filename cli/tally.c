@@ -20,7 +20,12 @@ double next_step(double time, double h, double end)
 
 bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error *err)
 {
-    *tally = (Tally){0};
+    st_Flaw flaw[64];
+    const int n = st_system_flaws(loaded->system, flaw, 64);
+    *tally = (Tally){.n_joints = st_scene_joint_count(loaded->scene)};
+    for (int k = 0; k < n && k < 64; k++)
+        if (flaw[k].kind == ST_FLAW_SPEED && flaw[k].size > tally->start_jump)
+            tally->start_jump = flaw[k].size, tally->start_joint = flaw[k].joint;
     *info = st_step_info();
     info->time = st_system_time(loaded->system);
     info->h = 0;
@@ -34,6 +39,19 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
 static double larger(double a, double b)
 {
     return b > a || isnan(b) ? b : a; /* a NaN must show */
+}
+
+/* The joint whose error is the largest now. */
+static st_JointId worst_joint(const st_System *system, int n)
+{
+    st_JointId worst = {0};
+    double most = -1;
+    for (int k = 1; k <= n; k++) {
+        st_JointReport r;
+        if (st_system_joint(system, (st_JointId){k}, ST_FRAME_WORLD, &r) == ST_OK && r.error > most)
+            most = r.error, worst = (st_JointId){k};
+    }
+    return worst;
 }
 
 static void add_collision(Tally *tally, const st_EventReport *event)
@@ -93,6 +111,16 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->fallbacks += info->solve.fallback != NULL;
     tally->overlapping += info->overlapping;
     if (info->contacts > tally->max_contacts) tally->max_contacts = info->contacts;
+    tally->struck += info->struck;
+    if (!(info->penetration <= tally->worst_gap)) { /* a NaN must show, here and below */
+        tally->worst_gap_time = info->time;
+        st_system_deepest(system, &tally->worst_gap_a, &tally->worst_gap_b);
+    }
+    if (!(info->joint_error <= 1.001 * tally->worst_joint_error)) { /* of errors that grow not every one */
+        tally->worst_joint_error_time = info->time;
+        tally->worst_joint = worst_joint(system, tally->n_joints);
+    }
+    if (!(info->solve.residual.joint <= tally->worst_joint_residual)) tally->worst_joint_residual_time = info->time;
     tally->worst_gap = larger(tally->worst_gap, info->penetration);
     tally->worst_joint_error = larger(tally->worst_joint_error, info->joint_error);
     tally->above_limit += !(info->solve.residual.natural <= tally->residual_limit);

@@ -28,6 +28,13 @@ typedef struct Tally {
     char worst_island[200];     /* in words */
     int max_contacts;
     double worst_gap, worst_joint_error, worst_residual, worst_joint_residual;
+    double worst_gap_time, worst_joint_error_time, worst_joint_residual_time; /* [s] */
+    st_BodyId worst_gap_a, worst_gap_b;
+    st_JointId worst_joint;
+    long long struck;  /* contacts that closed in a fixed step */
+    double start_jump; /* largest speed that joints start with a jump of */
+    st_JointId start_joint;
+    int n_joints;
     double kinetic_start, potential_start, kinetic, potential;
     double friction;                                /* work of friction since the start [J] */
     double largest_increase, largest_increase_time; /* of the total energy over one step */

@@ -96,6 +96,23 @@ PyObject *system_joints(SystemObject *self, PyObject *args, PyObject *keywords)
     return table;
 }
 
+PyObject *system_springs(SystemObject *self, PyObject *Py_UNUSED(unused))
+{
+    void *rows;
+    if (!system_free(self)) return NULL;
+    const int n = st_scene_spring_count(self->scene->scene);
+    PyObject *table = table_new(state_of((PyObject *)self), ROW_SPRING, n, &rows);
+    for (int k = 0; table != NULL && k < n; k++) {
+        SpringRow *row = (SpringRow *)rows + k;
+        row->id = k + 1;
+        st_Status status = st_system_spring(self->system, (st_SpringId){k + 1}, &row->report);
+        if (status == ST_OK) continue;
+        Py_CLEAR(table);
+        raise_error(state_of((PyObject *)self), status, NULL);
+    }
+    return table;
+}
+
 /* ---- events, islands, time ------------------------------------------------------------------------------------ */
 
 PyObject *system_events(SystemObject *self, PyObject *Py_UNUSED(unused))

@@ -40,6 +40,9 @@ static const Field step_info[] = {
     LAST(kinetic, "[J]"),
     LAST(potential, "gravity, springs, and what compliant and regularized contacts store [J]"),
     LAST(friction, "work of friction since the start, <= 0 [J]"),
+    LAST(struck, "contacts that closed in a fixed step: their impulses hold an impact"),
+    LAST(force_time, "forces are means over the step, those of its middle [s]"),
+    LAST(force_h, "time that they act for [s]"),
     LAST_SOLVE(redundant_rows, "joint rows that depend on others and were left out"),
     FIELD_AS(StepRow, last.solve.residual.cone_violation, "cone_violation",
              "how far the worst impulse is outside its cone [N s]"),
@@ -62,8 +65,10 @@ static const Field contact[] = {
     C(dim, "how many of the numbers of velocity and impulse it has"),
     C(velocity, "normal, tangents [m/s]; rolling, spinning [rad/s]"),
     C(impulse, "normal, tangents [N s]; rolling, spinning [N m s]"),
-    C(force, "on b, at the point, world axes [N]"),
+    C(impact, "of the impulse, that of impacts"),
+    C(force, "on b, at the point, mean over the step without impacts, world axes [N]"),
     C(torque, "on b, likewise [N m]"),
+    C(struck, "a contact closed here or at a joined body in a fixed step: all of the impulse is an impact"),
 };
 
 #define J(member, help) FIELD_AS(JointRow, report.member, #member, help)
@@ -72,7 +77,9 @@ static const Field joint[] = {
     J(point, "of b, in the world [m]"),
     J(impulse, "of a on b over the last step [N s]"),
     J(angular_impulse, "likewise, about the point [N m s]"),
-    J(force, "of a on b [N]"),
+    J(impact, "of the impulse, that of impacts [N s]"),
+    J(angular_impact, "likewise, about the point [N m s]"),
+    J(force, "of a on b, mean over the step without impacts [N]"),
     J(torque, "of a on b, about the point [N m]"),
     J(error, "largest joint value [m or rad]"),
     J(coordinate, "what the joint measures [m or rad]"),
@@ -84,6 +91,20 @@ static const Field joint[] = {
     J(other, "the other coordinate, where it is limited"),
     J(other_speed, "its speed"),
     J(other_limit, "force or torque of its limit"),
+    J(gear, "of a gear, on the coordinate of its joint_a [N or N m]"),
+    J(struck, "a contact closed at a joined body in a fixed step: all of the impulse is an impact"),
+};
+
+#define SP(member, help) FIELD_AS(SpringRow, report.member, #member, help)
+static const Field spring[] = {
+    FIELD(SpringRow, id, "of the spring; Scene.springs has the names"),
+    SP(point_a, "its end at a, in the world [m]"),
+    SP(point_b, "its end at b [m]"),
+    SP(length, "between them; of an angular one its angle [m or rad]"),
+    SP(rate, "of the length [m/s or rad/s]"),
+    SP(force, "mean over the last step; > 0: it pulls its ends together [N or N m]"),
+    SP(force_on_b, "at its end, world axes [N]"),
+    SP(torque_on_b, "likewise [N m]"),
 };
 
 #define E(member, help) FIELD(st_EventReport, member, help)
@@ -209,6 +230,11 @@ static const Field recorded_step[] = {
     RS(kinetic, "[J]"),
     RS(potential, "[J]"),
     RS(wall, "since the start of the run [s]"),
+    RS(joint_residual, "velocity that the solver left in joints [m/s or rad/s]"),
+    RS(friction, "work of friction since the start [J]"),
+    RS(force_time, "forces are means at this time [s]"),
+    RS(force_h, "over this time [s]"),
+    RS(struck, "contacts that closed in a fixed step"),
 };
 
 #define RF(member, help) FIELD(st_RecordedFrame, member, help)
@@ -226,7 +252,8 @@ static const Field recorded_contact[] = {
     RC(b, "body; 0: the ground"),
     RC(point, "in the world [m]"),
     RC(normal, "unit, from a to b"),
-    RC(impulse, "on b, world axes [N s]"),
+    RC(impulse, "on b, without impacts, world axes [N s]"),
+    RC(impact, "on b, of impacts [N s]"),
     RC(velocity, "of b against a, world axes [m/s]"),
     RC(gap, "[m]"),
 };
@@ -241,6 +268,10 @@ static const Field recorded_joint[] = {
     RJ(other_speed, "its speed"),
     RJ(motor, "on the coordinate [N or N m]"),
     RJ(error, "largest joint value [m or rad]"),
+    RJ(friction, "on the coordinate [N or N m]"),
+    RJ(limit, "likewise"),
+    RJ(spring, "likewise"),
+    RJ(gear, "of a gear"),
 };
 
 #define RE(member, help) FIELD(st_RecordedEvent, member, help)
@@ -332,6 +363,7 @@ static const RowKind kinds[N_ROWS] = {
         KIND("Contact", st_ContactReport, contact, "A contact of the last step problem, or a joint's limit."),
     [ROW_JOINT] = KIND("Joint", JointRow, joint,
                        "What a does to b through a joint in the last step, and how the joint stands now."),
+    [ROW_SPRING] = KIND("Spring", SpringRow, spring, "What a spring did in the last step, and how it stands now."),
     [ROW_EVENT] = KIND("Event", st_EventReport, event, "Something that happened within the last step."),
     [ROW_ISLAND] =
         KIND("Island", st_IslandReport, island, "A part of the last step problem that was solved on its own."),
@@ -346,8 +378,9 @@ static const RowKind kinds[N_ROWS] = {
     [ROW_RECORDING_INFO] = KIND("RecordingInfo", RecordingRow, recording_info, "What is in a recording."),
     [ROW_RECORDED_STEP] = KIND("RecordedStep", st_RecordedStep, recorded_step, "A step of a recording."),
     [ROW_RECORDED_FRAME] = KIND("RecordedFrame", st_RecordedFrame, recorded_frame, "A frame of a recording."),
-    [ROW_RECORDED_CONTACT] = KIND("RecordedContact", st_RecordedContact, recorded_contact,
-                                  "A contact of the step that ended in a frame; force is impulse/h of that step."),
+    [ROW_RECORDED_CONTACT] =
+        KIND("RecordedContact", st_RecordedContact, recorded_contact,
+             "A contact of the step that ended in a frame; force is impulse/force_h of that step."),
     [ROW_RECORDED_JOINT] =
         KIND("RecordedJoint", st_RecordedJoint, recorded_joint, "A joint in a frame, in the order of the scene."),
     [ROW_RECORDED_EVENT] = KIND("RecordedEvent", st_RecordedEvent, recorded_event, "An event of a recording."),

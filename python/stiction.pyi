@@ -125,6 +125,7 @@ class System:
     def contact_force(self, body: _Body, /) -> Force: ...
     def joint(self, /, joint: _Body, frame: Literal["world", "a"] = "world") -> Joint: ...
     def joints(self, /, frame: Literal["world", "a"] = "world") -> Table[Joint]: ...
+    def springs(self, /) -> Table[Spring]: ...
     def events(self, /) -> Table[Event]: ...
     def islands(self, /) -> Table[Island]: ...
     def profile(self, /) -> dict[str, float]: ...
@@ -288,9 +289,13 @@ class StepInfo(NamedTuple):
     penetration: float
     joint_error: float
     impact_gain: float
+    rebounds_limited: int
     kinetic: float
     potential: float
     friction: float
+    struck: int
+    force_time: float
+    force_h: float
     redundant_rows: int
     cone_violation: float
     complementarity: float
@@ -310,14 +315,18 @@ class Contact(NamedTuple):
     dim: int
     velocity: tuple[float, float, float, float, float, float]
     impulse: tuple[float, float, float, float, float, float]
+    impact: tuple[float, float, float, float, float, float]
     force: Vector
     torque: Vector
+    struck: bool
 
 class Joint(NamedTuple):
     id: int
     point: Vector
     impulse: Vector
     angular_impulse: Vector
+    impact: Vector
+    angular_impact: Vector
     force: Vector
     torque: Vector
     error: float
@@ -330,6 +339,18 @@ class Joint(NamedTuple):
     other: float
     other_speed: float
     other_limit: float
+    gear: float
+    struck: bool
+
+class Spring(NamedTuple):
+    id: int
+    point_a: Vector
+    point_b: Vector
+    length: float
+    rate: float
+    force: float
+    force_on_b: Vector
+    torque_on_b: Vector
 
 class Event(NamedTuple):
     kind: str
@@ -437,6 +458,11 @@ class RecordedStep(NamedTuple):
     kinetic: float
     potential: float
     wall: float
+    joint_residual: float
+    friction: float
+    force_time: float
+    force_h: float
+    struck: int
 
 class RecordedFrame(NamedTuple):
     time: float
@@ -451,6 +477,7 @@ class RecordedContact(NamedTuple):
     point: Vector
     normal: Vector
     impulse: Vector
+    impact: Vector
     velocity: Vector
     gap: float
 
@@ -463,6 +490,10 @@ class RecordedJoint(NamedTuple):
     other_speed: float
     motor: float
     error: float
+    friction: float
+    limit: float
+    spring: float
+    gear: float
 
 class RecordedEvent(NamedTuple):
     time: float

@@ -181,6 +181,8 @@ static PyMethodDef system_methods[] = {
      "A joint, by name or id: coordinate, speed, what it transmits. frame: axes of forces, 'world' or 'a'."},
     {"joints", WITH_KEYWORDS(system_joints),
      "joints($self, /, frame='world')\n--\n\nAll joints: a Table of Joint, in the order of the scene."},
+    {"springs", NO_ARGUMENTS(system_springs),
+     "springs($self, /)\n--\n\nAll springs and dampers: a Table of Spring, in the order of the scene."},
     {"events", NO_ARGUMENTS(system_events),
      "events($self, /)\n--\n\nWhat happened within the last step, in order of time: a Table of Event."},
     {"islands", NO_ARGUMENTS(system_islands),

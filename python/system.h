@@ -38,6 +38,7 @@ PyObject *system_contacts(SystemObject *self, PyObject *unused);
 PyObject *system_contact_force(SystemObject *self, PyObject *body);
 PyObject *system_joints(SystemObject *self, PyObject *args, PyObject *keywords);
 PyObject *system_joint(SystemObject *self, PyObject *args, PyObject *keywords);
+PyObject *system_springs(SystemObject *self, PyObject *unused);
 PyObject *system_events(SystemObject *self, PyObject *unused);
 PyObject *system_islands(SystemObject *self, PyObject *unused);
 PyObject *system_profile(SystemObject *self, PyObject *unused);

@@ -71,6 +71,7 @@ typedef enum Row {
     ROW_STEP_INFO = 0,
     ROW_CONTACT,
     ROW_JOINT,
+    ROW_SPRING,
     ROW_EVENT,
     ROW_ISLAND,
     ROW_RAY_HIT,
@@ -108,6 +109,11 @@ typedef struct JointRow {
     int id;
     st_JointReport report;
 } JointRow;
+
+typedef struct SpringRow {
+    int id;
+    st_SpringReport report;
+} SpringRow;
 
 typedef struct VelocityRow {
     st_Vec3 linear, spin;

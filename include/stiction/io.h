@@ -138,7 +138,7 @@ typedef struct st_RecordingInfo {
     double stage_seconds[ST_N_STAGES];
     bool closed;  /* false: cut off, or still being written                       */
     int n_bodies; /* the ground not counted                                       */
-    int n_joints;
+    int n_joints, n_springs;
     int64_t n_frames, n_steps, n_contacts, n_events, n_checkpoints;
     double rate;        /* frames a simulated second; 0: every step                     */
     double first, last; /* time of the first and the last frame [s]                     */
@@ -151,7 +151,11 @@ typedef struct st_RecordedStep {
     int32_t converged; /* 0 or 1                                                        */
     char solver[16];
     double residual, penetration, joint_error, kinetic, potential;
-    double wall; /* since the start of the run [s]                                      */
+    double wall;                /* since the start of the run [s]                                      */
+    double joint_residual;      /* velocity that the solver left in joints [m/s or rad/s]    */
+    double friction;            /* work of friction since the start [J]                      */
+    double force_time, force_h; /* forces are means at this time over this time [s]; 0: a file of an older version */
+    int32_t struck;             /* contacts that closed in a fixed step                      */
 } st_RecordedStep;
 
 typedef struct st_RecordedFrame {
@@ -161,24 +165,31 @@ typedef struct st_RecordedFrame {
     int32_t n_contacts;
 } st_RecordedFrame;
 
-/* A contact of the step that ended in a frame. Force is impulse/h of that step. */
+/* A contact of the step that ended in a frame. Its mean force is impulse/force_h of that step. */
 typedef struct st_RecordedContact {
     uint64_t id;
     int32_t a, b; /* bodies, 1-based; 0: the ground                                     */
     double point[3], normal[3];
-    double impulse[3];  /* on b, world axes [N s]                                       */
+    double impulse[3];  /* on b, without impacts, world axes [N s]                      */
+    double impact[3];   /* on b, of impacts [N s]; with impulse 0: they cannot be told apart */
     double velocity[3]; /* of b against a, world axes [m/s]                             */
     double gap;
 } st_RecordedContact;
 
 /* The action of a on b through a joint, in the step that ended in a frame. */
 typedef struct st_RecordedJoint {
-    double force[3], torque[3]; /* at the joint's point, world axes [N, N m]            */
-    double coordinate, speed;   /* [m or rad] and per second; 0: it has none            */
-    double other, other_speed;  /* the other coordinate: angle_b, twist, ...; likewise  */
-    double motor;               /* on the coordinate [N or N m]                         */
-    double error;               /* largest joint value [m or rad]                       */
+    double force[3], torque[3];           /* at the joint's point, world axes [N, N m]; NaN: the step holds an impact */
+    double coordinate, speed;             /* [m or rad] and per second; 0: it has none            */
+    double other, other_speed;            /* the other coordinate: angle_b, twist, ...; likewise  */
+    double motor;                         /* on the coordinate [N or N m]                         */
+    double error;                         /* largest joint value [m or rad]                       */
+    double friction, limit, spring, gear; /* as in st_JointReport                       */
 } st_RecordedJoint;
+
+/* A spring in a frame: as in st_SpringReport. */
+typedef struct st_RecordedSpring {
+    double length, rate, force;
+} st_RecordedSpring;
 
 typedef struct st_RecordedEvent {
     double time;
@@ -225,6 +236,8 @@ ST_API st_Status st_recording_bodies(st_Recording *recording, int64_t frame, st_
                                      st_Vec3 *velocity, st_Vec3 *spin, st_Error *err);
 /* Read the n_joints joints of one frame. */
 ST_API st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_RecordedJoint *out, st_Error *err);
+/* Read the n_springs springs of one frame. */
+ST_API st_Status st_recording_springs(st_Recording *recording, int64_t frame, st_RecordedSpring *out, st_Error *err);
 /* Read the scene of the run again from its recorded text, with further overrides. The caller destroys it. */
 ST_API st_Status st_recording_scene(const st_Recording *recording, const char *const *more_sets, int n_more,
                                     st_Scene **scene, st_SystemDef *def, st_Error *err);

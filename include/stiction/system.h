@@ -195,6 +195,19 @@ ST_API void st_system_cancel_when(st_System *system, bool (*ask)(void *ctx), voi
  * given. Both may be NULL.                                                                       */
 ST_API void st_system_initial_change(const st_System *system, double *position, double *velocity);
 
+/* An overlap or a contradiction of joints in the state that was set last: the deepest overlap of two bodies, the
+ * largest error of a joint, its largest speed of opening (of a motor or motion: the jump its speed starts with). */
+typedef enum st_FlawKind { ST_FLAW_OVERLAP = 0, ST_FLAW_JOINT, ST_FLAW_SPEED } st_FlawKind;
+typedef struct st_Flaw {
+    st_FlawKind kind;
+    st_BodyId a, b;   /* of an overlap                                                     */
+    st_JointId joint; /* of the others                                                     */
+    double size;      /* [m], [m or rad], [m/s or rad/s]                                    */
+} st_Flaw;
+/* List those above 1e-6, overlaps of each two bodies first: the first `room` of them go to `out`. Returns how many
+ * there are. For systems made from a scene, before the first step.                                      */
+ST_API int st_system_flaws(const st_System *system, st_Flaw *out, int room);
+
 /* Report of one step. A large residual is not an error status: the caller decides. */
 typedef struct st_StepInfo {
     uint32_t size;        /* set by st_step_info(): lets the struct grow                 */
@@ -375,6 +388,9 @@ typedef struct st_JointReport {
 
 /* Report of a joint. `frame` selects the axes of point, impulses, forces and torques. */
 ST_API st_Status st_system_joint(const st_System *system, st_JointId joint, st_Frame frame, st_JointReport *out);
+
+/* The deepest overlap of the current state: its bodies and depth [m]; 0 and no bodies: there is none. */
+ST_API double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b);
 
 /* A spring or damper: its mean force in the last step, at st_StepInfo.force_time, and how it stands now. */
 typedef struct st_SpringReport {

@@ -21,17 +21,21 @@ struct st_Csv {
     char *path;
     int64_t path_size;
     char *buffer;
-    int n_bodies, n_joints;
-    double flushed; /* when, by the monotonic clock [s]; it never decides a number */
+    int n_bodies, n_joints, n_springs;
+    st_BodyLoad *load; /* n_bodies */
+    double flushed;    /* when, by the monotonic clock [s]; it never decides a number */
 };
 
 static const char *const step_columns[] = {"t",          "h",         "contacts",    "collisions",
                                            "iterations", "residual",  "penetration", "joint_error",
                                            "kinetic",    "potential", "total"};
+static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time"};
 static const char *const body_columns[] = {"x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz"};
 static const char *const joint_columns[] = {"coordinate", "speed",  "fx",    "fy",    "fz",
                                             "tx",         "ty",     "tz",    "motor", "friction",
                                             "limit",      "spring", "error", "other", "other_speed"};
+static const char *const spring_columns[] = {"length", "rate", "force"};
+static const char *const contact_columns[] = {"contact_fx", "contact_fy", "contact_fz"};
 #define N_STEP_COLUMNS  (int)(sizeof step_columns / sizeof step_columns[0])
 #define N_BODY_COLUMNS  (int)(sizeof body_columns / sizeof body_columns[0])
 #define N_JOINT_COLUMNS (int)(sizeof joint_columns / sizeof joint_columns[0])
@@ -52,6 +56,20 @@ static st_Status write_titles(st_Csv *csv, const st_Scene *scene)
         for (int k = 0; k < N_JOINT_COLUMNS; k++)
             sti_write_title(csv->file, joint.name, joint_columns[k]);
     }
+    for (int i = 1; i <= csv->n_springs; i++) {
+        st_SpringDef spring;
+        STI_TRY(st_scene_spring(scene, (st_SpringId){i}, &spring));
+        for (int k = 0; k < 3; k++)
+            sti_write_title(csv->file, spring.name, spring_columns[k]);
+    }
+    for (int i = 1; i <= csv->n_bodies; i++) {
+        st_BodyDef body;
+        STI_TRY(st_scene_body(scene, (st_BodyId){i}, &body));
+        for (int k = 0; k < 3; k++)
+            sti_write_title(csv->file, body.name, contact_columns[k]);
+    }
+    for (int k = 0; k < 3; k++)
+        fprintf(csv->file, ",%s", last_columns[k]);
     fputc('\n', csv->file);
     return ST_OK;
 }
@@ -61,6 +79,7 @@ static void release(st_Csv *csv)
     st_Allocator allocator = csv->allocator;
     sti_free(&allocator, csv->path, csv->path_size, 1);
     sti_free(&allocator, csv->buffer, BUFFER_SIZE, 1);
+    sti_free(&allocator, csv->load, csv->n_bodies + 1, sizeof *csv->load);
     sti_free(&allocator, csv, 1, sizeof *csv);
 }
 
@@ -75,10 +94,12 @@ st_Status st_csv_open(const char *path, const st_System *system, const st_Scene 
     csv->allocator = allocator;
     csv->n_bodies = st_scene_body_count(scene);
     csv->n_joints = st_scene_joint_count(scene);
+    csv->n_springs = st_scene_spring_count(scene);
+    csv->load = sti_alloc(&allocator, csv->n_bodies + 1, sizeof *csv->load);
     csv->path_size = (int64_t)strlen(path) + 1;
     csv->path = sti_alloc(&allocator, csv->path_size, 1);
     csv->buffer = sti_alloc(&allocator, BUFFER_SIZE, 1);
-    st_Status status = csv->path != NULL && csv->buffer != NULL
+    st_Status status = csv->path != NULL && csv->buffer != NULL && csv->load != NULL
                            ? sti_file_grow(path, "t,h,", &csv->file, err)
                            : sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", path);
     if (status == ST_OK) {
@@ -136,6 +157,17 @@ static st_Status write_joint(FILE *file, const st_System *system, st_JointId joi
     return ST_OK;
 }
 
+static st_Status write_spring(FILE *file, const st_System *system, st_SpringId spring, st_Error *err)
+{
+    st_SpringReport r;
+    if (st_system_spring(system, spring, &r) != ST_OK)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "the system has no spring number %d: not the one the table was opened for", spring.index1);
+    const double values[] = {r.length, r.rate, r.force};
+    sti_write_numbers(file, values, 3);
+    return ST_OK;
+}
+
 st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err)
 {
     char text[STI_NUMBER_SIZE];
@@ -153,6 +185,16 @@ st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *
         STI_TRY(write_body(csv->file, system, (st_BodyId){i}, err));
     for (int i = 1; i <= csv->n_joints; i++)
         STI_TRY(write_joint(csv->file, system, (st_JointId){i}, err));
+    for (int i = 1; i <= csv->n_springs; i++)
+        STI_TRY(write_spring(csv->file, system, (st_SpringId){i}, err));
+    STI_TRY(st_system_loads(system, csv->load, csv->n_bodies, err));
+    for (int i = 0; i < csv->n_bodies; i++) {
+        const st_Vec3 f = csv->load[i].force[ST_LOAD_CONTACT];
+        const double known = csv->load[i].struck ? NAN : 1, force[] = {known * f.x, known * f.y, known * f.z};
+        sti_write_numbers(csv->file, force, 3);
+    }
+    const double last[] = {info->solve.residual.joint, info->friction, info->h > 0 ? info->force_time : info->time};
+    sti_write_numbers(csv->file, last, 3);
     fputc('\n', csv->file);
     double now = sti_seconds_now();
     if (now - csv->flushed > FLUSH_INTERVAL) {

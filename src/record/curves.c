@@ -1,8 +1,8 @@
 /* record/curves.c -- curves of a recording: of the steps ("kinetic"), of a body ("left.x", its contact forces
  * "left.fz"), between two bodies ("left/ground.force") and of a joint ("hinge.torque").
  *
- * Contact forces are impulses over the length of the step. A step that ended in a collision has an impact for it, no
- * force: the curve is not drawn there.
+ * Contact forces are impulses without impacts over the time they act for. A fixed step in which a contact closed cannot
+ * tell both apart: the curve is not drawn there.
  */
 #include "record/curves.h"
 
@@ -15,9 +15,11 @@ typedef struct Field {
     const char *name, *unit;
 } Field;
 
-static const Field step_field[] = {{"kinetic", "J"},     {"potential", "J"},   {"total", "J"},     {"residual", ""},
-                                   {"penetration", "m"}, {"joint_error", "m"}, {"iterations", ""}, {"contacts", ""},
-                                   {"collisions", ""},   {"asleep", ""},       {"h", "s"},         {NULL, NULL}};
+static const Field step_field[] = {{"kinetic", "J"},   {"potential", "J"},   {"total", "J"},
+                                   {"residual", ""},   {"penetration", "m"}, {"joint_error", "m"},
+                                   {"iterations", ""}, {"contacts", ""},     {"collisions", ""},
+                                   {"asleep", ""},     {"h", "s"},           {"joint_residual", "m/s, rad/s"},
+                                   {"friction", "J"},  {NULL, NULL}};
 #define FORCE_FIELDS                                                                                                   \
     {"fx", "N"}, {"fy", "N"}, {"fz", "N"},                                                                             \
     {                                                                                                                  \
@@ -28,10 +30,24 @@ static const Field body_field[] = {FORCE_FIELDS,    {"x", "m"},      {"y", "m"},
                                    {"vx", "m/s"},   {"vy", "m/s"},   {"vz", "m/s"},    {"wx", "rad/s"},
                                    {"wy", "rad/s"}, {"wz", "rad/s"}, {"speed", "m/s"}, {NULL, NULL}};
 static const Field pair_field[] = {FORCE_FIELDS, {NULL, NULL}};
-static const Field joint_field[] = {FORCE_FIELDS,        {"tx", "N m"},         {"ty", "N m"},
-                                    {"tz", "N m"},       {"torque", "N m"},     {"coordinate", "m or rad"},
-                                    {"speed", "1/s"},    {"other", "m or rad"}, {"other_speed", "1/s"},
-                                    {"motor", "N, N m"}, {"error", "m"},        {NULL, NULL}};
+static const Field joint_field[] = {FORCE_FIELDS,
+                                    {"tx", "N m"},
+                                    {"ty", "N m"},
+                                    {"tz", "N m"},
+                                    {"torque", "N m"},
+                                    {"coordinate", "m or rad"},
+                                    {"speed", "m/s or rad/s"},
+                                    {"other", "m or rad"},
+                                    {"other_speed", "m/s or rad/s"},
+                                    {"motor", "N, N m"},
+                                    {"error", "m or rad"},
+                                    {"friction", "N, N m"},
+                                    {"limit", "N, N m"},
+                                    {"spring", "N, N m"},
+                                    {"gear", "N, N m"},
+                                    {NULL, NULL}};
+static const Field spring_field[] = {
+    {"force", "N, N m"}, {"length", "m or rad"}, {"rate", "m/s or rad/s"}, {NULL, NULL}};
 #define N_FORCE_FIELDS 4
 
 /* ---- names -------------------------------------------------------------------------------------- */
@@ -74,14 +90,42 @@ static bool take(sti_Curve *curve, sti_CurveKind kind, const Field *fields, cons
     return true;
 }
 
+/* The unit of a field of something whose type says whether it turns or moves along; else as it was. */
+static const char *unit_of(const json_t *thing, const char *unit)
+{
+    static const struct {
+        const char *either, *turns, *moves;
+    } units[] = {{"m or rad", "rad", "m"}, {"m/s or rad/s", "rad/s", "m/s"}, {"N, N m", "N m", "N"}};
+    static const char *const turn[] = {"revolute", "universal", "ball", "angular"}, *const move[] = {"prismatic",
+                                                                                                     "distance",
+                                                                                                     "linear"};
+    const char *type = json_string_value(json_object_get(thing, "type"));
+    bool turns = false, moves = false;
+    for (size_t k = 0; type != NULL && k < sizeof turn / sizeof turn[0]; k++)
+        turns = turns || strcmp(type, turn[k]) == 0;
+    for (size_t k = 0; type != NULL && k < sizeof move / sizeof move[0]; k++)
+        moves = moves || strcmp(type, move[k]) == 0;
+    for (size_t k = 0; (turns || moves) && k < sizeof units / sizeof units[0]; k++)
+        if (strcmp(unit, units[k].either) == 0) return turns ? units[k].turns : units[k].moves;
+    return unit;
+}
+
 static bool find_thing(const json_t *model, const char *name, const char *dot, sti_Curve *curve)
 {
     size_t length = (size_t)(dot - name);
     int body = find_body(model, name, length);
     if (body > 0 && take(curve, STI_CURVE_BODY, body_field, dot + 1, body, 0)) return true;
-    if (take(curve, STI_CURVE_JOINT, joint_field, dot + 1, find_name(json_object_get(model, "joints"), name, length),
-             0))
+    static const struct {
+        sti_CurveKind kind;
+        const Field *fields;
+        const char *list;
+    } named[] = {{STI_CURVE_JOINT, joint_field, "joints"}, {STI_CURVE_SPRING, spring_field, "springs"}};
+    for (int k = 0; k < 2; k++) {
+        const json_t *list = json_object_get(model, named[k].list);
+        if (!take(curve, named[k].kind, named[k].fields, dot + 1, find_name(list, name, length), 0)) continue;
+        curve->unit = unit_of(json_array_get(list, (size_t)curve->a), curve->unit);
         return true;
+    }
     for (const char *cut = name; cut < dot; cut++)
         if (*cut == '/' &&
             take(curve, STI_CURVE_PAIR, pair_field, dot + 1, find_body(model, name, (size_t)(cut - name)),
@@ -107,6 +151,7 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
     bool found = dot != NULL && find_thing(model, name, dot, out);
     json_decref(model);
     if (found && ((out->kind == STI_CURVE_BODY && out->a > info->n_bodies) ||
+                  (out->kind == STI_CURVE_SPRING && out->a >= info->n_springs) ||
                   (out->kind == STI_CURVE_JOINT && out->a >= info->n_joints)))
         return sti_fail(
             err, ST_ERR_FORMAT,
@@ -151,6 +196,7 @@ char *st_recording_curve_names(const st_Recording *recording)
     fputs("BODY/BODY. with fx fy fz force: what the first does to the second by contact; \"ground\" is one, too\n",
           out);
     list_names(out, json_object_get(model, "joints"), "JOINT", joint_field);
+    list_names(out, json_object_get(model, "springs"), "SPRING", spring_field);
     fclose(out);
     json_decref(model);
     return text;
@@ -160,17 +206,11 @@ char *st_recording_curve_names(const st_Recording *recording)
 
 static double step_value(const st_RecordedStep *s, int field)
 {
-    const double value[] = {s->kinetic,
-                            s->potential,
-                            s->kinetic + s->potential,
-                            s->residual,
-                            s->penetration,
-                            s->joint_error,
-                            s->iterations,
-                            s->contacts,
-                            s->collisions,
-                            s->asleep,
-                            s->h};
+    const double value[] = {s->kinetic,    s->potential,   s->kinetic + s->potential,
+                            s->residual,   s->penetration, s->joint_error,
+                            s->iterations, s->contacts,    s->collisions,
+                            s->asleep,     s->h,           s->joint_residual,
+                            s->friction};
     return value[field];
 }
 
@@ -187,18 +227,20 @@ static double force_value(const double *force, int field)
 
 static double joint_value(const st_RecordedJoint *j, int field)
 {
-    const double value[] = {j->force[0],  j->force[1],    j->force[2],        size_of(j->force), j->torque[0],
-                            j->torque[1], j->torque[2],   size_of(j->torque), j->coordinate,     j->speed,
-                            j->other,     j->other_speed, j->motor,           j->error};
+    const double value[] = {
+        j->force[0],  j->force[1],        j->force[2],   size_of(j->force), j->torque[0], j->torque[1],
+        j->torque[2], size_of(j->torque), j->coordinate, j->speed,          j->other,     j->other_speed,
+        j->motor,     j->error,           j->friction,   j->limit,          j->spring,    j->gear};
     return value[field];
 }
 
 typedef struct Frame {
     st_RecordedFrame row;
-    double h; /* of the step that ended in it; 0: it was an impact, or the start */
+    double h; /* that the forces of the step that ended in it act for; 0: the start, or in an old file an impact */
     st_Vec3 *position, *velocity, *spin;
     st_Quat *orientation;
     st_RecordedJoint *joint;
+    st_RecordedSpring *spring;
     st_RecordedContact *contact;
     int64_t contact_capacity;
 } Frame;
@@ -223,6 +265,7 @@ static double contact_value(const Frame *f, const sti_Curve *curve)
         const st_RecordedContact *contact = &f->contact[c];
         int other = contact->b == on ? contact->a : contact->b;
         if ((contact->a != on && contact->b != on) || (pair && other != curve->a)) continue;
+        if (size_of(contact->impact) > 0 && size_of(contact->impulse) == 0) return NAN;
         for (int i = 0; i < 3; i++)
             force[i] += (contact->b == on ? 1 : -1) * contact->impulse[i] / f->h;
     }
@@ -232,6 +275,10 @@ static double contact_value(const Frame *f, const sti_Curve *curve)
 static double frame_value(const Frame *f, const sti_Curve *curve)
 {
     if (curve->kind == STI_CURVE_JOINT) return joint_value(&f->joint[curve->a], curve->field);
+    if (curve->kind == STI_CURVE_SPRING) {
+        const st_RecordedSpring *s = &f->spring[curve->a];
+        return curve->field == 0 ? s->force : curve->field == 1 ? s->length : s->rate;
+    }
     if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) return contact_value(f, curve);
     return body_value(f, curve->a, curve->field);
 }
@@ -261,9 +308,10 @@ static st_Status read_frame(st_Recording *recording, int64_t k, Frame *f, const 
     st_RecordedStep step;
     STI_TRY(st_recording_frames(recording, k, 1, &f->row, err));
     STI_TRY(st_recording_steps(recording, f->row.step, 1, &step, err));
-    f->h = step.collisions > 0 ? 0 : step.h;
+    f->h = step.force_h > 0 ? step.force_h : step.collisions > 0 ? 0 : step.h;
     STI_TRY(st_recording_bodies(recording, k, f->position, f->orientation, f->velocity, f->spin, err));
-    if (st_recording_info(recording)->n_joints > 0) STI_TRY(st_recording_joints(recording, k, f->joint, err));
+    STI_TRY(st_recording_joints(recording, k, f->joint, err));
+    STI_TRY(st_recording_springs(recording, k, f->spring, err));
     STI_TRY(STI_GROW(allocator, f->contact, f->contact_capacity, f->row.n_contacts, err));
     return st_recording_contacts(recording, f->row.first_contact, f->row.n_contacts, f->contact, err);
 }
@@ -272,13 +320,15 @@ static st_Status read_frames(st_Recording *recording, const sti_Curve *curves, i
 {
     const st_RecordingInfo *info = st_recording_info(recording);
     st_Allocator allocator = st_default_allocator();
-    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1;
+    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1, springs = info->n_springs + 1;
     Frame f = {.position = sti_alloc(&allocator, bodies, sizeof *f.position),
                .velocity = sti_alloc(&allocator, bodies, sizeof *f.velocity),
                .spin = sti_alloc(&allocator, bodies, sizeof *f.spin),
                .orientation = sti_alloc(&allocator, bodies, sizeof *f.orientation),
-               .joint = sti_alloc(&allocator, joints, sizeof *f.joint)};
-    bool ok = f.position != NULL && f.velocity != NULL && f.spin != NULL && f.orientation != NULL && f.joint != NULL;
+               .joint = sti_alloc(&allocator, joints, sizeof *f.joint),
+               .spring = sti_alloc(&allocator, springs, sizeof *f.spring)};
+    bool ok = f.position != NULL && f.velocity != NULL && f.spin != NULL && f.orientation != NULL && f.joint != NULL &&
+              f.spring != NULL;
     st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
     for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++) {
         status = read_frame(recording, k, &f, &allocator, err);
@@ -291,6 +341,7 @@ static st_Status read_frames(st_Recording *recording, const sti_Curve *curves, i
     sti_free(&allocator, f.spin, bodies, sizeof *f.spin);
     sti_free(&allocator, f.orientation, bodies, sizeof *f.orientation);
     sti_free(&allocator, f.joint, joints, sizeof *f.joint);
+    sti_free(&allocator, f.spring, springs, sizeof *f.spring);
     STI_RELEASE(&allocator, f.contact, f.contact_capacity);
     return status;
 }

@@ -6,7 +6,13 @@
 
 #include <stiction/io.h>
 
-typedef enum sti_CurveKind { STI_CURVE_STEP, STI_CURVE_BODY, STI_CURVE_PAIR, STI_CURVE_JOINT } sti_CurveKind;
+typedef enum sti_CurveKind {
+    STI_CURVE_STEP,
+    STI_CURVE_BODY,
+    STI_CURVE_PAIR,
+    STI_CURVE_JOINT,
+    STI_CURVE_SPRING
+} sti_CurveKind;
 
 typedef struct sti_Curve {
     const char *name, *unit;

@@ -17,6 +17,7 @@ static const struct {
     [STI_VELOCITY] = {"/frames/velocity", 3},
     [STI_SPIN] = {"/frames/spin", 3},
     [STI_JOINTS] = {"/frames/joints", 0},
+    [STI_SPRINGS] = {"/frames/springs", 0},
 };
 
 const char *sti_table_path(sti_Table table)
@@ -31,7 +32,7 @@ int sti_table_width(sti_Table table)
 
 int sti_table_rank(sti_Table table)
 {
-    return table == STI_JOINTS ? 2 : tables[table].width > 0 ? 3 : 1;
+    return table == STI_JOINTS || table == STI_SPRINGS ? 2 : tables[table].width > 0 ? 3 : 1;
 }
 
 /* A field of a row: name, where it stands, of what (D double, F float, I int32, L int64, U uint64, S16 ... text), and
@@ -56,36 +57,41 @@ static const Field frame_fields[] = {
     {0},
 };
 static const Field step_fields[] = {
-    FIELD(st_RecordedStep, time, 'D', 0),        FIELD(st_RecordedStep, h, 'D', 0),
-    FIELD(st_RecordedStep, contacts, 'I', 0),    FIELD(st_RecordedStep, collisions, 'I', 0),
-    FIELD(st_RecordedStep, iterations, 'I', 0),  FIELD(st_RecordedStep, overlapping, 'I', 0),
-    FIELD(st_RecordedStep, asleep, 'I', 0),      FIELD(st_RecordedStep, converged, 'I', 0),
-    FIELD(st_RecordedStep, solver, 'S', 16),     FIELD(st_RecordedStep, residual, 'D', 0),
-    FIELD(st_RecordedStep, penetration, 'D', 0), FIELD(st_RecordedStep, joint_error, 'D', 0),
-    FIELD(st_RecordedStep, kinetic, 'D', 0),     FIELD(st_RecordedStep, potential, 'D', 0),
-    FIELD(st_RecordedStep, wall, 'D', 0),        {0},
+    FIELD(st_RecordedStep, time, 'D', 0),
+    FIELD(st_RecordedStep, h, 'D', 0),
+    FIELD(st_RecordedStep, contacts, 'I', 0),
+    FIELD(st_RecordedStep, collisions, 'I', 0),
+    FIELD(st_RecordedStep, iterations, 'I', 0),
+    FIELD(st_RecordedStep, overlapping, 'I', 0),
+    FIELD(st_RecordedStep, asleep, 'I', 0),
+    FIELD(st_RecordedStep, converged, 'I', 0),
+    FIELD(st_RecordedStep, solver, 'S', 16),
+    FIELD(st_RecordedStep, residual, 'D', 0),
+    FIELD(st_RecordedStep, penetration, 'D', 0),
+    FIELD(st_RecordedStep, joint_error, 'D', 0),
+    FIELD(st_RecordedStep, kinetic, 'D', 0),
+    FIELD(st_RecordedStep, potential, 'D', 0),
+    FIELD(st_RecordedStep, wall, 'D', 0),
+    FIELD(st_RecordedStep, joint_residual, 'D', 0),
+    FIELD(st_RecordedStep, friction, 'D', 0),
+    FIELD(st_RecordedStep, force_time, 'D', 0),
+    FIELD(st_RecordedStep, force_h, 'D', 0),
+    FIELD(st_RecordedStep, struck, 'I', 0),
+    {0},
 };
 static const Field contact_fields[] = {
-    FIELD(st_RecordedContact, id, 'U', 0),
-    FIELD(st_RecordedContact, a, 'I', 0),
-    FIELD(st_RecordedContact, b, 'I', 0),
-    FIELD(st_RecordedContact, point, 'D', 3),
-    FIELD(st_RecordedContact, normal, 'D', 3),
-    FIELD(st_RecordedContact, impulse, 'D', 3),
-    FIELD(st_RecordedContact, velocity, 'D', 3),
-    FIELD(st_RecordedContact, gap, 'D', 0),
-    {0},
+    FIELD(st_RecordedContact, id, 'U', 0),     FIELD(st_RecordedContact, a, 'I', 0),
+    FIELD(st_RecordedContact, b, 'I', 0),      FIELD(st_RecordedContact, point, 'D', 3),
+    FIELD(st_RecordedContact, normal, 'D', 3), FIELD(st_RecordedContact, impulse, 'D', 3),
+    FIELD(st_RecordedContact, impact, 'D', 3), FIELD(st_RecordedContact, velocity, 'D', 3),
+    FIELD(st_RecordedContact, gap, 'D', 0),    {0},
 };
 static const Field stored_contact_fields[] = {
-    FIELD(sti_StoredContact, id, 'U', 0),
-    FIELD(sti_StoredContact, a, 'I', 0),
-    FIELD(sti_StoredContact, b, 'I', 0),
-    FIELD(sti_StoredContact, point, 'F', 3),
-    FIELD(sti_StoredContact, normal, 'F', 3),
-    FIELD(sti_StoredContact, impulse, 'F', 3),
-    FIELD(sti_StoredContact, velocity, 'F', 3),
-    FIELD(sti_StoredContact, gap, 'F', 0),
-    {0},
+    FIELD(sti_StoredContact, id, 'U', 0),     FIELD(sti_StoredContact, a, 'I', 0),
+    FIELD(sti_StoredContact, b, 'I', 0),      FIELD(sti_StoredContact, point, 'F', 3),
+    FIELD(sti_StoredContact, normal, 'F', 3), FIELD(sti_StoredContact, impulse, 'F', 3),
+    FIELD(sti_StoredContact, impact, 'F', 3), FIELD(sti_StoredContact, velocity, 'F', 3),
+    FIELD(sti_StoredContact, gap, 'F', 0),    {0},
 };
 static const Field event_fields[] = {
     FIELD(st_RecordedEvent, time, 'D', 0),
@@ -114,6 +120,16 @@ static const Field joint_fields[] = {
     FIELD(st_RecordedJoint, other_speed, 'D', 0),
     FIELD(st_RecordedJoint, motor, 'D', 0),
     FIELD(st_RecordedJoint, error, 'D', 0),
+    FIELD(st_RecordedJoint, friction, 'D', 0),
+    FIELD(st_RecordedJoint, limit, 'D', 0),
+    FIELD(st_RecordedJoint, spring, 'D', 0),
+    FIELD(st_RecordedJoint, gear, 'D', 0),
+    {0},
+};
+static const Field spring_fields[] = {
+    FIELD(st_RecordedSpring, length, 'D', 0),
+    FIELD(st_RecordedSpring, rate, 'D', 0),
+    FIELD(st_RecordedSpring, force, 'D', 0),
     {0},
 };
 static const Field summary_fields[] = {
@@ -169,6 +185,8 @@ hid_t sti_table_type(sti_Table table)
         return H5Tcopy(H5T_NATIVE_UINT8);
     case STI_JOINTS:
         return compound_type(sizeof(st_RecordedJoint), joint_fields);
+    case STI_SPRINGS:
+        return compound_type(sizeof(st_RecordedSpring), spring_fields);
     case STI_POSITION:
     case STI_ORIENTATION:
     case STI_VELOCITY:

@@ -24,14 +24,15 @@ typedef enum sti_Table {
     STI_ORIENTATION,
     STI_VELOCITY,
     STI_SPIN,
-    STI_JOINTS, /* only where there are joints                                   */
+    STI_JOINTS,  /* only where there are joints                                  */
+    STI_SPRINGS, /* only where there are springs                                 */
     STI_N_TABLES
 } sti_Table;
 #define STI_N_COUNTS 6 /* the tables of bodies and joints have as many rows as there are frames */
 
 const char *sti_table_path(sti_Table table);
 int sti_table_width(sti_Table table); /* body tables: numbers a body; else 0 */
-int sti_table_rank(sti_Table table);  /* 1; 2: frames x joints; 3: frames x bodies x width */
+int sti_table_rank(sti_Table table);  /* 1; 2: frames x joints or springs; 3: frames x bodies x width */
 
 /* How the run ended; written over in place. */
 typedef struct sti_Summary {
@@ -44,7 +45,7 @@ typedef struct sti_Summary {
 typedef struct sti_StoredContact {
     uint64_t id;
     int32_t a, b;
-    float point[3], normal[3], impulse[3], velocity[3], gap;
+    float point[3], normal[3], impulse[3], impact[3], velocity[3], gap;
 } sti_StoredContact;
 #define STI_STORED_CONTACT (offsetof(sti_StoredContact, gap) + sizeof(float)) /* bytes, without the padding */
 

@@ -33,7 +33,7 @@ struct st_Recorder {
     int own;             /* a descriptor of this one, which is locked                                */
     hid_t file, committed, summary, summary_type;
     sti_Tables tables;
-    int n_bodies, n_joints;
+    int n_bodies, n_joints, n_springs;
     int changes; /* of the system, when it began                                                   */
     double rate, checkpoint, flush;
     double next_frame, next_checkpoint;
@@ -126,7 +126,8 @@ static st_Status make_file(st_Recorder *recorder, const st_RecorderDef *def, con
     }
     STI_TRY(sti_put_head(recorder->file, &recorder->tables, def, scene, choices, err));
     STI_TRY(make_summary(recorder, err));
-    STI_TRY(sti_tables_open(&recorder->tables, recorder->file, recorder->n_bodies, recorder->n_joints, err));
+    STI_TRY(sti_tables_open(&recorder->tables, recorder->file, recorder->n_bodies, recorder->n_joints,
+                            recorder->n_springs, err));
     if (H5Fstart_swmr_write(recorder->file) < 0) return sti_tables_fail(&recorder->tables, "starting", err);
     return commit(recorder, err);
 }
@@ -230,6 +231,7 @@ static st_Status open_at(const char *path, const st_RecorderDef *def, const st_S
     recorder->tables = (sti_Tables){.allocator = allocator, .chunker.allocator = allocator};
     recorder->n_bodies = st_scene_body_count(scene);
     recorder->n_joints = st_scene_joint_count(scene);
+    recorder->n_springs = st_scene_spring_count(scene);
     recorder->changes = st_system_changes(system);
     recorder->rate = def->rate;
     recorder->checkpoint = def->checkpoint;
@@ -308,7 +310,11 @@ static st_Status add_contacts(st_Recorder *recorder, const st_System *system, st
         sti_StoredContact row = {.id = c.id, .a = c.a.index1, .b = c.b.index1, .gap = (float)c.gap};
         put_vector(c.point, row.point);
         put_vector(c.normal, row.normal);
-        put_world(&c, third, c.impulse, row.impulse);
+        double finite[ST_MAX_DIM];
+        for (int i = 0; i < ST_MAX_DIM; i++)
+            finite[i] = c.impulse[i] - c.impact[i];
+        put_world(&c, third, finite, row.impulse);
+        put_world(&c, third, c.impact, row.impact);
         put_world(&c, third, c.velocity, row.velocity);
         memcpy(sti_table_next(&recorder->tables, STI_CONTACTS), &row, STI_STORED_CONTACT);
         STI_TRY(sti_table_take(&recorder->tables, STI_CONTACTS, 1, err));
@@ -342,16 +348,32 @@ static st_Status add_joints(st_Recorder *recorder, const st_System *system, st_E
     for (int k = 0; k < recorder->n_joints; k++) {
         st_JointReport r;
         if (st_system_joint(system, (st_JointId){k + 1}, ST_FRAME_WORLD, &r) != ST_OK) r = (st_JointReport){0};
-        recorder->joint[k] = (st_RecordedJoint){.force = {r.force.x, r.force.y, r.force.z},
-                                                .torque = {r.torque.x, r.torque.y, r.torque.z},
+        const double known = r.struck ? NAN : 1;
+        recorder->joint[k] = (st_RecordedJoint){.force = {known * r.force.x, known * r.force.y, known * r.force.z},
+                                                .torque = {known * r.torque.x, known * r.torque.y, known * r.torque.z},
                                                 .coordinate = r.coordinate,
                                                 .speed = r.speed,
                                                 .other = r.other,
                                                 .other_speed = r.other_speed,
                                                 .motor = r.motor,
-                                                .error = r.error};
+                                                .error = r.error,
+                                                .friction = r.friction,
+                                                .limit = known * r.limit,
+                                                .spring = r.spring,
+                                                .gear = known * r.gear};
     }
     return recorder->n_joints > 0 ? sti_table_push(&recorder->tables, STI_JOINTS, recorder->joint, 1, err) : ST_OK;
+}
+
+static st_Status add_springs(st_Recorder *recorder, const st_System *system, st_Error *err)
+{
+    st_RecordedSpring *row = sti_table_next(&recorder->tables, STI_SPRINGS);
+    for (int k = 0; k < recorder->n_springs; k++) {
+        st_SpringReport r;
+        if (st_system_spring(system, (st_SpringId){k + 1}, &r) != ST_OK) r = (st_SpringReport){.length = 0};
+        row[k] = (st_RecordedSpring){r.length, r.rate, r.force};
+    }
+    return recorder->n_springs > 0 ? sti_table_take(&recorder->tables, STI_SPRINGS, 1, err) : ST_OK;
 }
 
 static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Error *err)
@@ -361,6 +383,7 @@ static st_Status add_frame(st_Recorder *recorder, const st_System *system, st_Er
     recorder->n_frames++;
     STI_TRY(add_bodies(recorder, system, err));
     STI_TRY(add_joints(recorder, system, err));
+    STI_TRY(add_springs(recorder, system, err));
     STI_TRY(add_contacts(recorder, system, err));
     st_RecordedFrame frame = {.time = recorder->last.time,
                               .step = recorder->n_steps - 1,
@@ -420,6 +443,11 @@ static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Err
                              .joint_error = info->joint_error,
                              .kinetic = info->kinetic,
                              .potential = info->potential,
+                             .joint_residual = info->solve.residual.joint,
+                             .friction = info->friction,
+                             .force_time = info->force_time,
+                             .force_h = info->force_h,
+                             .struck = info->struck,
                              .wall = sti_seconds_now() - recorder->began};
     if (info->solve.solver != NULL) strncpy(row->solver, info->solve.solver, sizeof row->solver - 1);
     recorder->n_steps++;

@@ -224,7 +224,7 @@ static st_Status read_summary(st_Recording *recording, st_Error *err)
 static bool is_possible(const st_Recording *recording, sti_Table table, const hsize_t dims[3])
 {
     const double bytes = (double)recording->info.bytes;
-    const double width = (double)(table == STI_JOINTS ? H5Tget_size(recording->type[table]) : sizeof(double));
+    const double width = (double)(sti_table_rank(table) == 2 ? H5Tget_size(recording->type[table]) : sizeof(double));
     if (sti_table_rank(table) == 1) return (double)dims[0] <= bytes * STI_MOST_COMPRESSED;
     return dims[1] < INT_MAX && (double)dims[1] <= bytes &&
            (double)dims[0] * (double)dims[1] * width <= bytes * STI_MOST_COMPRESSED;
@@ -234,7 +234,7 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
 {
     hsize_t dims[3] = {0};
     int width = sti_table_width(table), rank = sti_table_rank(table);
-    if (table == STI_JOINTS && H5Lexists(recording->file, sti_table_path(table), H5P_DEFAULT) <= 0) return ST_OK;
+    if (rank == 2 && H5Lexists(recording->file, sti_table_path(table), H5P_DEFAULT) <= 0) return ST_OK;
     if (!sti_hdf_stays_inside(recording->file, sti_table_path(table)))
         return sti_fail(err, ST_ERR_FORMAT, "%s: %s leads to another file", recording->path, sti_table_path(table));
     recording->set[table] = H5Dopen2(recording->file, sti_table_path(table), H5P_DEFAULT);
@@ -249,6 +249,7 @@ static st_Status open_table(st_Recording *recording, sti_Table table, st_Error *
     ok = ok && is_possible(recording, table, dims);
     if (ok && table == STI_POSITION) recording->info.n_bodies = (int)dims[1];
     if (ok && table == STI_JOINTS) recording->info.n_joints = (int)dims[1];
+    if (ok && table == STI_SPRINGS) recording->info.n_springs = (int)dims[1];
     if (!ok || (width > 0 && (dims[2] != (hsize_t)width || dims[1] != (hsize_t)recording->info.n_bodies)))
         return damaged(recording, sti_table_path(table), err);
     recording->count[table] = (int64_t)dims[0];
@@ -264,6 +265,7 @@ static st_Status count_rows(st_Recording *recording, st_Error *err)
     for (int k = 0; k < STI_N_TABLES; k++) {
         int64_t most = committed[k < STI_N_COUNTS ? k : STI_FRAMES];
         if (k == STI_JOINTS && recording->info.n_joints == 0) continue;
+        if (k == STI_SPRINGS && recording->info.n_springs == 0) continue;
         if (most < 0 || recording->count[k] < most) return damaged(recording, sti_table_path((sti_Table)k), err);
         recording->count[k] = most;
     }
@@ -382,7 +384,8 @@ static st_Status read_rows(st_Recording *recording, sti_Table table, int64_t fir
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: %s: nowhere to put %lld rows", recording->path,
                         sti_table_path(table), (long long)count);
     hsize_t start[3] = {(hsize_t)first, 0, 0};
-    int across = table == STI_JOINTS ? recording->info.n_joints : recording->info.n_bodies;
+    const st_RecordingInfo *info = &recording->info;
+    const int across = table == STI_JOINTS ? info->n_joints : table == STI_SPRINGS ? info->n_springs : info->n_bodies;
     hsize_t size[3] = {(hsize_t)count, (hsize_t)across, (hsize_t)width};
     size_t row = H5Tget_size(recording->type[table]);
     for (int k = 1; k < rank; k++)
@@ -474,6 +477,12 @@ st_Status st_recording_joints(st_Recording *recording, int64_t frame, st_Recorde
     STI_NEED(recording, err);
     int n = recording->info.n_joints;
     return n > 0 ? read_rows(recording, STI_JOINTS, frame, 1, out, err) : ST_OK;
+}
+
+st_Status st_recording_springs(st_Recording *recording, int64_t frame, st_RecordedSpring *out, st_Error *err)
+{
+    STI_NEED(recording, err);
+    return recording->info.n_springs > 0 ? read_rows(recording, STI_SPRINGS, frame, 1, out, err) : ST_OK;
 }
 
 /* ---- the run again ------------------------------------------------------------------------------ */

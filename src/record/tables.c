@@ -22,14 +22,15 @@ static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
     return rows > 0 ? rows : 1;
 }
 
-static st_Status open_table(sti_Tables *tables, sti_Table table, hid_t file, int n_bodies, int n_joints, st_Error *err)
+/* across: bodies, joints or springs; a table of none of them is not made. */
+static st_Status open_table(sti_Tables *tables, sti_Table table, hid_t file, int across, st_Error *err)
 {
     sti_Stream *s = &tables->stream[table];
     int width = sti_table_width(table);
-    if (table == STI_JOINTS && n_joints == 0) return ST_OK;
+    if ((table == STI_JOINTS || table == STI_SPRINGS) && across == 0) return ST_OK;
     hid_t type = sti_table_file_type(table);
     s->rank = sti_table_rank(table);
-    s->tail[0] = (hsize_t)(table == STI_JOINTS ? n_joints : n_bodies);
+    s->tail[0] = (hsize_t)across;
     s->tail[1] = (hsize_t)width;
     s->element = H5Tget_size(type);
     s->row_bytes = s->element * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
@@ -96,10 +97,14 @@ st_Status sti_table_push(sti_Tables *tables, sti_Table table, const void *rows, 
     return ST_OK;
 }
 
-st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, st_Error *err)
+st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, int n_springs, st_Error *err)
 {
     for (int k = 0; k < STI_N_TABLES; k++)
-        STI_TRY(open_table(tables, (sti_Table)k, file, n_bodies, n_joints, err));
+        STI_TRY(open_table(tables, (sti_Table)k, file,
+                           k == STI_JOINTS    ? n_joints
+                           : k == STI_SPRINGS ? n_springs
+                                              : n_bodies,
+                           err));
     return ST_OK;
 }
 

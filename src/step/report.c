@@ -425,6 +425,21 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     return ST_OK;
 }
 
+double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
+{
+    double depth = 0;
+    if (a != NULL) *a = (st_BodyId){0};
+    if (b != NULL) *b = (st_BodyId){0};
+    for (int c = 0; system != NULL && c < system->here.n_contacts; c++) {
+        const sti_ContactEntry *entry = &system->here.contact[c];
+        if (!(-entry->gap > depth)) continue;
+        depth = -entry->gap;
+        if (a != NULL) *a = (st_BodyId){entry->a};
+        if (b != NULL) *b = (st_BodyId){entry->b};
+    }
+    return depth;
+}
+
 /* ---- words -------------------------------------------------------------------------------------- */
 
 void sti_describe_contact(const st_System *system, const sti_ContactEntry *contact, char *out, size_t size)

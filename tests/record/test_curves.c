@@ -72,10 +72,10 @@ static void curves_have_the_forces(void **state)
                     {"upper/ground.force", "N", 0},
                     {"lamp.x", "m", 5},
                     {"upper.speed", "m/s", 0},
-                    {"cross.coordinate", "m or rad", 0},
-                    {"cross.other", "m or rad", 2 * 0.2}, /* turns about its own axis of the cross */
-                    {"cross.other_speed", "1/s", 2},
-                    {"socket.other", "m or rad", -3 * 0.2}, /* twists */
+                    {"cross.coordinate", "rad", 0},
+                    {"cross.other", "rad", 2 * 0.2}, /* turns about its own axis of the cross */
+                    {"cross.other_speed", "rad/s", 2},
+                    {"socket.other", "rad", -3 * 0.2}, /* twists */
                     {"potential", "J", G * (6 + 1.5 + 1.5)}};
     const int n = (int)(sizeof expected / sizeof expected[0]);
     char path[] = "/tmp/stiction-curves-XXXXXX";

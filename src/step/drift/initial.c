@@ -163,3 +163,42 @@ st_Status sti_meet_motors(st_System *system, st_Error *err)
     system->history.known = false;
     return ST_OK;
 }
+
+/* ---- what is wrong, for people ---------------------------------------------------------------------- */
+
+static void add_flaw(st_Flaw *out, int room, int *n, st_Flaw flaw)
+{
+    if (*n < room) out[*n] = flaw;
+    ++*n;
+}
+
+int st_system_flaws(const st_System *system, st_Flaw *out, int room)
+{
+    if (system == NULL || system->world == NULL || (out == NULL && room > 0)) return 0;
+    const sti_World *world = system->world;
+    const st_Sink *here = &system->here;
+    int n = 0;
+    for (int c = 0; c < here->n_contacts; c++) { /* by id: contacts of two shapes are neighbours */
+        const sti_ContactEntry *entry = &here->contact[c];
+        if (!(-entry->gap > STI_CONSISTENT) || sti_limit_joint(entry->id) >= 0) continue;
+        const bool same = n > 0 && n <= room && out[n - 1].a.index1 == entry->a && out[n - 1].b.index1 == entry->b;
+        if (same)
+            out[n - 1].size = sti_larger(-entry->gap, out[n - 1].size);
+        else
+            add_flaw(out, room, &n,
+                     (st_Flaw){.kind = ST_FLAW_OVERLAP, .a = {entry->a}, .b = {entry->b}, .size = -entry->gap});
+    }
+    for (int k = 0; k < world->n_joints; k++) {
+        const sti_Joint *joint = &world->joint[k];
+        double error = 0, speed = 0;
+        for (int row = joint->first_row; row < joint->first_row + joint->n_rows; row++) {
+            error = sti_larger(fabs(here->joint[row].value), error);
+            speed = sti_larger(joint_speed(system, row), speed);
+        }
+        if (error > STI_CONSISTENT)
+            add_flaw(out, room, &n, (st_Flaw){.kind = ST_FLAW_JOINT, .joint = {k + 1}, .size = error});
+        if (speed > STI_CONSISTENT)
+            add_flaw(out, room, &n, (st_Flaw){.kind = ST_FLAW_SPEED, .joint = {k + 1}, .size = speed});
+    }
+    return n;
+}
