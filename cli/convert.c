@@ -30,10 +30,10 @@ const Command convert_command = {
     .words = "FILE",
     .min_words = 1,
     .max_words = 1,
-    .summary = "write a robot (URDF, MJCF) as a scene to edit",
+    .summary = "write a robot (URDF, MJCF, SDF) as a scene to edit, or a scene as MJCF",
     .details =
         "FILE is a robot's description, or a scene with a key `robots`, which is then taken in. What was decided "
-        "and what was not carried over is said on the standard error.",
+        "and what was not carried over is said on the standard error. An output that ends in .xml is MJCF, for MuJoCo.",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
     .main = convert_main,
@@ -75,7 +75,22 @@ static int write_to(const char *path, const char *text)
     return STATUS_OK;
 }
 
-static int convert(const char *input, const ConvertOptions *o)
+/* As MJCF, with what it does not have on the standard error. */
+static int convert_to_mjcf(const Loaded *loaded, const ConvertOptions *o)
+{
+    char *text = NULL, *remarks = NULL;
+    st_Error err = {0};
+    if (st_scene_write_mjcf(loaded->scene, &loaded->def, loaded->name, &text, &remarks, &err) != ST_OK)
+        return complain(STATUS_FAILED, "%s", err.message);
+    int status = write_to(o->output, text);
+    for (const char *line = remarks; *line != '\0'; line += strcspn(line, "\n") + 1)
+        fprintf(stderr, "not written: %.*s\n", (int)strcspn(line, "\n"), line);
+    free(text);
+    free(remarks);
+    return status;
+}
+
+static int convert(const char *input, const Loaded *loaded, const ConvertOptions *o)
 {
     char prefix[PATH_SIZE], *text = NULL, *remarks = NULL;
     struct stat info;
@@ -85,6 +100,9 @@ static int convert(const char *input, const ConvertOptions *o)
     if (o->output != NULL && same_file(o->output, input))
         return complain(STATUS_INPUT, "convert: %s is the file itself", o->output);
     if (o->output != NULL && !output_possible(o->output)) return STATUS_INPUT;
+    const char *ending = o->output != NULL ? strrchr(o->output, '.') : NULL;
+    if (ending != NULL && (strcmp(ending, ".xml") == 0 || strcmp(ending, ".mjcf") == 0))
+        return convert_to_mjcf(loaded, o);
     if (!find_prefix(input, o->output, prefix, sizeof prefix))
         return complain(STATUS_INPUT, "%s: cannot be opened: %s", input, strerror(errno));
     if (st_scene_convert(input, o->sets.item, o->sets.count, prefix, &text, &remarks, &err) != ST_OK)
@@ -108,7 +126,7 @@ static int convert_main(int argc, char *const *argv)
     Loaded loaded = {0};
     st_Error err = {0};
     if (status < 0 && !load(words[0], &o.sets, &loaded, &err)) status = refuse_scene(&loaded, &err);
-    if (status < 0) status = convert(loaded.path, &o);
+    if (status < 0) status = convert(loaded.path, &loaded, &o);
     unload(&loaded);
     free((void *)o.sets.item);
     return status;

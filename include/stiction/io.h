@@ -38,6 +38,10 @@ ST_API st_Status st_scene_convert(const char *path, const char *const *sets, int
  * the folder of `label`.                                                                               */
 ST_API st_Status st_scene_convert_text(const char *from, size_t length, const char *label, const char *const *sets,
                                        int n_sets, const char *prefix, char **text, char **remarks, st_Error *err);
+/* A scene as the text of an MJCF file, for MuJoCo: malloc'd. `remarks` (may be NULL) receives one line for each part
+ * that MJCF does not have; malloc'd.                                                                        */
+ST_API st_Status st_scene_write_mjcf(const st_Scene *scene, const st_SystemDef *def, const char *name, char **text,
+                                     char **remarks, st_Error *err);
 /* The JSON Schema of scene files, generated from the reader's tables: malloc'd; NULL if there is no memory. */
 ST_API char *st_scene_schema(void);
 /* All keys of scene files as Markdown tables, from the reader's tables: malloc'd; NULL if there is no memory. */

@@ -40,6 +40,14 @@ typedef struct st_MaterialId {
 } st_MaterialId;
 #define ST_GROUND ((st_BodyId){0})
 
+/* A medium that bodies move through, each as the box of its inertia: drag that grows with the speed (viscosity) and
+ * with its square (density).                                                                          */
+typedef struct st_Medium {
+    double density;   /* [kg/m^3]                                                                */
+    double viscosity; /* [Pa s]                                                                  */
+    st_Vec3 wind;     /* its velocity [m/s]                                                      */
+} st_Medium;
+
 /* Locked degrees of freedom: translations along world axes, rotations about body axes. A planar scene in x and y locks
  * ST_LOCK_Z | ST_LOCK_RX | ST_LOCK_RY in every body.       */
 enum {
@@ -62,6 +70,7 @@ typedef struct st_BodyDef {
     uint32_t locks;   /* ST_LOCK_X | ...                                                */
     bool fixed;       /* does not move, as if it were part of the ground                */
     double gravity;   /* how much of gravity it feels: 1; 0: none, -1: it rises         */
+    double medium;    /* how much of the medium's drag it feels: 1                      */
     const char *name;
     uint32_t cookie; /* set by st_body_def(); leave alone                               */
 } st_BodyDef;

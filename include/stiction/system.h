@@ -86,6 +86,7 @@ typedef struct st_SystemDef {
     double h;   /* step [s]                                                             */
     double end; /* end time [s]                                                         */
     st_Vec3 gravity;
+    st_Medium medium;         /* what bodies move through; density and viscosity 0: nothing       */
     const char *solver;       /* a name of st_solver_name()                              */
     double tolerance;         /* of the solver, on the residual                          */
     double residual_limit;    /* a step whose residual is above this counts as failed    */

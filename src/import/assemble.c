@@ -394,6 +394,7 @@ static st_Status write_body(sti_Robot *robot, int k)
     json_t *body = sti_with(json_object(), "name", prefixed(robot, link->body_name, ""));
     body = put_pose(body, pose.p, pose.q);
     if (fixed) body = sti_with(body, "fixed", json_true());
+    if (link->carries >= 0) body = sti_with(body, "medium", json_real(0)); /* between two joints of one body */
     if (link->gravity != 1 && !fixed) body = sti_with(body, "gravity", json_real(link->gravity));
     if (link->mass > 0) {
         body = sti_with(body, "mass", json_real(link->mass));
@@ -630,9 +631,55 @@ static st_Status write_no_self_collision(sti_Robot *robot)
     return ST_OK;
 }
 
+/* Where a link stands as the file draws it. */
+static st_Pose drawn_pose(const sti_Robot *robot, int link)
+{
+    st_Pose pose = pose_identity();
+    for (int k = link; k >= 0; k = robot->links[k].parent)
+        pose = pose_product(robot->links[k].pose, pose);
+    return pose_product(robot->root, pose);
+}
+
+/* The point of b that a tie holds, by the file's drawing; before joints are moved to their starts. */
+static void place_ties(sti_Robot *robot)
+{
+    for (int k = 0; k < robot->n_ties; k++) {
+        sti_RobotTie *tie = &robot->ties[k];
+        if (tie->two_points) continue;
+        const st_Pose a = drawn_pose(robot, tie->links.a), b = drawn_pose(robot, tie->links.b);
+        tie->point_b = rotate_back(b.q, sub(pose_point(a, tie->point), b.p));
+    }
+}
+
+/* Two points that are not at one place at the start: pulled together as MuJoCo's own constraint does it, with a time
+ * constant of 0.02 s and critical damping. */
+static st_Status write_pull(sti_Robot *robot, const sti_RobotTie *tie, st_Vec3 a, st_Vec3 b)
+{
+    const int bodies[2] = {robot->links[tie->links.a].body, robot->links[tie->links.b].body};
+    double mass = INFINITY;
+    for (int k = 0; k < 2; k++)
+        if (bodies[k] >= 0 && robot->links[bodies[k]].mass > 0) mass = fmin(mass, robot->links[bodies[k]].mass);
+    if (isinf(mass)) return ST_OK;
+    json_t *json = sti_with(json_object(), "name", prefixed(robot, tie->name, ""));
+    json = sti_with(json, "a", body_name(robot, tie->links.a));
+    json = sti_with(json, "b", body_name(robot, tie->links.b));
+    json = sti_with(json, "point_a", sti_json_vector(a));
+    json = sti_with(json, "point_b", sti_json_vector(b));
+    json = sti_with(json, "stiffness", json_real(mass / (0.02 * 0.02)));
+    json = sti_with(json, "damping", json_real(2 * mass / 0.02));
+    json = sti_with(json, "rest", json_real(0));
+    STI_TRY(sti_remark(robot,
+                       "the points that \"%.60s\" holds together are %.2g m apart at the start: a spring pulls them",
+                       tie->name, norm(sub(a, b))));
+    return add_member(robot, "springs", json, tie->links.at);
+}
+
 static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
 {
     st_Pose a = tie->links.a >= 0 ? robot->links[tie->links.a].pose : robot->root;
+    const st_Vec3 p_a = pose_point(a, tie->point), p_b = pose_point(robot->links[tie->links.b].pose, tie->point_b);
+    if (robot->links[tie->links.a].body == robot->links[tie->links.b].body) return ST_OK;
+    if (tie->type == ST_JOINT_BALL && norm(sub(p_a, p_b)) > 1e-6) return write_pull(robot, tie, p_a, p_b);
     json_t *json = sti_with(json_object(), "type", json_string(st_joint_type_name(tie->type)));
     json = sti_with(json, "name", prefixed(robot, tie->name, ""));
     json = sti_with(json, "a", body_name(robot, tie->links.a));
@@ -685,6 +732,7 @@ st_Status sti_robot_assemble(sti_Robot *robot)
 {
     sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, robot->index};
     STI_TRY(find_start(robot, &place));
+    place_ties(robot);
     place_links(robot);
     merge(robot);
     STI_TRY(share_masses(robot));

@@ -163,8 +163,10 @@ static st_Status read_option(sti_Mjcf *m, const sti_Element *at, double *h, doub
     STI_TRY(sti_numbers(m->robot->err, at, "viscosity", 1, false, &m->viscosity));
     STI_TRY(sti_numbers(m->robot->err, at, "wind", 3, false, m->wind));
     if (!(*h > 0)) return sti_element_fail(m->robot->err, at, "timestep is %g, must be > 0", *h);
-    if (m->density != 0) STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, "density")));
-    if (m->viscosity != 0) STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, at, "viscosity")));
+    if (m->density < 0 || m->viscosity < 0)
+        return sti_element_fail(m->robot->err, at, "density and viscosity must be >= 0");
+    if (m->density > 0 || m->viscosity > 0)
+        m->robot->def.merge = false; /* MuJoCo's drag is that of each of its bodies */
     read_flags(m, at, gravity);
     return ST_OK;
 }
@@ -178,6 +180,10 @@ static st_Status write_option(sti_Mjcf *m, double h, const double gravity[3])
         return ST_OK;
     }
     json_t *made = json_pack("{s:f, s:[f, f, f]}", "h", h, "gravity", gravity[0], gravity[1], gravity[2]);
+    if (m->density > 0) made = sti_with(made, "medium_density", json_real(m->density));
+    if (m->viscosity > 0) made = sti_with(made, "medium_viscosity", json_real(m->viscosity));
+    if ((m->density > 0 || m->viscosity > 0) && (m->wind[0] != 0 || m->wind[1] != 0 || m->wind[2] != 0))
+        made = sti_with(made, "wind", json_pack("[f, f, f]", m->wind[0], m->wind[1], m->wind[2]));
     if (json_object_set_new(reader->root, "simulation", made) != 0) return sti_robot_memory(m->robot);
     return sti_origin(reader, made, sti_child(m->root, "option") != NULL ? sti_child(m->root, "option") : m->root);
 }
@@ -218,7 +224,7 @@ st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose p
     if (name == NULL) return ST_OK;
     sti_MjcfPlace *place = sti_xml_keep(m->robot->files, sizeof *place);
     if (place == NULL) return sti_robot_memory(m->robot);
-    *place = (sti_MjcfPlace){name, at, link, pose, radius, m->places};
+    *place = (sti_MjcfPlace){name, at, link, pose, radius, {-1, -1}, m->places};
     m->places = place;
     return ST_OK;
 }
@@ -404,12 +410,21 @@ static st_Status read_tie(sti_Mjcf *m, const sti_Element *at)
     sti_RobotTie tie = {.links = {.at = at}, .type = weld ? ST_JOINT_FIXED : ST_JOINT_BALL};
     double anchor[3] = {0};
     char name[40];
-    STI_TRY(sti_mjcf_check(m, at, weld ? "name class active body1 body2" : "name class active body1 body2 anchor",
-                           "solref solimp"));
-    STI_TRY(find_body(m, at, "body1", &tie.links.a));
-    STI_TRY(find_body(m, at, "body2", &tie.links.b));
-    if (!weld) STI_TRY(sti_numbers(robot->err, at, "anchor", 3, true, anchor));
-    tie.point = vec3_load(anchor);
+    STI_TRY(
+        sti_mjcf_check(m, at, "name class active body1 body2 anchor site1 site2 relpose", "solref solimp torquescale"));
+    if (sti_attribute(at, "site1") != NULL) {
+        const sti_MjcfPlace *one, *two;
+        STI_TRY(sti_mjcf_find_place(m, at, "site1", "site", &one));
+        STI_TRY(sti_mjcf_find_place(m, at, "site2", "site", &two));
+        tie.links.a = one->link, tie.links.b = two->link;
+        tie.point = one->pose.p, tie.point_b = two->pose.p;
+        tie.two_points = true;
+    } else {
+        STI_TRY(find_body(m, at, "body1", &tie.links.a));
+        STI_TRY(find_body(m, at, "body2", &tie.links.b));
+        STI_TRY(sti_numbers(robot->err, at, "anchor", 3, !weld, anchor));
+        tie.point = vec3_load(anchor);
+    }
     tie.name = sti_attribute(at, "name");
     snprintf(name, sizeof name, "equality%d", robot->n_ties + 1);
     if (tie.name == NULL) tie.name = sti_xml_keep_text(robot->files, name);
@@ -427,10 +442,21 @@ static st_Status read_coupling(sti_Mjcf *m, const sti_Element *at)
     int n = 0;
     STI_TRY(sti_mjcf_check(m, at, "name class active joint1 joint2 polycoef", "solref solimp"));
     STI_TRY(sti_mjcf_find_joint(m, at, "joint1", &one));
-    STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
     if (sti_attribute(at, "polycoef") != NULL) STI_TRY(sti_some_numbers(m->robot->err, at, "polycoef", 1, 5, &n, c));
-    if (c[2] != 0 || c[3] != 0 || c[4] != 0 || c[1] == 0)
-        return sti_element_fail(m->robot->err, at, "polycoef is not understood: must be c0 c1 0 0 0, c1 not 0");
+    if (sti_attribute(at, "joint2") == NULL) { /* held where it is */
+        sti_RobotTendon *hold;
+        one->start = one->zero + c[0];
+        STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, 1, &hold));
+        hold->parts[0] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = one->name, .coefficient = 1};
+        hold->driven = true;
+        hold->motor = json_pack("{s:s, s:f}", "type", "motion", "target", 0.0);
+        return hold->motor != NULL ? ST_OK : sti_robot_memory(m->robot);
+    }
+    STI_TRY(sti_mjcf_find_joint(m, at, "joint2", &two));
+    if (c[1] == 0) return sti_mjcf_unknown(m, at, "polycoef");
+    if (c[2] != 0 || c[3] != 0 || c[4] != 0)
+        STI_TRY(sti_remark(m->robot, "joint \"%.60s\" follows \"%.60s\" by polycoef: its first two numbers are taken",
+                           one->name, two->name));
     if (one->mimics != NULL) return sti_element_fail(m->robot->err, at, "joint1 is coupled already");
     one->mimics = two->name;
     one->ratio = c[1];
@@ -443,6 +469,7 @@ static st_Status read_member(sti_Mjcf *m, const sti_Element *section, const sti_
     const char *active = sti_mjcf_text(m, at, "active");
     if (sti_element_is(section, "tendon")) return sti_mjcf_tendon(m, at);
     if (sti_element_is(section, "contact") && sti_element_is(at, "exclude")) return read_exclude(m, at);
+    if (sti_element_is(section, "contact") && sti_element_is(at, "pair")) return sti_mjcf_pair(m, at);
     if (sti_element_is(section, "actuator")) return sti_mjcf_actuator(m, at);
     if (!sti_element_is(section, "equality")) return sti_mjcf_unknown(m, at, NULL);
     if ((active != NULL && strcmp(active, "false") == 0) || m->no_equality) return ST_OK;

@@ -12,6 +12,7 @@ typedef struct sti_MjcfPlace {
     int link;
     st_Pose pose;  /* in the link                                                               */
     double radius; /* of a sphere or cylinder that a tendon wraps around                        */
+    sti_Contacting contacting;
     struct sti_MjcfPlace *next;
 } sti_MjcfPlace;
 
@@ -120,6 +121,8 @@ const sti_Element *sti_mjcf_asset(const sti_Mjcf *m, const char *kind, const cha
 st_Status sti_mjcf_hfield(const sti_Mjcf *m, const sti_Element *geom, json_t **out);
 st_Status sti_mjcf_actuator(sti_Mjcf *m, const sti_Element *at);
 st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at);
+/* <pair>: two geoms that touch whatever their bits say, mjcf_contact.c. */
+st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at);
 /* What a geom is to others, mjcf_contact.c. */
 st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *geom, sti_Contacting *out);
 

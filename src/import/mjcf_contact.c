@@ -10,6 +10,9 @@
  * geometric mean. So every (friction, condim, priority) that occurs becomes a material, and pairs of them say what they
  * do together. Shapes that are no geoms meet a geom by its own numbers, condim 3 at least.
  *
+ * Pairs. Two geoms that a <pair> names touch whatever their bits say, with its own friction. Geoms that pairs name have
+ * kinds of their own, by what the pairs say of them.
+ *
  * Geoms of all robots of a scene are in the same tables, and what they are is written once all of them are read.
  */
 #include "import/mjcf.h"
@@ -24,14 +27,22 @@
 typedef struct Filter {
     const sti_Element *at; /* the first of its kind */
     uint32_t contype, conaffinity;
+    const char *pairs; /* "": no <pair> names it; else what they say, to tell kinds apart */
 } Filter;
 
 typedef struct Surface {
     const sti_Element *at;
     double mu[3]; /* sliding, torsional, rolling */
     int condim, priority;
-    char name[32]; /* of its material */
+    const char *pairs; /* as a filter has it */
+    char name[32];     /* of its material */
 } Surface;
+
+#define MOST_PAIRS 256
+typedef struct Pair { /* two kinds of geoms, by a <pair> */
+    sti_Contacting a, b;
+    Surface surface; /* what they do together */
+} Pair;
 
 typedef struct Use {
     json_t *shape; /* ours to let go */
@@ -44,6 +55,8 @@ struct sti_Geoms {
     Surface surface[MOST_SURFACES];
     Use *use;
     int64_t n_uses, room;
+    Pair pair[MOST_PAIRS];
+    int n_pairs;
 };
 
 /* ---- reading ------------------------------------------------------------------------------------- */
@@ -54,14 +67,15 @@ static sti_Geoms *geoms_of(sti_Reader *reader)
     reader->geoms = calloc(1, sizeof *reader->geoms);
     if (reader->geoms == NULL) return NULL;
     reader->geoms->n_filters = 1;
-    reader->geoms->filter[0] = (Filter){NULL, 1, 1};
+    reader->geoms->filter[0] = (Filter){NULL, 1, 1, ""};
     return reader->geoms;
 }
 
 static st_Status find_filter(const sti_Mjcf *m, sti_Geoms *geoms, const Filter *filter, int *out)
 {
     for (*out = 0; *out < geoms->n_filters; ++*out)
-        if (geoms->filter[*out].contype == filter->contype && geoms->filter[*out].conaffinity == filter->conaffinity)
+        if (geoms->filter[*out].contype == filter->contype && geoms->filter[*out].conaffinity == filter->conaffinity &&
+            strcmp(geoms->filter[*out].pairs, filter->pairs) == 0)
             return ST_OK;
     if (geoms->n_filters == MOST_GROUPS)
         return sti_element_fail(m->robot->err, filter->at,
@@ -75,7 +89,7 @@ static bool same_surface(const Surface *a, const Surface *b)
     bool same = true;
     for (int k = 0; k < 3; k++)
         same = same && a->mu[k] == b->mu[k];
-    return same && a->condim == b->condim && a->priority == b->priority;
+    return same && a->condim == b->condim && a->priority == b->priority && strcmp(a->pairs, b->pairs) == 0;
 }
 
 static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface *surface, int *out)
@@ -96,7 +110,7 @@ static st_Status read_surface(const sti_Mjcf *m, const sti_Element *at, Surface 
     const sti_Element *holder = sti_mjcf_holder(m, at, "friction");
     double condim = 3, priority = 0;
     int n = 0;
-    *out = (Surface){.at = at, .mu = {1, 0.005, 0.0001}};
+    *out = (Surface){.at = at, .mu = {1, 0.005, 0.0001}, .pairs = ""};
     if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "friction", 1, 3, &n, out->mu));
     STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
     STI_TRY(sti_mjcf_number(m, at, "priority", &priority));
@@ -111,6 +125,28 @@ static st_Status read_surface(const sti_Mjcf *m, const sti_Element *at, Surface 
     return ST_OK;
 }
 
+static Surface together(const Surface *a, const Surface *b);
+
+/* What the <pair>s of the file say of a geom: the other one and their numbers, in order. "": nothing. */
+static st_Status find_pairs(const sti_Mjcf *m, const sti_Element *at, const char **out)
+{
+    const char *name = sti_attribute(at, "name");
+    char text[2000] = "";
+    *out = "";
+    for (const sti_Element *section = m->root->first; section != NULL && name != NULL; section = section->next)
+        for (const sti_Element *pair = section->first; pair != NULL; pair = pair->next) {
+            if (!sti_element_is(section, "contact") || !sti_element_is(pair, "pair")) continue;
+            const char *one = sti_attribute(pair, "geom1"), *two = sti_attribute(pair, "geom2");
+            if (one == NULL || two == NULL || (strcmp(one, name) != 0 && strcmp(two, name) != 0)) continue;
+            const char *friction = sti_mjcf_text(m, pair, "friction"), *dim = sti_mjcf_text(m, pair, "condim");
+            sti_append(text, sizeof text, "%.80s|%.60s|%.4s;", strcmp(one, name) == 0 ? two : one,
+                       friction != NULL ? friction : "", dim != NULL ? dim : "");
+        }
+    if (text[0] == '\0') return ST_OK;
+    *out = sti_xml_keep_text(m->robot->files, text);
+    return *out != NULL ? ST_OK : sti_robot_memory(m->robot);
+}
+
 st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contacting *out)
 {
     double type = 1, affinity = 1;
@@ -119,15 +155,47 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
     STI_TRY(sti_mjcf_number(m, at, "conaffinity", &affinity));
     if (type < 0 || affinity < 0 || type >= 4294967296.0 || affinity >= 4294967296.0)
         return sti_element_fail(m->robot->err, at, "contype and conaffinity must be from 0 to 4294967295");
-    const Filter filter = {at, (uint32_t)type, (uint32_t)affinity};
-    if ((filter.contype == 0 && filter.conaffinity == 0) || m->no_contact) return ST_OK;
+    Filter filter = {at, (uint32_t)type, (uint32_t)affinity, ""};
+    STI_TRY(find_pairs(m, at, &filter.pairs));
+    if ((filter.contype == 0 && filter.conaffinity == 0 && filter.pairs[0] == '\0') || m->no_contact) return ST_OK;
 
     Surface surface;
     sti_Geoms *geoms = geoms_of(m->robot->reader);
     if (geoms == NULL) return sti_robot_memory(m->robot);
     STI_TRY(find_filter(m, geoms, &filter, &out->filter));
     STI_TRY(read_surface(m, at, &surface));
+    surface.pairs = filter.pairs;
     return m->robot->def.material == NULL ? find_surface(m, geoms, &surface, &out->surface) : ST_OK;
+}
+
+st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)
+{
+    sti_Geoms *geoms = geoms_of(m->robot->reader);
+    const sti_MjcfPlace *one, *two;
+    const sti_Element *holder = sti_mjcf_holder(m, at, "friction");
+    double mu[5] = {1, 1, 0.005, 0.0001, 0.0001}, condim = 3;
+    int n = 0;
+    if (geoms == NULL) return sti_robot_memory(m->robot);
+    STI_TRY(sti_mjcf_check(m, at, "name class geom1 geom2 friction condim", "solref solimp solreffriction margin gap"));
+    STI_TRY(sti_mjcf_find_place(m, at, "geom1", "geom", &one));
+    STI_TRY(sti_mjcf_find_place(m, at, "geom2", "geom", &two));
+    if (m->no_contact || one->contacting.filter < 0 || two->contacting.filter < 0) return ST_OK;
+    if (holder != NULL) STI_TRY(sti_some_numbers(m->robot->err, holder, "friction", 1, 5, &n, mu));
+    STI_TRY(sti_mjcf_number(m, at, "condim", &condim));
+    for (int k = 0; k < 5; k++)
+        if (!(mu[k] >= 0)) return sti_element_fail(m->robot->err, at, "friction has %g, must be numbers >= 0", mu[k]);
+    if (geoms->n_pairs == MOST_PAIRS)
+        return sti_element_fail(m->robot->err, at, "is one too many, must be at most %d pairs", MOST_PAIRS);
+    Surface surface = {.at = at, .mu = {mu[0], mu[2], mu[3]}, .condim = (int)condim, .pairs = ""};
+    if (one->contacting.surface >= 0 && two->contacting.surface >= 0 && holder == NULL) { /* as the geoms have it */
+        surface = together(&geoms->surface[one->contacting.surface], &geoms->surface[two->contacting.surface]);
+        surface.at = at;
+    }
+    if (surface.condim < 3) surface.mu[0] = 0;
+    if (surface.condim < 4) surface.mu[1] = 0;
+    if (surface.condim < 6) surface.mu[2] = 0;
+    geoms->pair[geoms->n_pairs++] = (Pair){one->contacting, two->contacting, surface};
+    return ST_OK;
 }
 
 st_Status sti_geom_placed(sti_Robot *robot, sti_Contacting contacting, json_t *shape)
@@ -176,8 +244,13 @@ static int own_groups(const json_t *root)
     return n;
 }
 
-static bool touch(const Filter *a, const Filter *b)
+static bool touch(const sti_Geoms *geoms, int i, int j)
 {
+    const Filter *a = &geoms->filter[i], *b = &geoms->filter[j];
+    for (int k = 0; k < geoms->n_pairs; k++) {
+        const int x = geoms->pair[k].a.filter, y = geoms->pair[k].b.filter;
+        if ((x == i && y == j) || (x == j && y == i)) return true;
+    }
     return (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
 }
 
@@ -191,7 +264,7 @@ static json_t *touched_by(const sti_Geoms *geoms, int filter, int own)
 {
     json_t *list = json_array();
     for (int i = 0; i < geoms->n_filters; i++) {
-        if (!touch(&geoms->filter[filter], &geoms->filter[i])) continue;
+        if (!touch(geoms, filter, i)) continue;
         list = sti_append_to(list, json_integer(group_of(i, own)));
         for (int g = 1; i == 0 && g < own; g++) /* the scene's other groups are as its first */
             list = sti_append_to(list, json_integer(g));
@@ -301,7 +374,12 @@ static st_Status write_pairs(sti_Reader *reader)
     const sti_Geoms *geoms = reader->geoms;
     for (int i = 0; i < geoms->n_surfaces; i++)
         for (int j = i; j < geoms->n_surfaces; j++) {
-            const Surface *a = &geoms->surface[i], *b = &geoms->surface[j], c = together(a, b);
+            const Surface *a = &geoms->surface[i], *b = &geoms->surface[j];
+            Surface c = together(a, b);
+            for (int k = 0; k < geoms->n_pairs; k++) {
+                const int x = geoms->pair[k].a.surface, y = geoms->pair[k].b.surface;
+                if ((x == i && y == j) || (x == j && y == i)) c = geoms->pair[k].surface;
+            }
             if (as_combined(a, b, &c)) continue;
             json_t *json = with_friction(json_pack("{s:s, s:s}", "a", a->name, "b", b->name), &c, true);
             STI_TRY(add_member(reader, "material_pairs", json, b->at));

@@ -380,8 +380,11 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     STI_TRY(sti_mjcf_number(m, at, "group", &group));
     if (size != NULL) STI_TRY(sti_some_numbers(m->robot->err, size, "size", 1, 3, &geom.n_size, geom.size));
     STI_TRY(read_fromto(m, &geom));
-    STI_TRY(sti_mjcf_place(m, at, k, geom.pose, geom.n_size > 0 ? geom.size[0] : 0));
     STI_TRY(sti_mjcf_contact(m, at, &contacting));
+    STI_TRY(sti_mjcf_place(m, at, k, geom.pose, geom.n_size > 0 ? geom.size[0] : 0));
+    if (sti_attribute(at, "name") != NULL) m->places->contacting = contacting;
+    if (sti_mjcf_text(m, at, "fluidshape") != NULL && strcmp(sti_mjcf_text(m, at, "fluidshape"), "none") != 0)
+        sti_skip(m->robot, "fluidshape of <geom>: drag is that of the body's box");
     bool touches = contacting.filter >= 0, is_mesh = strcmp(geom.type, "mesh") == 0;
     if (!touches && !mass_wanted) { /* to be looked at */
         sti_skip(m->robot, "<geom> that touches nothing");

@@ -83,6 +83,8 @@ typedef struct sti_RobotTie {
     st_JointType type;    /* ball, fixed; SDF: any */
     st_Vec3 point;        /* in the frame of a    */
     st_Vec3 axis, axis_b; /* likewise          */
+    bool two_points;      /* point_b is given; else it is the same point as drawn */
+    st_Vec3 point_b;      /* in the frame of b */
 } sti_RobotTie;
 
 /* A member of a tendon's path, as st_TendonPoint has it. Points and axes are in the link's frame. */

@@ -4,6 +4,7 @@
  * rpy being roll, pitch, yaw about the parent's fixed axes; <axis> is in the joint's own frame. Links form a tree.
  */
 #include "import/robot.h"
+#include "import/xacro.h"
 #include "math/quat.h"
 
 #include <stdio.h>
@@ -447,11 +448,29 @@ static st_Status read_tree(sti_Robot *robot, const sti_Element *root, Graph *gra
                       free_root ? "is free to move; \"fixed\": true of the robot holds it" : "stands still");
 }
 
-static st_Status check_xacro(const sti_Robot *robot, const sti_Element *root)
+/* The first element that is a macro; NULL: none. */
+static const sti_Element *find_xacro(const sti_Element *root)
 {
     for (const sti_Element *at = root->first; at != NULL; at = at->next)
-        if (strncmp(at->name, "xacro:", 6) == 0)
-            return sti_element_fail(robot->err, at, "is xacro, must be expanded first: xacro FILE.xacro > FILE.urdf");
+        if (strncmp(at->name, "xacro:", 6) == 0) return at;
+    return NULL;
+}
+
+/* Expanded by the program of that name, where it is installed. */
+static st_Status expand_xacro(sti_Robot *robot, const sti_Element *at, const sti_Element **root)
+{
+    char *text = NULL;
+    size_t length = 0;
+    st_Error why = {0};
+    sti_Element *expanded = NULL;
+    if (sti_xacro_expand(robot->file, &text, &length, &why) != ST_OK)
+        return sti_element_fail(robot->err, at, "%.200s", why.message);
+    st_Status status = sti_xml_parse(robot->files, text, length, robot->file, &expanded, robot->err);
+    free(text);
+    STI_TRY(status);
+    if (find_xacro(expanded) != NULL || !sti_element_is(expanded, "robot"))
+        return sti_element_fail(robot->err, at, "is xacro, and what it expands to is no URDF");
+    *root = expanded;
     return ST_OK;
 }
 
@@ -460,7 +479,7 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
     static const char *const known[] = {"link", "joint", "material", "transmission", "gazebo", NULL};
     static const char *const passed[] = {"ros2_control", "sensor", "drake:joint", NULL};
     size_t room = 0;
-    STI_TRY(check_xacro(robot, root));
+    if (find_xacro(root) != NULL) STI_TRY(expand_xacro(robot, find_xacro(root), &root));
     for (const sti_Element *at = root->first; at != NULL; at = at->next) {
         room += sti_element_is(at, "link") && room < STI_MOST_LINKS;
         if (sti_element_is(at, "material") || sti_element_is(at, "gazebo"))

@@ -50,6 +50,7 @@ void sti_world_body_defs(const sti_World *world, const double *q, const double *
         out[b].spin = vec3_load(full + 3);
         out[b].mass = body->mass;
         out[b].gravity = body->weight / body->mass;
+        out[b].medium = body->medium;
         out[b].inertia = sti_inertia(body);
         out[b].locks = ST_LOCK_ALL;
         for (int k = 0; k < body->n_dofs; k++)

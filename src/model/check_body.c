@@ -1,5 +1,6 @@
 /* model/check_body.c -- what bodies and shapes must be, before a scene takes them. */
 #include "collide/shape.h"
+#include "math/principal.h"
 #include "model/check.h"
 
 static st_Status check_pose(Subject s, st_Pose *pose)
@@ -37,11 +38,15 @@ static st_Status check_inertia(Subject s, const st_BodyDef *def)
     if (!complete && !is_not_negative(m[0] + tiny, m[4] + tiny, m[8] + tiny, m[1], m[2], m[5]))
         return BAD(s, "inertia with diagonal (%g, %g, %g) has negative moments about some axes", m[0], m[4], m[8]);
     const double half = trace / 2 + tiny;
-    if (complete && !is_not_negative(half - m[0], half - m[4], half - m[8], -m[1], -m[2], -m[5]))
+    if (complete && !is_not_negative(half - m[0], half - m[4], half - m[8], -m[1], -m[2], -m[5])) {
+        double moment[3];
+        st_Vec3 axes[3];
+        mat3_principal(&def->inertia, moment, axes);
         return BAD(s,
-                   "inertia with diagonal (%g, %g, %g) violates the triangle inequality: no moment may exceed the sum "
-                   "of the other two",
-                   m[0], m[4], m[8]);
+                   "inertia with principal moments %g, %g, %g violates the triangle inequality: no moment may exceed "
+                   "the sum of the other two",
+                   moment[0], moment[1], moment[2]);
+    }
     return ST_OK;
 }
 
@@ -59,6 +64,7 @@ st_Status sti_check_body(Subject s, st_BodyDef *def)
     STI_TRY(check_vector(s, "angular_velocity", def->spin));
     STI_TRY(check_not_negative(s, "mass", def->mass));
     STI_TRY(check_number(s, "gravity", def->gravity));
+    STI_TRY(check_not_negative(s, "medium", def->medium));
     if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
     if (mat3_is_zero(&def->inertia)) return ST_OK;
     if (def->mass == 0 && !def->fixed) return BAD(s, "inertia is given (%g ...) and mass is not", def->inertia.m[0]);

@@ -6,7 +6,7 @@
 
 st_BodyDef st_body_def(void)
 {
-    return (st_BodyDef){.pose = pose_identity(), .gravity = 1, .cookie = STI_COOKIE};
+    return (st_BodyDef){.pose = pose_identity(), .gravity = 1, .medium = 1, .cookie = STI_COOKIE};
 }
 
 static st_ShapeDef shape_def(st_ShapeType type)

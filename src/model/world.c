@@ -49,6 +49,7 @@ static st_Status compile_body(sti_World *world, int index, st_Error *err)
     st_Mat3 inertia;
     STI_TRY(sti_body_mass(world->scene, index, &body->mass, &inertia, err));
     body->weight = def->gravity * body->mass;
+    body->medium = def->medium;
     const double *J = inertia.m;
     const double own[6] = {J[0], J[4], J[8], J[1], J[2], J[5]};
     memcpy(body->inertia, own, sizeof own);
@@ -222,9 +223,9 @@ void sti_world_masses(const sti_World *world, double *M)
 
 static st_Status world_force(void *ctx, double t, const double *q, const double *v, double *k, st_Error *err)
 {
-    (void)v;
     const sti_World *world = ctx;
     sti_forces(world, t, q, k);
+    if (world->has_medium) sti_fluid_add(world, q, v, k);
     return world->n_force_motors > 0 ? sti_motor_forces_add(world, t, q, k, err) : ST_OK;
 }
 

@@ -30,6 +30,7 @@ typedef struct sti_Body {
     bool round;           /* inertia is a multiple of 1                                           */
     double mass;          /* [kg]                                                                 */
     double weight;        /* what gravity pulls at [kg]: the mass times the def's `gravity`       */
+    double medium;        /* how much of the medium's drag it feels                               */
     double inertia[6];    /* body axes: xx yy zz xy xz yz [kg m^2]                                */
 } sti_Body;
 
@@ -207,6 +208,8 @@ typedef struct sti_World {
     st_Allocator allocator;
     st_Scene *scene; /* own copy: names, shapes, force tables                                      */
     st_Vec3 gravity;
+    st_Medium medium;
+    bool has_medium;
     int threads;    /* of a team over many pairs; the result does not depend on it                   */
     sti_Stop *stop; /* ends a search for contacts early, with ST_ERR_CANCELLED; NULL: nothing does */
     int n_bodies;   /* with the ground, which is body 0                                              */
@@ -362,6 +365,9 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
 /* Of shapes i and j: in the table, or in `room`. */
 const sti_Surface *sti_surface_of(const st_Scene *scene, const sti_Surfaces *surfaces, int i, int j, sti_Surface *room);
 void sti_forces(const sti_World *world, double t, const double *q, double *k);
+/* fluid.c: the drag of a medium, added to k. */
+void sti_fluid_compile(sti_World *world, const st_Medium *medium);
+void sti_fluid_add(const sti_World *world, const double *q, const double *v, double *k);
 /* rotor.c: armatures. */
 static inline int sti_rotor_count(const sti_World *world)
 {

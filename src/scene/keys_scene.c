@@ -25,6 +25,8 @@ static const sti_Key body_keys[] = {
      "does not move, as if it were part of the ground", NULL, NULL},
     {"gravity", STI_VALUE_NUMBER, STI_ANY, 0, STI_FINITE, FIELD(Body, gravity), "",
      "how much of gravity it feels: 0: none, -1: it rises", NULL, NULL},
+    {"medium", STI_VALUE_NUMBER, STI_ANY, 0, STI_NOT_NEGATIVE, FIELD(Body, medium), "",
+     "how much it feels of the drag of the simulation's medium", NULL, NULL},
     {"recentre", STI_VALUE_FLAG, STI_ANY, 0, STI_FINITE, 0, "",
      "shapes are given in a frame of their own at `position`; the body's frame is moved from there to their common "
      "centre of mass, which is then what `position` means in results",

@@ -268,6 +268,7 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
 {
     world->collider.keep_all = def->all_points;
     world->threads = def->threads;
+    sti_fluid_compile(world, &def->medium);
     if (world->n_v == 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "the scene has %d bodies and none of them can move", world->n_bodies - 1);
     const st_Model model = sti_world_model(world);

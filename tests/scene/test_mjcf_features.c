@@ -3,6 +3,7 @@
 #include "robot_check.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 
 static Robot model(const char *inside)
 {
@@ -257,6 +258,100 @@ static void height_fields(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* The skid touches the floor and nothing else, the ghost falls through it; sites that are held together; a joint that
+ * is held; a file with a medium. */
+static void pairs_and_sites(void **state)
+{
+    (void)state;
+    st_Scene *scene = NULL;
+    st_System *system = NULL;
+    st_SystemDef def;
+    st_Error err = {0};
+    if (st_scene_read("tests/data/robots/pairs.xml", NULL, 0, &scene, &def, &err) != ST_OK) fail_msg("%s", err.message);
+    Robot robot = {scene, def};
+    check_close(def.medium.density, 1.2, 0);
+    check_close(def.medium.wind.x, 1, 0);
+    assert_int_equal(joint(&robot, "loop").type, ST_JOINT_BALL);
+    check_vector(joint(&robot, "loop").point, vec3(0.5, 2, 1), 1e-15);
+    check_ok(st_system_create(scene, &def, &system, &err), err);
+    for (int k = 0; k < 250; k++)
+        check_ok(st_system_step(system, def.h, NULL, &err), err);
+    st_Pose skid, ghost;
+    st_system_pose(system, st_scene_find_body(scene, "skid"), &skid);
+    st_system_pose(system, st_scene_find_body(scene, "ghost"), &ghost);
+    check_close(skid.p.z, 0.1, 1e-9);
+    assert_true(ghost.p.z < -0.5);
+    st_JointReport held;
+    st_system_joint(system, st_scene_find_joint(scene, "l3"), ST_FRAME_WORLD, &held);
+    check_close(held.coordinate, 0, 1e-8);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
+/* A ball of 0.2 m in water falls until its weight is rho/2 b^2 v^2 + 3 pi eta b v, b the edge of the cube of its
+ * inertia: m b^2/6 = 2/5 m r^2. */
+static void a_medium_brakes(void **state)
+{
+    (void)state;
+    Robot robot = model("<option density='1000' viscosity='2' timestep='0.001'/>" WORLD(
+        BODY("b", "", "<freejoint/><geom type='sphere' size='0.1' mass='10'/>")));
+    st_System *system = NULL;
+    st_Error err = {0};
+    check_ok(st_system_create(robot.scene, &robot.def, &system, &err), err);
+    for (int k = 0; k < 5000; k++)
+        check_ok(st_system_step(system, 0.001, NULL, &err), err);
+    st_Vec3 v, w;
+    st_system_velocity(system, (st_BodyId){1}, &v, &w);
+    const double b = sqrt(6 * 0.4) * 0.1, A = 0.5 * 1000 * b * b, B = 3 * acos(-1.0) * 2 * b;
+    check_close(-v.z, (sqrt(B * B + 4 * A * 98.1) - B) / (2 * A), 1e-9);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
+/* A robot written as MJCF and read again is the same: places, masses, joints, motors. */
+static void written_and_read_again(void **state)
+{
+    (void)state;
+    const char *const files[] = {"examples/robots/dog.urdf", "examples/robots/arm.urdf", "examples/robots/hopper.xml",
+                                 "tests/data/robots/servos.xml"};
+    for (int f = 0; f < 4; f++) {
+        Robot one = {0}, two = {0};
+        st_Error err = {0};
+        char *text = NULL, *remarks = NULL;
+        check_ok(st_scene_read(files[f], NULL, 0, &one.scene, &one.def, &err), err);
+        check_ok(st_scene_write_mjcf(one.scene, &one.def, "again", &text, &remarks, &err), err);
+        two.scene = scene_of(text, &two.def, NULL);
+        check_close(two.def.h, one.def.h, 0);
+        for (int k = 1; k <= st_scene_body_count(one.scene); k++) {
+            st_BodyDef a, b;
+            st_scene_body(one.scene, (st_BodyId){k}, &a);
+            if (a.fixed) continue;
+            b = body(&two, a.name);
+            check_close(b.mass, a.mass, 1e-12 * a.mass);
+            check_vector(b.pose.p, a.pose.p, 1e-12);
+            check_close(fabs(b.pose.q.w * a.pose.q.w + b.pose.q.x * a.pose.q.x + b.pose.q.y * a.pose.q.y +
+                             b.pose.q.z * a.pose.q.z),
+                        1, 1e-12);
+        }
+        for (int k = 1; k <= st_scene_joint_count(one.scene); k++) {
+            st_JointDef a, b;
+            st_scene_joint(one.scene, (st_JointId){k}, &a);
+            if (a.type != ST_JOINT_REVOLUTE && a.type != ST_JOINT_PRISMATIC) continue;
+            b = joint(&two, a.name);
+            assert_int_equal(b.type, a.type);
+            check_vector(b.axis, a.axis, 1e-12);
+            if (isfinite(a.lower)) check_close(b.lower, a.lower, 1e-12);
+            check_close(b.damping, a.damping, 1e-12 * (1 + a.damping));
+            assert_int_equal(b.motor.type, a.motor.type);
+            check_close(b.motor.stiffness, a.motor.stiffness, 1e-12 * (1 + a.motor.stiffness));
+        }
+        free(text);
+        free(remarks);
+        st_scene_destroy(one.scene);
+        st_scene_destroy(two.scene);
+    }
+}
+
 /* What is refused says so by name. */
 static void refused_by_name(void **state)
 {
@@ -324,6 +419,9 @@ int main(void)
         cmocka_unit_test(bodies_and_flags),
         cmocka_unit_test(height_fields),
         cmocka_unit_test(refused_by_name),
+        cmocka_unit_test(pairs_and_sites),
+        cmocka_unit_test(a_medium_brakes),
+        cmocka_unit_test(written_and_read_again),
         cmocka_unit_test(files_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

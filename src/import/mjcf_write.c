@@ -1,0 +1,409 @@
+/* import/mjcf_write.c -- a scene as an MJCF file, for those who want to look at it in MuJoCo.
+ *
+ * Joints make trees of the bodies: each body hangs below the first one that a joint ties it to, others are free. A
+ * joint that finds both its bodies in the tree closes a loop and becomes an <equality>. Motors become <general>
+ * actuators whose bias is what the motor does by itself, so that a control of 0 is the scene's own; bodies stand at
+ * their centres of mass. What MJCF does not have is named in a comment.
+ */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "math/quat.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stiction/io.h>
+
+#include "base/base.h"
+
+typedef struct Writer {
+    FILE *out;
+    const st_Scene *scene;
+    int *parent,
+        *joint; /* of each body: the body and the joint (from 1) that it hangs on; -1: not placed, 0: the world */
+    bool *used; /* of each joint: it is in the tree                             */
+    char *left; /* what was not written, one a line; malloc'd */
+} Writer;
+
+static void note(Writer *w, const char *format, ...) STI_PRINTF(2, 3);
+static void note(Writer *w, const char *format, ...)
+{
+    char line[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    const size_t used = w->left != NULL ? strlen(w->left) : 0;
+    char *grown = realloc(w->left, used + strlen(line) + 2);
+    if (grown == NULL) return;
+    w->left = grown;
+    snprintf(grown + used, strlen(line) + 2, "%s\n", line);
+}
+
+static void indent(const Writer *w, int depth)
+{
+    fprintf(w->out, "%*s", 2 * depth, "");
+}
+
+/* A name as an attribute: quotes and brackets are escaped. */
+static void put_name(const Writer *w, const char *key, const char *name, const char *behind)
+{
+    fprintf(w->out, " %s=\"", key);
+    for (const char *c = name; *c != '\0'; c++)
+        switch (*c) {
+        case '"':
+            fputs("&quot;", w->out);
+            break;
+        case '&':
+            fputs("&amp;", w->out);
+            break;
+        case '<':
+            fputs("&lt;", w->out);
+            break;
+        default:
+            fputc(*c, w->out);
+        }
+    fprintf(w->out, "%s\"", behind);
+}
+
+static void put_number(const Writer *w, const char *key, double x)
+{
+    fprintf(w->out, " %s=\"%.17g\"", key, x);
+}
+
+static void put_vector(const Writer *w, const char *key, st_Vec3 v)
+{
+    fprintf(w->out, " %s=\"%.17g %.17g %.17g\"", key, v.x, v.y, v.z);
+}
+
+static void put_pose(const Writer *w, st_Pose pose)
+{
+    if (norm(pose.p) > 0) put_vector(w, "pos", pose.p);
+    if (pose.q.x != 0 || pose.q.y != 0 || pose.q.z != 0)
+        fprintf(w->out, " quat=\"%.17g %.17g %.17g %.17g\"", pose.q.w, pose.q.x, pose.q.y, pose.q.z);
+}
+
+static st_BodyDef body_of(const Writer *w, int b)
+{
+    st_BodyDef def = st_body_def();
+    st_scene_body(w->scene, (st_BodyId){b}, &def);
+    if (b == 0) def.pose = pose_identity();
+    return def;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------ */
+
+static void put_shape(Writer *w, int k, int depth)
+{
+    st_ShapeDef s;
+    if (st_scene_shape(w->scene, (st_ShapeId){k}, &s, NULL) != ST_OK) return;
+    const bool points = s.type == ST_SHAPE_HULL || s.type == ST_SHAPE_MESH;
+    static const char *const types[ST_N_SHAPE_TYPES] = {
+        [ST_SHAPE_SPHERE] = "sphere",   [ST_SHAPE_BOX] = "box",           [ST_SHAPE_PLANE] = "plane",
+        [ST_SHAPE_CAPSULE] = "capsule", [ST_SHAPE_CYLINDER] = "cylinder", [ST_SHAPE_ELLIPSOID] = "ellipsoid",
+        [ST_SHAPE_HULL] = "mesh",       [ST_SHAPE_MESH] = "mesh"};
+    if (types[s.type] == NULL) {
+        note(w, "shape \"%.80s\": a %s has no geom", s.name, st_shape_type_name(s.type));
+        return;
+    }
+    indent(w, depth);
+    fprintf(w->out, "<geom type=\"%s\"", types[s.type]);
+    put_pose(w, s.pose);
+    if (points) fprintf(w->out, " mesh=\"mesh%d\"", k);
+    if (s.type == ST_SHAPE_SPHERE) put_number(w, "size", s.radius);
+    if (s.type == ST_SHAPE_PLANE) fputs(" size=\"0 0 1\"", w->out);
+    if (s.type == ST_SHAPE_BOX || s.type == ST_SHAPE_ELLIPSOID) put_vector(w, "size", s.half);
+    if (s.type == ST_SHAPE_CAPSULE || s.type == ST_SHAPE_CYLINDER)
+        fprintf(w->out, " size=\"%.17g %.17g\"", s.radius, s.length / 2);
+    fprintf(w->out, " mass=\"0\" friction=\"%.17g %.17g %.17g\"", s.mu, s.spinning, s.rolling);
+    if (s.rolling > 0 || s.spinning > 0) fprintf(w->out, " condim=\"%d\"", s.rolling > 0 ? 6 : 4);
+    if (s.groups != 1 || s.mask != UINT32_MAX)
+        fprintf(w->out, " contype=\"%u\" conaffinity=\"%u\"", s.groups & 0x7fffffffu, s.mask & 0x7fffffffu);
+    fputs("/>\n", w->out);
+}
+
+static void put_shapes(Writer *w, int body, int depth)
+{
+    for (int k = 1; k <= st_scene_shape_count(w->scene); k++) {
+        st_ShapeDef s;
+        st_BodyId owner;
+        if (st_scene_shape(w->scene, (st_ShapeId){k}, &s, &owner) == ST_OK && owner.index1 == body)
+            put_shape(w, k, depth);
+    }
+}
+
+static void put_assets(const Writer *w)
+{
+    bool any = false;
+    for (int k = 1; k <= st_scene_shape_count(w->scene); k++) {
+        st_ShapeDef s;
+        if (st_scene_shape(w->scene, (st_ShapeId){k}, &s, NULL) != ST_OK) continue;
+        if (s.type != ST_SHAPE_HULL && s.type != ST_SHAPE_MESH) continue;
+        if (!any) fputs("  <asset>\n", w->out);
+        any = true;
+        fprintf(w->out, "    <mesh name=\"mesh%d\" inertia=\"convex\" vertex=\"", k);
+        for (int i = 0; i < s.n_points; i++)
+            fprintf(w->out, "%s%.9g %.9g %.9g", i > 0 ? " " : "", s.points[i].x, s.points[i].y, s.points[i].z);
+        fputs("\"/>\n", w->out);
+    }
+    if (any) fputs("  </asset>\n", w->out);
+}
+
+/* ---- bodies and joints ------------------------------------------------------------------------------- */
+
+static bool in_tree_type(st_JointType type)
+{
+    return type == ST_JOINT_FIXED || type == ST_JOINT_BALL || type == ST_JOINT_REVOLUTE || type == ST_JOINT_PRISMATIC ||
+           type == ST_JOINT_CYLINDRICAL || type == ST_JOINT_UNIVERSAL;
+}
+
+/* Bodies that stand are the world's; the others hang on the first joint that reaches them. */
+static void find_tree(const Writer *w)
+{
+    const int n = st_scene_body_count(w->scene) + 1;
+    w->parent[0] = 0;
+    for (int b = 1; b < n; b++)
+        if (body_of(w, b).fixed) w->parent[b] = 0;
+    for (;;) {
+        bool grown = false;
+        for (int j = 1; j <= st_scene_joint_count(w->scene); j++) {
+            st_JointDef joint;
+            if (st_scene_joint(w->scene, (st_JointId){j}, &joint) != ST_OK || w->used[j] || !in_tree_type(joint.type))
+                continue;
+            const int a = joint.a.index1, b = joint.b.index1;
+            if ((w->parent[a] >= 0) == (w->parent[b] >= 0)) continue;
+            const int child = w->parent[a] >= 0 ? b : a;
+            w->parent[child] = child == b ? a : b;
+            w->joint[child] = j;
+            w->used[j] = grown = true;
+        }
+        if (grown) continue;
+        int root = 1; /* nothing more hangs on what is there: the next one is free */
+        while (root < n && w->parent[root] >= 0)
+            root++;
+        if (root == n) return;
+        w->parent[root] = 0;
+    }
+}
+
+/* The joint of a body in the frame of the body. sign: -1 where the body is the joint's a. */
+static void put_joint(Writer *w, int body, int depth)
+{
+    st_JointDef j;
+    if (w->joint[body] == 0) {
+        indent(w, depth);
+        fputs("<freejoint/>\n", w->out);
+        return;
+    }
+    if (st_scene_joint(w->scene, (st_JointId){w->joint[body]}, &j) != ST_OK || j.type == ST_JOINT_FIXED) return;
+    const st_Pose pose = body_of(w, body).pose;
+    const double sign = j.b.index1 == body ? 1 : -1;
+    const st_Vec3 point = rotate_back(pose.q, sub(j.point, pose.p));
+    const st_Vec3 axis = scale(sign, rotate_back(pose.q, j.axis)), axis_b = scale(sign, rotate_back(pose.q, j.axis_b));
+    const bool two = j.type == ST_JOINT_CYLINDRICAL || j.type == ST_JOINT_UNIVERSAL;
+    const bool slides = j.type == ST_JOINT_PRISMATIC || (two && j.coordinate == ST_COORDINATE_DISPLACEMENT);
+    for (int k = 0; k < (two ? 2 : 1); k++) {
+        const bool slide = j.type == ST_JOINT_CYLINDRICAL ? (k == 0) == slides : slides;
+        const double lower = k == 0 ? j.lower : j.other_lower, upper = k == 0 ? j.upper : j.other_upper;
+        indent(w, depth);
+        fputs("<joint", w->out);
+        put_name(w, "name", j.name, k == 0 ? "" : ".other");
+        fprintf(w->out, " type=\"%s\"", j.type == ST_JOINT_BALL ? "ball" : slide ? "slide" : "hinge");
+        put_vector(w, "pos", point);
+        if (j.type != ST_JOINT_BALL) put_vector(w, "axis", j.type == ST_JOINT_UNIVERSAL && k == 1 ? axis_b : axis);
+        if (j.type != ST_JOINT_BALL && (isfinite(lower) || isfinite(upper)))
+            fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(lower) ? lower : -1e6, isfinite(upper) ? upper : 1e6);
+        if (k == 0 && j.type != ST_JOINT_BALL) {
+            if (j.damping > 0) put_number(w, "damping", j.damping);
+            if (j.stiffness > 0) put_number(w, "stiffness", j.stiffness);
+            if (j.stiffness > 0 && isfinite(j.rest) && j.rest != 0) put_number(w, "springref", j.rest);
+            if (j.armature > 0) put_number(w, "armature", j.armature);
+            if (j.friction > 0) put_number(w, "frictionloss", j.friction);
+        }
+        fputs("/>\n", w->out);
+    }
+}
+
+static void put_body(Writer *w, int b, int depth)
+{
+    const st_BodyDef def = body_of(w, b);
+    const st_Pose above = body_of(w, w->parent[b]).pose;
+    const st_Pose pose = {rotate_back(above.q, sub(def.pose.p, above.p)),
+                          quat_product(quat_conjugate(above.q), def.pose.q)};
+    double mass;
+    st_Mat3 I;
+    indent(w, depth);
+    fputs("<body", w->out);
+    put_name(w, "name", def.name, "");
+    put_pose(w, pose);
+    if (def.gravity != 1) put_number(w, "gravcomp", 1 - def.gravity);
+    fputs(">\n", w->out);
+    if (!def.fixed) {
+        if (def.locks != 0) note(w, "body \"%.80s\": locked degrees of freedom", def.name);
+        if (norm(def.velocity) > 0 || norm(def.spin) > 0)
+            note(w, "body \"%.80s\": its velocity at the start", def.name);
+        if (st_scene_body_mass(w->scene, (st_BodyId){b}, &mass, &I, NULL) == ST_OK) {
+            indent(w, depth + 1);
+            fprintf(w->out,
+                    "<inertial pos=\"0 0 0\" mass=\"%.17g\" fullinertia=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n",
+                    mass, I.m[0], I.m[4], I.m[8], I.m[1], I.m[2], I.m[5]);
+        }
+        put_joint(w, b, depth + 1);
+    }
+    put_shapes(w, b, depth + 1);
+    for (int c = 1; c <= st_scene_body_count(w->scene); c++)
+        if (w->parent[c] == b && c != b) put_body(w, c, depth + 1);
+    indent(w, depth);
+    fputs("</body>\n", w->out);
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------------- */
+
+static void put_equalities(Writer *w)
+{
+    fputs("  <equality>\n", w->out);
+    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
+        st_JointDef j, a, b;
+        if (w->used[k] || st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK) continue;
+        if (j.type == ST_JOINT_GEAR && st_scene_joint(w->scene, j.joint_a, &a) == ST_OK &&
+            st_scene_joint(w->scene, j.joint_b, &b) == ST_OK) {
+            fputs("    <joint", w->out);
+            put_name(w, "joint1", a.name, "");
+            put_name(w, "joint2", b.name, "");
+            fprintf(w->out, " polycoef=\"0 %.17g 0 0 0\"/>\n", j.ratio);
+        } else if (j.type == ST_JOINT_BALL || j.type == ST_JOINT_FIXED || j.type == ST_JOINT_REVOLUTE) {
+            const st_BodyDef one = body_of(w, j.a.index1), two = body_of(w, j.b.index1);
+            /* a hinge that closes a loop: two points of its axis */
+            for (int end = 0; end < (j.type == ST_JOINT_REVOLUTE ? 2 : 1); end++) {
+                const st_Vec3 at = add(j.point, scale(0.1 * end, j.axis));
+                fprintf(w->out, "    <%s", j.type == ST_JOINT_FIXED ? "weld" : "connect");
+                put_name(w, "body1", j.a.index1 == 0 ? "world" : one.name, "");
+                put_name(w, "body2", j.b.index1 == 0 ? "world" : two.name, "");
+                if (j.type != ST_JOINT_FIXED) put_vector(w, "anchor", rotate_back(one.pose.q, sub(at, one.pose.p)));
+                fputs("/>\n", w->out);
+            }
+        } else if (j.type != ST_JOINT_TENDON) {
+            note(w, "joint \"%.80s\": a %s joint beside the tree", j.name, st_joint_type_name(j.type));
+        }
+    }
+    fputs("  </equality>\n", w->out);
+}
+
+static void put_tendons(Writer *w)
+{
+    bool any = false;
+    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
+        st_JointDef j, part;
+        if (st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK || j.type != ST_JOINT_TENDON) continue;
+        if (j.path[0].kind != ST_TENDON_JOINT) {
+            note(w, "tendon \"%.80s\": a path over points", j.name);
+            continue;
+        }
+        if (!any) fputs("  <tendon>\n", w->out);
+        any = true;
+        fputs("    <fixed", w->out);
+        put_name(w, "name", j.name, "");
+        if (isfinite(j.lower) && isfinite(j.upper)) fprintf(w->out, " range=\"%.17g %.17g\"", j.lower, j.upper);
+        if (j.stiffness > 0) fprintf(w->out, " stiffness=\"%.17g\" springlength=\"%.17g\"", j.stiffness, j.rest);
+        if (j.damping > 0) put_number(w, "damping", j.damping);
+        if (j.friction > 0) put_number(w, "frictionloss", j.friction);
+        fputs(">", w->out);
+        for (int i = 0; i < j.n_path; i++)
+            if (st_scene_joint(w->scene, j.path[i].joint, &part) == ST_OK) {
+                fputs("<joint", w->out);
+                put_name(w, "joint", part.name, "");
+                fprintf(w->out, " coef=\"%.17g\"/>", j.path[i].coefficient);
+            }
+        fputs("</fixed>\n", w->out);
+    }
+    if (any) fputs("  </tendon>\n", w->out);
+}
+
+static void put_actuators(Writer *w)
+{
+    fputs("  <actuator>\n", w->out);
+    for (int k = 1; k <= st_scene_joint_count(w->scene); k++) {
+        st_JointDef j;
+        if (st_scene_joint(w->scene, (st_JointId){k}, &j) != ST_OK || j.motor.type == ST_MOTOR_NONE) continue;
+        const st_MotorDef *m = &j.motor;
+        const bool tendon = j.type == ST_JOINT_TENDON;
+        const double wanted = m->offset + m->target;
+        if (m->profile.type != ST_PROFILE_CONSTANT || m->type == ST_MOTOR_MOTION ||
+            (m->type == ST_MOTOR_SPEED && !(m->damping > 0)) || (!w->used[k] && !tendon)) {
+            note(w, "joint \"%.80s\": its %s motor", j.name, st_motor_type_name(m->type));
+            continue;
+        }
+        const double gain = m->type == ST_MOTOR_POSITION ? m->stiffness : m->type == ST_MOTOR_SPEED ? m->damping : 1;
+        fputs("    <general", w->out);
+        put_name(w, "name", j.name, ".motor");
+        put_name(w, tendon ? "tendon" : "joint", j.name, "");
+        fprintf(w->out, " gainprm=\"%.17g\" biastype=\"affine\" biasprm=\"%.17g %.17g %.17g\"", gain, gain * wanted,
+                m->type == ST_MOTOR_POSITION ? -m->stiffness : 0.0, m->type == ST_MOTOR_FORCE ? 0.0 : -m->damping);
+        if (isfinite(m->max_force))
+            fprintf(w->out, " forcerange=\"%.17g %.17g\"", m->mid_force - m->max_force, m->mid_force + m->max_force);
+        fputs("/>\n", w->out);
+    }
+    fputs("  </actuator>\n", w->out);
+}
+
+static void put_all(Writer *w, const st_SystemDef *def, const char *name)
+{
+    const st_Scene *scene = w->scene;
+    fputs("<mujoco", w->out);
+    put_name(w, "model", name != NULL ? name : "scene", "");
+    fputs(">\n  <compiler angle=\"radian\" autolimits=\"true\"/>\n  <option", w->out);
+    put_number(w, "timestep", def->h);
+    put_vector(w, "gravity", def->gravity);
+    if (def->medium.density > 0) put_number(w, "density", def->medium.density);
+    if (def->medium.viscosity > 0) put_number(w, "viscosity", def->medium.viscosity);
+    if (norm(def->medium.wind) > 0) put_vector(w, "wind", def->medium.wind);
+    fputs("/>\n", w->out);
+    put_assets(w);
+    fputs("  <worldbody>\n", w->out);
+    put_shapes(w, 0, 2);
+    for (int b = 1; b <= st_scene_body_count(scene); b++)
+        if (w->parent[b] == 0) put_body(w, b, 2);
+    fputs("  </worldbody>\n", w->out);
+    put_equalities(w);
+    put_tendons(w);
+    put_actuators(w);
+    if (st_scene_spring_count(scene) > 0) note(w, "%d springs", st_scene_spring_count(scene));
+    if (st_scene_force_count(scene) > 0) note(w, "%d forces", st_scene_force_count(scene));
+    fputs("</mujoco>\n", w->out);
+}
+
+st_Status st_scene_write_mjcf(const st_Scene *scene, const st_SystemDef *def, const char *name, char **text,
+                              char **remarks, st_Error *err)
+{
+    if (scene == NULL || def == NULL || text == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_scene_write_mjcf: scene, def and text must be given");
+    const size_t bodies = (size_t)st_scene_body_count(scene) + 1, joints = (size_t)st_scene_joint_count(scene) + 1;
+    Writer w = {.scene = scene};
+    size_t size = 0;
+    *text = NULL;
+    if (remarks != NULL) *remarks = NULL;
+    w.parent = malloc(bodies * sizeof *w.parent);
+    w.joint = calloc(bodies, sizeof *w.joint);
+    w.used = calloc(joints, sizeof *w.used);
+    w.out = open_memstream(text, &size);
+    bool fine = w.parent != NULL && w.joint != NULL && w.used != NULL && w.out != NULL;
+    for (size_t b = 0; b < bodies && fine; b++)
+        w.parent[b] = -1;
+    if (fine) {
+        find_tree(&w);
+        put_all(&w, def, name);
+        fine = ferror(w.out) == 0;
+    }
+    if (w.out != NULL && fclose(w.out) != 0) fine = false;
+    free(w.parent);
+    free(w.joint);
+    free(w.used);
+    if (remarks != NULL && fine) {
+        *remarks = w.left != NULL ? w.left : calloc(1, 1);
+        w.left = NULL;
+    }
+    free(w.left);
+    if (fine) return ST_OK;
+    free(*text);
+    *text = NULL;
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a file of %zu bodies", bodies - 1);
+}

@@ -1,0 +1,10 @@
+/* import/xacro.h -- URDF with macros. */
+#ifndef STI_XACRO_H
+#define STI_XACRO_H
+
+#include "base/base.h"
+
+/* The text that the program xacro makes of a file; malloc'd. */
+st_Status sti_xacro_expand(const char *path, char **text, size_t *length, st_Error *err);
+
+#endif
