@@ -120,14 +120,17 @@ static bool judge(const SolvedFile *solved, const double *r, SolveResult *result
 static bool proved_impossible(const SolvedFile *solved, const Work *work, SolveResult *result)
 {
     double margin = 0;
-    if (solved->friction == NULL) {
-        if (work->solver != NULL || work->lcp_info.outcome != ST_LCP_NO_SOLUTION) return false;
-        snprintf(result->message, sizeof result->message, "there is no solution: every complementary basis was tried");
-        return true;
+    const char *why = "a ray shows that normal velocities >= 0, momentum and equality rows contradict each other";
+    if (solved->friction == NULL && work->solver == NULL) {
+        if (work->lcp_info.outcome != ST_LCP_NO_SOLUTION) return false;
+        why = "every complementary basis was tried, or a ray found";
+    } else if (solved->friction == NULL) {
+        if (st_lcp_contradiction(&solved->file->lcp, &margin, NULL) != ST_OK || margin <= 0) return false;
+        why = "a ray shows that M z + q >= 0 has no solution z >= 0";
+    } else if (st_friction_contradiction(&solved->file->friction, &margin, NULL) != ST_OK || margin <= 0) {
+        return false;
     }
-    if (st_friction_contradiction(&solved->file->friction, &margin, NULL) != ST_OK || margin <= 0) return false;
-    snprintf(result->message, sizeof result->message,
-             "there is no solution: normal directions that no impulse can push apart approach each other");
+    snprintf(result->message, sizeof result->message, "there is no solution: %s", why);
     return true;
 }
 

@@ -80,10 +80,14 @@ ST_API st_Status st_friction_error(st_Friction *friction, const double *r, doubl
  * Lanczos' method. A value below 0 proves that the matrix is not positive semi-definite.            */
 ST_API st_Status st_friction_lowest(const st_FrictionProblem *problem, double *relative, st_Error *err);
 
-/* Is there a proof that no solution exists: y >= 0 on the normals with q . y < 0 that no impulse of the cones
- * can push against (r . W'y <= 0 for all r in K)? *margin is -q.y / (|q| |y|) of the proof, or 0: none found,
- * which proves nothing. For local problems without equality rows; else 0.                            */
+/* Is there a proof that no solution exists? It is a ray: y >= 0 on the normals, and numbers for momentum and equality
+ * rows, such that the conditions "normal velocities are >= 0", "momentum and equality rows hold", multiplied by them
+ * and added up, contradict each other for every r in K (src/solve/ray.c). For all forms. *margin is how clearly, from 0
+ * to 1; 0: none found, which proves nothing.                                                              */
 ST_API st_Status st_friction_contradiction(const st_FrictionProblem *problem, double *margin, st_Error *err);
+/* The same for a complementarity problem: y with M'y <= 0 and q . y < 0, y >= 0; free rows: of any sign, and
+ * (M'y)_j = 0 for free columns.                                                                      */
+ST_API st_Status st_lcp_contradiction(const st_LcpProblem *problem, double *margin, st_Error *err);
 
 /* A step problem in the FCLIB layout. It is global if the step problem has only contacts and rigid joints. Otherwise,
  * or on request, it is local, with joints, springs and compliance folded into W and q. Frictionless contacts get mu = 0

@@ -276,6 +276,40 @@ static void test_equality_rows(void **state)
 
 /* ------------------------------------------------------------------ problems without a solution */
 
+static bool has_ray(const st_FrictionProblem *p)
+{
+    double margin;
+    st_Error err = {0};
+    check_ok(st_friction_contradiction(p, &margin, &err), err);
+    return margin > 0.0;
+}
+
+/* Rays of complementarity problems: -z - 1 >= 0; the skew pair -z_1 - 1 >= 0, z_0 - 1 >= 0; the same with the first row
+ * free. And problems with solutions have none.                                                      */
+static void test_rays_of_complementarity_problems(void **state)
+{
+    (void)state;
+    static Made m;
+    const double diagonal[4] = {-1, 0, 0, 1}, skew[4] = {0, -1, 1, 0};
+    const double q[3][2] = {{-1, 1}, {-1, -1}, {1, 1}};
+    const bool first[2] = {true, false};
+    for (int k = 0; k < 5; k++) {
+        const st_LcpProblem p = {.n = 2,
+                                 .M = put_matrix(&m, 0, 2, 2, k == 0 || k == 3 ? diagonal : skew),
+                                 .q = k == 0  ? q[0]
+                                      : k < 3 ? q[1]
+                                              : q[2],
+                                 .free = k == 2 ? first : NULL};
+        double margin, z[2];
+        st_LcpInfo info;
+        st_Error err = {0};
+        check_ok(st_lcp_contradiction(&p, &margin, &err), err);
+        assert_int_equal(margin > 0.0, k < 3);
+        check_ok(st_lcp_solve(&p, 1e-8, z, &info, &err), err);
+        assert_int_equal(info.outcome, k < 3 ? ST_LCP_NO_SOLUTION : ST_LCP_SOLVED);
+    }
+}
+
 /* One contact in the plane: no stick, slip or open state fits (issue: answered with r = 9.1e17). */
 static void test_no_solution_in_the_plane(void **state)
 {
@@ -321,6 +355,9 @@ static void test_ball_between_closing_walls(void **state)
                 m.problem.H = put_matrix(&m, 1, 3, 6, H);
             }
             assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+            assert_true(has_ray(&m.problem));
+            m.q[3] = 2.0 * speed; /* one wall goes away faster than the other comes */
+            assert_false(has_ray(&m.problem));
         }
 }
 
@@ -350,9 +387,11 @@ static void test_contradictory_joints(void **state)
         m.b[1] = speed;
         m.f[1] = -speed;
         assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+        assert_true(has_ray(&m.problem));
     }
     m.b[0] = m.b[1]; /* they agree: one is redundant */
     assert_true(solve_all(&m.problem, 1e-8) >= 4);
+    assert_false(has_ray(&m.problem));
 
     /* The same in a local problem: R = 0 and V = 0 leave s alone. */
     static Made local;
@@ -364,6 +403,7 @@ static void test_contradictory_joints(void **state)
     local.problem.V = put_matrix(&local, 1, 2, 1, none);
     local.problem.R = put_matrix(&local, 2, 1, 1, none);
     assert_int_equal(solve_all(&local.problem, 1e-8), 0);
+    assert_true(has_ray(&local.problem));
 }
 
 /* ------------------------------------------------------------------ large coefficients */
@@ -435,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_local_claims),
         cmocka_unit_test(test_global_claims),
         cmocka_unit_test(test_equality_rows),
+        cmocka_unit_test(test_rays_of_complementarity_problems),
         cmocka_unit_test(test_no_solution_in_the_plane),
         cmocka_unit_test(test_ball_between_closing_walls),
         cmocka_unit_test(test_contradictory_joints),

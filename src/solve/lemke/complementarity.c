@@ -43,7 +43,7 @@ typedef enum Verdict { SOLVES, EXCLUDED, UNDECIDED } Verdict;
 
 #define BAD(...) sti_fail(err, ST_ERR_ARGUMENT, __VA_ARGS__)
 
-static st_Status check(const st_LcpProblem *p, st_Error *err)
+st_Status sti_lcp_check(const st_LcpProblem *p, st_Error *err)
 {
     if (p == NULL) return BAD("the complementarity problem is NULL");
     if (p->n < 0) return BAD("n is %d, must be >= 0", p->n);
@@ -328,6 +328,10 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
     if (!(info->error <= tolerance)) enumerate(p, work, tolerance, z, w, info);
     if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION)
         STI_TRY(follow(p, &after_lemke, work->contact, tolerance, z, work->z, w, info, err));
+    double margin = 0.0;
+    if (!(info->error <= tolerance) && info->outcome != ST_LCP_NO_SOLUTION && !is_cancelled(p))
+        STI_TRY(st_lcp_contradiction(p, &margin, err));
+    if (margin > 0.0) info->outcome = ST_LCP_NO_SOLUTION;
     st_LcpError judged; /* the last word, with every digit */
     STI_TRY(st_lcp_error(p, z, NULL, &judged, err));
     info->error = judged.error;
@@ -337,7 +341,7 @@ static st_Status solve(const st_LcpProblem *p, sti_Lcp *lcp, Work *work, double 
 
 st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z, st_LcpInfo *info, st_Error *err)
 {
-    STI_TRY(check(problem, err));
+    STI_TRY(sti_lcp_check(problem, err));
     if (!(tolerance > 0.0)) return BAD("tolerance is %g, must be > 0", tolerance);
     if (z == NULL && problem->n > 0) return BAD("z is NULL, expected room for %d numbers", problem->n);
     st_LcpInfo found = {0};
@@ -376,7 +380,7 @@ st_Status st_lcp_solve(const st_LcpProblem *problem, double tolerance, double *z
 
 st_Status st_lcp_residual(const st_LcpProblem *problem, const double *z, double *error, st_Error *err)
 {
-    STI_TRY(check(problem, err));
+    STI_TRY(sti_lcp_check(problem, err));
     if (error == NULL || (z == NULL && problem->n > 0)) return BAD("z or the error's destination is NULL");
     for (int i = 0; i < problem->n; i++)
         if (!isfinite(z[i])) return BAD("z[%d] is %g, must be finite", i, z[i]);

@@ -47,6 +47,10 @@ void sti_lcp_destroy(sti_Lcp *lcp); /* NULL is fine */
 st_Status sti_lcp_solve(sti_Lcp *lcp, const sti_LcpProblem *problem, int first, int last, double *z, sti_LcpInfo *info,
                         st_Error *err);
 
+/* ST_OK when sizes, indices and numbers of a problem at the public door make sense; else which one does not. */
+struct st_LcpProblem;
+st_Status sti_lcp_check(const struct st_LcpProblem *problem, st_Error *err);
+
 /* 2^k nearest to 1/sqrt(a): what to scale by, for a diagonal entry a > 0. */
 double sti_lcp_scale(double a);
 

@@ -1,0 +1,341 @@
+/* ray.c -- proofs that a problem has no solution.
+ *
+ * Every solution of a friction problem satisfies linear conditions: r is in K, normal velocities are >= 0, momentum and
+ * equality rows hold. With the unknowns x (r, and where there are any v and l, which are free) they are
+ *
+ *     (B x + c)_i >= 0 (normals)  or  = 0 (momentum, equality rows),       r in K
+ *
+ * and cannot all hold if there is a ray d (Farkas' lemma for cones)
+ *
+ *     d_i >= 0 on the normals,   c . d < 0,   -(B'd) in K* for r,   (B'd)_j = 0 for free x_j:
+ *
+ * multiply the conditions by d and add them up. The same holds for complementarity problems, where K is z >= 0. A ray
+ * is what is left of the conditions when x violates them as little as possible: minimise the sum of squares of the
+ * violations d, that is
+ *
+ *     K ∋ r _|_ -(B'd)_r ∈ K*,   (B'd)_free = 0,      0 <= d_i _|_ d_i + (B x + c)_i >= 0  or  d_i + (B x + c)_i = 0,
+ *
+ * a monotone problem of cones that our own interior point method solves. What it finds is then checked on its own, in
+ * double-double arithmetic. Not to find a ray proves nothing: there are problems with velocities that all are >= 0 and
+ * without a solution.
+ */
+#include "math/double_double.h"
+#include "problem/law.h"
+#include "solve/lemke/lcp.h"
+
+#include <stiction/friction.h>
+
+/* How far B'd may be outside, against its own terms, and how clearly c . d must be negative, against |c||d|. */
+static const double proof_slack = 1e-8, proof_margin = 1e-6;
+/* The problem is solved by proximal steps (newton.c), with this on the diagonal of x: B'd becomes `regular` times the
+ * change of x, which vanishes.                                                                       */
+static const double regular = 1e-2;
+enum { ROUNDS = 12, STEPS = 100 };
+
+typedef struct Conditions {
+    st_Allocator allocator;
+    int rows, columns, n_contacts; /* contacts: of the columns alone                                  */
+    int64_t n, capacity;
+    int *i, *j;
+    double *x;
+    double *c;              /* rows                                                                   */
+    bool *equality;         /* rows                                                                   */
+    st_ContactLaw *contact; /* columns, then rows: the laws of the monotone problem                   */
+    double *scale;          /* rows, then columns                                                     */
+} Conditions;
+
+static void conditions_release(Conditions *k)
+{
+    const int64_t size = (int64_t)k->rows + k->columns + 1;
+    sti_free(&k->allocator, k->i, k->capacity, sizeof *k->i);
+    sti_free(&k->allocator, k->j, k->capacity, sizeof *k->j);
+    sti_free(&k->allocator, k->x, k->capacity, sizeof *k->x);
+    sti_free(&k->allocator, k->c, size, sizeof *k->c);
+    sti_free(&k->allocator, k->equality, size, sizeof *k->equality);
+    sti_free(&k->allocator, k->contact, size, sizeof *k->contact);
+    sti_free(&k->allocator, k->scale, size, sizeof *k->scale);
+}
+
+static st_Status conditions_reserve(Conditions *k, int rows, int columns, int64_t entries, st_Error *err)
+{
+    const int64_t size = (int64_t)rows + columns + 1;
+    *k = (Conditions){.allocator = st_default_allocator(), .rows = rows, .columns = columns, .capacity = entries + 1};
+    k->i = sti_alloc(&k->allocator, k->capacity, sizeof *k->i);
+    k->j = sti_alloc(&k->allocator, k->capacity, sizeof *k->j);
+    k->x = sti_alloc(&k->allocator, k->capacity, sizeof *k->x);
+    k->c = sti_alloc(&k->allocator, size, sizeof *k->c);
+    k->equality = sti_alloc(&k->allocator, size, sizeof *k->equality);
+    k->contact = sti_alloc(&k->allocator, size, sizeof *k->contact);
+    k->scale = sti_alloc(&k->allocator, size, sizeof *k->scale);
+    if (k->i != NULL && k->j != NULL && k->x != NULL && k->c != NULL && k->equality != NULL && k->contact != NULL &&
+        k->scale != NULL)
+        return ST_OK;
+    conditions_release(k);
+    return sti_fail(err, ST_ERR_MEMORY, "out of memory: conditions of %d rows", rows);
+}
+
+static void put(Conditions *k, int row, int column, double value)
+{
+    if (value == 0.0) return;
+    k->i[k->n] = row;
+    k->j[k->n] = column;
+    k->x[k->n++] = value;
+}
+
+/* A, or its transpose, with its corner at (row, column). */
+static void put_matrix(Conditions *k, const st_Sparse *A, bool transposed, double sign, int row, int column)
+{
+    for (int j = 0; j < A->n_cols; j++)
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++)
+            put(k, row + (transposed ? j : A->i[e]), column + (transposed ? A->i[e] : j), sign * A->x[e]);
+}
+
+static st_ContactLaw free_row(int first)
+{
+    return (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = -INFINITY, .hi = INFINITY};
+}
+
+/* Rows: normals, then (global: momentum,) equality rows. Columns: r, v, l. */
+static st_Status conditions_of_friction(Conditions *k, const st_FrictionProblem *p, st_Error *err)
+{
+    const bool global = p->form == ST_FORM_GLOBAL;
+    const int n_c = p->n_contacts, n_r = p->dim * n_c, n_v = global ? p->n_v : 0, dim = p->dim;
+    const st_Sparse *all[] = {&p->W, &p->V, &p->V, &p->R, &p->M, &p->H, &p->H, &p->G, &p->G};
+    int64_t entries = 0;
+    for (int m = 0; m < 9; m++)
+        entries += all[m]->p != NULL ? all[m]->p[all[m]->n_cols] : 0;
+    STI_TRY(conditions_reserve(k, n_c + n_v + p->n_l, n_r + n_v + p->n_l, entries, err));
+    for (int j = 0; j < (global ? n_r : p->W.n_cols); j++) { /* normal velocities */
+        const st_Sparse *A = global ? &p->H : &p->W;
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++) {
+            if (global && j % dim == 0) put(k, j / dim, n_r + A->i[e], A->x[e]);
+            if (!global && A->i[e] % dim == 0) put(k, A->i[e] / dim, j, A->x[e]);
+        }
+    }
+    for (int c = 0; c < n_c; c++) {
+        k->c[c] = (global ? p->w : p->q)[dim * c];
+        k->contact[k->n_contacts++] = (st_ContactLaw){.law = ST_LAW_CONE,
+                                                      .dim = dim,
+                                                      .first = dim * c,
+                                                      .mu = p->mu[c],
+                                                      .mu_roll = dim >= 5 ? p->mu_roll[c] : 0.0,
+                                                      .mu_spin = dim == 4 || dim == 6 ? p->mu_spin[c] : 0.0};
+    }
+    for (int j = n_r; j < k->columns; j++)
+        k->contact[k->n_contacts++] = free_row(j);
+    for (int i = n_c; i < k->rows; i++)
+        k->equality[i] = true;
+    if (global) {
+        put_matrix(k, &p->M, false, 1.0, n_c, n_r);
+        put_matrix(k, &p->H, false, -1.0, n_c, 0);
+        for (int i = 0; i < n_v; i++)
+            k->c[n_c + i] = -p->f[i];
+    }
+    for (int j = 0; j < p->n_l; j++)
+        k->c[n_c + n_v + j] = global ? p->b[j] : p->s[j];
+    if (p->n_l > 0 && global) {
+        put_matrix(k, &p->G, false, -1.0, n_c, n_r + n_v);
+        put_matrix(k, &p->G, true, 1.0, n_c + n_v, n_r);
+    }
+    if (p->n_l > 0 && !global) {
+        put_matrix(k, &p->V, true, 1.0, n_c, 0);
+        put_matrix(k, &p->R, false, 1.0, n_c, n_r);
+        for (int j = 0; j < p->n_l; j++)
+            for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++)
+                if (p->V.i[e] % dim == 0) put(k, p->V.i[e] / dim, n_r + j, p->V.x[e]);
+    }
+    return ST_OK;
+}
+
+static st_Status conditions_of_lcp(Conditions *k, const st_LcpProblem *p, st_Error *err)
+{
+    STI_TRY(conditions_reserve(k, p->n, p->n, p->M.p[p->n], err));
+    put_matrix(k, &p->M, false, 1.0, 0, 0);
+    for (int i = 0; i < p->n; i++) {
+        k->c[i] = p->q[i];
+        k->equality[i] = p->free != NULL && p->free[i];
+        k->contact[k->n_contacts++] =
+            k->equality[i] ? free_row(i) : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = i};
+    }
+    return ST_OK;
+}
+
+/* Rows of length 1, then the columns of each contact as long as the longest of them. */
+static void find_scales(Conditions *k)
+{
+    double *row = k->scale, *column = k->scale + k->rows;
+    memset(k->scale, 0, (size_t)(k->rows + k->columns) * sizeof *k->scale);
+    for (int64_t e = 0; e < k->n; e++)
+        row[k->i[e]] += k->x[e] * k->x[e];
+    for (int i = 0; i < k->rows; i++)
+        row[i] = row[i] > 0.0 ? 1.0 / sqrt(row[i]) : 1.0;
+    for (int64_t e = 0; e < k->n; e++)
+        column[k->j[e]] += k->x[e] * k->x[e] * row[k->i[e]] * row[k->i[e]];
+    for (int c = 0; c < k->n_contacts; c++) {
+        const st_ContactLaw *contact = &k->contact[c];
+        double most = 0.0;
+        for (int j = contact->first; j < contact->first + contact->dim; j++)
+            most = fmax(most, column[j]);
+        for (int j = contact->first; j < contact->first + contact->dim; j++)
+            column[j] = most > 0.0 ? 1.0 / sqrt(most) : 1.0;
+    }
+}
+
+/* How far -g is from K*, for a contact's part g of B'd. */
+static double dual_gap(const st_ContactLaw *contact, const double *g)
+{
+    sti_Group group[STI_MAX_GROUPS];
+    double least = g[0];
+    if (contact->law == ST_LAW_BOUNDED) return fabs(g[0]);
+    const int n = sti_law_groups(contact, group);
+    for (int k = 0; k < n; k++)
+        least += group[k].mu * sti_group_length(g + group[k].first, group[k].count);
+    return fmax(0.0, least);
+}
+
+/* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. */
+static double check_ray(const Conditions *k, double *ray, sti_Dd *sum, double *size)
+{
+    const double *row = k->scale, *column = k->scale + k->rows;
+    sti_Dd along = sti_dd(0.0);
+    double c_size = 0.0, d_size = 0.0, largest = 0.0, worst = 0.0, most = 0.0;
+    for (int i = 0; i < k->rows; i++)
+        most = fmax(most, fabs(ray[i]));
+    for (int i = 0; i < k->rows; i++) {
+        if ((!k->equality[i] && ray[i] < 0.0) || fabs(ray[i]) < 1e-9 * most) ray[i] = 0.0; /* rounding */
+        c_size += row[i] * row[i] * k->c[i] * k->c[i];
+        d_size += ray[i] * ray[i];
+        ray[i] *= row[i]; /* now of the rows as they are */
+        along = sti_dd_add_product(along, k->c[i], ray[i]);
+    }
+    memset(sum, 0, (size_t)k->columns * sizeof *sum);
+    memset(size, 0, (size_t)k->columns * sizeof *size);
+    for (int64_t e = 0; e < k->n; e++) {
+        sum[k->j[e]] = sti_dd_add_product(sum[k->j[e]], k->x[e], ray[k->i[e]]);
+        size[k->j[e]] += fabs(k->x[e] * ray[k->i[e]]);
+    }
+    for (int c = 0; c < k->n_contacts; c++) {
+        const st_ContactLaw *contact = &k->contact[c];
+        double g[ST_MAX_DIM] = {0};
+        for (int d = 0; d < contact->dim; d++) {
+            const int j = contact->first + d;
+            g[d] = column[j] * sti_dd_value(sum[j]);
+            largest = fmax(largest, column[j] * size[j]);
+        }
+        worst = fmax(worst, dual_gap(contact, g));
+    }
+    const double margin = -sti_dd_value(along) / sqrt(c_size * d_size);
+    if (!(d_size > 1e-12 * k->rows) || !(margin > proof_margin) || !(worst <= proof_slack * largest)) return 0.0;
+    return margin;
+}
+
+/* The monotone problem, by columns: [ regular I, -B' ; B, I ] in scaled rows and columns. */
+static st_Status find_ray(Conditions *k, double *ray, sti_Dd *sum, double *work, double *margin, st_Error *err)
+{
+    const int n = k->columns + k->rows;
+    const int64_t entries = 2 * k->n + n;
+    const st_Allocator *a = &k->allocator;
+    int64_t *p = sti_alloc(a, (int64_t)n + 2, sizeof *p);
+    int *i = sti_alloc(a, entries, sizeof *i);
+    double *x = sti_alloc(a, entries, sizeof *x), *b = sti_alloc(a, n, sizeof *b), *z = sti_alloc(a, n, sizeof *z);
+    st_Status status = ST_OK;
+    if (p == NULL || i == NULL || x == NULL || b == NULL || z == NULL)
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: conditions of %d rows", k->rows);
+    if (status == ST_OK) {
+        const double *row = k->scale, *column = k->scale + k->rows;
+        double size = 0.0;
+        for (int j = 0; j < n; j++)
+            p[j + 2] = 1;
+        for (int64_t e = 0; e < k->n; e++) {
+            p[k->j[e] + 2]++;
+            p[k->columns + k->i[e] + 2]++;
+        }
+        for (int j = 0; j < n; j++)
+            p[j + 2] += p[j + 1];
+        for (int j = 0; j < n; j++) {
+            i[p[j + 1]] = j;
+            x[p[j + 1]++] = j < k->columns ? regular : 1.0;
+        }
+        for (int64_t e = 0; e < k->n; e++) {
+            const double value = row[k->i[e]] * k->x[e] * column[k->j[e]];
+            const int at = k->columns + k->i[e];
+            i[p[k->j[e] + 1]] = at;
+            x[p[k->j[e] + 1]++] = value;
+            i[p[at + 1]] = k->j[e];
+            x[p[at + 1]++] = -value;
+        }
+        for (int r = 0; r < k->rows; r++)
+            size = fmax(size, fabs(row[r] * k->c[r]));
+        for (int r = 0; r < k->rows; r++) {
+            b[k->columns + r] = size > 0.0 ? row[r] * k->c[r] / size : 0.0;
+            k->contact[k->n_contacts + r] =
+                k->equality[r] ? free_row(k->columns + r)
+                               : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = k->columns + r};
+        }
+        const st_LocalProblem local = {
+            .n_r = n, .n_contacts = k->n_contacts + k->rows, .W = {n, n, p, i, x}, .b = b, .contact = k->contact};
+        st_SolverDef def = st_solver_def();
+        st_Solver *solver = NULL;
+        def.name = "ipm";
+        def.tolerance = 1e-12;
+        def.max_iterations = STEPS;
+        status = st_solver_create(&def, &solver, err);
+        for (int round = 0; status == ST_OK && round < ROUNDS && !(*margin > 0.0); round++) {
+            status = st_solver_solve_local(solver, &local, &(st_Solution){.r = z}, NULL, err);
+            if (status != ST_OK) break;
+            for (int j = 0; j < k->columns; j++)
+                b[j] = -regular * z[j];
+            memcpy(ray, z + k->columns, (size_t)k->rows * sizeof *ray);
+            *margin = check_ray(k, ray, sum, work);
+        }
+        st_solver_destroy(solver);
+    }
+    sti_free(a, z, n, sizeof *z);
+    sti_free(a, b, n, sizeof *b);
+    sti_free(a, x, entries, sizeof *x);
+    sti_free(a, i, entries, sizeof *i);
+    sti_free(a, p, (int64_t)n + 2, sizeof *p);
+    return status;
+}
+
+/* The conditions are there; they are released. */
+static st_Status contradiction(Conditions *k, double *margin, st_Error *err)
+{
+    const int64_t n = (int64_t)k->rows + k->columns + 1;
+    double *ray = sti_alloc(&k->allocator, n, sizeof *ray), *size = sti_alloc(&k->allocator, n, sizeof *size);
+    sti_Dd *sum = sti_alloc(&k->allocator, n, sizeof *sum);
+    st_Status status = ST_OK;
+    st_Error ignored = {0};
+    if (ray == NULL || size == NULL || sum == NULL) {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: conditions of %d rows", k->rows);
+    } else {
+        find_scales(k);
+        (void)find_ray(k, ray, sum, size, margin, &ignored); /* no ray is no proof, and no error */
+    }
+    sti_free(&k->allocator, sum, n, sizeof *sum);
+    sti_free(&k->allocator, size, n, sizeof *size);
+    sti_free(&k->allocator, ray, n, sizeof *ray);
+    conditions_release(k);
+    return status;
+}
+
+st_Status st_friction_contradiction(const st_FrictionProblem *problem, double *margin, st_Error *err)
+{
+    Conditions k;
+    STI_TRY(st_friction_check(problem, err));
+    if (margin == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the destination is NULL");
+    *margin = 0.0;
+    STI_TRY(conditions_of_friction(&k, problem, err));
+    return contradiction(&k, margin, err);
+}
+
+st_Status st_lcp_contradiction(const st_LcpProblem *problem, double *margin, st_Error *err)
+{
+    Conditions k;
+    STI_TRY(sti_lcp_check(problem, err));
+    if (margin == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the destination is NULL");
+    *margin = 0.0;
+    if (problem->n == 0) return ST_OK;
+    STI_TRY(conditions_of_lcp(&k, problem, err));
+    return contradiction(&k, margin, err);
+}
