@@ -289,6 +289,7 @@ class StepInfo(NamedTuple):
     penetration: float
     joint_error: float
     impact_gain: float
+    recovery: float
     rebounds_limited: int
     kinetic: float
     potential: float
