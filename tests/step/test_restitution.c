@@ -125,7 +125,7 @@ static void stack_comes_to_rest(void **state)
     }
     check_below(run.info.kinetic, 1e-12);
     for (int k = 0; k < 4; k++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "box%d", k);
         check_close(run_position(&run, name).z, 0.05 + 0.1 * k, 1e-4);
         check_close(run_position(&run, name).x, 0, 1e-4);
@@ -219,7 +219,7 @@ static void chain(void **state)
         }
         double momentum = 0, before = -INFINITY;
         for (int i = 0; i < 6; i++) {
-            char name[8];
+            char name[16];
             snprintf(name, sizeof name, "ball%d", i);
             const double v = run_velocity(&run, name).x;
             momentum += v;
