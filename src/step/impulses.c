@@ -377,31 +377,35 @@ static bool is_on(const st_System *s)
     return s->impulses.stage.spring != NULL;
 }
 
+void sti_contact_impulse(const st_System *s, int c, int kind, sti_ContactImpulse *out)
+{
+    const sti_Assembly *step = &s->step;
+    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const double *r = step->r + step->law[c].first;
+    const int dim = step->law[c].dim;
+    *out = (sti_ContactImpulse){.id = entry->id,
+                                .element = step->chosen[c].element,
+                                .dim = dim,
+                                .a = entry->a,
+                                .b = entry->b,
+                                .shape_a = entry->shape_a,
+                                .shape_b = entry->shape_b,
+                                .point = entry->point,
+                                .normal = entry->normal,
+                                .tangent = entry->tangent,
+                                .gap = entry->gap};
+    memcpy(out->r[kind], r, (size_t)dim * sizeof *r);
+    out->linear[kind] = sti_contact_along(dim, r, entry->normal, entry->tangent);
+    out->angular[kind] = sti_contact_about(dim, r, entry->normal, entry->tangent);
+}
+
 static st_Status take_contacts(const st_System *s, sti_StepImpulses *sum, int kind, st_Error *err)
 {
     const sti_Assembly *step = &s->step;
     STI_TRY(STI_GROW(&s->allocator, sum->contact, sum->capacity, step->n_gaps, err));
     sum->n = step->n_gaps;
-    for (int c = 0; c < step->n_gaps; c++) {
-        const sti_ContactEntry *entry = &step->chosen[c].entry;
-        const double *r = step->r + step->law[c].first;
-        const int dim = step->law[c].dim;
-        sti_ContactImpulse *out = &sum->contact[c];
-        *out = (sti_ContactImpulse){.id = entry->id,
-                                    .element = step->chosen[c].element,
-                                    .dim = dim,
-                                    .a = entry->a,
-                                    .b = entry->b,
-                                    .shape_a = entry->shape_a,
-                                    .shape_b = entry->shape_b,
-                                    .point = entry->point,
-                                    .normal = entry->normal,
-                                    .tangent = entry->tangent,
-                                    .gap = entry->gap};
-        memcpy(out->r[kind], r, (size_t)dim * sizeof *r);
-        out->linear[kind] = sti_contact_along(dim, r, entry->normal, entry->tangent);
-        out->angular[kind] = sti_contact_about(dim, r, entry->normal, entry->tangent);
-    }
+    for (int c = 0; c < step->n_gaps; c++)
+        sti_contact_impulse(s, c, kind, &sum->contact[c]);
     return ST_OK;
 }
 

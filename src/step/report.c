@@ -88,24 +88,9 @@ void sti_relative_velocity(const st_System *system, const double *v, const st_Co
 /* A contact of the step problem of one stage, as a sum over the stages of a step has it. */
 static sti_ContactImpulse contact_of_stage(const st_System *system, int c)
 {
-    const sti_Assembly *step = &system->step;
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
-    const st_ContactLaw *law = &step->law[c];
-    const double *r = step->r + law->first;
-    sti_ContactImpulse out = {.id = entry->id,
-                              .dim = law->dim,
-                              .a = entry->a,
-                              .b = entry->b,
-                              .shape_a = entry->shape_a,
-                              .shape_b = entry->shape_b,
-                              .point = entry->point,
-                              .normal = entry->normal,
-                              .tangent = entry->tangent,
-                              .gap = entry->gap};
-    sti_relative_velocity(system, system->v, law, entry, out.velocity);
-    memcpy(out.r[STI_FINITE], r, (size_t)law->dim * sizeof *r);
-    out.linear[STI_FINITE] = sti_contact_along(law->dim, r, entry->normal, entry->tangent);
-    out.angular[STI_FINITE] = sti_contact_about(law->dim, r, entry->normal, entry->tangent);
+    sti_ContactImpulse out;
+    sti_contact_impulse(system, c, STI_FINITE, &out);
+    sti_relative_velocity(system, system->v, &system->step.law[c], &system->step.chosen[c].entry, out.velocity);
     return out;
 }
 

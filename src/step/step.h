@@ -237,6 +237,8 @@ st_Status sti_stage_loads(const st_System *system, const sti_StageEnds *ends, do
                           st_Error *err);
 st_Vec3 sti_contact_along(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
 st_Vec3 sti_contact_about(int dim, const double *r, st_Vec3 normal, st_Vec3 tangent);
+/* impulses.c: contact c of the step problem at hand with its impulse, as one of this kind; velocity is left 0. */
+void sti_contact_impulse(const st_System *system, int c, int kind, sti_ContactImpulse *out);
 void sti_mass_times(const st_System *system, const double *x, double *out); /* out = M x */
 /* report.c: the time that the finite impulses of the step act for. */
 double sti_force_time(const st_System *system);
