@@ -140,4 +140,19 @@ static inline void check_path(const char *path, const uint8_t *data, size_t size
     st_scene_destroy(scene);
 }
 
+/* A mesh file with this ending, as a hull and as a mesh. */
+static inline void check_mesh(const uint8_t *data, size_t size, const char *ending)
+{
+    char text[512];
+    const char *file = as_file(data, size, ending);
+    for (int mesh = 0; mesh < 2; mesh++) {
+        snprintf(
+            text, sizeof text,
+            "{\"ground\": [{\"type\": \"plane\"}], \"bodies\": [{\"position\": [0, 0, 0.5], \"mass\": 1, \"inertia\": "
+            "[1, 1, 1], \"shapes\": [{\"type\": \"%s\", \"file\": \"%s\"}]}]}",
+            mesh ? "mesh" : "hull", file);
+        check_text((const uint8_t *)text, strlen(text), "/tmp/fuzz.json", NULL, 0);
+    }
+}
+
 #endif
