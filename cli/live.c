@@ -329,7 +329,7 @@ static void control_run(Live *live, const char *word)
     if (strcmp(word, "pause") == 0) live->paused = true;
     if (strcmp(word, "run") == 0) live->paused = false;
     if (live->held) live->clock = wall_seconds();
-    live->held = false; /* "ready", or a wish: somebody is there */
+    live->held = false; /* "ready" or a control message: the page has drawn the scene */
     if (strcmp(word, "step") == 0) live->paused = true, live->steps_due++;
     if (strcmp(word, "reset") == 0 && !restart(live, &err))
         snprintf(live->message, sizeof live->message, "%s", err.message);

@@ -21,7 +21,7 @@
 
 static volatile sig_atomic_t child_process; /* for the signal handler only */
 
-/* What the program is told, its child is told. */
+/* Pass a signal on to the child process. */
 static void forward(int number)
 {
     if (child_process > 0) kill((pid_t)child_process, number);

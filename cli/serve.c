@@ -247,8 +247,9 @@ static bool is_here(const Server *server, const char *text, const char *prefix)
     return false;
 }
 
-/* NULL: it may pass; else why not. The page is for whoever has the address with the key; all else for the page; what
- * changes something also needs a header that no other page can send.                              */
+/* Check a request. Returns NULL to accept it, or the reason to refuse it. The page needs the key from the printed
+ * address; all other requests need the cookie that the page received. A request that changes the run also needs a
+ * header that no other page can send.                                                                            */
 static const char *refuse(const Server *server, const char *head, const Request *request)
 {
     char value[256], key[SERVE_KEY_SIZE + 1];

@@ -2,7 +2,7 @@
  *
  * All solvers of friction that Debian's package has, with the storage each was written for; absent are those that need
  * PATH or GAMS, which it is built without, and the solvers of one contact. Options are the library's own but for
- * tolerance and number of iterations. Sizes are cut as in ../shared/corpus/REFERENCE.md: where a solver is dense, or
+ * tolerance and number of iterations. Problems are left out by size where a solver is dense or
  * takes minutes.
  */
 #include "siconos.h"
